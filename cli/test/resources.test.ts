@@ -50,6 +50,11 @@ test('versions of a job are listed, compared and restored', async () => {
   await outputOf('jobs', 'restore', 'versioned', '1')
   assert.equal(await outputOf('jobs', 'diff', 'versioned', '1'), '')
   assert.match((await jobcast('jobs', 'diff', 'versioned', '9')).stderr, /J-313/)
+  await outputOf('devices', 'put', 'v-1')
+  const run = JSON.parse(await outputOf('trigger', 'versioned', '-d', 'v-1', '--version', '2', '--json'))
+  assert.equal(run.version, 2)
+  assert.match((await jobcast('runs', 'rollback', String(run.runId), '--to', '1')).stderr, /J-314/)
+  assert.match((await jobcast('runs', 'retry', String(run.runId), '--version', 'newest')).stderr, /J-305/)
 })
 
 test('exits with 5 if the service rejects the content, and with 2 if a file is missing or not a map', async () => {

@@ -1856,12 +1856,12 @@ export interface Schedule {
    * Of the job; null: the current one each time
    */
   version: number | null
-  parameters: {
-    [k: string]: unknown
-  }
   description: string | null
   rollout: Rollout | null
   approval: boolean
+  parameters: {
+    [k: string]: unknown
+  }
   /**
    * Null: the job's, if it has one
    */
@@ -1938,18 +1938,18 @@ export interface ScheduleContent {
    * Of the job; default: the current one each time
    */
   version?: number | null
-  /**
-   * Values of the parameters of the job, at most 16 KiB; secret ones are refused here
-   */
-  parameters?: {
-    [k: string]: unknown
-  }
   description?: string
   rollout?: Rollout
   /**
    * Nothing of a run is released before another key approves it; default: the job's
    */
   approval?: boolean
+  /**
+   * Values of the parameters of the job for each of its runs; a schedule keeps no secrets
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
   /**
    * Name of the window in which its runs are offered to devices; default: the job's
    */

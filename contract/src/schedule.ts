@@ -57,11 +57,6 @@ export const ScheduleContent = Type.Object(
     version: Type.Optional(
       orNull(JobVersionNumber, { description: 'Of the job; default: the current one each time' }),
     ),
-    parameters: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Values of the parameters of the job, at most 16 KiB; secret ones are refused here',
-      }),
-    ),
     description: Type.Optional(Prose),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
@@ -72,6 +67,11 @@ export const ScheduleContent = Type.Object(
     approval: Type.Optional(
       Type.Boolean({
         description: "Nothing of a run is released before another key approves it; default: the job's",
+      }),
+    ),
+    parameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the parameters of the job for each of its runs; a schedule keeps no secrets',
       }),
     ),
     window: Type.Optional(
@@ -133,10 +133,10 @@ export const Schedule = Type.Object(
     targets: Targets,
     when: When,
     version: orNull(Type.Integer(), { description: 'Of the job; null: the current one each time' }),
-    parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
+    parameters: Type.Record(Type.String(), Type.Unknown()),
     window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),

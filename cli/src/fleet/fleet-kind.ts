@@ -19,6 +19,13 @@ import {
   WindowContent,
   windowProblem,
 } from '@jobcast/contract'
+import {
+  checkParameterSchema,
+  namesUsed,
+  ParameterError,
+  PlaceholderError,
+  parseDocument,
+} from '@jobcast/contract/parameters'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'
 import { type Envelope, mergeEnvelopes, requireSignatures, SignatureError } from '@jobcast/contract/signature'
 import type { TObject, TString } from 'typebox'
@@ -52,6 +59,21 @@ export type Kind = {
 
 const largePages = { limit: 200 }
 
+/** As the server judges them, before anything is sent. */
+function parametersProblem(document: unknown, parameters: unknown): string | undefined {
+  try {
+    const declared = parameters === undefined ? {} : (checkParameterSchema(parameters).properties ?? {})
+    const unknown = namesUsed(parseDocument(document), 'params').find(
+      (name) => !Object.hasOwn(declared, name),
+    )
+    return unknown && `the document has the placeholder \${params.${unknown}}, which no parameter declares`
+  } catch (error) {
+    if (error instanceof ParameterError) return `${error.field} ${error.message}`
+    if (error instanceof PlaceholderError) return `the document cannot be resolved: ${error.message}`
+    throw error
+  }
+}
+
 const jobs: Kind = {
   field: 'jobs',
   noun: 'job',
@@ -59,10 +81,12 @@ const jobs: Kind = {
   nameSchema: NewJobName,
   contentSchema: JobContent,
   refusal(name, content) {
-    const { document = {}, rollout } = content
+    const { document = {}, rollout, parameters } = content
     if (name === 'execute') return 'the name "execute" is reserved'
     const problem = rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)
     if (problem) return problem.detail
+    const wrong = parametersProblem(document, parameters)
+    if (wrong) return wrong
     const isTooLarge = Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes
     return isTooLarge ? 'the document is larger than 64 KiB' : signatureProblem(name, content)
   },
@@ -158,10 +182,10 @@ const schedules: Kind = {
     targets: content.targets,
     when: filledWhen(content.when as ScheduleContent['when']),
     version: content.version ?? null,
-    parameters: content.parameters ?? {},
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
+    parameters: content.parameters ?? {},
     window: content.window ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,

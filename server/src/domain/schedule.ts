@@ -145,15 +145,15 @@ async function change(
 }
 
 function toContent(request: ScheduleContent): StoredScheduleContent {
-  const { targets, rollout, until, description, window } = request
+  const { targets, rollout, until, description, window, parameters = {} } = request
   return {
     description: description ?? null,
     version: request.version ?? null,
-    ...(request.parameters && { parameters: request.parameters }),
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,
     approval: request.approval ?? false,
+    ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(window && { window }),
     overlap: request.overlap ?? 'SKIP',
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
@@ -177,11 +177,8 @@ function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
 }
 
 /** Throws J-503, J-309, J-500. */
-async function requireTargets(
-  deps: ScheduleDeps,
-  caller: Caller,
-  { targets, rollout, when }: ScheduleContent,
-): Promise<void> {
+async function requireTargets(deps: ScheduleDeps, caller: Caller, content: ScheduleContent): Promise<void> {
+  const { targets, rollout, when } = content
   if (rollout) await requireRollout(deps, caller, rollout)
   const where = whereOf(targets)
   if (where !== undefined) return void (await readSelector(deps, caller, where))

@@ -21,6 +21,7 @@ test('PUT answers 201 with every field when it creates, 200 when it replaces', a
     rollout: { waves: [{ size: 1 }, { size: '100%' }] },
     approval: true,
     signatures: [],
+    window: null,
   }
   const created = await api.call('PUT', path('update'), { body: content })
   assert.equal(created.status, 201)

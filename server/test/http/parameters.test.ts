@@ -197,3 +197,28 @@ test('the plan has the document of the first device', async () => {
   const plan = (await post('runs?dryRun=true', body)).json
   assert.deepEqual([plan.document.text, plan.problems], ['Install 9 on Device p1 at berlin', []])
 })
+
+test('a schedule gives values to its runs, and keeps no secret', async () => {
+  const putSchedule = (parameters?: object) =>
+    api.call('PUT', '/job/api/schedules/nightly', {
+      body: {
+        ...{ jobName: 'install', targets: { deviceIds: ['p1', 'p2'] }, when: { cron: '0 3 * * *' } },
+        ...(parameters && { parameters }),
+      },
+      headers: problem,
+    })
+  const refused: [object | undefined, string][] = [
+    [undefined, 'parameters.version'],
+    [{ version: 1 }, 'parameters.version'],
+    [{ version: '1', password: 'x' }, 'parameters.password'],
+  ]
+  for (const [parameters, field] of refused) {
+    const reply = await putSchedule(parameters)
+    assert.deepEqual([reply.status, reply.json.code, reply.json.field], [400, 'J-500', field])
+  }
+  assert.deepEqual((await putSchedule({ version: '7' })).json.parameters, { version: '7' })
+  const fired = await post('schedules/nightly/fire')
+  assert.ok(fired.status < 300, fired.text)
+  const { items } = await get('runs?jobName=install&limit=1')
+  assert.deepEqual([items[0].scheduleName, items[0].parameters.version], ['nightly', '7'])
+})

@@ -41,6 +41,12 @@ test('GET answers 200 with total, a count for each state, and whether it is fini
     matched: null,
     note: null,
     rollout: null,
+    version: 1,
+    parameters: {},
+    rollbackOf: null,
+    scheduleName: null,
+    scheduledFor: null,
+    window: null,
   })
 })
 

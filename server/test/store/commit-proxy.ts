@@ -14,8 +14,11 @@ export type Break = 'before-commit' | 'after-commit' | 'late'
 
 export type CommitProxy = {
   readonly url: string
-  /** The next COMMIT of a transaction that writes, and has sent this text, breaks its connection in this way. */
-  breakNext(way: Break, having?: string): void
+  /**
+   * The next COMMIT of a transaction that writes, and has sent this text, breaks its connection in this way. `isDown`: and
+   * from there on nobody is connected any more.
+   */
+  breakNext(way: Break, having?: string, then?: { isDown: boolean }): void
   /** The next BEGIN of a transaction that writes fails, and nothing else does by itself. */
   failNextBegin(): void
   /** How many were broken. */
@@ -29,7 +32,7 @@ export type CommitProxy = {
 export async function openCommitProxy(t: TestContext, databaseUrl: string): Promise<CommitProxy> {
   const { hostname, port } = new URL(databaseUrl)
   const sockets = new Set<Socket>()
-  let next: { way: Break; having: string } | undefined
+  let next: { way: Break; having: string; isDown: boolean } | undefined
   let failsBegin = false
   let late: (() => Promise<void>) | undefined
   const proxy = { url: '', broken: 0, isDown: false }
@@ -62,10 +65,11 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
         database.write(chunk)
         return
       }
-      const { way } = next
+      const { way, isDown } = next
       next = undefined
       isLost = true
       proxy.broken++
+      proxy.isDown ||= isDown
       if (way === 'before-commit') database.destroy()
       if (way === 'after-commit') database.write(chunk)
       if (way !== 'late') return
@@ -96,8 +100,8 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
   url.port = String((server.address() as AddressInfo).port)
   return Object.assign(proxy, {
     url: url.href,
-    breakNext(way: Break, having = '') {
-      next = { way, having }
+    breakNext(way: Break, having = '', { isDown } = { isDown: false }) {
+      next = { way, having, isDown }
     },
     failNextBegin() {
       failsBegin = true

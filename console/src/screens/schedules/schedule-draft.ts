@@ -29,6 +29,8 @@ export type ScheduleDraft = {
   until: string
   rollout: string
   approval: boolean
+  /** Kept as they are. */
+  parameters: Schedule['parameters']
 }
 export type ScheduleField = keyof ScheduleDraft
 
@@ -56,6 +58,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     until: local(schedule?.until),
     rollout: schedule?.rollout ? JSON.stringify(schedule.rollout, null, 2) : '',
     approval: schedule?.approval ?? false,
+    parameters: schedule?.parameters ?? {},
   }
 }
 
@@ -78,6 +81,7 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     ...(pauseAfter.trim() && { pauseAfterFailures: Number(pauseAfter) }),
     ...(until && { until: utcTime(until) as string }),
     ...(rollout.trim() && { rollout: JSON.parse(rollout) }),
+    ...(Object.keys(draft.parameters).length > 0 && { parameters: draft.parameters }),
     ...(approval && { approval }),
   }
 }

@@ -25,12 +25,12 @@ export type StoredScheduleContent = {
   description: string | null
   /** Of the job; null: the current one each time. */
   version: number | null
-  /** Of the job's parameters, none of them secret. */
-  parameters?: Record<string, unknown>
   targets: Targets
   when: StoredWhen
   rollout: Rollout | null
   approval: boolean
+  /** Left out: none. */
+  parameters?: Record<string, unknown>
   /** Left out: that of the job. */
   window?: string
   overlap: Overlap

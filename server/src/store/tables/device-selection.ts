@@ -8,13 +8,12 @@ import { inBoth, type Queries, type Sql, type Values } from '../queries.ts'
 import { number, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
+import { unfinishedOn } from './run-fields.ts'
 import { type SelectorCompiler, withSelector } from './selector-sql.ts'
 import type { Input, ReadSteps } from './step.ts'
 
 /** A term is selective if it matches no more devices than this. */
 const mostOfSelective = 5000
-/** To count, all that match are looked at anyway: fewer are better, however many they are. */
-const mostOfAll = 10_000_000
 /** How many devices one page looks at. */
 const window = 10_000
 const sampleSize = 20
@@ -32,6 +31,15 @@ const isBusy = inBoth(({ is }) => {
     is === 'sqlite' ? "state IN ('IN_PROGRESS', 'CANCELING')" : "state > 'PENDING' AND state <= 'CANCELING'"
   return `EXISTS (SELECT 1 FROM execution WHERE execution.device_no = device.device_no AND ${active})`
 }) as Record<'sqlite' | 'postgres', string>
+/** Tags name a device by its id, and it is looked up by that. */
+const tagCost = 4
+// Usually few runs have not ended, and often nothing is under way: then no device has to be looked at.
+const ANY_ACTIVE = inBoth(
+  ({ is }) => `
+  SELECT count(*) AS matches FROM (
+    SELECT 1 FROM run WHERE owner_no = :ownerNo AND ${unfinishedOn[is]} AND in_progress + canceling > 0 LIMIT 1) AS found`,
+)
+const REGISTERED = 'SELECT count(*) AS matches FROM device WHERE owner_no = :ownerNo'
 const KNOWN = `
   SELECT count(*) AS matches FROM (
     SELECT 1 FROM device_attribute WHERE owner_no = :ownerNo AND name = :name AND NOT shadowed LIMIT 1) AS found`
@@ -86,7 +94,7 @@ async function readPage<Item extends { deviceId: string }>(
     SELECT ${columns} FROM (
       SELECT device.device_no AS chosen_no FROM ${fromOf(compiler, source)}
       WHERE device.owner_no = :ownerNo AND device.device_id > :after AND device.deleted_at IS NULL
-        ${boundary ? 'AND device.device_id <= :until' : ''} AND ${compiler.condition(where)}
+        ${boundary ? 'AND device.device_id <= :until' : ''} AND ${compiler.condition(without(where, source))}
       ORDER BY device.device_id LIMIT :limit) AS page
       ${joinOf(compiler)} device ON device.device_no = page.chosen_no ORDER BY device.device_id`,
     { ownerNo, after, until: boundary?.deviceId, limit: limit + 1 },
@@ -99,13 +107,14 @@ async function readPage<Item extends { deviceId: string }>(
 async function countSelected(queries: Queries, { ownerNo, where }: Selection): Promise<DeviceCount> {
   const selection = { ownerNo, where }
   const selective = await findSource(queries, selection, mostOfSelective)
-  const source = selective ?? (await findSource(queries, selection, mostOfAll))
+  const source = selective ?? (await findSource(queries, selection, await countRegistered(queries, ownerNo)))
+  const { matches } = await queries.one(MATCHES, ANY_ACTIVE, { ownerNo })
   const { sql, values } = withSelector(
     (compiler) => `
     SELECT count(*) AS total, count(*) FILTER (WHERE ${compiler.condition({ kind: 'online' })}) AS online,
-      count(*) FILTER (WHERE ${isBusy[compiler.is]}) AS busy
+      ${matches === 0 ? '0' : `count(*) FILTER (WHERE ${isBusy[compiler.is]})`} AS busy
     FROM ${fromOf(compiler, source)}
-    WHERE device.owner_no = :ownerNo AND device.deleted_at IS NULL AND ${compiler.condition(where)}`,
+    WHERE device.owner_no = :ownerNo AND device.deleted_at IS NULL AND ${compiler.condition(without(where, source))}`,
     { ownerNo },
   )
   const { total, online, busy } = await queries.one(COUNT, sql, values)
@@ -141,11 +150,23 @@ async function findSource(
     )
     if (typeof sql === 'string' || sql.sqlite === '') continue
     const { matches } = await queries.one(MATCHES, sql, values)
-    // Tags name a device by its id, and it is looked up by that.
-    const cost = isTag(term) ? 2 * matches : matches
-    if (matches < limit && cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { term, cost }
+    const cost = isTag(term) ? tagCost * matches : matches
+    const isFew = matches < limit && (cost <= most || matches <= mostOfSelective)
+    if (isFew && cost < (best?.cost ?? Number.POSITIVE_INFINITY)) best = { term, cost }
   }
   return best?.term
+}
+
+/** To count, all that match are looked at anyway; but to go through all devices in their order costs less for each. */
+async function countRegistered(queries: Queries, ownerNo: number): Promise<number> {
+  const { matches } = await queries.one(MATCHES, REGISTERED, { ownerNo })
+  return Math.ceil(matches * 0.7)
+}
+
+/** What the source has found need not be looked at again. */
+function without(where: Selector, source: Selector | undefined): Selector {
+  if (source === undefined) return where
+  return { kind: 'and', of: [{ kind: 'all' }, ...conjunctsOf(where).filter((term) => term !== source)] }
 }
 
 function isTag(term: Selector): boolean {
