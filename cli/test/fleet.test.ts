@@ -189,6 +189,29 @@ test('--prune deletes only kinds that the files contain, and without a terminal 
   assert.equal((await run(['apply', '-f', file, '--prune', '--yes'])).stdout, '')
 })
 
+test('windows are there before the jobs that name them, and go after them', async (t) => {
+  const { run, get, write } = await openFleet(t)
+  const window = 'nights: { cron: "0 2 * * *", durationMinutes: 60 }'
+  const file = write('f.yaml', `jobs:\n  restart: { window: nights }\nwindows:\n  ${window}\n`)
+  assert.equal((await run(['apply', '-f', file])).code, 0)
+  assert.equal((await get('jobs/restart')).window, 'nights')
+  assert.equal((await run(['diff', '-f', file])).code, 0)
+  const wrong = write(
+    'wrong.yaml',
+    'windows:\n  w: { cron: "0 2 * * *", durationMinutes: 60, cutoffMinutes: 60 }\n',
+  )
+  const refused = await run(['apply', '-f', wrong])
+  assert.deepEqual(
+    [refused.code, /cutoffMinutes must be less/.test(refused.stderr)],
+    [5, true],
+    refused.stderr,
+  )
+  write('f.yaml', 'jobs: {}\nwindows: {}\n')
+  const pruned = await run(['apply', '-f', file, '--prune', '--yes'])
+  assert.equal(pruned.code, 0, pruned.stderr)
+  assert.equal((await get('windows')).items.length, 0)
+})
+
 test('at a terminal --prune shows the plan and asks; no changes nothing', async (t) => {
   const { access, put, get, write } = await openFleet(t)
   await put('devices/old-1', {})

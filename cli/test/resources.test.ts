@@ -308,6 +308,30 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.equal((await jobcast('groups', 'rm', 'sel', '--yes')).code, 0)
 })
 
+test('windows are put by flags, shown with their next openings, used and removed', async () => {
+  const flags = ['--duration', '3h', '--cutoff', '30m', '--except', '2026-12-24', '2027-01-01/2027-01-02']
+  await outputOf('windows', 'put', 'w', '0 2 * * *', ...flags)
+  assert.match(
+    await outputOf('windows'),
+    /^w +0 2 \* \* \* +3 h +device +2026-12-24 2027-01-01\/2027-01-02$/m,
+  )
+  assert.match(await outputOf('windows', 'get', 'w'), /^next +\S+T02:00\+00:00 to \S+T05:00\+00:00 \(UTC\)$/m)
+  const next = await outputOf('windows', 'next', 'w', '--zone', 'America/Lima', '--count', '2')
+  assert.match(next, /^OPENS \(America\/Lima\)/)
+  assert.equal(next.match(/T02:00-05:00/g)?.length, 2)
+  assert.equal((await jobcast('windows', 'put', 'w', '0 2 * * *', '--duration', '90s')).code, 2)
+  assert.equal((await jobcast('windows', 'put', 'w', '0 0 2 * * *', '--duration', '1h')).code, 5)
+  await outputOf('jobs', 'put', 'w-job', '--window', 'w')
+  await outputOf('devices', 'put', 'w-device')
+  const trigger = ['trigger', 'w-job', '-d', 'w-device', '--json']
+  assert.equal((await jobcast(...trigger, '--ignore-windows')).code, 5)
+  const passed = JSON.parse(await outputOf(...trigger, '--ignore-windows', '--note', 'leak'))
+  assert.equal(passed.window, null)
+  const other = JSON.parse(await outputOf(...trigger, '--window', 'w'))
+  assert.equal(other.window, 'w')
+  assert.match((await jobcast('windows', 'rm', 'w', '--yes')).stderr, /by the job w-job/)
+})
+
 test('schedules are put by flags, shown, paused, fired and removed', async () => {
   await jobcast('jobs', 'put', 'nightly')
   await jobcast('devices', 'put', 'owl')

@@ -1859,9 +1859,6 @@ export interface Schedule {
   description: string | null
   rollout: Rollout | null
   approval: boolean
-  parameters: {
-    [k: string]: unknown
-  }
   /**
    * Null: the job's, if it has one
    */
@@ -1944,12 +1941,6 @@ export interface ScheduleContent {
    * Nothing of a run is released before another key approves it; default: the job's
    */
   approval?: boolean
-  /**
-   * Values of the parameters of the job for each of its runs; a schedule keeps no secrets
-   */
-  parameters?: {
-    [k: string]: unknown
-  }
   /**
    * Name of the window in which its runs are offered to devices; default: the job's
    */

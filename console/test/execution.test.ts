@@ -33,7 +33,7 @@ test('a wait is explained: the device was offline, then busy with another execut
   await page.reload()
   await timeline.getByText(/^waited .*: device offline$/).waitFor()
   await timeline.getByText(/^ran /).waitFor()
-  const sent = page.getByRole('region', { name: 'Document sent' })
+  const sent = page.getByRole('region', { name: 'Document for this device' })
   assert.deepEqual(JSON.parse((await sent.textContent()) ?? ''), { handler: 'collect', level: 3 })
   assert.equal(await page.getByRole('region', { name: 'All state changes' }).getByRole('row').count(), 4)
 })

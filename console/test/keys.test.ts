@@ -88,7 +88,8 @@ test('a key that may only read is offered no change', async (t) => {
     await go(page, path)
     const main = page.locator('main')
     await main.getByText(text).first().waitFor()
-    const buttons = await main.getByRole('button').allTextContents()
+    // The buttons in the head of a table sort it.
+    const buttons = await main.getByRole('button').and(page.locator(':not(.sort)')).allTextContents()
     assert.deepEqual(
       buttons.filter((button) => button !== 'Go'),
       [],

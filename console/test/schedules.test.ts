@@ -89,7 +89,7 @@ test('a window is made, shows its next openings in a zone that it names, is used
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved.').waitFor()
   await page.goto(`${server.http}/windows/nights`)
-  await page.getByText('no job').waitFor()
+  await page.getByText('no job or schedule').waitFor()
   await remove()
   await page.waitForURL(`${server.http}/windows`)
 })
@@ -235,7 +235,7 @@ test('the calendar shows coming runs and the windows by zone, in the zone that i
   assert.ok((await page.getByText('6 times this hour').count()) > 3)
   await checkLook(page)
   // In the time of somebody else, with the windows of devices in a third zone.
-  await page.getByLabel('Times in').fill('UTC')
+  await page.getByRole('combobox', { name: 'Times in' }).fill('UTC')
   await page
     .getByRole('button', { name: 'Remove Europe/Berlin' })
     .or(page.getByRole('button', { name: 'Remove UTC' }))

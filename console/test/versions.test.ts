@@ -1,6 +1,7 @@
 // Parameters of jobs, their versions, and the way back to one.
 
 import assert from 'node:assert/strict'
+import { newAuthor } from '@jobcast/testkit/author'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
@@ -101,4 +102,87 @@ test('a run is rolled back to the version before, on the devices that it lists',
   await page.getByText('a rollback of').waitFor()
   await page.getByRole('link', { name: `run ${runId}` }).waitFor()
   await page.getByRole('link', { name: 'version 1' }).waitFor()
+})
+
+test('a trigger asks for parameters by the schema of the job, says at the field what is wrong, and hides secrets', async (t) => {
+  const properties = {
+    version: { type: 'string', pattern: '^[0-9.]+$', description: 'What to install' },
+    count: { type: 'integer', minimum: 1, default: 3 },
+    mode: { type: 'string', enum: ['fast', 'safe'], default: 'safe' },
+    isForced: { type: 'boolean', title: 'Force it' },
+    ports: { type: 'array', items: { type: 'integer' } },
+    token: { type: 'string', writeOnly: true },
+  }
+  const page = await openSignedIn(t, server, '/jobs?new', { expected: [/40\d/] })
+  await page.getByLabel('Name', { exact: true }).fill('install')
+  await page.getByLabel('Document').fill('{ "fw": "${params.version}", "token": "${params.tokn}" }')
+  const schema = page.getByLabel('Parameters')
+  await page.getByText('${params.version} is no parameter of the job.').waitFor()
+  await schema.fill('{ "type": "object", "properties": { "version": { "type": "strin" } } }')
+  await page.getByText('parameters.properties.version.type must be one of').waitFor()
+  await schema.fill(JSON.stringify({ type: 'object', properties, required: ['version', 'token'] }))
+  await page.getByText('${params.tokn} is no parameter of the job.').waitFor()
+  await page.getByLabel('Document').fill('{ "fw": "${params.version}", "token": "${params.token}" }')
+  await page.getByText('is no parameter of the job.').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Create job' }).click()
+  await page.waitForURL(`${server.http}/jobs/install`)
+
+  const device = await newDevice(server, 'p1')
+  await page.getByRole('main').getByRole('link', { name: 'Trigger' }).click()
+  await page.waitForURL(/jobName=install/)
+  await page.goto(`${server.http}/trigger?jobName=install&deviceId=p1`)
+  const form = page.getByRole('group', { name: 'Parameters' })
+  await form.getByLabel('version').waitFor()
+  await page.getByText('Fill in the parameters first.').waitFor()
+  const button = page.getByRole('button', { name: /^Trigger/ })
+  assert.ok(await button.isDisabled())
+  await form.getByLabel('version').fill('new')
+  await form.getByText('Must match the pattern ^[0-9.]+$.').waitFor()
+  await form.getByLabel('version').fill('2.4.1')
+  await form.getByLabel('token').focus()
+  await form.getByLabel('count').focus()
+  await form.getByText('Is required.').waitFor()
+  await form.getByLabel('token').fill('s3cret-value')
+  assert.equal(await form.getByLabel('token').getAttribute('type'), 'password')
+  await form.getByLabel('count').fill('0')
+  await form.getByText('Must be at least 1.').waitFor()
+  await form.getByLabel('count').fill('5')
+  await form.getByLabel('mode').selectOption('fast')
+  await form.getByLabel('Force it').selectOption('true')
+  await form.getByLabel('ports').fill('80\n443')
+  assert.deepEqual(await findViolations(page), [])
+  const shown = {
+    version: '2.4.1',
+    count: 5,
+    mode: 'fast',
+    isForced: true,
+    ports: [80, 443],
+    token: '********',
+  }
+  const call = page.getByRole('region', { name: 'The same call' })
+  await call.getByText(JSON.stringify(shown)).waitFor()
+  const sent = page.waitForRequest((request) => request.url().endsWith('/job/api/runs'))
+  await button.filter({ hasText: 'Trigger install on 1 device' }).click()
+  assert.deepEqual((await sent).postDataJSON().parameters, { ...shown, token: 's3cret-value' })
+  const values = page.getByRole('region', { name: 'Parameters' })
+  await values.getByText('2.4.1').waitFor()
+  await values.getByText('********').waitFor()
+  assert.doesNotMatch(await page.content(), /s3cret-value/)
+  assert.deepEqual(await findViolations(page), [])
+
+  const { json } = await device.startNext()
+  await page.goto(`${server.http}/executions/${json.execution.jobId}`)
+  await page.getByText('"fw": "2.4.1"').waitFor()
+  await page.getByText('"token": "********"').waitFor()
+})
+
+test('a signed job names the keys that have signed it', async (t) => {
+  const document = { handler: 'signed' }
+  const envelope = newAuthor().sign({ jobName: 'signed', version: 1, document })
+  assert.equal((await put('jobs/signed', { document, signatures: [envelope] })).status, 201)
+  const page = await openSignedIn(t, server, '/jobs/signed')
+  const signatures = page.getByRole('region', { name: 'Signatures' })
+  await signatures.getByText('Version 1 is signed with the key').waitFor()
+  await signatures.getByText('a hint', { exact: true }).waitFor()
+  assert.deepEqual(await findViolations(page), [])
 })

@@ -69,11 +69,6 @@ export const ScheduleContent = Type.Object(
         description: "Nothing of a run is released before another key approves it; default: the job's",
       }),
     ),
-    parameters: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Values of the parameters of the job for each of its runs; a schedule keeps no secrets',
-      }),
-    ),
     window: Type.Optional(
       Type.Unsafe<string>({
         ...WindowName,
@@ -136,7 +131,6 @@ export const Schedule = Type.Object(
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),
-    parameters: Type.Record(Type.String(), Type.Unknown()),
     window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),

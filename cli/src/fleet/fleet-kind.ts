@@ -185,7 +185,6 @@ const schedules: Kind = {
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,
-    parameters: content.parameters ?? {},
     window: content.window ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,
@@ -252,7 +251,7 @@ const webhooks: Kind = {
   remove: (client, name) => client.webhooks.delete(name),
 }
 
-/** In the order in which they are applied: a job may name a window, a schedule names a job. */
+/** In the order in which they are applied: jobs and schedules may name a window, a schedule names a job. */
 export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
 
 export type Found = { name: string; fields: Fields }

@@ -106,9 +106,10 @@ export const queries = {
     read(['run', runId, 'rolled-back'], (options) =>
       jobcast.executions.list({ runId, execState: ['SUCCEEDED', 'FAILED'], limit: 200 }, options).page(),
     ),
-  runDocument: (runId: number) =>
-    read(['document', runId], (options) => jobcast.runs.document(runId, options)),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
+  /** What its device got, or would get now. */
+  executionDocument: (id: number) =>
+    read(['execution', id, 'document'], (options) => jobcast.executions.document(id, options)),
   executionHistory: (id: number) =>
     read(['execution', id, 'history'], (options) => jobcast.executions.history(id, options)),
   executionExplanation: (id: number) =>

@@ -35,8 +35,7 @@ export default function ParametersForm({ schema, document, draft, onChange, erro
       <legend>{schema.title ?? 'Parameters'}</legend>
       {schema.description && <p class="quiet">{schema.description}</p>}
       {Object.entries(schema.properties ?? {}).map(([name, property]) => (
-        // biome-ignore lint/a11y/noStaticElementInteractions: hears when the field in it is left
-        <div key={name} onBlur={() => setTouched((before) => new Set(before).add(name))}>
+        <div key={name} onFocusOut={() => setTouched((before) => new Set(before).add(name))}>
           <ParameterField
             name={name}
             property={property}

@@ -134,13 +134,16 @@ function withLocalTimes(text: string): string {
 }
 
 function Content({ execution }: { execution: Execution }) {
-  const { runId, result, statusDetails } = execution
-  const { data: document } = useQuery({ ...queries.runDocument(runId), staleTime: Number.POSITIVE_INFINITY })
+  const { jobExecutionId, deviceId, result, statusDetails } = execution
+  const { data: document, error } = useQuery(queries.executionDocument(jobExecutionId))
   const details = Object.entries(statusDetails)
   return (
     <section class="panel content" aria-label="Sent and received">
-      <h2>Document sent</h2>
-      {document && <JsonView value={document} label="Document sent" />}
+      <h2>
+        Document for <bdi>{deviceId}</bdi>
+      </h2>
+      {!document && <ErrorNote error={error} />}
+      {document && <JsonView value={document} label="Document for this device" />}
       <h2>Reported by the device</h2>
       {result === null && details.length === 0 && (
         <p class="quiet">{isEnd(execution.execState) ? 'The device reported no result.' : 'Nothing yet.'}</p>

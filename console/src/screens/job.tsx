@@ -22,6 +22,7 @@ import { useScopes } from '../scopes.ts'
 import { contentOf, newDraft, problemOf } from './jobs/job-draft.ts'
 import { isAtJobField, JobFields } from './jobs/job-fields.tsx'
 import { useKeptDraft } from './jobs/kept-draft.ts'
+import { SignedBy } from './jobs/signed-by.tsx'
 import './jobs.css'
 
 export default function JobScreen({ params }: { params: Record<string, string> }) {
@@ -77,7 +78,10 @@ export default function JobScreen({ params }: { params: Record<string, string> }
       {job && !isGone && (
         <div class="job-parts">
           <JobForm job={job} />
-          <Runs jobName={jobName} />
+          <div class="stack">
+            <SignedBy job={job} />
+            <Runs jobName={jobName} />
+          </div>
         </div>
       )}
     </>

@@ -106,6 +106,14 @@ function About({ schedule }: { schedule: Schedule }) {
           ...(until
             ? [{ name: 'Until', value: `${formatInZone(parseTime(until), ownZone)} ${ownZone}` }]
             : []),
+          {
+            name: 'Window',
+            value: schedule.window ? (
+              <a href={`/windows/${encodeURIComponent(schedule.window)}`}>{schedule.window}</a>
+            ) : (
+              <span class="quiet">as the job says</span>
+            ),
+          },
           { name: 'Overlap', value: overlaps[overlap] },
           {
             name: 'Catch up',

@@ -181,16 +181,18 @@ export default function TriggerScreen({ route }: ScreenProps) {
               onClear={() => setSearch({ where: undefined })}
             />
           )}
-          {jobName !== '' && (where !== undefined || (typed === null && deviceIds.length > 0)) && (
-            <SameCall
-              url={location.origin}
-              jobName={jobName}
-              deviceIds={deviceIds}
-              tag={selection.tag}
-              where={where}
-              release={draft.shownOptions}
-            />
-          )}
+          {jobName !== '' &&
+            !draft.isWrong &&
+            (where !== undefined || (typed === null && deviceIds.length > 0)) && (
+              <SameCall
+                url={location.origin}
+                jobName={jobName}
+                deviceIds={deviceIds}
+                tag={selection.tag}
+                where={where}
+                release={draft.shownOptions}
+              />
+            )}
         </div>
       </div>
     </>

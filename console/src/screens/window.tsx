@@ -72,7 +72,7 @@ function Actions({ window }: { window: Window }) {
         label="Delete window"
         question={
           <p>
-            <strong>{windowName}</strong> is deleted, unless a job or an unfinished run uses it.
+            <strong>{windowName}</strong> is deleted, unless a job, a schedule or an unfinished run uses it.
           </p>
         }
         work={remove}
@@ -112,14 +112,21 @@ function About({ window }: { window: Window }) {
 
 function Users({ windowName }: { windowName: string }) {
   const jobs = useQuery(queries.allJobs()).data
-  const users = jobs?.filter(({ window }) => window === windowName)
-  if (users === undefined) return null
-  if (users.length === 0) return <span class="quiet">no job</span>
+  const schedules = useQuery(queries.allSchedules()).data
+  if (!jobs || !schedules) return null
+  const isUser = ({ window }: { window: string | null }) => window === windowName
+  const users = [
+    ...jobs.filter(isUser).map(({ jobName }) => ({ kind: 'job', folder: 'jobs', name: jobName })),
+    ...schedules
+      .filter(isUser)
+      .map(({ scheduleName: name }) => ({ kind: 'schedule', folder: 'schedules', name })),
+  ]
+  if (users.length === 0) return <span class="quiet">no job or schedule</span>
   return (
     <ul>
-      {users.map(({ jobName }) => (
-        <li key={jobName}>
-          job <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>
+      {users.map(({ kind, folder, name }) => (
+        <li key={`${kind} ${name}`}>
+          {kind} <a href={`/${folder}/${encodeURIComponent(name)}`}>{name}</a>
         </li>
       ))}
     </ul>

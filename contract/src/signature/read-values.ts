@@ -25,7 +25,7 @@ const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
 /** Standard or URL-safe, with or without padding: DSSE asks for both to be accepted. */
 export function decodeBase64(value: unknown, field: string): Uint8Array {
-  const text = typeof value === 'string' && base64.test(value) ? value.replace(/=+$/, '') : undefined
+  const text = typeof value === 'string' && base64.test(value) ? value.replaceAll('=', '') : undefined
   if (text === undefined || text.length === 0 || text.length % 4 === 1) {
     throw new SignatureError(field, 'must be base64')
   }

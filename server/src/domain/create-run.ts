@@ -127,7 +127,7 @@ export function valuesOf(
   { secretBox }: CreateRunDeps,
   { ownerNo }: Caller,
   job: StoredJobVersion,
-  { parameters }: { parameters?: Record<string, unknown> },
+  { parameters }: Pick<NewRun, 'parameters'>,
 ): RunValues | undefined {
   if (!job.parameters && !job.hasPlaceholders && parameters === undefined) return undefined
   return sealValues(secretBox, ownerNo, job.parameters, requireValues(job, parameters))

@@ -15,7 +15,6 @@ export function toSchedule(stored: StoredSchedule): Schedule {
     description: content.description,
     rollout: content.rollout,
     approval: content.approval,
-    parameters: content.parameters ?? {},
     window: content.window ?? null,
     overlap: content.overlap,
     catchUpSeconds: content.catchUpSeconds,

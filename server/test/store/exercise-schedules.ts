@@ -208,7 +208,7 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const seed = await seedOwner(store)
     const { ownerNo } = seed
     const put = await putOne(store, schedulePut(seed))
-    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt + 3 }), true)
+    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt + 3 }), 'deleted')
     const paused = await store.getSchedule(put)
     assert.deepEqual(
       [paused?.pausedBecause, paused?.pausedBy, paused?.pausedAt, paused?.dueAt],

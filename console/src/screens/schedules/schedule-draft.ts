@@ -22,6 +22,7 @@ export type ScheduleDraft = {
   cron: string
   timeZone: string
   at: string
+  window: string
   overlap: Schedule['overlap']
   catchUp: string
   jitter: string
@@ -31,6 +32,7 @@ export type ScheduleDraft = {
   approval: boolean
   /** Kept as they are. */
   parameters: Schedule['parameters']
+  version: Schedule['version']
 }
 export type ScheduleField = keyof ScheduleDraft
 
@@ -51,6 +53,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     cron: when.cron ?? '',
     timeZone: when.timeZone ?? (schedule ? 'UTC' : ownZone),
     at: local(when.at),
+    window: schedule?.window ?? '',
     overlap: schedule?.overlap ?? 'SKIP',
     catchUp: writeDuration(schedule?.catchUpSeconds ?? 3600),
     jitter: schedule?.jitterSeconds ? writeDuration(schedule.jitterSeconds) : '',
@@ -59,6 +62,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     rollout: schedule?.rollout ? JSON.stringify(schedule.rollout, null, 2) : '',
     approval: schedule?.approval ?? false,
     parameters: schedule?.parameters ?? {},
+    version: schedule?.version ?? null,
   }
 }
 
@@ -69,12 +73,13 @@ function withOffset(instant: string): string {
 
 /** Of a draft without problems. */
 export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
-  const { description, overlap, catchUp, jitter, pauseAfter, until, rollout, approval } = draft
+  const { description, window, overlap, catchUp, jitter, pauseAfter, until, rollout, approval } = draft
   return {
     jobName: draft.jobName,
     targets: targetsOf(draft),
     when: whenOf(draft),
     ...(description.trim() && { description: description.trim() }),
+    ...(window && { window }),
     overlap,
     catchUpSeconds: catchUp.trim() === '' ? 0 : (parseDuration(catchUp) as number),
     ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),
@@ -82,6 +87,7 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     ...(until && { until: utcTime(until) as string }),
     ...(rollout.trim() && { rollout: JSON.parse(rollout) }),
     ...(Object.keys(draft.parameters).length > 0 && { parameters: draft.parameters }),
+    ...(draft.version !== null && { version: draft.version }),
     ...(approval && { approval }),
   }
 }
@@ -148,6 +154,7 @@ const fieldPaths: [string, ScheduleField][] = [
   ['when.cron', 'cron'],
   ['when.timeZone', 'timeZone'],
   ['when.at', 'at'],
+  ['window', 'window'],
   ['until', 'until'],
   ['rollout', 'rollout'],
 ]

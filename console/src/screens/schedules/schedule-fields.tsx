@@ -4,6 +4,7 @@ import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
+import { WindowField } from '../../parts/window-field.tsx'
 import {
   maxRolloutBytes,
   refusedScheduleField,
@@ -50,6 +51,13 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
       <JobField {...part} />
       <TargetFields {...part} />
       <WhenFields {...part} />
+      <WindowField
+        value={draft.window}
+        onChange={(window) => set({ window })}
+        none="As the job says"
+        hint="Devices are offered its runs only while the window is open."
+        error={errorOf('window')}
+      />
       <SelectField
         label="If a device still has one"
         value={draft.overlap}

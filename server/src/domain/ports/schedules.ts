@@ -29,8 +29,6 @@ export type StoredScheduleContent = {
   when: StoredWhen
   rollout: Rollout | null
   approval: boolean
-  /** Left out: none. */
-  parameters?: Record<string, unknown>
   /** Left out: that of the job. */
   window?: string
   overlap: Overlap

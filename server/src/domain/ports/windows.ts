@@ -39,7 +39,7 @@ export type WindowStore = {
   putWindow(put: WindowPut): Promise<WindowOutcome>
   getWindow(window: WindowKey): Promise<StoredWindow | undefined>
   listWindows(list: OwnerList<string>): Promise<Sliced<StoredWindow, string>>
-  /** Judged and written in one step: no job, schedule or run comes to use it meanwhile. */
+  /** Judged and written in one step: no run comes to use it meanwhile. */
   deleteWindow(window: WindowKey): Promise<WindowRemoval>
   /** Those of all owners. */
   listAllWindows(): Promise<JudgedWindow[]>

@@ -61,8 +61,10 @@ export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listEndedDevices' | 'g
 const SEALED = select({ ...run.pick('runId', 'ownerNo'), secrets: notNull(runParameters.fields.secrets) })
 const LIST_SEALED = inBoth(
   ({ join }) => `
-  SELECT ${SEALED} FROM run_parameters ${join} run ON run.run_id = run_parameters.run_id
-  WHERE secrets IS NOT NULL AND run_parameters.run_id > :after ORDER BY run_parameters.run_id LIMIT :limit`,
+  SELECT ${SEALED} FROM (
+    SELECT run_id, secrets FROM run_parameters
+    WHERE secrets IS NOT NULL AND run_id > :after ORDER BY run_id LIMIT :limit) AS run_parameters
+  ${join} run ON run.run_id = run_parameters.run_id ORDER BY run_parameters.run_id`,
 )
 const REPLACE_SEALED =
   'UPDATE run_parameters SET secrets = :secrets WHERE run_id = :runId AND secrets = :before'

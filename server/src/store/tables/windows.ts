@@ -154,7 +154,7 @@ export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
   },
 }
 
-/** On PostgreSQL one at a time for each owner, and no job or run of the owner is made meanwhile. */
+/** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
 export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
   async putWindow(queries, { except, most, ...put }) {
     const { ownerNo, windowName } = put

@@ -1,0 +1,149 @@
+// One occurrence makes one run: whichever step of a node's work is its last, and however two nodes at once take turns.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
+import { buildParts } from '../../src/build-parts.ts'
+import type { Moment } from '../../src/domain/execution.ts'
+import type { StoredSchedule } from '../../src/domain/ports/schedules.ts'
+import type { Store } from '../../src/domain/ports/store.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
+import { unlimited } from '../../src/limits/rate-limits.ts'
+import { buildMetrics } from '../../src/observe/metrics.ts'
+import { schedulePut } from '../store/exercise-schedules.ts'
+import { momentAt, seedOwner, startedAt } from '../store/store-under-test.ts'
+import { openSharedStore } from './open-dispatcher.ts'
+
+const shared = await openSharedStore()
+const dueAt = startedAt + 10
+/** By then what a node has left behind is anybody's. */
+const laterMs = 10_000
+
+/** Around each step of a store; rejects if the node is gone. */
+type Around = <T>(step: () => Promise<T>) => Promise<T>
+
+/** The schedules of a node whose steps on the store go through `around`. */
+function newTicker(moment: Moment, around: Around = (step) => step()) {
+  const store = new Proxy(shared, {
+    get(target, name) {
+      const own = target[name as keyof Store] as unknown
+      if (typeof own !== 'function' || name === 'onEvents') return own
+      return (...given: unknown[]) => around(async () => own.apply(target, given))
+    },
+  })
+  return buildParts({
+    ...{ store, tell: () => undefined, metrics: buildMetrics(), elapsed: () => 0 },
+    ...{ now: () => moment.at, moment: () => moment, stopping: new AbortController().signal },
+    ...{ maxOutputBytes: 1000, rates: unlimited, sessionIdleMs: 60_000, quotas: noQuotas },
+    ...{ isRemote: false, isAllowedAddress: () => true },
+  }).schedules
+}
+
+type Ticker = ReturnType<typeof newTicker>
+
+async function fire(ticker: Ticker): Promise<void> {
+  await ticker.tick().catch(() => undefined)
+  await ticker.quiet()
+}
+
+/** A node that is gone after so many steps: before the last of them, or after it and before it hears of it. */
+function goneAfter(steps: number, hears: boolean): Around & { taken: () => number } {
+  let taken = 0
+  const around = async <T>(step: () => Promise<T>): Promise<T> => {
+    if (++taken > steps || (taken === steps && !hears)) throw new Error('this node is gone')
+    const value = await step()
+    if (taken >= steps) throw new Error('this node is gone')
+    return value
+  }
+  return Object.assign(around, { taken: () => taken })
+}
+
+/** Due once. A second run must not go unseen because its devices are busy. */
+async function newSchedule(): Promise<StoredSchedule> {
+  const seed = await seedOwner(shared, { devices: ['d1', 'd2'] })
+  const put = schedulePut(seed)
+  const content = { ...put.content, overlap: 'QUEUE' as const, catchUpSeconds: 600, pauseAfterFailures: null }
+  const when = { kind: 'at' as const, at: dueAt }
+  const times = { nextFor: dueAt, dueAt }
+  const outcome = await shared.putSchedule({ ...put, content: { ...content, when }, times })
+  return 'value' in outcome ? outcome.value : assert.fail()
+}
+
+async function assertOnce({ ownerNo, scheduleName }: StoredSchedule, title: string): Promise<void> {
+  const slice = { after: undefined, limit: 10 }
+  const { items } = await shared.listRuns({ ownerNo, filter: { scheduleName }, slice })
+  assert.deepEqual(
+    items.map(({ scheduledFor, total }) => [scheduledFor, total]),
+    [[dueAt, 2]],
+    title,
+  )
+  const types = ['schedule.*']
+  const { events } = await shared.listEvents({ ownerNo, filter: { types }, slice: { after: 0, limit: 10 } })
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['schedule.fired'],
+    title,
+  )
+  const after = await shared.getSchedule({ ownerNo, scheduleName })
+  assert.deepEqual(
+    [after?.firing, after?.dueAt, after?.lastFor, after?.lastRunId],
+    [null, null, dueAt, items[0]?.runId],
+    title,
+  )
+}
+
+for (const hears of [true, false]) {
+  test(`a node that is gone ${hears ? 'after' : 'before'} any step leaves one run to be made by another`, async () => {
+    for (let steps = 1; ; steps++) {
+      assert.ok(steps < 100, 'it never ends')
+      const schedule = await newSchedule()
+      const around = goneAfter(steps, hears)
+      await fire(newTicker(momentAt(dueAt), around))
+      const later = newTicker(momentAt(dueAt + laterMs))
+      await fire(later)
+      await fire(later)
+      await assertOnce(schedule, `${steps} steps`)
+      if (around.taken() < steps) {
+        assert.ok(steps > 5, `only ${steps} steps were seen`)
+        return
+      }
+    }
+  })
+}
+
+const rounds = testSize('rounds', { test: 30, chaos: 2000 })
+
+/** Long enough for several steps of another node. */
+const mostTurns = 100
+
+/** So that the steps of nodes follow each other in any order. */
+function takingTurns(random: Random): Around {
+  return async (step) => {
+    for (let turns = random.below(mostTurns); turns > 0; turns--) await turn()
+    const value = await step()
+    for (let turns = random.below(mostTurns); turns > 0; turns--) await turn()
+    return value
+  }
+}
+
+test(`three nodes at once make one run, also when they take each other for gone (seed ${testSeed})`, async () => {
+  const random = seededRandom(testSeed)
+  for (let round = 0; round < rounds; round++) {
+    const schedule = await newSchedule()
+    const [one, other, late] = [0, 0, laterMs].map((ms) => {
+      return newTicker(momentAt(dueAt + ms), takingTurns(random))
+    }) as [Ticker, Ticker, Ticker]
+    let areThrough = false
+    const firing = Promise.all([fire(one), fire(other)]).finally(() => {
+      areThrough = true
+    })
+    // To it whatever the others are firing has been left behind long ago.
+    while (!areThrough) await fire(late)
+    await firing
+    await fire(newTicker(momentAt(dueAt + 2 * laterMs)))
+    await assertOnce(schedule, `round ${round}`)
+  }
+})
