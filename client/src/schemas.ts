@@ -1856,6 +1856,9 @@ export interface Schedule {
    * Of the job; null: the current one each time
    */
   version: number | null
+  parameters: {
+    [k: string]: unknown
+  }
   description: string | null
   rollout: Rollout | null
   approval: boolean
@@ -1935,6 +1938,12 @@ export interface ScheduleContent {
    * Of the job; default: the current one each time
    */
   version?: number | null
+  /**
+   * Values of the parameters of the job, at most 16 KiB; secret ones are refused here
+   */
+  parameters?: {
+    [k: string]: unknown
+  }
   description?: string
   rollout?: Rollout
   /**

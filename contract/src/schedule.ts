@@ -57,6 +57,11 @@ export const ScheduleContent = Type.Object(
     version: Type.Optional(
       orNull(JobVersionNumber, { description: 'Of the job; default: the current one each time' }),
     ),
+    parameters: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: 'Values of the parameters of the job, at most 16 KiB; secret ones are refused here',
+      }),
+    ),
     description: Type.Optional(Prose),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
@@ -128,6 +133,7 @@ export const Schedule = Type.Object(
     targets: Targets,
     when: When,
     version: orNull(Type.Integer(), { description: 'Of the job; null: the current one each time' }),
+    parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
     approval: Type.Boolean(),

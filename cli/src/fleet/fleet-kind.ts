@@ -182,6 +182,7 @@ const schedules: Kind = {
     targets: content.targets,
     when: filledWhen(content.when as ScheduleContent['when']),
     version: content.version ?? null,
+    parameters: content.parameters ?? {},
     description: content.description ?? null,
     rollout: content.rollout ?? null,
     approval: content.approval ?? false,

@@ -12,6 +12,7 @@ export function toSchedule(stored: StoredSchedule): Schedule {
     targets: content.targets,
     when: toWhen(content.when),
     version: content.version,
+    parameters: content.parameters ?? {},
     description: content.description,
     rollout: content.rollout,
     approval: content.approval,

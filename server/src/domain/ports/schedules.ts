@@ -25,6 +25,8 @@ export type StoredScheduleContent = {
   description: string | null
   /** Of the job; null: the current one each time. */
   version: number | null
+  /** Of the job's parameters, none of them secret. */
+  parameters?: Record<string, unknown>
   targets: Targets
   when: StoredWhen
   rollout: Rollout | null
