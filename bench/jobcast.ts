@@ -46,7 +46,9 @@ function spawnJobcast(dataFolder: string, port: number, options: JobcastOptions 
   const log = openSync(logFile(dataFolder), 'w')
   const ports = ['--port', String(port), '--mqtt-port', '0']
   const { flags = [], env } = options
-  const args = [program, 'serve', ...ports, '--data', dataFolder, '--json-log', ...flags]
+  // All load comes from one address, some of it without a key.
+  const own = ['--data', dataFolder, '--json-log', '--address-rate', '0']
+  const args = [program, 'serve', ...ports, ...own, ...flags]
   const child = startProcess(process.execPath, args, {
     stdio: ['ignore', log, 'pipe'],
     env: { ...cleanEnv(), ...env },

@@ -5,13 +5,10 @@ import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
-import { waitUntil } from '@jobcast/testkit/wait-until'
 import { StartRefused } from '../../src/store/migrate.ts'
-import { Checkpoints } from '../../src/store/sqlite/checkpoints.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
 import { dropDrafts } from '../../src/store/sqlite/large-run.ts'
 import { migrateFolder } from '../../src/store/sqlite/migrate-folder.ts'
@@ -230,49 +227,6 @@ test('what a crash has left of large runs keeps nobody from starting on a full d
   while (await writes.purgeRuns(olderThan(0)));
   assert.equal(left(), 1)
   db.close()
-})
-
-test('while much is written, the log is carried over long before a commit has to do it', async (t) => {
-  const { folder, store } = await openStore(t)
-  const devices = Array.from({ length: 500 }, (_, index) => `d${index}`)
-  const { ownerNo, trigger } = await seedOwner(store, { devices })
-  const size = (name: string) => statSync(join(folder, name)).size
-  const before = size('jobcast.db')
-  let runs = 0
-  await waitUntil('the file grows', async () => {
-    await createOne(store, trigger(devices))
-    runs++
-    return size('jobcast.db') > before
-  })
-  // A commit carries it over when it is longer than this (database.ts).
-  assert.ok(size('jobcast.db-wal') < 4000 * 4096)
-  assert.equal((await readQueue(store, { ownerNo, deviceId: 'd0' })).total, runs)
-  await store.close()
-  const after = openReader(join(folder, 'jobcast.db'))
-  assert.equal(after.prepare('SELECT count(*) AS count FROM execution').get()?.count, runs * devices.length)
-  assert.equal(pragma(after, 'integrity_check'), 'ok')
-  after.close()
-})
-
-test('a log that cannot be carried over does no harm, and is tried again', async () => {
-  let calls = 0
-  let now = 0
-  const call = async () => {
-    calls++
-    throw new Error('the disk is full')
-  }
-  const checkpoints = new Checkpoints({ call }, () => now)
-  checkpoints.written({ made: 1 })
-  assert.equal(calls, 0, 'little was written')
-  checkpoints.written({ made: 50_000 })
-  checkpoints.written({ changed: 50_000 })
-  assert.equal(calls, 1, 'one at a time')
-  await nextTurn()
-  checkpoints.written({ made: 50_000 })
-  assert.equal(calls, 1, 'not again so soon')
-  now += 1000
-  checkpoints.written({ made: 1 })
-  assert.equal(calls, 2)
 })
 
 test('what a crash has left of a large run is not seen, and is erased', async (t) => {

@@ -1,17 +1,14 @@
 // A thread with a connection of its own, so that waiting for the disk never stops the event loop.
-// Two of them run, one writes and one reads; two more start when they are needed. This file is both the thread's program
-// and the way to talk to it.
+// Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
 
-import type { DatabaseSync } from 'node:sqlite'
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { ZoneChange } from '../queries.ts'
-import { prepareCheckpoints } from './checkpoints.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 import { nobody, type WriteListener } from './writes.ts'
 
-type Role = 'reader' | 'scanner' | 'writer' | 'checkpointer'
+type Role = 'reader' | 'scanner' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
@@ -110,23 +107,7 @@ export class LazyThread<Ops extends Operations> implements Thread<Ops> {
   }
 }
 
-const openAs = {
-  reader: openReader,
-  scanner: openScanner,
-  writer: openDatabase,
-  checkpointer: openDatabase,
-}
-
-function prepareFor(role: Role, db: DatabaseSync, listener: WriteListener): Operations {
-  switch (role) {
-    case 'writer':
-      return prepareWrites(db, listener)
-    case 'checkpointer':
-      return prepareCheckpoints(db)
-    default:
-      return prepareReads(db)
-  }
-}
+const openAs = { reader: openReader, scanner: openScanner, writer: openDatabase }
 
 /** Until the question is 'close'. */
 export function serveQuestions(port: MessagePort, { role, path }: { role: Role; path: string }): void {
@@ -144,7 +125,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
       effects.zones.push(...changes)
     },
   }
-  const operations = prepareFor(role, db, listener)
+  const operations: Operations = role === 'writer' ? prepareWrites(db, listener) : prepareReads(db)
 
   async function answer({ id, name, input }: Question): Promise<void> {
     effects = { events: false, moves: undefined, zones: [] }

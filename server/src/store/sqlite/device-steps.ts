@@ -8,7 +8,6 @@ import type { StoredFleetDevice } from '../../domain/ports/fleet.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { ZoneChange } from '../queries.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import type { Checkpoints } from './checkpoints.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { QueueQuestion } from './queues.ts'
 
@@ -71,7 +70,6 @@ export function buildDeviceSteps(
   catalogue: Catalogue,
   writer: WriterThread,
   reader: ReaderThread,
-  checkpoints: Checkpoints | undefined,
 ): DeviceSteps {
   /** Whatever is in the queue and behind all that has begun has not begun. */
   function withWaiting(ownerNo: number, device: StoredFleetDevice): StoredFleetDevice {
@@ -95,9 +93,7 @@ export function buildDeviceSteps(
         const waiting = report.kind === 'start-next' ? oldest() : undefined
         return { report, deviceNo: device?.deviceNo, waiting, ...limits }
       })
-      const outcomes = await writer.call('recordReports', sent)
-      checkpoints?.written({ changed: reports.length })
-      return outcomes
+      return writer.call('recordReports', sent)
     },
     async readQueues(wanted) {
       const views = wanted.map(({ ownerNo, deviceId, unlessMark }) =>

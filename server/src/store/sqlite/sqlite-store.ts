@@ -8,15 +8,8 @@ import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
-import { type CheckpointSteps, Checkpoints } from './checkpoints.ts'
 import { migrateDatabase, openDatabaseIn } from './database.ts'
-import {
-  DatabaseThread,
-  LazyThread,
-  type ReaderThread,
-  type Thread,
-  type WriterThread,
-} from './database-thread.ts'
+import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
 import { createLargeRun, dropDrafts } from './large-run.ts'
 import { lockData } from './lock-data.ts'
@@ -46,11 +39,7 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
     // Selectors may read all devices: whoever else reads does not wait behind them.
     const scanner = new LazyThread(() => new DatabaseThread<Reads>('scanner', path, onLost))
-    const checkpointer = new LazyThread(
-      () => new DatabaseThread<CheckpointSteps>('checkpointer', path, onLost),
-    )
-    const threads = { writer, reader, scanner, checkpointer }
-    return buildSqliteStore({ catalogue, lastIds, ...threads, onClosed: lock.release })
+    return buildSqliteStore({ catalogue, lastIds, writer, reader, scanner, onClosed: lock.release })
   } catch (error) {
     lock.release()
     throw error
@@ -75,14 +64,11 @@ export type StoreParts = {
   reader: ReaderThread
   /** For selectors; default: the reader. */
   scanner?: ReaderThread
-  /** Default: the writer carries over what is in its log. */
-  checkpointer?: Thread<CheckpointSteps>
   onClosed: () => void
 }
 
 export function buildSqliteStore(parts: StoreParts): Store {
-  const { catalogue, lastIds, writer, reader, scanner = reader, checkpointer, onClosed } = parts
-  const checkpoints = checkpointer && new Checkpoints(checkpointer)
+  const { catalogue, lastIds, writer, reader, scanner = reader, onClosed } = parts
   const eventListeners: (() => void)[] = []
   writer.listener = {
     onEvents() {
@@ -100,10 +86,10 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...passOn(writer, plainWrites),
     ...buildKeySteps(catalogue, writer),
     ...buildNameSteps(catalogue, writer),
-    ...buildDeviceSteps(catalogue, writer, reader, checkpoints),
+    ...buildDeviceSteps(catalogue, writer, reader),
     ...buildRolloutSteps(catalogue, writer, reader),
     ...buildWindowSteps(catalogue, writer),
-    ...buildExecutionSteps(catalogue, lastIds, writer, reader, checkpoints),
+    ...buildExecutionSteps(catalogue, lastIds, writer, reader),
     checkHealth: () => writer.call('probeWrite', undefined),
     fireClocks: (moment) => writer.call('fireClocks', moment),
     purgeRuns: (age) => writer.call('purgeRuns', age),
@@ -111,7 +97,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
       eventListeners.push(listener)
     },
     async close() {
-      await Promise.all([writer.close(), reader.close(), scanner.close(), checkpointer?.close()])
+      await Promise.all([writer.close(), reader.close(), scanner.close()])
       onClosed()
     },
   }
@@ -249,7 +235,6 @@ function buildExecutionSteps(
   lastIds: LastIds,
   writer: WriterThread,
   reader: ReaderThread,
-  checkpoints: Checkpoints | undefined,
 ): Pick<Store, 'createExecutions' | 'createLargeRun' | 'listExecutions'> {
   return {
     createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
@@ -261,7 +246,6 @@ function buildExecutionSteps(
         group.takeBack()
         throw error
       })
-      checkpoints?.written({ made: triggers.reduce((sum, { deviceIds }) => sum + deviceIds.length, 0) })
       return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))
     },
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
