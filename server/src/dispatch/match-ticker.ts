@@ -4,7 +4,7 @@
 
 import type { SelectableDevice } from '@jobcast/contract/selector'
 import { fireMatch, waitsFor } from '../domain/fire-match.ts'
-import type { FireDeps } from '../domain/fire-schedule.ts'
+import { type FireDeps, isTriedAgain } from '../domain/fire-schedule.ts'
 import { concerns, type Match, readMatch, sweep, withoutGiven } from '../domain/match-schedule.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { DeviceChanged, StoredSchedule } from '../domain/ports/schedules.ts'
@@ -18,6 +18,9 @@ const rememberEveryMs = 60_000
 /** After a run that could not be made. */
 const tryAgainMs = 60_000
 
+/** So soon a changed job is noticed that needs other attributes. */
+const readAgainMs = 5000
+
 /** What this node knows of a schedule. */
 type Watched = {
   schedule: StoredSchedule
@@ -28,6 +31,8 @@ type Watched = {
   given: GivenDevices
   rememberedAt: number
   notBefore: number
+  /** When its job and its groups were looked at. */
+  readAt: number
 }
 
 export class MatchTicker {
@@ -66,16 +71,21 @@ export class MatchTicker {
       if (each) watched.push(each)
     }
     for (let more = watched.length > 0; more; ) more = await this.#readChanges(ownerNo, watched)
-    for (const each of watched) await this.#settle(each).catch(this.#deps.onFailure)
+    for (const each of watched) {
+      await this.#settle(each).catch((error: unknown) => {
+        if (!isTriedAgain(error)) this.#deps.onFailure(error)
+      })
+    }
   }
 
   /** From memory; where it is new, was changed, or lies too far back, all devices are looked at. */
   async #watch(schedule: StoredSchedule): Promise<Watched | undefined> {
     const known = this.#watched.get(schedule.scheduleNo)
-    const match =
-      known && isSame(known.schedule, schedule) ? known.match : await readMatch(this.#fire, schedule)
-    const current = hasGroups(schedule) ? await readMatch(this.#fire, schedule) : match
+    const { clock } = this.#deps.moment()
+    const isFresh = known && isSame(known.schedule, schedule) && clock - known.readAt < readAgainMs
+    const current = isFresh && !hasGroups(schedule) ? known.match : await readMatch(this.#fire, schedule)
     if (known?.match.digest === current.digest) {
+      if (!isFresh) known.readAt = clock
       known.schedule = schedule
       return known
     }
@@ -83,7 +93,7 @@ export class MatchTicker {
     const isKnown = schedule.matchedWhere === current.digest
     const { upTo, isLost } = await this.#deps.store.listDeviceChanges({ ownerNo, after: cursor, limit: 0 })
     const given = new GivenDevices()
-    const times = { rememberedAt: this.#deps.moment().clock, notBefore: 0 }
+    const times = { rememberedAt: clock, notBefore: 0, readAt: clock }
     const watched: Watched = {
       ...{ schedule, match: current, given, ...times },
       cursor: isKnown && !isLost ? cursor : upTo,
@@ -150,7 +160,9 @@ export class MatchTicker {
       watched.notBefore = clock + tryAgainMs
       // Rejected, it is finished by whoever finds it.
       if (!(await fireMatch(this.#fire, schedule, match, waiting, cursor))) return
-      for (const deviceNo of waiting) given.add(deviceNo)
+      // One that was left out gets it when it changes so that it matches again.
+      const left = await withoutGiven(this.#fire, schedule, [...waiting])
+      for (const deviceNo of waiting) if (!left.has(deviceNo)) given.add(deviceNo)
       waiting.clear()
       watched.notBefore = 0
       watched.rememberedAt = clock

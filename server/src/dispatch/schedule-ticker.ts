@@ -1,7 +1,7 @@
 // Looks at schedules, on every node: at those that are due, at those whose last run has ended, and at all of them after
 // the wall clock was set back. Several nodes may look at one at once; the store lets one of them go on with it.
 
-import { type FireDeps, fireDue, judgeFailures, replan } from '../domain/fire-schedule.ts'
+import { type FireDeps, fireDue, isTriedAgain, judgeFailures, replan } from '../domain/fire-schedule.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { StoredSchedule } from '../domain/ports/schedules.ts'
 
@@ -46,7 +46,9 @@ export class ScheduleTicker {
     if (this.#underWay.has(scheduleNo)) return
     if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
     const working = work({ ...this.#deps, link: this.link }, schedule)
-      .catch((error: unknown) => this.#deps.onFailure(error))
+      .catch((error: unknown) => {
+        if (!isTriedAgain(error)) this.#deps.onFailure(error)
+      })
       .finally(() => this.#underWay.delete(scheduleNo))
     this.#underWay.set(scheduleNo, working)
   }

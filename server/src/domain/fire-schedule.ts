@@ -109,7 +109,7 @@ export async function finishFiring(
     await noteFired(deps, before, firing, launched)
     return { launched }
   } catch (error) {
-    if (!(error instanceof ApiError) || !isFinal(error)) throw error
+    if (!(error instanceof ApiError) || error.status >= 500 || isTriedAgain(error)) throw error
     await noteRefused(deps, before, firing, error)
     return { refusal: error }
   }
@@ -119,9 +119,9 @@ function launchFor(deps: FireDeps, before: StoredSchedule, firing: Firing): Prom
   return firing.match ? resumeMatch(deps, before, firing) : launchSchedule(deps, before, firing.for)
 }
 
-/** Trying again leads to the same. J-001: a device was deleted meanwhile; the others are left. */
-function isFinal({ status, code }: ApiError): boolean {
-  return status < 500 && code !== 'J-502' && code !== 'J-001'
+/** Somebody else is at it, or (J-001) a device was deleted meanwhile and the others are left: nothing is wrong. */
+export function isTriedAgain(error: unknown): boolean {
+  return error instanceof ApiError && (error.code === 'J-502' || error.code === 'J-001')
 }
 
 /** When it is looked at next, once it is fired. */
@@ -166,7 +166,7 @@ async function noteRefused(
   const { at } = deps.moment()
   const because = wordsOf(before, refusal)
   const idle = { ...before, ...timesNow(before), firing: null }
-  if (givesUp.includes(refusal.code)) {
+  if (givesUp.includes(refusal.code) && before.pausedAt === null) {
     const { set, events } = pausedEvent(idle, because, service, at)
     await deps.store.changeSchedule({ before, set: { ...set, firing: null }, events, at })
     return
@@ -174,7 +174,7 @@ async function noteRefused(
   const one = { count: 1, isMore: false, from: firing.for, to: firing.for }
   const events = firing.principal === null ? [missedEvent(before, { ...one, because })] : []
   const failures = before.failures + (firing.principal === null ? 1 : 0)
-  const { set, events: more } = afterFailures(idle, failures, at)
+  const { set, events: more } = afterFailures(idle, failures, at, because)
   await deps.store.changeSchedule({
     before,
     set: { ...timesNow(before), firing: null, ...set },
@@ -210,12 +210,15 @@ function afterFailures(
   schedule: StoredSchedule,
   failures: number,
   at: number,
+  refusedBecause?: string,
 ): { set: Partial<ScheduleState>; events: ScheduleEvent[] } {
   const limit = schedule.content.pauseAfterFailures
   if (limit === null || failures < limit || schedule.pausedAt !== null) {
     return { set: { failures }, events: [] }
   }
-  const { set, events } = pausedEvent(schedule, `${failures} runs in a row have failed`, service, at)
+  const last = refusedBecause === undefined ? '' : `, the last one: ${refusedBecause}`
+  const failed = failures === 1 ? 'a run has failed' : `${failures} runs in a row have failed`
+  const { set, events } = pausedEvent(schedule, failed + last, service, at)
   return { set: { ...set, failures }, events }
 }
 

@@ -71,7 +71,7 @@ async function madeBefore(
 }
 
 /** Its runs are made in the name of the key that put it. */
-function callerOf({ ownerNo, keyId }: StoredSchedule): Caller {
+export function callerOf({ ownerNo, keyId }: StoredSchedule): Caller {
   return { ownerNo, keyId, ownerId: '', scopes: [] }
 }
 

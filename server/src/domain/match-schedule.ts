@@ -2,6 +2,7 @@
 // node has looked at so far is in its memory, and found again in the event log after a crash.
 
 import { hash } from 'node:crypto'
+import { ApiError } from '@jobcast/contract'
 import {
   attributeNamesOf,
   type CompiledSelector,
@@ -9,14 +10,17 @@ import {
   type Selector,
   termsOf,
 } from '@jobcast/contract/selector'
+import { requireJob } from './create-run.ts'
 import {
   type ChosenDevices,
+  callerOf,
   type Launched,
   type LaunchScheduleDeps,
   launchSchedule,
   scheduleSelector,
 } from './launch-schedule.ts'
 import type { DeviceChanged, Firing, StoredSchedule } from './ports/schedules.ts'
+import { listWithout, neededAttributes } from './run-values.ts'
 import { launchedAtOnce, maxSelected, selectDevices } from './select-devices.ts'
 
 export type Match = {
@@ -24,6 +28,8 @@ export type Match = {
   matches: CompiledSelector
   /** Names that it depends on. */
   names: ReadonlySet<string>
+  /** Attributes that the document needs: a device that lacks one does not match yet. */
+  needed: string[]
   /** Differs if it means something else. */
   digest: string
 }
@@ -33,11 +39,26 @@ const changesAtOnce = 5000
 
 export async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
   const selector = await scheduleSelector(deps, schedule)
-  const digest = hash('sha256', JSON.stringify(selector), 'base64url')
+  const needed = await neededBy(deps, schedule)
+  const digest = hash('sha256', JSON.stringify([selector, needed]), 'base64url')
   const online = termsOf(selector).some(({ kind }) => kind === 'online') ? ['online'] : []
+  const isSelected = compileSelector(selector)
   return {
-    ...{ selector, digest, matches: compileSelector(selector) },
-    names: new Set([...attributeNamesOf(selector), ...online]),
+    ...{ selector, digest, needed },
+    matches: (device) => needed.every((name) => Object.hasOwn(device.attributes, name)) && isSelected(device),
+    names: new Set([...attributeNamesOf(selector), ...online, ...needed]),
+  }
+}
+
+async function neededBy(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<string[]> {
+  const { jobName, content } = schedule
+  try {
+    const job = await requireJob(deps, callerOf(schedule), jobName, content.version ?? undefined)
+    return neededAttributes(job).toSorted()
+  } catch (error) {
+    // Without its job it is paused, at the latest when it fires.
+    if (error instanceof ApiError) return []
+    throw error
   }
 }
 
@@ -49,12 +70,12 @@ export function concerns({ names }: Match, change: DeviceChanged): boolean {
 export async function sweep(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
-  { selector }: Match,
+  { selector, needed }: Match,
 ): Promise<Set<number>> {
-  const { ownerNo } = schedule
-  const caller = { ownerNo, keyId: schedule.keyId, ownerId: '', scopes: [] }
-  const { deviceNos } = await selectDevices(deps, caller, selector)
-  return withoutGiven(deps, schedule, Array.from(deviceNos))
+  const { deviceNos } = await selectDevices(deps, callerOf(schedule), selector)
+  const lacking = await listWithout(deps.store, schedule.ownerNo, needed, deviceNos)
+  const ready = Array.from(deviceNos).filter((deviceNo) => !lacking.has(deviceNo))
+  return withoutGiven(deps, schedule, ready)
 }
 
 export async function withoutGiven(

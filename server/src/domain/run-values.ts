@@ -138,14 +138,22 @@ export async function requireAttributesOf(
   return deviceNos.filter((deviceNo) => !lacking.has(deviceNo))
 }
 
-/** Their ids by their numbers. */
-export async function listLackingNos(
+export function listLackingNos(
   store: ValuesDeps['store'],
   ownerNo: number,
   content: ValuedContent,
   deviceNos: Int32Array,
 ): Promise<Map<number, string>> {
-  const names = neededAttributes(content)
+  return listWithout(store, ownerNo, neededAttributes(content), deviceNos)
+}
+
+/** Of these devices, those that do not have all of these attributes: their ids by their numbers. */
+export async function listWithout(
+  store: Pick<ValuesDeps['store'], 'listLackingNos'>,
+  ownerNo: number,
+  names: string[],
+  deviceNos: Int32Array,
+): Promise<Map<number, string>> {
   const lacking = new Map<number, string>()
   for (let start = 0; names.length > 0 && start < deviceNos.length; start += lookedAtOnce) {
     const some = Array.from(deviceNos.subarray(start, start + lookedAtOnce))

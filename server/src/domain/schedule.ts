@@ -15,6 +15,7 @@ import type { Caller } from './caller.ts'
 import { requireJob } from './create-run.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
+import { namedDevices } from './launch-run.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import type { Put } from './ports/slices.ts'
@@ -51,13 +52,14 @@ export async function putSchedule(
   const content = toContent(request)
   const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
   requireParameters(job, request.parameters)
-  await requireTargets(deps, caller, request)
-  if (content.window !== undefined) await requireWindow(deps, caller, content.window)
   const before = await deps.store.getSchedule(key)
+  await requireTargets(deps, caller, request, before)
+  if (content.window !== undefined) await requireWindow(deps, caller, content.window)
   requireFuture(content, before, at)
   const scheduleNo = before?.scheduleNo ?? newScheduleNo()
-  // One that is due right now runs.
-  const times = timesAfter(content, scheduleNo, content.when.kind === 'at' ? 0 : at)
+  // One that is due right now runs, unless it has.
+  const isOpen = content.when.kind === 'at' && before?.lastFor !== content.when.at
+  const times = timesAfter(content, scheduleNo, isOpen ? 0 : at)
   const outcome = await deps.store.putSchedule({
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
     most: maxSchedules,
@@ -176,17 +178,45 @@ function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
   return { kind: 'cron', cron, timeZone: zone }
 }
 
-/** Throws J-503, J-309, J-500. */
-async function requireTargets(deps: ScheduleDeps, caller: Caller, content: ScheduleContent): Promise<void> {
-  const { targets, rollout, when } = content
+/** Throws J-001, J-503, J-309, J-500. */
+async function requireTargets(
+  deps: ScheduleDeps,
+  caller: Caller,
+  { targets, rollout, when }: ScheduleContent,
+  before: StoredSchedule | undefined,
+): Promise<void> {
   if (rollout) await requireRollout(deps, caller, rollout)
   const where = whereOf(targets)
-  if (where !== undefined) return void (await readSelector(deps, caller, where))
+  if (where !== undefined) {
+    const field = targets.group === undefined ? 'targets.where' : 'targets.group'
+    await readSelector(deps, caller, where).catch((error: unknown) => {
+      throw error instanceof ApiError ? new ApiError(error.code, { ...error.details, field }) : error
+    })
+    return
+  }
   if (when.match) throw invalid('targets', 'With match, targets must be a selector (where) or a group.')
   if ((targets.deviceIds?.length ?? 0) > maxScheduleDevices) {
     const most = `targets.deviceIds of a schedule must have at most ${maxScheduleDevices} items; use tags and a selector.`
     throw invalid('targets.deviceIds', most)
   }
+  await requireDevices(deps, caller, targets.deviceIds ?? [], before?.content.targets.deviceIds)
+}
+
+/** One that it has had before may be deleted by now. */
+async function requireDevices(
+  { store }: ScheduleDeps,
+  { ownerNo }: Caller,
+  deviceIds: string[],
+  known: string[] = [],
+): Promise<void> {
+  const added = new Set(deviceIds).difference(new Set(known))
+  if (added.size === 0) return
+  const where = { kind: 'in' as const, name: 'deviceId', values: [...added] }
+  const slice = { after: undefined, limit: maxScheduleDevices }
+  const { items } = await store.selectDevices({ ownerNo, where, slice })
+  for (const { deviceId } of items) added.delete(deviceId)
+  if (added.size === 0) return
+  throw new ApiError('J-001', { field: 'targets.deviceIds', deviceIds: [...added].slice(0, namedDevices) })
 }
 
 /** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
@@ -201,10 +231,10 @@ function requireParameters(job: StoredJobVersion, parameters: Record<string, unk
 
 /** A schedule that can never run any more is a mistake, unless it is put once more as it was. */
 function requireFuture(content: StoredScheduleContent, before: StoredSchedule | undefined, at: number): void {
-  const { when, until, catchUpSeconds } = content
+  const { when, until } = content
   if (when.kind === 'at') {
     const isOld = before?.content.when.kind === 'at' && before.content.when.at === when.at
-    if (isOld || when.at + catchUpSeconds * 1000 >= at) return
+    if (isOld || when.at > at) return
     throw invalid('when.at', 'when.at must be in the future.')
   }
   if (until === null || until >= at || before?.content.until === until) return

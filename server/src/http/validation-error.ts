@@ -43,6 +43,8 @@ function requirement(violation: Violation): string {
       return `be ${parentSchema[mustBe] ?? `text that matches ${params.pattern ?? parentSchema.format}`}`
     case 'maxLength':
       return `have at most ${limitOf(violation)} characters`
+    case 'const':
+      return `be ${JSON.stringify(params.allowedValue)}`
     case 'enum':
       return `be one of ${(params.allowedValues as unknown[]).join(', ')}`
     case 'minimum':

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { ApiError } from '@jobcast/contract'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
@@ -22,6 +23,9 @@ const dueAt = startedAt + 10
 /** By then what a node has left behind is anybody's. */
 const laterMs = 10_000
 
+/** What nodes have put into their logs. */
+const told = new Set<string>()
+
 /** Around each step of a store; rejects if the node is gone. */
 type Around = <T>(step: () => Promise<T>) => Promise<T>
 
@@ -35,7 +39,7 @@ function newTicker(moment: Moment, around: Around = (step) => step()) {
     },
   })
   return buildParts({
-    ...{ store, tell: () => undefined, metrics: buildMetrics(), elapsed: () => 0 },
+    ...{ store, tell: ({ kind }) => told.add(kind), metrics: buildMetrics(), elapsed: () => 0 },
     ...{ now: () => moment.at, moment: () => moment, stopping: new AbortController().signal },
     ...{ maxOutputBytes: 1000, rates: unlimited, sessionIdleMs: 60_000, quotas: noQuotas },
     ...{ isRemote: false, isAllowedAddress: () => true },
@@ -113,6 +117,25 @@ for (const hears of [true, false]) {
     }
   })
 }
+
+test('that somebody else is at it is tried again and not reported; anything else is', async () => {
+  for (const [error, isReported] of [
+    [new ApiError('J-502'), false],
+    [new Error('no connection'), true],
+  ] as const) {
+    const schedule = await newSchedule()
+    told.clear()
+    let taken = 0
+    const ticker = newTicker(momentAt(dueAt), async (step) => {
+      if (++taken === 6) throw error
+      return step()
+    })
+    await fire(ticker)
+    assert.equal(told.has('background-failed'), isReported, String(error))
+    await fire(ticker)
+    await assertOnce(schedule, String(error))
+  }
+})
 
 const rounds = testSize('rounds', { test: 30, chaos: 2000 })
 

@@ -220,6 +220,27 @@ test('a schedule of a deleted job is paused, and says why', async () => {
   assert.equal((await read(path)).pausedBecause, because)
   assertRefused(await api.call('POST', `${path}/resume`), 'J-301')
   assertRefused(await api.call('PUT', path, { body: content }), 'J-301')
+  assertRefused(await api.call('POST', `${path}/fire`), 'J-301')
+  // Events come in order: by then a second one would be here.
+  const other = await newSchedule()
+  await api.call('POST', `${other.path}/pause`)
+  await waitForEvent(other.name, 'schedule.paused')
+  assert.equal(eventsOf(name).length, 1)
+})
+
+test('runs are found by the name of their schedule, also when it is deleted and made anew', async () => {
+  const { name, path, content } = await newSchedule()
+  const { runId } = (await api.call('POST', `${path}/fire`)).json
+  const found = async () => (await runsOf(name)).map((run) => run.runId)
+  assert.deepEqual(await found(), [runId])
+  await api.call('DELETE', path)
+  assert.deepEqual(await found(), [runId])
+  assert.equal((await api.call('PUT', path, { body: { ...content, overlap: 'QUEUE' } })).status, 201)
+  const again = (await api.call('POST', `${path}/fire`)).json
+  assert.deepEqual(await found(), [again.runId, runId])
+  const owner = await api.newOwner('Elsewhere')
+  const elsewhere = await api.call('GET', `/job/api/runs?scheduleName=${name}`, { key: owner.key })
+  assert.deepEqual(elsewhere.json.items, [])
 })
 
 test('a schedule may be bound to a version of its job', async () => {
@@ -241,7 +262,7 @@ test('a schedule gives its runs their parameters and their window', async () => 
   const { path, content } = await newSchedule({ jobName: 'with-values', ...given })
   const run = (await api.call('POST', `${path}/fire`)).json
   assert.deepEqual([run.parameters, run.window], [{ level: 'debug' }, 'short'])
-  for (const wrong of [{}, { level: 'loud' }, { level: 'info', other: 1 }]) {
+  for (const wrong of [undefined, {}, { level: 'loud' }, { level: 'info', other: 1 }]) {
     assertRefused(await api.call('PUT', path, { body: { ...content, parameters: wrong } }), 'J-500')
   }
 })
@@ -266,6 +287,32 @@ test('at runs once, and jitter is the same every time', async () => {
   const again = await api.call('PUT', path, { body: { ...(await newSchedule()).content, when: { at } } })
   assert.equal(again.status, 200)
   assert.equal(before.scheduleName, again.json.scheduleName)
+  // It would run a second time.
+  const once = { ...(await newSchedule()).content, when: { at } }
+  await api.call('DELETE', path)
+  assertRefused(await api.call('PUT', path, { body: once }), 'J-500')
+})
+
+test('a pause says with what the last run was refused', async () => {
+  await api.call('PUT', '/job/api/jobs/changing', { body: {} })
+  const { name } = await newSchedule({ jobName: 'changing', pauseAfterFailures: 1 })
+  const parameters = { type: 'object', properties: { s: { type: 'string' } }, required: ['s'] }
+  const job = { parameters, document: { s: '${params.s}' } }
+  assert.equal((await api.call('PUT', '/job/api/jobs/changing', { body: job })).status, 200)
+  forwardTo(3)
+  const { because } = await waitForEvent(name, 'schedule.paused')
+  assert.equal(because, 'a run has failed, the last one: J-500: parameters.s is required.')
+})
+
+test('a schedule lists devices that there are; one that is deleted later may stay in the list', async () => {
+  const { name, path, content } = await newSchedule()
+  const deviceIds = [`${name}-device`, `${name}-typo`]
+  const wrong = await api.call('PUT', path, { body: { ...content, targets: { deviceIds } } })
+  assertRefused(wrong, 'J-001')
+  await api.call('DELETE', `/job/api/devices/${name}-device`)
+  assert.equal((await api.call('PUT', path, { body: content })).status, 200)
+  const { description } = (await api.call('PUT', path, { body: { ...content, description: 'x' } })).json
+  assert.equal(description, 'x')
 })
 
 test('a run with startAt is held until then, and says so', async () => {
@@ -325,6 +372,32 @@ test('match gives each device the job once: those that match, and those that sta
   assert.equal((await read(path)).nextAt, null)
 })
 
+test('a device that lacks an attribute which the document needs is left out until it has it', async () => {
+  const job = (name: string) => ({ body: { document: { at: `\${device.attributes.${name}}` } } })
+  assert.equal((await api.call('PUT', '/job/api/jobs/needy', job('rack'))).status, 201)
+  await put('n-has', { tags: ['n'], attributes: { rack: 'r1' } })
+  await put('n-lacks', { tags: ['n'] })
+  const targets = { where: 'tag=n' }
+  const { name } = await newSchedule({ jobName: 'needy', when: { match: true }, targets })
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 1)), ['n-has'])
+  await put('n-new', { tags: ['n'], attributes: { rack: 'r2' } })
+  await waitForRuns(name, 2)
+  await put('n-lacks', { tags: ['n'], attributes: { rack: 'r3' } })
+  assert.deepEqual(await devicesOf(await waitForRuns(name, 3)), ['n-has', 'n-lacks', 'n-new'])
+  assert.deepEqual(
+    eventsOf(name).filter(({ type }) => type !== 'schedule.fired'),
+    [],
+  )
+  // A job that needs less than before.
+  await put('n-bare', { tags: ['n'] })
+  await api.call('PUT', '/job/api/jobs/needy', { body: { document: {} } })
+  await waitForRuns(name, 4)
+  const nightly = await newSchedule({ jobName: 'needy', targets })
+  await api.call('PUT', '/job/api/jobs/needy', job('rack'))
+  const run = (await api.call('POST', `${nightly.path}/fire`)).json
+  assert.deepEqual([run.matched, run.total], [4, 3])
+})
+
 test('with match a changed group is looked at as a whole', async () => {
   await put('g-1', { tags: ['g1'] })
   await put('g-2', { tags: ['g2'] })
@@ -369,6 +442,7 @@ test('what cannot be is refused, with its field', async () => {
     [{ when: { timeZone: 'UTC' } }, 'J-500', 'when'],
     [{ when: { at: '2027-01-01T00:00:00Z', timeZone: 'UTC' } }, 'J-500', 'when.timeZone'],
     [{ when: { at: '2001-01-01T00:00:00Z' } }, 'J-500', 'when.at'],
+    [{ when: { at: new Date(clock.now() - 1000).toISOString() } }, 'J-500', 'when.at'],
     [{ when: { at: '2027-02-30T00:00:00Z' } }, 'J-500', 'when.at'],
     [{ when: { match: false } }, 'J-500', 'when.match'],
     [{ when: { match: true }, targets: { deviceIds: ['s1-device'] } }, 'J-500', 'targets'],
@@ -377,8 +451,8 @@ test('what cannot be is refused, with its field', async () => {
     [{ jitterSeconds: 86_401 }, 'J-500', 'jitterSeconds'],
     [{ pauseAfterFailures: 0 }, 'J-500', 'pauseAfterFailures'],
     [{ overlap: 'DOUBLE' }, 'J-500', 'overlap'],
-    [{ targets: { where: 'tag=' } }, 'J-503', 'where'],
-    [{ targets: { group: 'nobody' } }, 'J-309', 'where'],
+    [{ targets: { where: 'tag=' } }, 'J-503', 'targets.where'],
+    [{ targets: { group: 'nobody' } }, 'J-309', 'targets.group'],
     [
       { targets: { deviceIds: Array.from({ length: 1001 }, (_, n) => `d${n}`) } },
       'J-500',
@@ -393,4 +467,7 @@ test('what cannot be is refused, with its field', async () => {
     assert.deepEqual([json.code, json.field], [code, field], JSON.stringify(wrong))
   }
   assertRefused(await api.call('PUT', `${url}/refused`, { body: { ...good, jobName: 'no-job' } }), 'J-301')
+  const body = { ...good, when: { match: false } }
+  const unmatched = await api.call('PUT', `${url}/refused`, { body, headers })
+  assert.equal(unmatched.json.detail, 'when.match must be true.')
 })

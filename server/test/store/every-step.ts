@@ -210,6 +210,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
       } as const
       await store.listRuns({ ownerNo, filter: { ...filter, ...times }, slice })
       await store.listRuns({ ownerNo, filter: { ...filter, finishedAfter: 1 }, slice })
+      await store.listRuns({ ownerNo, filter: { ...filter, scheduleName: 'nightly' }, slice })
     }
   }
   await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' })

@@ -73,6 +73,7 @@ const indexOf: [string, RegExp, RegExp][] = [
   ['events from a place on', /event_id > \$2 ORDER BY event_id LIMIT/, /using event_pkey/],
   ['what is pending of a webhook', /event_id > \$2 AND state = 'PENDING'/, /using webhook_delivery_pending/],
   ['runs that have not ended', /AND NOT run\.ended/, /using run_(unfinished|pkey|expiring|deadline)/],
+  ['runs of a schedule', /made\.schedule_name = \$\d/, /using run_request_(by_schedule_name|pkey) on/],
   ['old idempotency keys', /created_at <= \$1/, /using idempotency_key_by_age/],
 ]
 

@@ -219,3 +219,10 @@ test('the last execution of a device is found by its index, and unfinished runs 
   const runs = await planOf(db, (store) => store.listRuns({ ownerNo: 1, filter, slice }))
   assert.match(runs, /run USING INDEX run_unfinished \(owner_no=\? AND run_id<\?\)/)
 })
+
+test('runs of a schedule are found by its name', async (t) => {
+  const db = openRecording(t)
+  const filter = { scheduleName: 'nightly' }
+  const runs = await planOf(db, (store) => store.listRuns({ ownerNo: 1, filter, slice }))
+  assert.match(runs, /USING COVERING INDEX run_request_by_schedule_name \(schedule_name=\? AND run_id<\?\)/)
+})

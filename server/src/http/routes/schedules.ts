@@ -35,7 +35,10 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
   app.route({
     method: 'PUT',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507', 'J-912'] },
+    config: {
+      scopes: ['MANAGE'],
+      refusals: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507', 'J-912'],
+    },
     schema: {
       operationId: 'putSchedule',
       tags: ['schedules'],

@@ -371,6 +371,7 @@ CREATE TABLE run_request (
   PRIMARY KEY (run_id)
 );
 CREATE INDEX run_request_by_schedule ON public.run_request USING btree (schedule_no, scheduled_for) WHERE (schedule_no IS NOT NULL);
+CREATE INDEX run_request_by_schedule_name ON public.run_request USING btree (schedule_name, run_id) WHERE (schedule_name IS NOT NULL);
 CREATE INDEX run_request_with_window ON public.run_request USING btree (run_id, window_name) WHERE (window_name IS NOT NULL);
 
 CREATE TABLE schedule (

@@ -316,6 +316,8 @@ CREATE TABLE run_request (
 
 CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
 
+CREATE INDEX run_request_by_schedule_name ON run_request (schedule_name, run_id) WHERE schedule_name IS NOT NULL;
+
 CREATE TABLE schedule (
   schedule_no INTEGER PRIMARY KEY,
   owner_no INTEGER NOT NULL REFERENCES owner,

@@ -129,9 +129,10 @@ async function narrow(
 const IN_ROLLOUT_STATE = `EXISTS (
   SELECT 1 FROM rollout WHERE rollout.run_id = run.run_id AND rollout.state = :rolloutState)`
 
+// By the name that a run keeps: its schedule may be deleted, or made anew.
 const OF_SCHEDULE = `run.run_id IN (
-  SELECT run_request.run_id FROM run_request JOIN schedule ON schedule.schedule_no = run_request.schedule_no
-  WHERE schedule.owner_no = :ownerNo AND schedule.schedule_name = :scheduleName)`
+  SELECT made.run_id FROM run_request AS made
+  WHERE made.schedule_name = :scheduleName AND made.schedule_name IS NOT NULL AND made.run_id < :after)`
 
 function clausesOf(filter: RunFilter): string[] {
   const {

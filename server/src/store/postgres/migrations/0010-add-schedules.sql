@@ -52,5 +52,8 @@ ALTER TABLE run_request ADD COLUMN scheduled_for bigint;
 
 CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
 
+-- Runs keep the name of their schedule, also when it is deleted.
+CREATE INDEX run_request_by_schedule_name ON run_request (schedule_name, run_id) WHERE schedule_name IS NOT NULL;
+
 -- By the wall clock: nothing of the run is released before.
 ALTER TABLE rollout ADD COLUMN start_at bigint;
