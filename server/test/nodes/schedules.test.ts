@@ -31,7 +31,8 @@ async function fireAmidTrouble(
   make: (api: Api, name: string, at: number) => Promise<unknown>,
 ): Promise<void> {
   let api = await someApi(nodes)
-  const at = Date.now() + 2500
+  // One that is past is refused.
+  const at = Date.now() + 4000
   const names = Array.from({ length: schedules }, (_, index) => `r${round}-${index}`)
   for (const name of names) await make(api, name, at)
   const trouble = nodes.map(async (node, index) => {
