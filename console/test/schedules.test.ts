@@ -8,7 +8,10 @@ import { findViolations } from './find-violations.ts'
 import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
 const server = await openOwner()
-const put = (path: string, body: object) => server.call('PUT', `/job/api/${path}`, { body })
+const put = async (path: string, body: object) => {
+  const reply = await server.call('PUT', `/job/api/${path}`, { body })
+  assert.ok(reply.status === 200 || reply.status === 201, reply.text)
+}
 await put('devices/d1', { tags: ['till'] })
 
 const narrow = { colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const
