@@ -126,7 +126,7 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
 }
 
 function JobField({ draft, set, errorOf }: PartProps) {
-  const jobs = useQuery(queries.allJobs()).data ?? []
+  const jobs = useQuery({ ...queries.allJobs(), staleTime: 0 }).data ?? []
   const names = jobs.map(({ jobName }) => jobName)
   const known = draft.jobName === '' || names.includes(draft.jobName) ? names : [draft.jobName, ...names]
   return (
