@@ -37,13 +37,25 @@ const text = fc.array(fc.constantFrom('a', 'b', 'c', '1', '_', '-', ' ', '.', '\
   maxLength: 8,
 })
 
+/** From the beginning of each character: V8 also tries to match nothing between the two halves of one. */
+function matchesSomewhere(source: string, chars: string[]): boolean {
+  const expected = new RegExp(source, 'uy')
+  const text = chars.join('')
+  for (let index = 0, at = 0; index <= chars.length; at += chars[index++]?.length ?? 0) {
+    expected.lastIndex = at
+    if (expected.test(text)) return true
+  }
+  return false
+}
+
 test(`random patterns match what JavaScript matches (seed ${testSeed})`, () => {
   fc.assert(
     fc.property(pattern, fc.array(text, { minLength: 5, maxLength: 5 }), (source, texts) => {
       const matches = compilePattern(source)
-      const expected = new RegExp(source, 'u')
-      for (const each of texts.map((chars) => chars.join('')))
-        assert.equal(matches(each), expected.test(each), each)
+      for (const chars of texts) {
+        const each = chars.join('')
+        assert.equal(matches(each), matchesSomewhere(source, chars), each)
+      }
     }),
     randomInputs({ test: 500, chaos: 20_000 }),
   )
