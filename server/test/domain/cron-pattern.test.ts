@@ -1,8 +1,9 @@
-// Occurrences against a reference that goes through the minutes one by one. "node <this file> zones=500 patterns=20" takes
-// all zones of two years; JOBCAST_TEST_SEED=<seed> makes other choices.
+// Occurrences against a reference that goes through the minutes one by one. "node <this file> zones=500 patterns=12 days=40"
+// takes a quarter of an hour; JOBCAST_TEST_SEED=<seed> makes other choices.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '@jobcast/contract'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
@@ -17,8 +18,8 @@ const begin = Date.parse('2026-11-01T00:00:00Z')
 const end = begin + 730 * dayMs
 /** So many days around each change of the clock, and so many others. */
 const zones = testSize('zones', { test: 8, chaos: 500 })
-const patterns = testSize('patterns', { test: 3, chaos: 12 })
-const otherDays = testSize('days', { test: 4, chaos: 40 })
+const patterns = testSize('patterns', { test: 3, chaos: 3 })
+const otherDays = testSize('days', { test: 4, chaos: 4 })
 
 type Sets = { minutes: number[]; hours: number[]; days: number[]; months: number[]; weekdays: number[] }
 const all = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
@@ -46,8 +47,10 @@ test(`each local time runs exactly once, also when clocks change (seed ${testSee
         const expected = reference(offsets, sets, from, to)
         const found: number[] = []
         for (let at = cron.next(from - 1); at !== undefined && at < to; at = cron.next(at)) found.push(at)
-        const shown = (list: number[]) => list.map((at) => toLocalText(zone, at))
-        assert.deepEqual(shown(found), shown(expected), `${pattern} in ${zone}`)
+        if (!isDeepStrictEqual(found, expected)) {
+          const shown = (list: number[]) => list.map((at) => toLocalText(zone, at))
+          assert.deepEqual(shown(found), shown(expected), `${pattern} in ${zone}`)
+        }
         occurrences += found.length
       }
     }
@@ -91,15 +94,17 @@ function reference(offsets: (instant: number) => number, sets: Sets, from: numbe
     let isDue = false
     for (; shown < local; ) {
       shown += minuteMs
-      isDue ||= matches(sets, new Date(shown))
+      isDue ||= matches(sets, shown)
     }
     if (isDue && instant >= from) found.push(instant)
   }
   return found
 }
 
-function matches({ minutes, hours, days, months, weekdays }: Sets, shown: Date): boolean {
-  if (!minutes.includes(shown.getUTCMinutes()) || !hours.includes(shown.getUTCHours())) return false
+function matches({ minutes, hours, days, months, weekdays }: Sets, local: number): boolean {
+  if (!minutes.includes((local / minuteMs) % 60)) return false
+  if (!hours.includes(Math.floor(local / hourMs) % 24)) return false
+  const shown = new Date(local)
   if (!months.includes(shown.getUTCMonth() + 1)) return false
   const isDay = days.includes(shown.getUTCDate())
   const isWeekday = weekdays.includes(shown.getUTCDay())
@@ -124,7 +129,7 @@ function randomSets(random: Random): Sets {
 function textOf(sets: Sets, random: Random): string {
   const field = (of: number[], every: number[]) => {
     if (of.length === every.length) return '*'
-    if (of.length === 4 && of[1] === 15 && of[3] === 45) return '*/15'
+    if (of.length === 4 && of.every((each, index) => each === 15 * index)) return '*/15'
     const isRange = of.length > 1 && of.every((each, index) => each === (of[0] ?? 0) + index)
     return isRange ? `${of[0]}-${of.at(-1)}` : of.join(',')
   }
