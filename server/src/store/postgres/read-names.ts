@@ -1,11 +1,11 @@
 // What the names in triggers stand for, read a slice at a time: a million names at once would take up hundreds of
-// megabytes on their way. A slice is answered as two lists in one row: as a row for each device they take three times as
-// long to take in.
+// megabytes on their way. A slice is answered as three lists in one row, which
+// take less to read than a row for each device.
 
 import { namedDevices, type Refusal, type RunDevice, type RunJob, toRunJob } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
-import { computed, json, number, rows, select, text } from '../schema/column.ts'
+import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
 import { job } from '../schema/tables.ts'
 import { mostOfOne, type Names, type OwnerNames } from './directory.ts'
 import { NumberSet } from './number-set.ts'
@@ -22,13 +22,17 @@ const JOBS = `
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
   WHERE deleted_at IS NULL`
-/** Null where there is none of this id. */
-const DEVICE_LISTS = rows({ deviceNos: json<(number | null)[]>(), deviceNames: json<(string | null)[]>() })
+/** Each in the same order, which is not that of the question. None: null. */
+const DEVICE_LISTS = rows({
+  deviceIds: orNull(json<string[]>()),
+  deviceNos: orNull(json<number[]>()),
+  deviceNames: orNull(json<string[]>()),
+})
+// By a list and not by a join: ids that lie close together are found in one pass through the index.
 const DEVICES = `
-  SELECT CAST(json_agg(device_no ORDER BY position) AS text) AS "deviceNos",
-    CAST(json_agg(device_name ORDER BY position) AS text) AS "deviceNames"
-  FROM unnest(CAST(:deviceIds AS text[])) WITH ORDINALITY AS wanted (device_id, position)
-    LEFT JOIN device ON owner_no = :ownerNo AND device.device_id = wanted.device_id AND deleted_at IS NULL`
+  SELECT CAST(json_agg(device_id) AS text) AS "deviceIds", CAST(json_agg(device_no) AS text) AS "deviceNos",
+    CAST(json_agg(device_name) AS text) AS "deviceNames"
+  FROM device WHERE owner_no = :ownerNo AND device_id = ANY (CAST(:deviceIds AS text[])) AND deleted_at IS NULL`
 
 /** A few milliseconds of the event loop, and of the server. */
 const namesAtOnce = 5000
@@ -119,11 +123,13 @@ async function eachDevice(queries: Writes, ownerNo: number, deviceIds: string[],
   for (let start = namesAtOnce; next; start += namesAtOnce) {
     const { slice, lists } = next
     next = ask(start)
-    const { deviceNos, deviceNames } = await lists
-    const isEnough = !slice.every((deviceId, index) => {
-      const [deviceNo, deviceName] = [deviceNos[index] ?? null, deviceNames[index] ?? null]
-      const isThere = deviceNo !== null && deviceName !== null
-      return take(deviceId, isThere ? { deviceNo, deviceId, deviceName, namedBy: 0 } : undefined)
+    const { deviceIds: found, deviceNos, deviceNames } = await lists
+    const placeOf = new Map(found?.map((deviceId, place) => [deviceId, place]))
+    const isEnough = !slice.every((deviceId) => {
+      const place = placeOf.get(deviceId)
+      if (place === undefined) return take(deviceId, undefined)
+      const [deviceNo = 0, deviceName = ''] = [deviceNos?.[place], deviceNames?.[place]]
+      return take(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0 })
     })
     if (isEnough) return
   }
