@@ -1,13 +1,17 @@
 // POST /job/api/jobs/execute.
 
+import { Readable } from 'node:stream'
 import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { LaunchedRun } from '../../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
+import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
-import { triggeredJson } from '../triggered-json.ts'
+import { tellStreamErrors } from '../stream-errors.ts'
+import { mostAtOnce, triggeredJson, triggeredPieces } from '../triggered-json.ts'
 import { turnToAnswer } from '../turns.ts'
 
 export type TriggerLimits = {
@@ -28,7 +32,7 @@ export function triggerBody({ maxDevices }: Pick<TriggerLimits, 'maxDevices'>) {
   )
 }
 
-export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits): void {
+export function addTriggerJob(app: App, deps: TriggerDeps & { tell: Tell }, limits: TriggerLimits): void {
   app.route({
     method: 'POST',
     url: triggerPath,
@@ -74,7 +78,14 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       request.runId = run.runId
       await turnToAnswer(run.devices.length)
       if (run.isReplayed) reply.header(replayedHeader, 'true')
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(run)
+      reply.code(201).header('location', `/job/api/runs/${run.runId}`)
+      return run.devices.length > mostAtOnce ? sendInPieces(request, reply, run) : reply.send(run)
     },
   })
+
+  function sendInPieces(request: FastifyRequest, reply: FastifyReply, run: LaunchedRun): FastifyReply {
+    const stream = Readable.from(triggeredPieces(run), { objectMode: false })
+    tellStreamErrors(stream, request, reply, deps.tell)
+    return reply.type('application/json; charset=utf-8').send(stream)
+  }
 }
