@@ -18,11 +18,20 @@ export type TriggerLimits = {
   bytesPerDevice: number
 }
 
-export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits): void {
+export const triggerPath = '/job/api/jobs/execute'
+
+export function triggerBody({ maxDevices }: Pick<TriggerLimits, 'maxDevices'>) {
   const { jobName, deviceIds } = TriggerRequest.properties
+  return Type.Object(
+    { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: maxDevices }) },
+    { title: 'TriggerRequest', examples: [{ jobName: 'restart', deviceIds: ['kiosk-1', 'kiosk-2'] }] },
+  )
+}
+
+export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits): void {
   app.route({
     method: 'POST',
-    url: '/job/api/jobs/execute',
+    url: triggerPath,
     config: {
       scopes: ['TRIGGER'],
       wrongTypeCode: 'J-500',
@@ -46,10 +55,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
         'Creates one execution per device, or none at all. The Location header is the run. ' +
         'With an Idempotency-Key the call can be repeated safely for 24 hours: it returns the first answer and creates nothing.',
       headers: IdempotencyHeaders,
-      body: Type.Object(
-        { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },
-        { title: 'TriggerRequest', examples: [{ jobName: 'restart', deviceIds: ['kiosk-1', 'kiosk-2'] }] },
-      ),
+      body: triggerBody(limits),
       response: {
         201: Type.Unsafe<LaunchedRun>(
           Type.Array(TriggeredExecution, {
