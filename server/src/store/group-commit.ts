@@ -36,6 +36,8 @@ const parts = 8
 type Member<In, Out> = {
   item: In
   weight: number
+  /** What it counts for among what waits. */
+  load: number
   owner: number
   /** It takes up room of what may wait. */
   isWaiting: boolean
@@ -74,26 +76,28 @@ export class GroupCommit<In, Out> {
 
   /** Resolves with the item's own outcome once the commit that carries it is on disk. */
   write(item: In): Promise<Out> {
+    const { maxWaitingWeight, maxOwnerShare } = this.#options
     const weight = this.#options.weigh(item)
+    // Or what is heavier than the share of its owner could only be written when nothing else of this owner waits.
+    const load = Math.min(weight, (maxWaitingWeight * maxOwnerShare) / 2)
     const owner = this.#options.ownerOf(item)
-    if (!this.#hasRoomFor(owner, weight)) return Promise.reject(new TooMuchWaiting())
+    if (!this.#hasRoomFor(owner, load)) return Promise.reject(new TooMuchWaiting())
     return new Promise((resolve, reject) => {
-      const member = { item, weight, owner, isWaiting: true, resolve, reject }
+      const member = { item, weight, load, owner, isWaiting: true, resolve, reject }
       const lane = this.#lanes.size === 0 ? undefined : this.#lanes.get(this.#keyOf(member))
       const waiting = lane ?? this.#waiting
       waiting.push(member)
-      this.#all.add(1, weight)
-      this.#shareOf(owner).add(1, weight)
+      this.#all.add(1, load)
+      this.#shareOf(owner).add(1, load)
       this.#sendGroups()
     })
   }
 
-  /** One item may always wait, however heavy it is: else it could never be written. */
-  #hasRoomFor(owner: number, weight: number): boolean {
+  #hasRoomFor(owner: number, load: number): boolean {
     const { maxWaitingItems: items, maxWaitingWeight: heavy, maxOwnerShare: part } = this.#options
     const share = this.#shares.get(owner)
-    const hasShareLeft = share === undefined || share.hasRoomFor(weight, items * part, heavy * part)
-    return hasShareLeft && this.#all.hasRoomFor(weight, items, heavy)
+    const hasShareLeft = share === undefined || share.hasRoomFor(load, items * part, heavy * part)
+    return hasShareLeft && this.#all.hasRoomFor(load, items, heavy)
   }
 
   #keyOf({ item, owner }: Member<In, Out>): unknown {
@@ -144,10 +148,10 @@ export class GroupCommit<In, Out> {
   #leave(member: Member<In, Out>): void {
     if (!member.isWaiting) return
     member.isWaiting = false
-    const { owner, weight } = member
-    this.#all.add(-1, -weight)
+    const { owner, load } = member
+    this.#all.add(-1, -load)
     const share = this.#shareOf(owner)
-    share.add(-1, -weight)
+    share.add(-1, -load)
     if (share.items === 0) this.#shares.delete(owner)
   }
 

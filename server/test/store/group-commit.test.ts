@@ -165,17 +165,17 @@ test('more items than may wait are refused, and nothing of them is sent', async 
   assert.deepEqual((await take()).items, [5])
 })
 
-test('more weight than may wait is refused; what is heavier than that may wait alone', async () => {
+test('more weight than may wait is refused; however heavy one is, it counts for half of its share', async () => {
   const { groups, take } = buildGroups({ maxWaitingWeight: 10 })
-  for (const item of [1, 50]) void groups.write(item)
-  await assert.rejects(groups.write(1), TooMuchWaiting)
-  ;(await take()).succeed()
-  const heavy = await take()
-  assert.deepEqual(heavy.items, [50])
-  for (const item of [4, 6]) void groups.write(item)
-  await assert.rejects(groups.write(1), TooMuchWaiting)
-  heavy.succeed()
-  assert.deepEqual((await take()).items, [4, 6])
+  for (const item of [1, 3, 50]) void groups.write(item)
+  await assert.rejects(groups.write(3), TooMuchWaiting)
+  await assert.rejects(groups.write(60), TooMuchWaiting)
+  void groups.write(2)
+  for (const sizes of [[1], [3, 50, 2]]) {
+    const { items, succeed } = await take()
+    assert.deepEqual(items, sizes)
+    succeed()
+  }
 })
 
 test('no more commits are under way than allowed, and each that ends lets one follow', async () => {
