@@ -7,10 +7,12 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { instantOfFault } from '@jobcast/testkit/restarting-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { type AgentProgram, findPrograms, startProgram } from './support/programs.ts'
@@ -19,6 +21,8 @@ const server = await openSharedServer({ cancelDeadlineSeconds: 30 })
 const programs = await findPrograms()
 const lasting = 'sleep 600 & echo $! $$ ready; wait'
 const pids = /(\d+) (\d+) ready/
+
+const kills = testSize('kills', { test: 3, chaos: 12 })
 
 for (const program of programs) {
   describe(program.name, { concurrency: true, skip: program.missing ?? false }, () => {
@@ -198,11 +202,10 @@ async function killedOften(t: TestContext, program: AgentProgram) {
     (await Promise.all(ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))).every(
       ({ json }) => json.finishedAt,
     )
-  for (let kills = 0; kills < 6; kills++) {
+  for (let killed = 0; killed < kills; killed++) {
     const agent = startProgram(t, program, device, server.http)
     await agent.until(/connected to/)
-    // The one test that waits by time: the instant of a kill is what it varies.
-    await new Promise((resolve) => setTimeout(resolve, random.below(400)))
+    await instantOfFault(random.below(400))
     await agent.end('SIGKILL')
   }
   startProgram(t, program, device, server.http)
