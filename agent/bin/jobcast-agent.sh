@@ -160,25 +160,47 @@ call() {
   into=$1 method=$2 path=$3
   shift 3
   rm -f "$into" "$into.code"
-  {
-    read_token | curl -sS -K - -X "$method" -o "$into" -w '%{http_code}' --connect-timeout 20 --max-time 75 \
-      "$@" "$jobs$path" >"$into.code" 2>"$into.error" || echo 000 >"$into.code"
-  } &
-  calling=$!
-  # A signal ends the wait, not the call: a last report gets three seconds, a long poll none.
-  [ -n "$stopping" ] || wait "$calling"
-  if [ -n "$stopping" ]; then
-    case $path in *wait=*) kill "$calling" 2>/dev/null ;; *) wait_at_most 3 "$calling" ;; esac
-  fi
-  code=$(cat "$into.code" 2>/dev/null)
+  read_token | curl -sS -K - -X "$method" -o "$into" -w '%{http_code}' --connect-timeout 20 --max-time 75 \
+    "$@" "$jobs$path" >"$into.code" 2>"$into.error" &
+  # When the agent is to stop, a last report gets three seconds, a long poll none.
+  case $path in *wait=*) await $! 0 ;; *) await $! 3 ;; esac
+  code=000
+  [ "$await_code" != 0 ] || code=$(cat "$into.code" 2>/dev/null)
   : "${code:=000}"
   [ -f "$into" ] || : >"$into"
 }
 
-wait_at_most() { # seconds pid
-  left=$1
-  while [ "$left" -gt 0 ] && kill -0 "$2" 2>/dev/null; do sleep 1 && left=$((left - 1)); done
-  kill "$2" 2>/dev/null
+# await PID SECONDS: until that process has ended, with its exit code in $await_code. When the agent is to stop, it gets so many
+# seconds (`handler`: what handlers get) and is then killed. That is begun by the trap: a signal that comes between a look at
+# $stopping and the wait would be noticed only after the wait. KILL, because a shell that has just forked ignores other signals.
+awaited='' ender=''
+await() {
+  awaited=$1 await_limit=$2 ender=''
+  [ -z "$stopping" ] || end_awaited
+  wait "$1" 2>/dev/null
+  await_code=$?
+  # The signal has ended the wait, and not what is waited for.
+  while kill -0 "$1" 2>/dev/null; do
+    wait "$1" 2>/dev/null
+    await_code=$?
+  done
+  awaited=''
+  [ -z "$ender" ] || kill -KILL "$ender" 2>/dev/null
+}
+
+stop() {
+  stopping=1
+  [ -z "$awaited" ] || end_awaited
+}
+
+end_awaited() {
+  [ -z "$ender" ] || return 0
+  case $await_limit in
+    0) kill -KILL "$awaited" 2>/dev/null ;;
+    handler) say stopping >"$folder/ending" && end_group & ;;
+    *) sleep "$await_limit" && kill -KILL "$awaited" 2>/dev/null & ;;
+  esac
+  [ "$await_limit" = 0 ] || ender=$!
 }
 
 read_token() {
@@ -212,7 +234,7 @@ call_until_answered() {
 
 pause() {
   sleep "$1" &
-  wait $!
+  await $! 0
 }
 
 # An outage of days is one line.
@@ -304,7 +326,7 @@ write_outcome() { # folder attempt status reason more-details
 
 # Sends what the server does not have yet, from byte $offset on. Fails if the attempt is over, or output is not wanted.
 send_output() { # file folder job attempt
-  while size=$(wc -c <"$2/output" 2>/dev/null || echo 0) && [ "$size" -gt "$offset" ] && [ ! -f "$2/cut" ]; do
+  while size=$({ wc -c <"$2/output" || echo 0; } 2>/dev/null) && [ "$size" -gt "$offset" ] && [ ! -f "$2/cut" ]; do
     tail -c "+$((offset + 1))" "$2/output" | head -c 65536 >"$1.piece"
     call "$1" POST "/$3/output?offset=$offset&executionNumber=$4" -H 'Content-Type: application/octet-stream' --data-binary "@$1.piece"
     case $code in
@@ -619,6 +641,8 @@ find_handler() {
 }
 
 run_handler() {
+  # It is handed out again when the agent is back.
+  [ -z "$stopping" ] || return
   start=$((start + 1)) id=$(random_id)
   rm -f "$folder/ending" "$folder/result.json"
   if ! printf 'start=%s\nid=%s\nbooted=%s\nqueued_before=%s\nreruns=%s\n' "$start" "$id" "$boot" "$queued" "$reruns" >"$folder/started.new" ||
@@ -633,15 +657,9 @@ run_handler() {
   say "execution $job, attempt $attempt: started, pid $pid"
   watch_handler &
   watcher=$!
-  wait "$pid"
-  exit_code=$?
-  if [ -n "$stopping" ] && kill -0 "$pid" 2>/dev/null; then
-    say stopping >"$folder/ending"
-    end_group
-    wait "$pid"
-    exit_code=$?
-  fi
-  kill "$watcher" 2>/dev/null
+  await "$pid" handler
+  exit_code=$await_code
+  kill -KILL "$watcher" 2>/dev/null
   wait "$watcher" 2>/dev/null
   # What it left behind gets a second to finish.
   if kill -0 "-$pid" 2>/dev/null; then sleep 1 && kill -KILL "-$pid" 2>/dev/null; fi
@@ -663,18 +681,20 @@ start_program() {
   exec setsid "$@" <"$folder/document" >>"$folder/output" 2>&1
 }
 
-# TERM to every process of the group, and KILL after the grace time.
+# TERM to every process of the group, and KILL after the grace time. What was started just now is not a group yet.
 end_group() {
-  kill -TERM "-$pid" 2>/dev/null
+  signal_group TERM
   waited=0
-  while [ $waited -lt $grace_seconds ] && kill -0 "-$pid" 2>/dev/null; do sleep 1 && waited=$((waited + 1)); done
-  kill -KILL "-$pid" 2>/dev/null
+  while [ $waited -lt $grace_seconds ] && signal_group 0; do sleep 1 && waited=$((waited + 1)); done
+  signal_group KILL
 }
+
+signal_group() { kill "-$1" "-$pid" 2>/dev/null || kill "-$1" "$pid" 2>/dev/null; }
 
 # While it runs: sends output and progress, and looks whether its time is up or the owner wants it to end.
 watch_handler() {
   trap - EXIT TERM INT
-  offset=0 scanned=0 last='' seconds=0 mine=$tmp.watch
+  offset=0 scanned=0 last='' seconds=0 mine=$folder/answer
   # Not longer than the agent itself, whose process id $$ is here as well.
   while sleep 1 && kill -0 $$ 2>/dev/null; do
     seconds=$((seconds + 1))
@@ -684,7 +704,7 @@ watch_handler() {
       say time-limit >"$folder/ending" && end_group && return
     fi
     [ $((seconds % poll_seconds)) = 0 ] || continue
-    ending=$(find_ending "$mine")
+    find_ending "$mine"
     if [ -n "$ending" ]; then say "$ending" >"$folder/ending" && end_group && return; fi
   done
 }
@@ -711,12 +731,13 @@ progress_detail() {
 
 # Over HTTP a cancel shows as a version that this agent did not make; a forced one, or a time-out, as the end.
 find_ending() {
+  ending=''
   call "$1" GET "/$job?executionNumber=$attempt"
   case $code in
-    404 | 410) say withdrawn ;;
+    404 | 410) ending=withdrawn ;;
     200)
       eval "$(json "$1" 'seen=execution.versionNumber')"
-      if [ -n "$version" ] && [ -n "$seen" ] && [ "$seen" != "$version" ]; then say canceled; fi
+      if [ -n "$version" ] && [ -n "$seen" ] && [ "$seen" != "$version" ]; then ending=canceled; fi
       ;;
   esac
 }
@@ -762,7 +783,7 @@ wait_for_reboot() {
   eval "$(json "$tmp" 'version=executionState.versionNumber')"
   while [ -z "$stopping" ]; do
     pause "$poll_seconds"
-    ending=$(find_ending "$tmp.reboot")
+    find_ending "$tmp"
     case $ending in
       withdrawn) settle "$folder" && return ;;
       canceled) finish CANCELED 'canceled before the reboot' && return ;;
@@ -818,7 +839,7 @@ check_handlers
 open_state
 tmp=$state/tmp
 check_trust
-trap 'stopping=1' TERM INT
+trap stop TERM INT
 recover
 work
 exit 0

@@ -14,6 +14,7 @@ import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
+import { within } from '@jobcast/testkit/within'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { type AgentProgram, findPrograms, startProgram } from './support/programs.ts'
 
@@ -22,7 +23,7 @@ const programs = await findPrograms()
 const lasting = 'sleep 600 & echo $! $$ ready; wait'
 const pids = /(\d+) (\d+) ready/
 
-const kills = testSize('kills', { test: 3, chaos: 12 })
+const kills = testSize('kills', { test: 4, chaos: 12 })
 
 for (const program of programs) {
   describe(program.name, { concurrency: true, skip: program.missing ?? false }, () => {
@@ -35,7 +36,7 @@ for (const program of programs) {
     test('sends output byte for byte, and progress', (t) => sendsOutput(t, program))
     test('ends a canceled handler with all its processes', (t) => cancels(t, program))
     test('goes on after a reboot', (t) => reboots(t, program))
-    test(`is killed at any instant, and no execution is started twice (seed ${testSeed})`, (t) =>
+    test(`is stopped and killed at any instant, and no execution is started twice (seed ${testSeed})`, (t) =>
       killedOften(t, program))
     test('fetches its first token', (t) => enrolls(t, program))
     test('does not start with a token that others can read', (t) => refuses(t, program))
@@ -202,11 +203,15 @@ async function killedOften(t: TestContext, program: AgentProgram) {
     (await Promise.all(ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))).every(
       ({ json }) => json.finishedAt,
     )
-  for (let killed = 0; killed < kills; killed++) {
+  for (let ended = 0; ended < kills; ended++) {
     const agent = startProgram(t, program, device, server.http)
     await agent.until(/connected to/)
     await instantOfFault(random.below(400))
-    await agent.end('SIGKILL')
+    const isKilled = ended % 2 === 0
+    const gone = agent.end(isKilled ? 'SIGKILL' : 'SIGTERM')
+    // Whatever it is doing, it does not wait for the answer to its long poll of 30 s.
+    const code = await within(25_000, () => `it does not stop\n${agent.printed()}`, gone)
+    if (!isKilled) assert.equal(code, 0, agent.printed())
   }
   startProgram(t, program, device, server.http)
   await waitUntil('over', isOver)

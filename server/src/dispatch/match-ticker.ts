@@ -4,7 +4,7 @@
 
 import type { SelectableDevice } from '@jobcast/contract/selector'
 import { fireMatch, waitsFor } from '../domain/fire-match.ts'
-import { type FireDeps, isTriedAgain } from '../domain/fire-schedule.ts'
+import { type FireDeps, isTriedAgain, pauseUnreadable } from '../domain/fire-schedule.ts'
 import { concerns, type Match, readMatch, sweep, withoutGiven } from '../domain/match-schedule.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { DeviceChanged, StoredSchedule } from '../domain/ports/schedules.ts'
@@ -67,7 +67,9 @@ export class MatchTicker {
     const watched: Watched[] = []
     for (const schedule of schedules) {
       if (schedule.firing !== null || isOver(schedule, this.#deps.moment().at)) continue
-      const each = await this.#watch(schedule).catch(this.#deps.onFailure)
+      const each = await this.#watch(schedule)
+        .catch((error: unknown) => pauseUnreadable(this.#fire, schedule, error))
+        .catch(this.#deps.onFailure)
       if (each) watched.push(each)
     }
     for (let more = watched.length > 0; more; ) more = await this.#readChanges(ownerNo, watched)

@@ -183,6 +183,14 @@ async function noteRefused(
   })
 }
 
+/** Its devices cannot be told any more. Rejects with anything else. */
+export async function pauseUnreadable(deps: FireDeps, before: StoredSchedule, error: unknown): Promise<void> {
+  if (!(error instanceof ApiError) || !givesUp.includes(error.code)) throw error
+  const { at } = deps.moment()
+  const { set, events } = pausedEvent(before, wordsOf(before, error), service, at)
+  await deps.store.changeSchedule({ before, set, events, at })
+}
+
 const givesUp: readonly string[] = ['J-301', 'J-309', 'J-313', 'J-503']
 
 function wordsOf({ jobName }: StoredSchedule, { code, message, details }: ApiError): string {

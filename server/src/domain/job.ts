@@ -11,7 +11,7 @@ import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
 import { requireRollout } from './rollout-selectors.ts'
-import { requireWindow } from './window.ts'
+import { noWindow, requireWindow } from './window.ts'
 import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
@@ -63,6 +63,8 @@ export async function storeJob(
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
+  // Deleted since we have looked.
+  if (result.lacksWindow) throw noWindow(content.window)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw new ApiError('J-312')
   return result

@@ -27,7 +27,7 @@ import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 import { whereOf } from './select-devices.ts'
 import { readSelector } from './selector.ts'
-import { requireWindow } from './window.ts'
+import { noWindow, requireWindow } from './window.ts'
 import { toLocalText } from './zone-time.ts'
 
 export type ScheduleDeps = { store: Store; moment: () => Moment }
@@ -64,11 +64,10 @@ export async function putSchedule(
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
     most: maxSchedules,
   })
-  if (outcome.kind === 'too-many') {
-    const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
-    throw new ApiError('J-912', { suffix })
-  }
-  return outcome
+  if (outcome.kind === 'unknown-window') throw noWindow(content.window)
+  if (outcome.kind === 'put') return outcome
+  const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
+  throw new ApiError('J-912', { suffix })
 }
 
 export async function getSchedule(

@@ -69,11 +69,12 @@ export async function requireWindow(
   { ownerNo }: Pick<Caller, 'ownerNo'>,
   windowName: string,
 ): Promise<void> {
-  if ((await store.getWindow({ ownerNo, windowName })) !== undefined) return
-  throw new ApiError('J-311', {
-    field: 'window',
-    detail: `There is no window ${JSON.stringify(windowName)}.`,
-  })
+  if ((await store.getWindow({ ownerNo, windowName })) === undefined) throw noWindow(windowName)
+}
+
+export function noWindow(windowName = ''): ApiError {
+  const detail = `There is no window ${JSON.stringify(windowName)}.`
+  return new ApiError('J-311', { field: 'window', detail })
 }
 
 export async function deleteWindow(

@@ -59,11 +59,11 @@ export const isNotFrozen =
  * The same of the window of its run, where there is one: it is closed in the zone of the device. Only of what has not begun.
  */
 export const isInWindow = `NOT EXISTS (
-    SELECT FROM run_request JOIN offer_window
+    SELECT FROM run_request LEFT JOIN offer_window
       ON offer_window.owner_no = execution.owner_no AND offer_window.window_name = run_request.window_name
     WHERE run_request.run_id = execution.run_id AND run_request.window_name IS NOT NULL
-      AND strpos(open_zones, '${openEverywhere}') = 0
-      AND strpos(open_zones, '|' || coalesce((
+      AND strpos(coalesce(open_zones, ''), '${openEverywhere}') = 0
+      AND strpos(coalesce(open_zones, ''), '|' || coalesce((
         SELECT zone FROM device_attribute
         WHERE device_attribute.device_no = execution.device_no AND device_attribute.name = '${zoneAttribute}'
           AND NOT shadowed), '${defaultZone}') || '|') = 0)`

@@ -408,6 +408,16 @@ test('with match a changed group is looked at as a whole', async () => {
   assert.deepEqual(await devicesOf(await waitForRuns(name, 2)), ['g-1', 'g-2'])
 })
 
+test('with match one whose group is gone is paused, and says why', async () => {
+  await api.call('PUT', '/job/api/groups/leaving', { body: { where: 'tag=leaving' } })
+  const { name, path } = await newSchedule({ targets: { group: 'leaving' }, when: { match: true } })
+  assert.equal((await api.call('DELETE', '/job/api/groups/leaving')).status, 204)
+  const { because } = await waitForEvent(name, 'schedule.paused')
+  assert.equal(because, 'J-309: There is no group "leaving".')
+  const { paused, pausedBecause } = await read(path)
+  assert.deepEqual([paused, pausedBecause], [true, because])
+})
+
 test('with match a run waits until the one before is released, and stops with it', async () => {
   await put('w-1', { tags: ['w'] })
   const { name, path } = await newSchedule({

@@ -7,10 +7,12 @@ import type { DeviceKey } from '../../src/domain/ports/devices.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { WindowPut } from '../../src/domain/ports/windows.ts'
 import { report, reportDone, startedBy, startNext, update } from './device-reports.ts'
+import { schedulePut } from './exercise-schedules.ts'
 import {
   assertRunsAddUp,
   createOne,
   devicePut,
+  emptyContent,
   fireClocks,
   momentAt,
   olderThan,
@@ -30,6 +32,11 @@ export function windowPut(ownerNo: number, windowName: string, ...zones: string[
 
 async function putWindow(store: Store, put: WindowPut): Promise<void> {
   assert.equal((await store.putWindow(put)).kind, 'put')
+}
+
+async function nameInJob(store: Store, ownerNo: number, window: string): Promise<void> {
+  const put = { ownerNo, jobName: 'restart', content: { ...emptyContent, window }, at: startedAt }
+  assert.ok(!(await store.putJob(put)).isRefused)
 }
 
 /** As whoever looks at the clock finds it. */
@@ -164,9 +171,9 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
 
   await t.test("a job's window holds for its runs, unless a run names another, or none", async () => {
     const { store } = underTest
-    const seed = await seedOwner(store, { content: { window: 'w' } })
-    const { ownerNo, trigger } = seed
+    const { ownerNo, trigger } = await seedOwner(store)
     for (const name of ['w', 'open']) await putWindow(store, windowPut(ownerNo, name))
+    await nameInJob(store, ownerNo, 'w')
     await putWindow(store, { ...windowPut(ownerNo, 'open', '*'), timeZone: 'UTC' })
     const usual = await createOne(store, trigger(['d1']))
     const windows = async (...runs: { runId: number }[]) =>
@@ -243,8 +250,9 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     'a window in use is not deleted; what is judged of an older version does not count',
     async () => {
       const { store } = underTest
-      const { ownerNo, trigger } = await seedOwner(store, { content: { window: 'of-job' } })
+      const { ownerNo, trigger } = await seedOwner(store)
       for (const name of ['of-job', 'of-run', 'free']) await putWindow(store, windowPut(ownerNo, name))
+      await nameInJob(store, ownerNo, 'of-job')
       const run = await createOne(store, trigger(['d1'], { window: 'of-run' }))
       const remove = (windowName: string) => store.deleteWindow({ ownerNo, windowName })
       assert.deepEqual(await remove('of-job'), {
@@ -281,6 +289,29 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       assert.equal(await store.getRun({ ownerNo, runId: run.runId }), undefined)
     },
   )
+
+  await t.test('nobody names a window that is deleted in the same instant', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const { ownerNo } = seed
+    const named = { ...emptyContent, window: 'leaving' }
+    for (let round = 0; round < 20; round++) {
+      await putWindow(store, windowPut(ownerNo, 'leaving'))
+      const jobName = `names ${round}`
+      const put = schedulePut(seed)
+      const [removal, job, schedule] = await Promise.all([
+        store.deleteWindow({ ownerNo, windowName: 'leaving' }),
+        store.putJob({ ownerNo, jobName, content: named, at: startedAt }),
+        store.putSchedule({ ...put, scheduleName: jobName, content: { ...put.content, window: 'leaving' } }),
+      ])
+      const isThere = (await store.getWindow({ ownerNo, windowName: 'leaving' })) !== undefined
+      const isNamed = !job.lacksWindow || schedule.kind === 'put'
+      assert.deepEqual([isThere, removal.kind], isNamed ? [true, 'in-use'] : [false, 'deleted'])
+      assert.equal((await store.getJob({ ownerNo, jobName })) === undefined, job.lacksWindow === true)
+      await store.deleteJob({ ownerNo, jobName, at: startedAt })
+      await store.deleteSchedule({ ownerNo, scheduleName: jobName })
+    }
+  })
 
   await t.test('windows are listed by name, and are those of their owner', async () => {
     const { store } = underTest

@@ -65,8 +65,11 @@ export type StoredDocument = { document: string } & Pick<StoredJobContent, 'para
 /** `changed`: it is not one of the expected. */
 export type JobDeletion = 'deleted' | 'unknown' | 'changed'
 
-/** `nextVersion`: refused, because its signatures are of another version than this one, which it would become. */
-export type JobPutResult = Put<StoredJob> & { nextVersion?: number }
+/**
+ * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.
+ * `lacksWindow`: refused, because there is no such window.
+ */
+export type JobPutResult = Put<StoredJob> & { nextVersion?: number; lacksWindow?: true }
 
 export type JobStore = {
   putJob(put: JobPut): Promise<JobPutResult>

@@ -138,7 +138,9 @@ export type ScheduleStore = {
     ownerNo: number
     deviceNos: number[]
   }): Promise<(SelectableDevice & { deviceNo: number })[]>
-  putSchedule(put: SchedulePut): Promise<({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' }>
+  putSchedule(
+    put: SchedulePut,
+  ): Promise<({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' | 'unknown-window' }>
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
   deleteSchedule(schedule: ScheduleKey): Promise<boolean>

@@ -88,12 +88,12 @@ export class Windows {
     return this.#find(jobExecutionId) !== undefined
   }
 
-  /** It may not be offered to a device in this zone; one whose window is gone may. */
+  /** It may not be offered to a device in this zone; nor one whose window is gone, whichever zone that is. */
   isClosed(jobExecutionId: number, zone: string): boolean {
     const run = this.#find(jobExecutionId)
     if (run === undefined || run.begun.has(jobExecutionId)) return false
     const window = this.#windows.get(keyOf(run.ownerNo, run.windowName))
-    return window !== undefined && !isOpenIn(window.openZones, zone)
+    return window === undefined || !isOpenIn(window.openZones, zone)
   }
 
   #noteChange(ownerNo: number): void {

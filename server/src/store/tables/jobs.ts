@@ -14,6 +14,7 @@ import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
 import { pauseSchedulesOf } from './schedules.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
+import { hasWindow } from './windows.ts'
 
 // As text: what is put is compared with it.
 const content = computed(jobVersion.fields.content.sql, text())
@@ -138,6 +139,7 @@ export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResul
   if (!isExpected(put.expected, created ? undefined : jobTag(before))) return refused(put)
   const isNew = created || before.content !== content
   const nextVersion = (before?.version ?? 0) + 1
+  if (!(await hasWindow(queries, ownerNo, put.content.window))) return { ...refused(put), lacksWindow: true }
   if (isNew && !maySignedBe(put.content, nextVersion)) return { ...refused(put), nextVersion }
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))

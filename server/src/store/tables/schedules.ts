@@ -12,6 +12,7 @@ import { number, rows, select } from '../schema/column.ts'
 import { device, execution, run, runRequest, schedule } from '../schema/tables.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
+import { hasWindow } from './windows.ts'
 
 const { isMatch: _, ...fields } = schedule.fields
 const SCHEDULE = select(fields)
@@ -132,6 +133,7 @@ export const scheduleWrites: WriteSteps<
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
     const isMatch = content.when.kind === 'match'
+    if (!(await hasWindow(queries, ownerNo, content.window))) return { kind: 'unknown-window' }
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
       if (count >= most) return { kind: 'too-many' }

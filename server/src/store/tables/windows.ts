@@ -12,6 +12,7 @@ const shown = offerWindow.pick(
   ...(['createdAt', 'updatedAt'] as const),
 )
 const WINDOW = select(shown)
+const NAME = select(offerWindow.pick('windowName'))
 const JUDGED = select({ ...shown, ...offerWindow.pick('ownerNo', 'version', 'openZones') })
 const SELECT = `SELECT ${WINDOW} FROM offer_window WHERE owner_no = :ownerNo`
 const FIND = `${SELECT} AND window_name = :windowName`
@@ -29,6 +30,10 @@ const PUT = `
     version = offer_window.version + 1, open_zones = excluded.open_zones, updated_at = excluded.updated_at`
 // A run that is being written may have locked it.
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
+const EXISTS = inBoth(
+  ({ lock }) => `SELECT ${NAME} FROM offer_window
+  WHERE owner_no = :ownerNo AND window_name = :windowName ${lock}`,
+)
 const DELETE = 'DELETE FROM offer_window WHERE owner_no = :ownerNo AND window_name = :windowName'
 const judged = offerWindow.pick('ownerNo', 'windowName', 'version', 'openZones')
 const SET_OPEN = inBoth(
@@ -180,6 +185,12 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
     await queries.run(DELETE, window)
     return { kind: 'deleted' }
   },
+}
+
+/** Whoever names it does so before it is deleted or not at all: it stays until the end of the transaction. */
+export async function hasWindow(queries: Queries, ownerNo: number, windowName?: string): Promise<boolean> {
+  if (windowName === undefined) return true
+  return (await queries.get(NAME, EXISTS, { ownerNo, windowName })) !== undefined
 }
 
 function listRuns(queries: Queries, window: { ownerNo: number; windowName: string }, limit: number) {
