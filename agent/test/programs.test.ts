@@ -7,10 +7,12 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { instantOfFault } from '@jobcast/testkit/restarting-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
@@ -20,6 +22,8 @@ const server = await openSharedServer({ cancelDeadlineSeconds: 30 })
 const programs = await findPrograms()
 const lasting = 'sleep 600 & echo $! $$ ready; wait'
 const pids = /(\d+) (\d+) ready/
+
+const kills = testSize('kills', { test: 4, chaos: 12 })
 
 for (const program of programs) {
   describe(program.name, { concurrency: true, skip: program.missing ?? false }, () => {
@@ -199,12 +203,11 @@ async function killedOften(t: TestContext, program: AgentProgram) {
     (await Promise.all(ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))).every(
       ({ json }) => json.finishedAt,
     )
-  for (let kills = 0; kills < 8; kills++) {
+  for (let ended = 0; ended < kills; ended++) {
     const agent = startProgram(t, program, device, server.http)
     await agent.until(/connected to/)
-    // The one test that waits by time: the instant of a kill is what it varies.
-    await new Promise((resolve) => setTimeout(resolve, random.below(400)))
-    const isKilled = kills % 2 === 0
+    await instantOfFault(random.below(400))
+    const isKilled = ended % 2 === 0
     const gone = agent.end(isKilled ? 'SIGKILL' : 'SIGTERM')
     // Whatever it is doing, it does not wait for the answer to its long poll of 30 s.
     const code = await within(25_000, () => `it does not stop\n${agent.printed()}`, gone)

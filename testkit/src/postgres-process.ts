@@ -19,6 +19,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { newTemporaryFolder } from './temporary-folder.ts'
+import { waitUntil } from './wait-until.ts'
 
 type Programs = { initdb: string; postgres: string }
 
@@ -136,11 +137,14 @@ function chownAll(path: string, { uid, gid }: { uid: number; gid: number }): voi
 
 /** From a standby to a server that takes writes; it begins a new timeline. */
 async function promote(child: ChildProcess): Promise<void> {
-  while (!lines.some((line) => line.includes('archive recovery complete'))) {
+  // It is told again and again: one that is not ready yet does not hear it.
+  const isPromoted = async () => {
+    if (lines.some((line) => line.includes('archive recovery complete'))) return true
     writeSignal('promote')
     child.kill('SIGUSR1')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    return false
   }
+  await waitUntil('the standby has taken over', isPromoted, { intervalMs: 50 })
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

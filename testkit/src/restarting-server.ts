@@ -1,6 +1,10 @@
 // The real program on one data folder, killed and started again while others go on to use it.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import { type SpawnedServer, spawnServer } from './spawn-server.ts'
+
+/** The instant of a kill or a pause is what such a test varies, and no event goes with it. */
+export const instantOfFault = (ms: number): Promise<void> => delay(Math.max(0, ms))
 
 export class RestartingServer {
   readonly #spawn: () => Promise<SpawnedServer>
@@ -36,6 +40,12 @@ export class RestartingServer {
         return this.#started
       },
     }
+  }
+
+  /** As `kill`, at an instant that the test has chosen. */
+  async killAfter(ms: number): ReturnType<RestartingServer['kill']> {
+    await instantOfFault(ms)
+    return this.kill()
   }
 
   /** To the process that was started last; none if it did not start. */

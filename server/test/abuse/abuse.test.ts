@@ -7,12 +7,15 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { testSize } from '@jobcast/testkit/test-size'
 import { type AbuseKind, abuseKinds, abuserFile, type ManyKind, manyKinds } from './abuser.ts'
 import { measureTriggers, type TriggerRate } from './measure-triggers.ts'
 
 const argument = process.argv.find((text) => text.startsWith('seconds='))
 const isTable = argument !== undefined
-const windowMs = Number(argument?.slice('seconds='.length) ?? 0.7) * 1000
+const windowMs = isTable
+  ? Number(argument.slice('seconds='.length)) * 1000
+  : testSize('windowMs', { test: 400, chaos: 700 })
 /** A busy machine disturbs a window now and then, an abuser every one: the best round counts. */
 const rounds = isTable ? 3 : 5
 const leastKept = 0.6

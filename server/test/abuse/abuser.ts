@@ -17,6 +17,7 @@ export type Abuse = {
 
 export const abuserFile = fileURLToPath(import.meta.url)
 
+/** An abuser that is cut off comes back, as a program of that kind does. */
 const reconnectMs = 1000
 const chunkBytes = 64 * 1024
 const filtersPerPacket = 26_000

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { checkAfterCrash } from '@jobcast/testkit/check-after-crash'
+import { instantOfFault } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -105,7 +105,7 @@ async function killWhileStarting(folder: string, random: Random): Promise<void> 
   const { ready, end } = startProgram(folder)
   const outcome = ready.catch(() => undefined)
   // Nothing tells how far a start has come before it is ready, so its instant is a time: it takes about half a second.
-  await delay(random.below(700))
+  await instantOfFault(random.below(700))
   await end('SIGKILL')
   await outcome
 }

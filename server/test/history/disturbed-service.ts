@@ -2,7 +2,6 @@
 // one node on SQLite, or three nodes on a PostgreSQL of their own. And the faults that it is given.
 
 import type { TestContext } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type CuttingProxy, openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { type PostgresServer, startPostgres } from '@jobcast/testkit/postgres-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
@@ -10,7 +9,7 @@ import type { Random } from '@jobcast/testkit/seeded-random'
 import { type SpawnedServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { newSecretText } from '../../src/domain/secret-text.ts'
-import { cutHearing, pause, spawnNodes, wake } from '../nodes/spawn-nodes.ts'
+import { cutHearing, spawnNodes, standStill, wake } from '../nodes/spawn-nodes.ts'
 import type { NodeAddress } from '../nodes/working-device.ts'
 
 export type Cleanup = Pick<TestContext, 'after'>
@@ -112,10 +111,7 @@ export class DisturbedService {
         return
       }
       case 'pause':
-        await pause(node.server)
-        // How long it stands still is the fault itself.
-        await delay(ms)
-        await wake(node.server)
+        await standStill(node.server, ms)
         return
       case 'crash':
         await this.#postgres?.restart()

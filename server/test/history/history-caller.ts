@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildApi, type Reply } from '@jobcast/testkit/call-api'
 import type { Random } from '@jobcast/testkit/seeded-random'
+import { within } from '@jobcast/testkit/within'
 import type { RecordedCall } from './history.ts'
 import { type TriggerAnswer, toTriggerAnswer } from './trigger-answer.ts'
 
@@ -41,8 +42,6 @@ export class HistoryCaller {
       const answer =
         call.key === undefined ? await this.#send(call) : await this.#sendUntilAnswered(call, call.key)
       if (answer.kind === 'created' && random.chance(0.1)) await this.#cancel(answer.runId)
-      // Whoever is refused, or finds nobody, does not come back at once.
-      await delay(random.below(20))
     }
     await Promise.all(this.#late)
   }
@@ -75,7 +74,6 @@ export class HistoryCaller {
         if (answer.kind === 'created' && random.chance(0.2)) await this.#send(this.#newCall(key))
         return answer
       }
-      await delay(backoffMs)
     }
   }
 
@@ -88,15 +86,13 @@ export class HistoryCaller {
     const sent = buildApi(http, adminKey)
       .trigger(call.jobName, call.deviceIds, { headers })
       .then(answerOf, (error): TriggerAnswer => ({ kind: 'unknown', why: String(error) }))
-    const end = new AbortController()
-    const late = delay(waitLimitMs, undefined, { signal: end.signal }).catch(() => undefined)
-    const answer = (await Promise.race([sent, late])) ?? {
-      kind: 'unknown' as const,
-      why: 'no answer in time',
-    }
-    end.abort()
+    const answer = await within(waitLimitMs, 'no answer', sent).catch(
+      (error): TriggerAnswer => ({ kind: 'unknown', why: String(error) }),
+    )
     call.answers.push(answer)
     if (answer.kind === 'unknown') this.#recordLate(call, sent)
+    // Whoever is refused, or finds nobody, does not come back at once: it would keep the machine busy with that alone.
+    if (answer.kind !== 'created') await delay(this.#options.random.below(backoffMs))
     return answer
   }
 
@@ -113,7 +109,7 @@ export class HistoryCaller {
   async #cancel(runId: number): Promise<void> {
     const { http, adminKey } = this.#options.pickNode()
     const canceled = buildApi(http, adminKey).call('POST', `/job/api/runs/${runId}/cancel`, { body: {} })
-    await Promise.race([canceled.catch(() => undefined), delay(waitLimitMs, undefined, { ref: false })])
+    await within(waitLimitMs, 'no answer', canceled).catch(() => undefined)
   }
 }
 

@@ -1,9 +1,9 @@
 // A follower of events that resumes after each cut, at any node, and now and then leaves by itself.
 
-import { setTimeout as delay } from 'node:timers/promises'
 import type { JobcastEvent } from '@jobcast/contract'
 import { EventListener } from '@jobcast/testkit/event-listener'
 import type { Random } from '@jobcast/testkit/seeded-random'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 
 export type HistoryFollowerOptions = {
   pickNode: () => { http: string; adminKey: string }
@@ -11,6 +11,8 @@ export type HistoryFollowerOptions = {
 }
 
 const backoffMs = 100
+/** A failsafe: the service is away for seconds at most. */
+const longestMs = 300_000
 
 export class HistoryFollower {
   /** How often it went on where it was. */
@@ -37,9 +39,13 @@ export class HistoryFollower {
 
   async followUntilStopped(): Promise<void> {
     while (!this.#isOver) {
-      const listener = await this.#open().catch(() => undefined)
+      let listener: EventListener | undefined
+      const isLetIn = async () => {
+        listener = await this.#open().catch(() => undefined)
+        return this.#isOver || listener !== undefined
+      }
+      await waitUntil('a node lets it follow', isLetIn, { timeoutMs: longestMs, intervalMs: backoffMs })
       if (listener) await this.#follow(listener)
-      if (!this.#isOver) await delay(backoffMs)
     }
   }
 

@@ -17,7 +17,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo } from '../support/seed-data.ts'
 import { checkStored } from './check-stored.ts'
-import { cutHearing, nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
+import { cutHearing, nodeNumbers, spawnNodes, standStill, until } from './spawn-nodes.ts'
 import { type NodeAddress, type Way, WorkingDevice } from './working-device.ts'
 
 const kills = testSize('kills', { test: 1, chaos: 10 })
@@ -99,7 +99,7 @@ test(
       await killSome(nodes, addresses, gone, random, count)
       await restartDatabase(random, count)
     }
-    await guarded(Promise.all([standStill(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
+    await guarded(Promise.all([pauseLong(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
     await guarded(someWork(count))
     count.isOver = true
     await guarded(Promise.all([calling, cutting, counting]))
@@ -194,17 +194,13 @@ async function cutNowAndThen(databaseUrl: string, random: Random, count: Count):
 }
 
 /** It is woken once the others have taken it out. */
-async function standStill(databaseUrl: string, node: RestartingServer): Promise<void> {
+async function pauseLong(databaseUrl: string, node: RestartingServer): Promise<void> {
   const before = await nodeNumbers(databaseUrl)
-  // A longer silence has no event at its end.
-  const minimum = delay(pauseMs)
-  await pause(node)
   // Those that are killed meanwhile come back under other numbers.
   const staying = 2 - Math.min(kills, 2)
   const isOut = async () =>
     (await nodeNumbers(databaseUrl)).filter((no) => before.includes(no)).length === staying
-  await Promise.all([minimum, until('it is taken out', isOut)])
-  await wake(node)
+  await standStill(node, pauseMs, () => until('it is taken out', isOut))
 }
 
 /** Devices and callers go where a node was last, until it is there again. */

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Api } from '@jobcast/testkit/call-api'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
@@ -44,9 +43,7 @@ async function killWhileMaking(t: TestContext, servers: RestartingServer[]): Pro
       ({ status, json }) => (status === 201 ? (json.runId as number) : undefined),
       () => undefined,
     )
-    // The instant of the kill is what is random here.
-    await sleep(random.below(Math.ceil(takesMs * 1.2)))
-    const { start } = await serverOf(key).kill()
+    const { start } = await serverOf(key).killAfter(random.below(Math.ceil(takesMs * 1.2)))
     const answered = await making
     const again = await start()
     const runs = await readRuns(again)

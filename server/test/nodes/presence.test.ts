@@ -15,7 +15,7 @@ import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
-import { nodeNumbers, pause, spawnNodes, until, wake } from './spawn-nodes.ts'
+import { nodeNumbers, spawnNodes, standStill, until } from './spawn-nodes.ts'
 
 /** A node stands still for so long at least: until the others count it as gone, which takes ten seconds. */
 const pauseMs = 1000 * testSize('pauseSeconds', { test: 1, chaos: 20 })
@@ -83,14 +83,13 @@ test('nodes as programs', longTest, async (t) => {
       const all = [...leaving, ...staying].sort().join()
       await until('all are online', async () => (await online(one)) === all)
       const before = await nodeNumbers(databaseUrl)
-      // A longer silence has no event at its end.
-      const minimum = delay(pauseMs)
-      await pause(nodes[2] as RestartingServer)
-      const moved = await connectAll(t, one.mqtt, leave)
+      const moved: MqttLine[] = []
       const isOut = async () => (await nodeNumbers(databaseUrl)).length < before.length
-      await Promise.all([minimum, until('it is taken out', isOut)])
-      await until('who stayed is offline', async () => (await online(one)) === leaving.join())
-      await wake(nodes[2] as RestartingServer)
+      await standStill(nodes[2] as RestartingServer, pauseMs, async () => {
+        moved.push(...(await connectAll(t, one.mqtt, leave)))
+        await until('it is taken out', isOut)
+        await until('who stayed is offline', async () => (await online(one)) === leaving.join())
+      })
       const onlineMs = await until('who stayed is online', async () => (await online(one)) === all, boundMs)
       // Both nodes say so, and what was left behind is closed.
       assert.equal(await online(three), all)

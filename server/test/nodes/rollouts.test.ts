@@ -25,7 +25,7 @@ import { spawnNodes } from './spawn-nodes.ts'
 /** The promise is 2 s; this is one that also a busy machine keeps. */
 const boundMs = 20_000
 
-const kills = testSize('kills', { test: 3, chaos: 50 })
+const kills = testSize('kills', { test: 2, chaos: 50 })
 
 type Launched = { path: string; ids: number[] }
 

@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { Api } from '@jobcast/testkit/call-api'
-import { RestartingServer } from '@jobcast/testkit/restarting-server'
+import { instantOfFault, RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { pause, spawnNodes, wake } from './spawn-nodes.ts'
+import { spawnNodes, standStill } from './spawn-nodes.ts'
 
 const schedules = testSize('occurrences', { test: 6, chaos: 20 })
 const rounds = testSize('kills', { test: 1, chaos: 4 })
@@ -37,12 +37,9 @@ async function fireAmidTrouble(
   for (const name of names) await make(api, name, at)
   const trouble = nodes.map(async (node, index) => {
     // Somewhere around the instant, each node on its own.
-    await waitUntil('it is nearly time', () => Date.now() >= at - 300 + random.below(1500), { intervalMs: 5 })
-    if (index === 2) {
-      await pause(node)
-      await waitUntil('it stood still', () => Date.now() >= at + 2500, { intervalMs: 50 })
-      await wake(node)
-    } else await node.killAndStart()
+    await instantOfFault(at - Date.now() - 300 + random.below(1500))
+    if (index === 2) await standStill(node, Math.max(0, at + 2500 - Date.now()))
+    else await node.killAndStart()
   })
   await Promise.all(trouble)
   api = await someApi(nodes)
@@ -138,9 +135,8 @@ test(
         const attributes = { fw: '1' }
         await api.call('PUT', `/job/api/devices/m${made++}`, { body: { attributes } })
       }
-      const until = Date.now() + random.below(1200)
-      await waitUntil('a moment has passed', () => Date.now() >= until, { intervalMs: 5 })
-      api = await server.killAndStart()
+      const { start } = await server.killAfter(random.below(1200))
+      api = await start()
     }
     const executions = async (): Promise<string[]> => {
       const found: string[] = []

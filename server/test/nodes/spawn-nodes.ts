@@ -1,6 +1,7 @@
 // Several nodes as real programs on one database: to be killed, paused, and cut off from each other.
 
 import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { startProgram } from '@jobcast/testkit/spawn-server'
@@ -50,6 +51,21 @@ export async function spawnNodes(
 export const pause = (node: RestartingServer): Promise<void> => node.send('SIGSTOP')
 
 export const wake = (node: RestartingServer): Promise<void> => node.send('SIGCONT')
+
+/**
+ * For so long at least, and until what happens meanwhile has happened. How long is what such a test varies: a silence
+ * has no event at its end.
+ */
+export async function standStill(
+  node: RestartingServer,
+  ms: number,
+  meanwhile: () => Promise<unknown> = async () => undefined,
+): Promise<void> {
+  const minimum = delay(ms)
+  await pause(node)
+  await Promise.all([minimum, meanwhile()])
+  await wake(node)
+}
 
 /** Cuts the connections over which nodes hear each other, known by what was said on them last; gives how many. */
 export async function cutHearing(databaseUrl: string): Promise<number> {

@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import { setTimeout as delay } from 'node:timers/promises'
 import { createDatabase, execute, startOwnPostgres } from '@jobcast/testkit/postgres-server'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
@@ -41,6 +40,12 @@ test(
     let isOver = false
     let failures = 0
 
+    const isThere = () =>
+      execute(url, 'SELECT 1').then(
+        () => true,
+        () => false,
+      )
+
     /** Undefined when the database was away; anything else that fails fails the test. */
     const tryOnce = async <T>(work: Promise<T>): Promise<T | undefined> => {
       try {
@@ -48,8 +53,7 @@ test(
       } catch (error) {
         assert.ok(error instanceof StorageUnavailable, String(error))
         failures++
-        // Whoever is refused does not come back at once.
-        await delay(20)
+        await waitUntil('the database is back', isThere, { intervalMs: 20 })
         return undefined
       }
     }
