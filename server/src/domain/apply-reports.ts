@@ -1,6 +1,6 @@
 // What a group of device reports does, one after the other, to the executions that were loaded for it.
 
-import type { DeviceReport, ReportOutcome } from './device-report.ts'
+import type { ReportContent, ReportOutcome } from './device-report.ts'
 import { isActive, isOffered } from './execution.ts'
 import { type LiveExecution, toDeviceExecution } from './execution-move.ts'
 import { judgeReport, refuseOutput } from './judge-report.ts'
@@ -10,13 +10,13 @@ import type { Moved } from './ports/executions.ts'
 import { exceededQuota } from './progress-events.ts'
 import { reportMark } from './seen-reports.ts'
 
-type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
-type Update = Extract<DeviceReport, { kind: 'update' }>
-type Output = Extract<DeviceReport, { kind: 'output' }>
+type StartNext = Extract<ReportContent, { kind: 'start-next' }>
+type Update = Extract<ReportContent, { kind: 'update' }>
+type Output = Extract<ReportContent, { kind: 'output' }>
 
 /** A report with the number of its device; undefined: there is no such device. */
-export type CheckedReport<Report = DeviceReport> = {
-  report: Report
+export type CheckedReport = {
+  report: ReportContent
   deviceNo: number | undefined
   /** It names an execution that is not released, so that its device cannot know of it. */
   isHeld?: boolean
@@ -103,7 +103,8 @@ function update(batch: MoveBatch, execution: LiveExecution, report: Update): Rep
       const fields = { statusDetails, result, stepTimeout, mark }
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
       if (after === undefined) throw new Error('a report that counts cannot be carried out')
-      return done(after.execution, event === 'progress' ? undefined : after.moved)
+      if (event !== 'progress') return done(after.execution, after.moved)
+      return report.isBrief ? noted : done(after.execution)
     }
   }
 }
@@ -116,6 +117,9 @@ function output(batch: MoveBatch, execution: LiveExecution, report: Output): Rep
   if (after) batch.keepOutput(after, piece)
   return outcome
 }
+
+/** The same object each time: in one message it is sent once. */
+const noted: ReportOutcome = { kind: 'noted' }
 
 function done(execution: LiveExecution, moved?: Moved): ReportOutcome {
   return { kind: 'done', execution: toDeviceExecution(execution), moved }

@@ -13,13 +13,7 @@ import type { RunRequest, StoredRun } from './ports/runs.ts'
 import type { RunValues, TriggerPlan } from './ports/triggers.ts'
 import { waveParts } from './rollout-progress.ts'
 import { requireRollout } from './rollout-selectors.ts'
-import {
-  nobodyLeft,
-  requireAttributes,
-  requireAttributesOf,
-  requireValues,
-  sealValues,
-} from './run-values.ts'
+import { requireAttributes, requireAttributesOf, requireValues, sealValues } from './run-values.ts'
 import {
   digestOf,
   launchedAtOnce,
@@ -90,7 +84,6 @@ async function launch(
     const listed = targets.deviceIds ?? []
     checkPlan(deps, planId, job, digestOfList(listed))
     const deviceIds = await requireAttributes(deps, caller.ownerNo, job, listed, rest.onMissing)
-    if (deviceIds.length === 0) throw nobodyLeft(job)
     const request = note === null ? undefined : { where: null, matched: null, note, rollbackOf: null }
     const planned = await planSmall(deps, caller, deviceIds, release)
     const wanted = { ...launch, ...planned, ...(request && { request }) }
@@ -152,11 +145,9 @@ export async function withAttributes(
 ): Promise<Pick<Selected, 'deviceIds' | 'deviceNos'>> {
   if (deviceIds === undefined) {
     const left = await requireAttributesOf(deps, ownerNo, job, deviceNos, onMissing)
-    if (left.length === 0) throw nobodyLeft(job)
     return { deviceIds, deviceNos: left }
   }
   const left = await requireAttributes(deps, ownerNo, job, deviceIds, onMissing)
-  if (left.length === 0) throw nobodyLeft(job)
   return { deviceIds: left, deviceNos }
 }
 

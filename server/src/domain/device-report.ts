@@ -60,6 +60,8 @@ export type DeviceReport =
       /** The same report with the same token is a repetition, and changes nothing (seen-reports.ts). */
       clientToken: string | undefined
       quotas: ReportQuotas
+      /** Of progress the answer is only that it is stored. */
+      isBrief?: boolean
       /** There is no space for progress, only for a change of the state. */
       refusesProgress?: boolean
     }
@@ -76,12 +78,18 @@ export type DeviceReport =
       maxPieces: number
     }
 
+/** A report as it is judged: by then its device is a number. */
+export type ReportContent = WithoutDevice<DeviceReport>
+type WithoutDevice<Report> = Report extends unknown ? Omit<Report, 'device'> : never
+
 export type ReportOutcome =
   | { kind: 'unknown-device' }
   | { kind: 'unknown-execution' }
   | { kind: 'nothing-pending' }
   /** `moved` is undefined if the state did not change. */
   | { kind: 'done'; execution: DeviceExecution; moved: Moved | undefined }
+  /** Progress is stored; whoever reported it wants to know no more. */
+  | { kind: 'noted' }
   | { kind: 'wrong-version'; execution: DeviceExecution }
   | { kind: 'wrong-state'; execution: DeviceExecution }
   /** Progress beyond what is stored for one execution. */

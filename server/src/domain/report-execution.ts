@@ -69,13 +69,15 @@ export async function describeExecution(
   return withDocument(deps, device, execution, wantsDocument)
 }
 
+/** Undefined: progress was stored, and the request asks for nothing more. */
 export async function reportExecution(
   deps: ReportDeps,
   device: DeviceKey,
   jobId: string,
   request: UpdateRequest,
-): Promise<WithDocument> {
+): Promise<WithDocument | undefined> {
   const { status, statusDetails, result, expectedVersion, attempt, stepTimeout, clientToken } = request
+  const { wantsState, wantsDocument } = request
   const outcome = await deps.recordReport({
     kind: 'update',
     device,
@@ -89,11 +91,11 @@ export async function reportExecution(
     stepTimeout,
     clientToken,
     quotas: reportQuotasOf(deps.quotas),
+    isBrief: !wantsState && !wantsDocument,
   })
+  if (outcome.kind === 'noted') return undefined
   const execution = doneBy(deps, outcome, jobId)
-  return request.wantsDocument
-    ? withDocument(deps, device, execution, true)
-    : { execution, document: undefined }
+  return wantsDocument ? withDocument(deps, device, execution, true) : { execution, document: undefined }
 }
 
 /** Turns an outcome into the execution or an error, and sends the notifications about its move. */

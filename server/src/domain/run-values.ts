@@ -97,7 +97,7 @@ export function openValues(
   return secrets === null ? parameters : { ...parameters, ...JSON.parse(box.decrypt(secrets, ownerNo)) }
 }
 
-/** Those that have what the document needs. Throws J-506 unless the others may be left out. */
+/** Those that have what the document needs. Throws J-506 unless the others may be left out, J-504 if nobody would be left. */
 export async function requireAttributes(
   { store }: ValuesDeps,
   ownerNo: number,
@@ -106,7 +106,9 @@ export async function requireAttributes(
   onMissing: OnMissing = 'REFUSE',
 ): Promise<string[]> {
   const lacking = await listLacking(store, ownerNo, content, deviceIds)
-  return withoutLacking(deviceIds, lacking, content, onMissing)
+  const left = withoutLacking(deviceIds, lacking, content, onMissing)
+  if (left.length === 0) throw nobodyLeft(content)
+  return left
 }
 
 export async function listLacking(
@@ -135,7 +137,9 @@ export async function requireAttributesOf(
   const lacking = await listLackingNos(store, ownerNo, content, deviceNos)
   if (lacking.size === 0) return deviceNos
   if (onMissing !== 'SKIP') throw lackingError(new Set(lacking.values()), content)
-  return deviceNos.filter((deviceNo) => !lacking.has(deviceNo))
+  const left = deviceNos.filter((deviceNo) => !lacking.has(deviceNo))
+  if (left.length === 0) throw nobodyLeft(content)
+  return left
 }
 
 export function listLackingNos(
@@ -182,7 +186,7 @@ function lackingError(lacking: Set<string>, content: ValuedContent): ApiError {
 }
 
 /** Of a run that may leave devices out. */
-export function nobodyLeft(content: ValuedContent): ApiError {
+function nobodyLeft(content: ValuedContent): ApiError {
   const names = neededAttributes(content).join(', ')
   return new ApiError('J-504', { detail: `None of the devices has all of these attributes: ${names}.` })
 }

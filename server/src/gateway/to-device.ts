@@ -32,12 +32,14 @@ export function executionAnswerJson(
 }
 
 export function updateAnswerJson(
-  { execution, document }: WithDocument,
+  updated: WithDocument | undefined,
   wantsState: boolean,
   { at, documentAs }: AnswerFormat,
   clientToken: Token,
 ): string {
-  const state = wantsState ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
+  const { execution, document } = updated ?? {}
+  const state =
+    wantsState && execution ? `,"executionState":${JSON.stringify(toExecutionState(execution))}` : ''
   const answer = `{"timestamp":${toSeconds(at)}${tokenJson(clientToken)}${state}}`
   if (document === undefined) return answer
   return `${answer.slice(0, -1)}${documentFields(document, documentAs)}}`

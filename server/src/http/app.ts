@@ -32,11 +32,12 @@ import { compressAnswers } from './compress.ts'
 import { keepConnections } from './connections.ts'
 import { addConsole } from './console.ts'
 import { allowOrigins } from './cors.ts'
-import { replyWithErrors } from './error-reply.ts'
+import { failureTeller, replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { serveOneByOne } from './pipelining.ts'
+import { servePlainTriggers } from './plain-trigger.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { describeRefusals } from './route-refusals.ts'
 import { addDevices } from './routes/devices.ts'
@@ -59,13 +60,13 @@ import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
 import { addStats } from './routes/stats.ts'
-import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
+import { addTriggerJob, type TriggerLimits, triggerBody } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
 import { addWindows } from './routes/windows.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import { userAgentOf } from './user-agent.ts'
-import { buildValidator } from './validation.ts'
+import { buildBodyCheck, buildValidator } from './validation.ts'
 
 export type AppDeps = TriggerDeps &
   ChangeRolloutDeps &
@@ -137,13 +138,13 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   }) as unknown as App
   // An unknown expectation may be ignored (RFC 9110, 10.1.1); Node would answer 417 with an empty body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  serveOneByOne(app.server)
   app.setValidatorCompiler(buildValidator())
   app.setSerializerCompiler(() => JSON.stringify)
   readJsonBodies(app)
-  replyWithErrors(app, deps.tell)
+  const tellFailure = failureTeller(deps.tell)
+  replyWithErrors(app, tellFailure)
   tellRequests(app, deps.tell)
-  keepConnections(app, () => deps.stopping.aborted)
+  const connections = keepConnections(app, () => deps.stopping.aborted)
   addSecurityHeaders(app, options.tls !== undefined)
   allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
@@ -183,6 +184,16 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)
   routes.finish()
+  const { tls, corsOrigins = [] } = options
+  if (corsOrigins.length === 0) {
+    const parts = { deps, connections, tellFailure, hasTls: tls !== undefined }
+    const [nextRequestId, checkBody] = [
+      () => requestIds({ headers: {} }),
+      buildBodyCheck(triggerBody(limits)),
+    ]
+    servePlainTriggers(app.server, { ...parts, nextRequestId, checkBody })
+  }
+  serveOneByOne(app.server)
   return app
 }
 
@@ -200,7 +211,7 @@ function triggerLimits(maxDevices: number): TriggerLimits {
 }
 
 /** The caller's own, if it is well formed; else short, and different after every start of the service. */
-function requestIdsOf(startedAt: number): (request: IncomingMessage) => string {
+function requestIdsOf(startedAt: number): (request: Pick<IncomingMessage, 'headers'>) => string {
   const prefix = startedAt.toString(36)
   let count = 0
   return ({ headers }) => {

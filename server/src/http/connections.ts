@@ -18,13 +18,25 @@ const refused = new WeakSet<Socket>()
 const newestAnswer = new WeakMap<Socket, ServerResponse>()
 const lastAnswers = new WeakSet<ServerResponse>()
 
-export function keepConnections(app: App, isStopping: () => boolean): void {
+/** For requests that are served without Fastify's hooks. */
+export type Connections = {
+  /** A request begins on a connection; whether it may. */
+  begin(socket: Socket, answer: ServerResponse): boolean
+  /** Whether the answer is the last one on its connection. */
+  isLast(answer: ServerResponse): boolean
+}
+
+export function keepConnections(app: App, isStopping: () => boolean): Connections {
   const silent = watchSilent(app)
+  const begin = (socket: Socket, answer: ServerResponse) => {
+    silent.delete(socket)
+    newestAnswer.set(socket, answer)
+    return !refused.has(socket)
+  }
+  const isLast = (answer: ServerResponse) => isStopping() || lastAnswers.has(answer)
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
-    silent.delete(socket)
-    newestAnswer.set(socket, reply.raw)
-    const error = refused.has(socket) ? new ApiError('J-907') : malformation(request)
+    const error = begin(socket, reply.raw) ? malformation(request) : new ApiError('J-907')
     if (error) refused.add(socket)
     done(error)
   })
@@ -35,11 +47,12 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
     const malformed = request.errorCode === 'J-906' || request.errorCode === 'J-907'
     // A stranger that sends too much has to connect again.
     const isThrottled = request.errorCode === 'J-911' && request.caller === null
-    const isLast = isStopping() || refusedEarly || malformed || isThrottled || lastAnswers.has(reply.raw)
-    if (isLast) reply.header('connection', 'close')
+    const isClosed = refusedEarly || malformed || isThrottled || isLast(reply.raw)
+    if (isClosed) reply.header('connection', 'close')
     if (refusedEarly) lingerOnClose(raw.socket)
     done()
   })
+  return { begin, isLast }
 }
 
 /** Connections without a request so far. Node does not count them as idle, so closing the server would wait for them. */

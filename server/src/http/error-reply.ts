@@ -9,34 +9,33 @@ import type { App } from './app-type.ts'
 import { sendNotFoundPage, wantsPage } from './not-found-page.ts'
 import { toValidationError } from './validation-error.ts'
 
-export function replyWithErrors(app: App, tell: Tell): void {
-  app.decorateRequest('errorCode', undefined)
+/** Of what is no fault of the caller's. */
+export type TellFailure = (answer: ApiError, cause: unknown, requestId: string, route: string) => void
+
+export function failureTeller(tell: Tell): TellFailure {
   // At most once a second: every request fails alike, and the log may be on the full disk.
   let loggedAt = Number.NEGATIVE_INFINITY
-  const tellOfStorage = (error: unknown) => {
-    if (performance.now() - loggedAt < 1000) return
+  return ({ code }, error, requestId, route) => {
+    if (code === 'J-900') tell({ kind: 'request-failed', requestId, route, error })
+    if (code !== 'J-909' || performance.now() - loggedAt < 1000) return
     loggedAt = performance.now()
     tell({ kind: 'storage-unavailable', error })
   }
+}
+
+export function replyWithErrors(app: App, tellFailure: TellFailure): void {
+  app.decorateRequest('errorCode', undefined)
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const apiError = toApiError(error, request)
-    if (apiError.code === 'J-909') tellOfStorage(error)
-    if (apiError.code === 'J-900') {
-      tell({ kind: 'request-failed', requestId: request.id, route: request.routeOptions.url ?? '', error })
-    }
+    tellFailure(apiError, error, request.id, request.routeOptions.url ?? '')
     return sendError(request, reply, apiError)
   })
   app.setNotFoundHandler((request, reply) => sendError(request, reply, new ApiError('J-901')))
 }
 
 function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
-  if (error instanceof ApiError) return error
-  if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
-  if (error instanceof CommitUnknown) {
-    const suffix = 'the request may have taken effect; repeat a trigger only with the same Idempotency-Key'
-    return new ApiError('J-909', { suffix, retryAfterSeconds: 5 })
-  }
-  if (error instanceof StorageUnavailable) return new ApiError('J-909', { retryAfterSeconds: 5 })
+  const answer = answerTo(error)
+  if (answer.code !== 'J-900') return answer
   if (request.raw.errored === error) {
     return new ApiError('J-907', { detail: 'The connection ended before the body did.' })
   }
@@ -49,8 +48,20 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')
     default:
-      return new ApiError(isMissingFile(error) ? 'J-901' : 'J-900')
+      return isMissingFile(error) ? new ApiError('J-901') : answer
   }
+}
+
+/** To what a service or the store throws. */
+export function answerTo(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
+  if (error instanceof CommitUnknown) {
+    const suffix = 'the request may have taken effect; repeat a trigger only with the same Idempotency-Key'
+    return new ApiError('J-909', { suffix, retryAfterSeconds: 5 })
+  }
+  if (error instanceof StorageUnavailable) return new ApiError('J-909', { retryAfterSeconds: 5 })
+  return new ApiError('J-900')
 }
 
 /** From the plugin that serves /docs: no such file, or a path that leads out of its folder. */
@@ -60,8 +71,8 @@ function isMissingFile({ statusCode }: FastifyError): boolean {
 
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   request.errorCode = error.code
-  const { rateLimit, retryAfterSeconds } = error.details
-  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds))
+  const { rateLimit } = error.details
+  reply.headers(retryHeaders(error))
   if (rateLimit) reply.headers(rateLimitHeaders(rateLimit))
   reply.code(error.status)
   if (request.headers.accept?.includes('application/problem+json')) {
@@ -73,6 +84,10 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: A
   return reply
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(errorBody(error)))
+}
+
+export function retryHeaders({ details: { retryAfterSeconds } }: ApiError): Record<string, string> {
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }
 
 export function errorBody({ code, message, status }: ApiError): ErrorBody {

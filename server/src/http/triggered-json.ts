@@ -3,6 +3,7 @@
 
 import { toLaunchedAt } from '@jobcast/contract'
 import type { LaunchedRun } from '../domain/ports/triggers.ts'
+import { nextTurn } from './turns.ts'
 
 type NamedDevice = LaunchedRun['devices'][number]
 
@@ -12,6 +13,11 @@ const devicesPerPiece = 32
 // The two fields of a device, encoded once and dropped together with the device. Not for runs of a whole large fleet: a
 // million devices would keep hundreds of megabytes for the next such run.
 const maxEncodedDevices = 10_000
+
+/** The answer to a larger run is sent in pieces: as a whole it would take up 150 MB for a million devices. */
+export const mostAtOnce = 10_000
+const devicesPerTurn = 500
+
 const encodedFields = new WeakMap<NamedDevice, string>()
 
 export function triggeredJson(run: LaunchedRun): string | Buffer {
@@ -30,6 +36,16 @@ export function triggeredJson(run: LaunchedRun): string | Buffer {
     length += bytes.write(piece, length)
   }
   return bytes.subarray(0, length)
+}
+
+/** The same bytes; between two pieces others have their turn. */
+export async function* triggeredPieces(run: LaunchedRun): AsyncGenerator<string> {
+  const total = run.devices.length
+  for (let from = 0; from < total; from += devicesPerTurn) {
+    const to = Math.min(from + devicesPerTurn, total)
+    yield (from === 0 ? '[' : ',') + encodePiece(run, from, to) + (to === total ? ']' : '')
+    await nextTurn()
+  }
 }
 
 function encodePiece(

@@ -25,6 +25,11 @@ export class RateLimits {
     }
   }
 
+  /** Whether the next one would be refused; takes nothing and tells nobody. */
+  isOver(name: LimitName, who: string): boolean {
+    return this.#buckets[name]?.isEmpty(who) ?? false
+  }
+
   /** Undefined: within the limit. `who` is what the limit is counted by. */
   take(name: LimitName, who: string, cost = 1): RateLimit | undefined {
     const buckets = this.#buckets[name]

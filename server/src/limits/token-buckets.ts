@@ -34,6 +34,13 @@ export class TokenBuckets {
     return this.#recent.size + this.#older.size
   }
 
+  /** Whether there is less than one token. */
+  isEmpty(name: string): boolean {
+    const bucket = this.#recent.get(name) ?? this.#older.get(name)
+    if (bucket === undefined) return false
+    return bucket.tokens + ((this.#elapsed() - bucket.at) / 1000) * this.perSecond < 1
+  }
+
   /** Takes so many tokens, at most a full bucket. Where there are fewer it takes none and gives the milliseconds to wait. */
   take(name: string, cost = 1): number {
     const now = this.#elapsed()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { triggeredJson } from '../../src/http/triggered-json.ts'
+import { triggeredJson, triggeredPieces } from '../../src/http/triggered-json.ts'
 
 const device = fc.record({
   deviceId: fc.string({ unit: 'binary' }),
@@ -34,10 +34,13 @@ test('the answer, however it is written, is what JSON.stringify of the execution
   )
 })
 
-test('so is that of a run of more devices than are kept encoded', () => {
+test('so is that of a run of more devices than are kept encoded, as a whole and in pieces', async () => {
   const devices = Array.from({ length: 10_001 }, (_, index) => ({ deviceId: `d"${index}`, deviceName: 'ü' }))
   const launched = { runId: 1, jobName: 'j', launchedAt: 0, jobVersion: 1, firstExecutionId: 5, devices }
   const executions: { jobExecutionId: number }[] = JSON.parse(triggeredJson(launched).toString())
+  const pieces = await Array.fromAsync(triggeredPieces(launched))
+  assert.ok(pieces.length > 1)
+  assert.equal(pieces.join(''), triggeredJson(launched).toString())
   assert.deepEqual(
     executions,
     devices.map((each, index) => ({

@@ -94,6 +94,34 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
   })
 
   await t.test(
+    'a brief report of progress is stored and noted; one that changes the state is told',
+    async () => {
+      const { ownerNo, device, jobExecutionId } = await seedOne()
+      const brief = { isBrief: true, statusDetails: { step: '1' } }
+      const started = await report(store, update(device, jobExecutionId, 'IN_PROGRESS', brief))
+      assert.equal(started.kind, 'done')
+      assert.deepEqual(
+        await report(
+          store,
+          update(device, jobExecutionId, 'IN_PROGRESS', { ...brief, statusDetails: { step: '2' } }),
+        ),
+        { kind: 'noted' },
+      )
+      const stored = await store.getDeviceExecution({ ...device, jobExecutionId })
+      assert.deepEqual(stored?.statusDetails, { step: '2' })
+      assert.equal(stored?.versionNumber, 3)
+      const late = await report(
+        store,
+        update(device, jobExecutionId, 'IN_PROGRESS', { ...brief, expectedVersion: 2 }),
+      )
+      assert.equal(late.kind, 'wrong-version')
+      const ended = await report(store, update(device, jobExecutionId, 'SUCCEEDED', brief))
+      assert.equal(ended.kind === 'done' && ended.moved?.execState, 'SUCCEEDED')
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
+
+  await t.test(
     'nothing is pending for a device without executions, and a device that does not exist is unknown',
     async () => {
       const { ownerNo, jobExecutionId } = await seedOne()

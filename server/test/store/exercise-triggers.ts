@@ -129,6 +129,40 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(stored.map((execution) => execution.deviceId).reverse(), devices)
   })
 
+  await t.test(
+    'a list of more names than are looked up at once: the first position of each counts',
+    async () => {
+      const { store } = underTest
+      const { trigger, ownerNo } = await seedOwner(store)
+      const other = await seedOwner(store)
+      const many = Array.from({ length: 60_000 }, (_, index) => (index < 59_000 ? 'd2' : 'd3'))
+      const run = await createOne(store, trigger([...many, 'd1', 'd2']))
+      assert.deepEqual(
+        answered(run).devices.map(({ deviceId }) => deviceId),
+        ['d2', 'd3', 'd1'],
+      )
+      const stored = await allExecutions(store, ownerNo)
+      assert.deepEqual(stored.map(({ deviceId }) => deviceId).reverse(), ['d2', 'd3', 'd1'])
+      const unknown = Array.from({ length: 150 }, (_, index) => `missing-${index}`)
+      assert.deepEqual(
+        await store
+          .createExecutions([
+            trigger([...many, 'missing', 'd1', 'missing', 'gone']),
+            trigger([...many, ...unknown]),
+            trigger(many, { jobName: 'nobody knows it' }),
+            other.trigger(['d1']),
+          ])
+          .then((outcomes) => outcomes.slice(0, 3)),
+        [
+          { kind: 'unknown-device', deviceIds: ['missing', 'gone'] },
+          { kind: 'unknown-device', deviceIds: unknown.slice(0, 100) },
+          { kind: 'unknown-job' },
+        ],
+      )
+      assert.equal((await allExecutions(store, ownerNo)).length, 3)
+    },
+  )
+
   await t.test('what belongs to another owner is unknown', async () => {
     const { store } = underTest
     const mine = await seedOwner(store, { jobs: ['mine'], devices: ['my device'] })

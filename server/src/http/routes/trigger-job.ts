@@ -1,13 +1,17 @@
 // POST /job/api/jobs/execute.
 
+import { Readable } from 'node:stream'
 import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { LaunchedRun } from '../../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger-job.ts'
+import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../idempotency-key.ts'
-import { triggeredJson } from '../triggered-json.ts'
+import { tellStreamErrors } from '../stream-errors.ts'
+import { mostAtOnce, triggeredJson, triggeredPieces } from '../triggered-json.ts'
 import { turnToAnswer } from '../turns.ts'
 
 export type TriggerLimits = {
@@ -18,11 +22,20 @@ export type TriggerLimits = {
   bytesPerDevice: number
 }
 
-export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits): void {
+export const triggerPath = '/job/api/jobs/execute'
+
+export function triggerBody({ maxDevices }: Pick<TriggerLimits, 'maxDevices'>) {
   const { jobName, deviceIds } = TriggerRequest.properties
+  return Type.Object(
+    { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: maxDevices }) },
+    { title: 'TriggerRequest', examples: [{ jobName: 'restart', deviceIds: ['kiosk-1', 'kiosk-2'] }] },
+  )
+}
+
+export function addTriggerJob(app: App, deps: TriggerDeps & { tell: Tell }, limits: TriggerLimits): void {
   app.route({
     method: 'POST',
-    url: '/job/api/jobs/execute',
+    url: triggerPath,
     config: {
       scopes: ['TRIGGER'],
       wrongTypeCode: 'J-500',
@@ -46,10 +59,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
         'Creates one execution per device, or none at all. The Location header is the run. ' +
         'With an Idempotency-Key the call can be repeated safely for 24 hours: it returns the first answer and creates nothing.',
       headers: IdempotencyHeaders,
-      body: Type.Object(
-        { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: limits.maxDevices }) },
-        { title: 'TriggerRequest', examples: [{ jobName: 'restart', deviceIds: ['kiosk-1', 'kiosk-2'] }] },
-      ),
+      body: triggerBody(limits),
       response: {
         201: Type.Unsafe<LaunchedRun>(
           Type.Array(TriggeredExecution, {
@@ -68,7 +78,14 @@ export function addTriggerJob(app: App, deps: TriggerDeps, limits: TriggerLimits
       request.runId = run.runId
       await turnToAnswer(run.devices.length)
       if (run.isReplayed) reply.header(replayedHeader, 'true')
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(run)
+      reply.code(201).header('location', `/job/api/runs/${run.runId}`)
+      return run.devices.length > mostAtOnce ? sendInPieces(request, reply, run) : reply.send(run)
     },
   })
+
+  function sendInPieces(request: FastifyRequest, reply: FastifyReply, run: LaunchedRun): FastifyReply {
+    const stream = Readable.from(triggeredPieces(run), { objectMode: false })
+    tellStreamErrors(stream, request, reply, deps.tell)
+    return reply.type('application/json; charset=utf-8').send(stream)
+  }
 }

@@ -8,7 +8,7 @@ import type { Trigger } from '../../domain/ports/triggers.ts'
 /** Of all owners together; about 30 MB. */
 const mostNames = 200_000
 /** What names more devices than this is rare, and would only push out the others. */
-const mostOfOne = 50_000
+export const mostOfOne = 50_000
 
 export type OwnerNames = {
   readonly state: string
@@ -29,6 +29,7 @@ export class Directory {
   /** The names of these triggers' owners, if all that they name are known. */
   recall(triggers: Trigger[]): Names | undefined {
     const isKnown = ({ ownerNo, jobName, deviceIds }: Trigger) => {
+      if (deviceIds.length > mostOfOne) return false
       const names = this.#owners.get(ownerNo)
       return names?.jobs.has(jobName) && deviceIds.every((deviceId) => names.devices.has(deviceId))
     }

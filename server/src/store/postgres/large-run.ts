@@ -21,8 +21,9 @@ import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
+import { readNames } from './read-names.ts'
 import type { Transaction } from './transaction.ts'
-import { findFull, readNames, readWindows } from './trigger-group.ts'
+import { findFull, readWindows } from './trigger-group.ts'
 import { writeRollout } from './triggers.ts'
 
 const batchSize = 5000

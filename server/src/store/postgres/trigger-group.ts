@@ -13,36 +13,16 @@ import {
   refuseOverQuota,
   refuseUnknownWindow,
   refuseUnplanned,
-  toRunJob,
   windowNamed,
 } from '../../domain/launch-run.ts'
 import type { LargeTrigger, Trigger } from '../../domain/ports/triggers.ts'
 import type { Queries, Writes } from '../queries.ts'
-import { computed, number, rows, type Selection, select, text } from '../schema/column.ts'
-import { device, job, offerWindow } from '../schema/tables.ts'
-import type { Names, OwnerNames } from './directory.ts'
+import { number, rows, select } from '../schema/column.ts'
+import { device, offerWindow } from '../schema/tables.ts'
+import type { Names } from './directory.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import { texts } from './rows.ts'
 import type { FirstIds } from './transaction.ts'
-
-const position = computed('position', number())
-const STATE = rows({ state: text() })
-// In the order of the list.
-const STATES = `
-  SELECT catalogue_state(owner_no) AS state
-  FROM unnest(CAST(:owners AS int[])) WITH ORDINALITY AS wanted (owner_no, position) ORDER BY position`
-const JOB = select({ position, ...job.pick('jobNo', 'versionNo') })
-const JOBS = `
-  SELECT ${JOB}
-  FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
-    JOIN job USING (owner_no, job_name)
-  WHERE deleted_at IS NULL`
-const DEVICE = select({ position, ...device.pick('deviceNo', 'deviceName') })
-const DEVICES = `
-  SELECT ${DEVICE}
-  FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, device_id, position)
-    JOIN device USING (owner_no, device_id)
-  WHERE deleted_at IS NULL`
 
 // The last of so many that a device may have: of most devices the index has a few entries.
 const FULL_DEVICE = rows({ deviceNo: device.fields.deviceNo })
@@ -68,40 +48,7 @@ export type Launch = Planned & { run: NewRun }
 export type Entry = Launch | Refusal | EarlierCall
 
 const noDevices: ReadonlySet<number> = new Set()
-
-/** Only for who holds the catalogues: what is found stays until the end of the transaction. */
-export async function readNames(queries: Writes, triggers: Trigger[]): Promise<Names> {
-  const byOwner = [...Map.groupBy(triggers, ({ ownerNo }) => ownerNo)]
-  const wanted = (namesOf: (trigger: Trigger) => string[]): Wanted =>
-    byOwner.map(([ownerNo, own]) => ({ ownerNo, names: new Set(own.flatMap(namesOf)) }))
-  const [states, jobs, devices] = await Promise.all([
-    queries.all(STATE, STATES, { owners: byOwner.map(([ownerNo]) => ownerNo) }),
-    find(
-      queries,
-      JOB,
-      JOBS,
-      wanted(({ jobName }) => [jobName]),
-      (row) => row,
-    ),
-    find(
-      queries,
-      DEVICE,
-      DEVICES,
-      wanted(({ deviceIds }) => deviceIds),
-      ({ deviceNo, deviceName }, deviceId): RunDevice => ({ deviceNo, deviceId, deviceName, namedBy: 0 }),
-    ),
-  ])
-  const versions = jobs.flatMap((own) => Array.from(own.values(), ({ versionNo }) => versionNo))
-  const policyOf = await queries.policies.read(queries, versions)
-  const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
-    const own = Array.from(jobs[index] ?? [], ([jobName, { jobNo, versionNo }]): [string, RunJob] => {
-      return [jobName, toRunJob({ jobNo, versionNo }, policyOf(versionNo))]
-    })
-    const state = states[index]?.state ?? ''
-    return [ownerNo, { state, jobs: new Map(own), devices: devices[index] ?? new Map() }]
-  })
-  return new Map(names)
-}
+const devicesAtOnce = 20_000
 
 const WINDOW = rows(offerWindow.pick('ownerNo', 'windowName'))
 const WINDOWS = `
@@ -131,25 +78,49 @@ export async function readWindows(
     found.some((each) => each.ownerNo === ownerNo && each.windowName === windowName)
 }
 
-/** Devices that may not have more, by their numbers. Most triggers name no device that could have too many. */
+/** The devices of a trigger, if all that it names are there. */
+export type Found = RunDevice[] | Refusal
+
+/** For who remembers, or has read, the names of all of them. */
+export function findNamed(trigger: Trigger, names: Names): Found {
+  const known = names.get(trigger.ownerNo)?.devices
+  return findDevices(trigger, (deviceId) => known?.get(deviceId))
+}
+
+/** `found`: of each trigger. Gives devices that may not have more. Most triggers name none that could have too many. */
 export async function readFull(
   queries: Writes,
   triggers: Trigger[],
-  names: Names,
+  found: (Found | undefined)[],
   oldestRuns: OldestRuns,
 ): Promise<ReadonlySet<number>> {
+  const foundOf = new Map(triggers.map((trigger, index) => [trigger, found[index]]))
   const full = new Set<number>()
   for (const [ownerNo, own] of Map.groupBy(triggers, ({ ownerNo }) => ownerNo)) {
     const limited = own.filter(({ quota }) => quota !== undefined && quota.perDevice > 0)
     const perDevice = limited[0]?.quota?.perDevice
     if (perDevice === undefined || !(await mayBeFull(queries, ownerNo, perDevice, oldestRuns))) continue
-    const known = names.get(ownerNo)?.devices
-    const named = new Set(limited.flatMap(({ deviceIds }) => deviceIds))
-    const deviceNos = Array.from(named, (deviceId) => known?.get(deviceId)?.deviceNo ?? []).flat()
-    const found = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: perDevice - 1 })
-    for (const { deviceNo } of found) full.add(deviceNo)
+    for (const deviceNos of slicesOf(limited.map((trigger) => foundOf.get(trigger)))) {
+      const rows = await queries.all(FULL_DEVICE, FULL, { deviceNos, skipped: perDevice - 1 })
+      for (const { deviceNo } of rows) full.add(deviceNo)
+    }
   }
   return full
+}
+
+/** The numbers of all devices that were found. */
+function* slicesOf(found: (Found | undefined)[]): Generator<number[]> {
+  let slice = new Set<number>()
+  for (const devices of found) {
+    if (devices === undefined || 'kind' in devices) continue
+    for (const { deviceNo } of devices) {
+      slice.add(deviceNo)
+      if (slice.size < devicesAtOnce) continue
+      yield [...slice]
+      slice = new Set()
+    }
+  }
+  if (slice.size > 0) yield [...slice]
 }
 
 async function mayBeFull(
@@ -173,68 +144,26 @@ export async function findFull(
   const perDevice = quota?.perDevice ?? 0
   if (perDevice === 0 || !(await mayBeFull(queries, ownerNo, perDevice, oldestRuns))) return []
   const full: string[] = []
-  for (let start = 0; start < deviceNos.length && full.length < namedDevices; start += namesAtOnce) {
-    const batch = Array.from(deviceNos.subarray(start, start + namesAtOnce))
+  for (let start = 0; start < deviceNos.length && full.length < namedDevices; start += devicesAtOnce) {
+    const batch = Array.from(deviceNos.subarray(start, start + devicesAtOnce))
     const found = await queries.all(FULL_ID, FULL_IDS, { deviceNos: batch, skipped: perDevice - 1 })
     full.push(...found.map(({ deviceId }) => deviceId))
   }
   return full.slice(0, namedDevices)
 }
 
-type Wanted = { ownerNo: number; names: Set<string> }[]
-
-/** Those that are there of all that the group names, for each owner. */
-async function find<Of extends { position: number }, Ref>(
-  queries: Writes,
-  rows: Selection<Of>,
-  sql: string,
-  wanted: Wanted,
-  toRef: (row: Of, name: string) => Ref,
-): Promise<Map<string, Ref>[]> {
-  const found = wanted.map(() => new Map<string, Ref>())
-  for (const slice of slicesOf(wanted)) {
-    const ownerNos = slice.map(({ owner }) => wanted[owner]?.ownerNo)
-    const names = texts(slice.map(({ name }) => name))
-    for (const row of await queries.all(rows, sql, { ownerNos, names })) {
-      const { owner, name } = slice[row.position - 1] as NameOfOwner
-      found[owner]?.set(name, toRef(row, name))
-    }
-  }
-  return found
-}
-
-type NameOfOwner = { owner: number; name: string }
-
-/** A million names at once would take up hundreds of megabytes on their way. */
-const namesAtOnce = 20_000
-
-/** At least one: what is sent with the first is sent at once. */
-function* slicesOf(wanted: Wanted): Generator<NameOfOwner[]> {
-  let slice: NameOfOwner[] = []
-  for (const [owner, { names }] of wanted.entries()) {
-    for (const name of names) {
-      slice.push({ owner, name })
-      if (slice.length < namesAtOnce) continue
-      yield slice
-      slice = []
-    }
-  }
-  if (slice.length > 0) yield slice
-}
-
 /** What a trigger is about to make, or why it makes nothing. */
 export function judge(
   trigger: Trigger,
   names: Names,
+  devices: Found,
   full = noDevices,
   hasWindow: HasWindow = () => false,
 ): Planned | Refusal {
-  const known = names.get(trigger.ownerNo)
-  const job = jobOf(trigger, known?.jobs.get(trigger.jobName))
+  const job = jobOf(trigger, names.get(trigger.ownerNo)?.jobs.get(trigger.jobName))
   if (job === undefined) return { kind: 'unknown-job' }
-  const devices = findDevices(trigger, (deviceId) => known?.devices.get(deviceId))
   if ('kind' in devices) return devices
-  const over = refuseOverQuota(trigger, devices, ({ deviceNo }) => full.has(deviceNo))
+  const over = refuseOverQuota(trigger, full.size === 0 ? [] : devices, ({ deviceNo }) => full.has(deviceNo))
   const refusal = over ?? refuseUnplanned(trigger, job) ?? refuseUnknownWindow(trigger, hasWindow)
   return refusal ?? { trigger, job, devices }
 }

@@ -1,12 +1,12 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
-import { requestOf, toLaunchedRun } from '../../domain/launch-run.ts'
+import { type EarlierCall, requestOf, toLaunchedRun } from '../../domain/launch-run.ts'
 import type { StoredRollout } from '../../domain/ports/rollouts.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { eventsAtBegin } from '../../domain/rollout-progress.ts'
-import { insertInto } from '../queries.ts'
+import { insertInto, type Writes } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
@@ -19,16 +19,18 @@ import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import { sendLaunch } from './launch-statement.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
+import { findListed, isLong, readNames } from './read-names.ts'
 import { sendExecutions } from './send-executions.ts'
 import type { FirstIds, Transaction } from './transaction.ts'
 import {
   countIds,
   type Entry,
+  type Found,
+  findNamed,
   judge,
   type Launch,
   launchGroup,
   readFull,
-  readNames,
   readWindows,
 } from './trigger-group.ts'
 
@@ -106,7 +108,7 @@ function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): 
     if (needsMore || executions > mostAtOnce) return undefined
   }
   const entries = launchGroup(
-    triggers.map((trigger) => judge(trigger, names)),
+    triggers.map((trigger) => judge(trigger, names, findNamed(trigger, names))),
     { runId: 0, jobExecutionId: 0 },
   )
   const isPlain = (entry: Entry) => 'run' in entry && entry.run.window === undefined
@@ -149,9 +151,13 @@ function recordInSteps(
       findEarlierCalls(transaction.named, triggers),
     ])
     if (names === undefined) directory.remember(known)
-    const full = await readFull(transaction.named, triggers, known, oldestRuns)
+    const found = await findAll(transaction.named, triggers, known, earlier)
+    const full = await readFull(transaction.named, triggers, found, oldestRuns)
     const hasWindow = await readWindows(transaction.named, triggers)
-    const judged = triggers.map((trigger, index) => earlier[index] ?? judge(trigger, known, full, hasWindow))
+    const judged = triggers.map((trigger, index) => {
+      const devices = found[index]
+      return earlier[index] ?? judge(trigger, known, devices ?? [], full, hasWindow)
+    })
     // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
     // device's older name (device_rename).
     const { runs, executions } = countIds(judged)
@@ -171,6 +177,22 @@ function recordInSteps(
   }
   const owners = triggers.map(({ ownerNo }) => ownerNo)
   return catalogue.hold(owners, names, work, options)
+}
+
+/** Of calls that were made before, none. */
+async function findAll(
+  queries: Writes,
+  triggers: Trigger[],
+  names: Names,
+  earlier: (EarlierCall | undefined)[],
+): Promise<(Found | undefined)[]> {
+  const all: (Found | undefined)[] = []
+  for (const [index, trigger] of triggers.entries()) {
+    const isLookedUp = earlier[index] === undefined
+    if (isLookedUp)
+      all[index] = isLong(trigger) ? await findListed(queries, trigger) : findNamed(trigger, names)
+  }
+  return all
 }
 
 function outcomeOf(entry: Entry): Recorded {

@@ -10,6 +10,7 @@ import type { ZoneChange } from '../queries.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { QueueQuestion } from './queues.ts'
+import { packReport } from './report-message.ts'
 
 /** How many of the oldest a device's next one is sought among; what was sent before may end some of them. */
 const candidates = 100
@@ -91,7 +92,7 @@ export function buildDeviceSteps(
         const oldest = () =>
           isFrozen || !device ? [] : device.queue.oldest(candidates, catalogue.withheldFrom(device.deviceNo))
         const waiting = report.kind === 'start-next' ? oldest() : undefined
-        return { report, deviceNo: device?.deviceNo, waiting, ...limits }
+        return packReport({ report, deviceNo: device?.deviceNo, waiting, ...limits })
       })
       return writer.call('recordReports', sent)
     },

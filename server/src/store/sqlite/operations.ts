@@ -25,7 +25,8 @@ import { prepareDrafts } from './large-run.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
-import { recordReports, type SentReport } from './reports.ts'
+import type { ReportMessage } from './report-message.ts'
+import { recordReports } from './reports.ts'
 import { prepareTriggers, type RecordedRun } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
 
@@ -114,7 +115,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
       if (recorded.kind === 'created') endDraft(run)
       return recorded
     }),
-    recordReports: inOneTransaction((reports: SentReport[]) => recordReports(queries, reports)),
+    recordReports: inOneTransaction((reports: ReportMessage[]) => recordReports(queries, reports)),
     // Where a batch has ended must not be ahead of what is on disk.
     fireClocks: inOneTransaction(
       (moment: Moment) => fireClocks(queries, moment),

@@ -1,10 +1,11 @@
 // Loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
 
-import { applyReports, type CheckedReport } from '../../domain/apply-reports.ts'
+import { applyReports } from '../../domain/apply-reports.ts'
 import type { ReportOutcome } from '../../domain/device-report.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
 import { LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
+import { type ReportMessage, type SentReport, unpackReport } from './report-message.ts'
 import type { SqliteWrites } from './writes.ts'
 
 const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}`
@@ -16,10 +17,8 @@ const WAITING = `
     AND state = 'PENDING' AND not_before IS NULL
   ORDER BY execution_id LIMIT :limit`
 
-/** `waiting`: ids that memory names, of which some may have been started or ended by now. */
-export type SentReport = CheckedReport & { waiting: number[] | undefined }
-
-export function recordReports(queries: SqliteWrites, reports: SentReport[]): Promise<ReportOutcome[]> {
+export function recordReports(queries: SqliteWrites, messages: ReportMessage[]): Promise<ReportOutcome[]> {
+  const reports = messages.map(unpackReport)
   return inBatch(queries, async (moves) => {
     const ids = reports.flatMap(({ report }) => (report.kind === 'start-next' ? [] : [report.jobExecutionId]))
     const offered = loadOffered(queries, reports)

@@ -1,0 +1,136 @@
+// What the names in triggers stand for, read a slice at a time: a million names at once would take up hundreds of
+// megabytes on their way. A slice is answered as three lists in one row, which
+// take less to read than a row for each device.
+
+import { namedDevices, type Refusal, type RunDevice, type RunJob, toRunJob } from '../../domain/launch-run.ts'
+import type { Trigger } from '../../domain/ports/triggers.ts'
+import type { Writes } from '../queries.ts'
+import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
+import { job } from '../schema/tables.ts'
+import { mostOfOne, type Names, type OwnerNames } from './directory.ts'
+import { NumberSet } from './number-set.ts'
+import { texts } from './rows.ts'
+
+const STATE = rows({ state: text() })
+// In the order of the list.
+const STATES = `
+  SELECT catalogue_state(owner_no) AS state
+  FROM unnest(CAST(:owners AS int[])) WITH ORDINALITY AS wanted (owner_no, position) ORDER BY position`
+const JOB = select({ position: computed('position', number()), ...job.pick('jobNo', 'versionNo') })
+const JOBS = `
+  SELECT ${JOB}
+  FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
+    JOIN job USING (owner_no, job_name)
+  WHERE deleted_at IS NULL`
+/** Each in the same order, which is not that of the question. None: null. */
+const DEVICE_LISTS = rows({
+  deviceIds: orNull(json<string[]>()),
+  deviceNos: orNull(json<number[]>()),
+  deviceNames: orNull(json<string[]>()),
+})
+// By a list and not by a join: ids that lie close together are found in one pass through the index.
+const DEVICES = `
+  SELECT CAST(json_agg(device_id) AS text) AS "deviceIds", CAST(json_agg(device_no) AS text) AS "deviceNos",
+    CAST(json_agg(device_name) AS text) AS "deviceNames"
+  FROM device WHERE owner_no = :ownerNo AND device_id = ANY (CAST(:deviceIds AS text[])) AND deleted_at IS NULL`
+
+/** A few milliseconds of the event loop, and of the server. */
+const namesAtOnce = 5000
+
+/** Its devices are not looked up by name but found in the order of the list (`findListed`). */
+export const isLong = ({ deviceIds }: Trigger) => deviceIds.length > mostOfOne
+
+/** Only for who holds the catalogues: what is found stays until the end of the transaction. */
+export async function readNames(queries: Writes, triggers: Trigger[]): Promise<Names> {
+  const byOwner = [...Map.groupBy(triggers, ({ ownerNo }) => ownerNo)]
+  const [states, jobs, ...devices] = await Promise.all([
+    queries.all(STATE, STATES, { owners: byOwner.map(([ownerNo]) => ownerNo) }),
+    readJobs(queries, byOwner),
+    ...byOwner.map(([ownerNo, own]) => readDevices(queries, ownerNo, own)),
+  ])
+  const names = byOwner.map(([ownerNo], index): [number, OwnerNames] => {
+    const state = states[index]?.state ?? ''
+    return [ownerNo, { state, jobs: jobs.get(ownerNo) ?? new Map(), devices: devices[index] ?? new Map() }]
+  })
+  return new Map(names)
+}
+
+type OfOwner = [ownerNo: number, triggers: Trigger[]]
+
+async function readJobs(queries: Writes, byOwner: OfOwner[]): Promise<Map<number, Map<string, RunJob>>> {
+  const wanted = byOwner.flatMap(([ownerNo, own]) => {
+    return Array.from(new Set(own.map(({ jobName }) => jobName)), (jobName) => ({ ownerNo, jobName }))
+  })
+  const found = await queries.all(JOB, JOBS, {
+    ownerNos: wanted.map(({ ownerNo }) => ownerNo),
+    names: texts(wanted.map(({ jobName }) => jobName)),
+  })
+  const policyOf = await queries.policies.read(
+    queries,
+    found.map(({ versionNo }) => versionNo),
+  )
+  const jobs = new Map(byOwner.map(([ownerNo]) => [ownerNo, new Map<string, RunJob>()]))
+  for (const { position, jobNo, versionNo } of found) {
+    const { ownerNo, jobName } = wanted[position - 1] as (typeof wanted)[number]
+    jobs.get(ownerNo)?.set(jobName, toRunJob({ jobNo, versionNo }, policyOf(versionNo)))
+  }
+  return jobs
+}
+
+async function readDevices(
+  queries: Writes,
+  ownerNo: number,
+  triggers: Trigger[],
+): Promise<Map<string, RunDevice>> {
+  const found = new Map<string, RunDevice>()
+  const wanted = new Set(triggers.flatMap((trigger) => (isLong(trigger) ? [] : trigger.deviceIds)))
+  await eachDevice(queries, ownerNo, [...wanted], (deviceId, device) => {
+    if (device) found.set(deviceId, device)
+    return true
+  })
+  return found
+}
+
+/** The devices of a long list, as `findDevices` finds those of a short one; between two slices others have their turn. */
+export async function findListed(
+  queries: Writes,
+  { ownerNo, deviceIds }: Trigger,
+): Promise<RunDevice[] | Refusal> {
+  const devices: RunDevice[] = []
+  const seen = new NumberSet()
+  const unknown = new Set<string>()
+  await eachDevice(queries, ownerNo, deviceIds, (deviceId, device) => {
+    if (device === undefined) unknown.add(deviceId)
+    else if (seen.add(device.deviceNo)) devices.push(device)
+    return unknown.size < namedDevices
+  })
+  return unknown.size > 0 ? { kind: 'unknown-device', deviceIds: [...unknown] } : devices
+}
+
+type Take = (deviceId: string, device: RunDevice | undefined) => boolean
+
+/** In the order of the list, until `take` says that it is enough. The next slice is looked up while one is taken in. */
+async function eachDevice(queries: Writes, ownerNo: number, deviceIds: string[], take: Take): Promise<void> {
+  const ask = (start: number) => {
+    const slice = deviceIds.slice(start, start + namesAtOnce)
+    if (slice.length === 0) return undefined
+    const lists = queries.one(DEVICE_LISTS, DEVICES, { ownerNo, deviceIds: texts(slice) })
+    // Nobody waits for it yet; a failure is seen where it is waited for, or with the transaction.
+    lists.catch(() => undefined)
+    return { slice, lists }
+  }
+  let next = ask(0)
+  for (let start = namesAtOnce; next; start += namesAtOnce) {
+    const { slice, lists } = next
+    next = ask(start)
+    const { deviceIds: found, deviceNos, deviceNames } = await lists
+    const placeOf = new Map(found?.map((deviceId, place) => [deviceId, place]))
+    const isEnough = !slice.every((deviceId) => {
+      const place = placeOf.get(deviceId)
+      if (place === undefined) return take(deviceId, undefined)
+      const [deviceNo = 0, deviceName = ''] = [deviceNos?.[place], deviceNames?.[place]]
+      return take(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0 })
+    })
+    if (isEnough) return
+  }
+}
