@@ -1,9 +1,10 @@
 // One occurrence makes one run: whichever step of a node's work is its last, and however two nodes at once take turns.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
+import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
@@ -14,11 +15,30 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import { noQuotas } from '../../src/domain/quotas.ts'
 import { unlimited } from '../../src/limits/rate-limits.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
+import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { schedulePut } from '../store/exercise-schedules.ts'
 import { momentAt, seedOwner, startedAt } from '../store/store-under-test.ts'
 import { openSharedStore } from './open-dispatcher.ts'
 
-const shared = await openSharedStore()
+/** The stores of three nodes on one database; the embedded one has one node, which may take itself for gone. */
+type Nodes = { name: string; stores: [Store, Store, Store] }
+
+async function openEmbedded(): Promise<Nodes> {
+  const store = await openSharedStore()
+  return { name: 'embedded', stores: [store, store, store] }
+}
+
+async function openPostgres(): Promise<Nodes> {
+  const url = await createDatabase(await sharedPostgres())
+  const open = async () => {
+    const store = await openPostgresStore({ url })
+    after(() => store.close())
+    return store
+  }
+  return { name: 'PostgreSQL', stores: [await open(), await open(), await open()] }
+}
+
+const allNodes = [await openEmbedded(), await openPostgres()]
 const dueAt = startedAt + 10
 /** By then what a node has left behind is anybody's. */
 const laterMs = 10_000
@@ -30,12 +50,12 @@ const told = new Set<string>()
 type Around = <T>(step: () => Promise<T>) => Promise<T>
 
 /** The schedules of a node whose steps on the store go through `around`. */
-function newTicker(moment: Moment, around: Around = (step) => step()) {
-  const store = new Proxy(shared, {
+function newTicker(own: Store, moment: Moment, around: Around = (step) => step()) {
+  const store = new Proxy(own, {
     get(target, name) {
-      const own = target[name as keyof Store] as unknown
-      if (typeof own !== 'function' || name === 'onEvents') return own
-      return (...given: unknown[]) => around(async () => own.apply(target, given))
+      const step = target[name as keyof Store] as unknown
+      if (typeof step !== 'function' || name === 'onEvents') return step
+      return (...given: unknown[]) => around(async () => step.apply(target, given))
     },
   })
   return buildParts({
@@ -66,32 +86,36 @@ function goneAfter(steps: number, hears: boolean): Around & { taken: () => numbe
 }
 
 /** Due once. A second run must not go unseen because its devices are busy. */
-async function newSchedule(): Promise<StoredSchedule> {
-  const seed = await seedOwner(shared, { devices: ['d1', 'd2'] })
+async function newSchedule(store: Store): Promise<StoredSchedule> {
+  const seed = await seedOwner(store, { devices: ['d1', 'd2'] })
   const put = schedulePut(seed)
   const content = { ...put.content, overlap: 'QUEUE' as const, catchUpSeconds: 600, pauseAfterFailures: null }
   const when = { kind: 'at' as const, at: dueAt }
   const times = { nextFor: dueAt, dueAt }
-  const outcome = await shared.putSchedule({ ...put, content: { ...content, when }, times })
+  const outcome = await store.putSchedule({ ...put, content: { ...content, when }, times })
   return 'value' in outcome ? outcome.value : assert.fail()
 }
 
-async function assertOnce({ ownerNo, scheduleName }: StoredSchedule, title: string): Promise<void> {
+async function assertOnce(
+  store: Store,
+  { ownerNo, scheduleName }: StoredSchedule,
+  title: string,
+): Promise<void> {
   const slice = { after: undefined, limit: 10 }
-  const { items } = await shared.listRuns({ ownerNo, filter: { scheduleName }, slice })
+  const { items } = await store.listRuns({ ownerNo, filter: { scheduleName }, slice })
   assert.deepEqual(
     items.map(({ scheduledFor, total }) => [scheduledFor, total]),
     [[dueAt, 2]],
     title,
   )
   const types = ['schedule.*']
-  const { events } = await shared.listEvents({ ownerNo, filter: { types }, slice: { after: 0, limit: 10 } })
+  const { events } = await store.listEvents({ ownerNo, filter: { types }, slice: { after: 0, limit: 10 } })
   assert.deepEqual(
     events.map(({ type }) => type),
     ['schedule.fired'],
     title,
   )
-  const after = await shared.getSchedule({ ownerNo, scheduleName })
+  const after = await store.getSchedule({ ownerNo, scheduleName })
   assert.deepEqual(
     [after?.firing, after?.dueAt, after?.lastFor, after?.lastRunId],
     [null, null, dueAt, items[0]?.runId],
@@ -99,23 +123,29 @@ async function assertOnce({ ownerNo, scheduleName }: StoredSchedule, title: stri
   )
 }
 
-for (const hears of [true, false]) {
-  test(`a node that is gone ${hears ? 'after' : 'before'} any step leaves one run to be made by another`, async () => {
-    for (let steps = 1; ; steps++) {
-      assert.ok(steps < 100, 'it never ends')
-      const schedule = await newSchedule()
-      const around = goneAfter(steps, hears)
-      await fire(newTicker(momentAt(dueAt), around))
-      const later = newTicker(momentAt(dueAt + laterMs))
-      await fire(later)
-      await fire(later)
-      await assertOnce(schedule, `${steps} steps`)
-      if (around.taken() < steps) {
-        assert.ok(steps > 5, `only ${steps} steps were seen`)
-        return
+for (const { name, stores } of allNodes) {
+  const [one, two] = stores
+  for (const hears of [true, false]) {
+    test(`${name}: a node that is gone ${hears ? 'after' : 'before'} any step leaves one run to be made by another`, async () => {
+      for (let steps = 1; ; steps++) {
+        assert.ok(steps < 100, 'it never ends')
+        const schedule = await newSchedule(one)
+        const around = goneAfter(steps, hears)
+        await fire(newTicker(one, momentAt(dueAt), around))
+        const later = newTicker(two, momentAt(dueAt + laterMs))
+        await fire(later)
+        await fire(later)
+        await assertOnce(two, schedule, `${steps} steps`)
+        if (around.taken() < steps) {
+          assert.ok(steps > 5, `only ${steps} steps were seen`)
+          return
+        }
       }
-    }
-  })
+    })
+  }
+
+  const title = `three nodes at once make one run, also when they take each other for gone (seed ${testSeed})`
+  test(`${name}: ${title}`, () => exerciseThree(stores))
 }
 
 test('that somebody else is at it is tried again and not reported; anything else is', async () => {
@@ -123,17 +153,18 @@ test('that somebody else is at it is tried again and not reported; anything else
     [new ApiError('J-502'), false],
     [new Error('no connection'), true],
   ] as const) {
-    const schedule = await newSchedule()
+    const [store] = (allNodes[0] as Nodes).stores
+    const schedule = await newSchedule(store)
     told.clear()
     let taken = 0
-    const ticker = newTicker(momentAt(dueAt), async (step) => {
+    const ticker = newTicker(store, momentAt(dueAt), async (step) => {
       if (++taken === 6) throw error
       return step()
     })
     await fire(ticker)
     assert.equal(told.has('background-failed'), isReported, String(error))
     await fire(ticker)
-    await assertOnce(schedule, String(error))
+    await assertOnce(store, schedule, String(error))
   }
 })
 
@@ -152,12 +183,13 @@ function takingTurns(random: Random): Around {
   }
 }
 
-test(`three nodes at once make one run, also when they take each other for gone (seed ${testSeed})`, async () => {
+async function exerciseThree(stores: Nodes['stores']): Promise<void> {
+  const [first] = stores
   const random = seededRandom(testSeed)
   for (let round = 0; round < rounds; round++) {
-    const schedule = await newSchedule()
-    const [one, other, late] = [0, 0, laterMs].map((ms) => {
-      return newTicker(momentAt(dueAt + ms), takingTurns(random))
+    const schedule = await newSchedule(first)
+    const [one, other, late] = [0, 0, laterMs].map((ms, index) => {
+      return newTicker(stores[index] ?? first, momentAt(dueAt + ms), takingTurns(random))
     }) as [Ticker, Ticker, Ticker]
     let areThrough = false
     const firing = Promise.all([fire(one), fire(other)]).finally(() => {
@@ -166,7 +198,7 @@ test(`three nodes at once make one run, also when they take each other for gone 
     // To it whatever the others are firing has been left behind long ago.
     while (!areThrough) await fire(late)
     await firing
-    await fire(newTicker(momentAt(dueAt + 2 * laterMs)))
-    await assertOnce(schedule, `round ${round}`)
+    await fire(newTicker(first, momentAt(dueAt + 2 * laterMs)))
+    await assertOnce(first, schedule, `round ${round}`)
   }
-})
+}

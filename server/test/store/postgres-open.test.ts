@@ -124,3 +124,42 @@ test('who was signed in before sessions had owners stays signed in, and counts a
   )
   assert.ok(Number(rows[0]?.last_used_at) >= before)
 })
+
+test('versions of jobs from before they had numbers have one, their content and their time', async (t) => {
+  const url = await createDatabase(server)
+  await execute(url, 'DROP SCHEMA public CASCADE', 'CREATE SCHEMA public')
+  await migratePostgres(url, postgresMigrations().slice(0, 8))
+  const own = 'OVERRIDING SYSTEM VALUE VALUES'
+  const content = (n: number) => JSON.stringify({ description: `${n}`, document: { n } })
+  await execute(
+    url,
+    `INSERT INTO owner (owner_no, owner_id, owner_name, created_at) ${own} (1, 'o', 'o', 1)`,
+    `INSERT INTO job (job_no, owner_no, job_name, version_no, created_at, updated_at) ${own}
+       (1, 1, 'a', 5, 100, 500), (2, 1, 'b', 3, 200, 200)`,
+    `INSERT INTO job_version (version_no, job_no, content) ${own}
+       (1, 1, '${content(1)}'), (2, 1, '${content(2)}'), (3, 2, '${content(3)}'), (5, 1, '${content(5)}')`,
+    `INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending) VALUES
+       (1, 1, 1, 2, 310, 1, 1, 1), (2, 1, 1, 2, 300, 2, 1, 1)`,
+  )
+  const store = await openPostgresStore({ url })
+  t.after(() => store.close())
+  const versionsOf = async (jobName: string) => {
+    const slice = { after: undefined, limit: 10 }
+    const { items } = await store.listJobVersions({ ownerNo: 1, jobName, slice })
+    return items.map(({ version, versionNo, createdAt, document }) => [
+      version,
+      versionNo,
+      createdAt,
+      document,
+    ])
+  }
+  assert.deepEqual(await versionsOf('a'), [
+    [3, 5, 500, { n: 5 }],
+    [2, 2, 300, { n: 2 }],
+    [1, 1, 100, { n: 1 }],
+  ])
+  assert.deepEqual(await versionsOf('b'), [[1, 3, 200, { n: 3 }]])
+  // A node of the version before knows of no numbers.
+  await execute(url, `INSERT INTO job_version (version_no, job_no, content) ${own} (9, 1, '${content(9)}')`)
+  assert.deepEqual((await versionsOf('a'))[0], [4, 9, 500, { n: 9 }])
+})
