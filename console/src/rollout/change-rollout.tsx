@@ -21,7 +21,11 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
   const edited = (): Rollout => (draft ? (releaseOf(draft).rollout ?? {}) : JSON.parse(json))
   const save = async () => {
     const changed = await jobcast.runs.change(runId, { rollout: edited() })
-    queryClient.setQueryData(queries.run(runId).queryKey, changed)
+    const { queryKey } = queries.run(runId)
+    // An answer that is still on its way may be from before the change.
+    await queryClient.cancelQueries({ queryKey })
+    queryClient.setQueryData(queryKey, changed)
+    void queryClient.invalidateQueries({ queryKey })
   }
   const editJson = () => {
     setJson(JSON.stringify(edited(), null, 2))
