@@ -80,13 +80,15 @@ class PlainTrigger {
       this.#requestId = this.#parts.nextRequestId()
       this.#readBody(caller)
     }
+    let caller: Caller | Promise<Caller>
     try {
-      const caller = identifyCaller(store, apiKey, at, secrets)
-      if (caller instanceof Promise) caller.then(begin, takeGeneralWay)
-      else begin(caller)
+      caller = identifyCaller(store, apiKey, at, secrets)
     } catch {
       takeGeneralWay()
+      return
     }
+    if (caller instanceof Promise) caller.then(begin, takeGeneralWay)
+    else begin(caller)
   }
 
   #readBody(caller: Caller): void {
@@ -95,35 +97,44 @@ class PlainTrigger {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const [first] = chunks
-      void this.#trigger(caller, chunks.length === 1 && first ? first : Buffer.concat(chunks))
+      const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks)
+      this.#trigger(caller, bytes).catch((error: unknown) => this.#fail(error))
     })
-    request.on('error', () => this.#told(new ApiError('J-907').status, undefined, 'J-907'))
+    request.on('error', () => this.#tell(new ApiError('J-907').status, undefined, 'J-907'))
   }
 
   async #trigger(caller: Caller, bytes: Buffer): Promise<void> {
     const { deps, checkBody } = this.#parts
+    let run: LaunchedRun
     try {
       const body = parseBody(bytes)
       checkBody(body)
-      const run = await triggerJob(deps, caller, body as TriggerRequest)
-      await turnToAnswer(run.devices.length)
-      this.#answer(run)
+      run = await triggerJob(deps, caller, body as TriggerRequest)
     } catch (error) {
       this.#refuse(error)
+      return
     }
+    await turnToAnswer(run.devices.length)
+    this.#answer(run)
   }
 
   #answer(run: LaunchedRun): void {
     const json = triggeredJson(run)
     this.#send(201, ['location', `/job/api/runs/${run.runId}`], json)
-    this.#told(201, run.runId)
+    this.#tell(201, run.runId)
   }
 
   #refuse(cause: unknown): void {
     const error = answerTo(cause)
     this.#parts.tellFailure(error, cause, this.#requestId, triggerPath)
     this.#send(error.status, Object.entries(retryHeaders(error)).flat(), JSON.stringify(errorBody(error)))
-    this.#told(error.status, undefined, error.code)
+    this.#tell(error.status, undefined, error.code)
+  }
+
+  /** It could not be answered: nothing is left to say on this connection. */
+  #fail(error: unknown): void {
+    this.#parts.tellFailure(new ApiError('J-900'), error, this.#requestId, triggerPath)
+    this.#response.destroy()
   }
 
   #send(status: number, headers: string[], json: string | Buffer): void {
@@ -135,7 +146,7 @@ class PlainTrigger {
     this.#response.end(json)
   }
 
-  #told(status: number, runId?: number, code?: ApiError['code']): void {
+  #tell(status: number, runId?: number, code?: ApiError['code']): void {
     this.#parts.deps.tell({
       kind: 'request-answered',
       requestId: this.#requestId,
