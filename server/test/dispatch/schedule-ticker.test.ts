@@ -7,7 +7,7 @@ import { ApiError } from '@jobcast/contract'
 import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { buildParts } from '../../src/build-parts.ts'
 import type { Moment } from '../../src/domain/execution.ts'
 import type { StoredSchedule } from '../../src/domain/ports/schedules.ts'
@@ -145,7 +145,7 @@ for (const { name, stores } of allNodes) {
   }
 
   const title = `three nodes at once make one run, also when they take each other for gone (seed ${testSeed})`
-  test(`${name}: ${title}`, () => exerciseThree(stores))
+  test(`${name}: ${title}`, longTest, () => exerciseThree(stores))
 }
 
 test('that somebody else is at it is tried again and not reported; anything else is', async () => {
@@ -168,7 +168,7 @@ test('that somebody else is at it is tried again and not reported; anything else
   }
 })
 
-const rounds = testSize('rounds', { test: 30, chaos: 2000 })
+const rounds = testSize('rounds', { test: 30, chaos: 300 })
 
 /** Long enough for several steps of another node. */
 const mostTurns = 100
