@@ -64,7 +64,7 @@ import { addTriggerJob, type TriggerLimits, triggerBody } from './routes/trigger
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
 import { addWindows } from './routes/windows.ts'
-import { addSecurityHeaders } from './security-headers.ts'
+import { addSecurityHeaders, headersOfOwners } from './security-headers.ts'
 import { userAgentOf } from './user-agent.ts'
 import { buildBodyCheck, buildValidator } from './validation.ts'
 
@@ -186,7 +186,8 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   routes.finish()
   const { tls, corsOrigins = [] } = options
   if (corsOrigins.length === 0) {
-    const parts = { deps, connections, tellFailure, hasTls: tls !== undefined }
+    const headers = ['content-type', 'application/json; charset=utf-8', ...headersOfOwners(tls !== undefined)]
+    const parts = { deps, connections, tellFailure, headers }
     const [nextRequestId, checkBody] = [
       () => requestIds({ headers: {} }),
       buildBodyCheck(triggerBody(limits)),
