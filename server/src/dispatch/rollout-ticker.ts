@@ -19,7 +19,7 @@ const mostAtOnce = 8
 export class RolloutTicker {
   readonly #deps: RolloutTickerDeps
   /** Of each open rollout, what was judged last. */
-  #judged = new Map<number, string>()
+  readonly #judged = new Map<number, string>()
   /** When to look at a gate again although nothing has ended. */
   readonly #looks = new Map<number, SteadyInstant>()
   readonly #underWay = new Map<number, Promise<void>>()
@@ -34,7 +34,6 @@ export class RolloutTicker {
   async tick(): Promise<void> {
     const open = await this.#deps.store.listOpenRollouts()
     const { at, clock: now } = this.#deps.moment()
-    const judged = new Map<number, string>()
     for (const each of open) {
       if (this.#deps.stopping.aborted) return
       const facts = factsOf(each)
@@ -42,16 +41,18 @@ export class RolloutTicker {
       const isStarting = each.state === 'SCHEDULED' && (each.startAt ?? 0) <= at
       const isDue =
         isStarting || (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
-      if (!isDue && this.#judged.get(each.runId) === facts) judged.set(each.runId, facts)
-      else if (!this.#underWay.has(each.runId)) {
+      if (!isDue && this.#judged.get(each.runId) === facts) continue
+      if (this.#underWay.has(each.runId)) this.#judged.delete(each.runId)
+      else {
         if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
+        // Before it begins: whoever fails takes it back.
+        this.#judged.set(each.runId, facts)
         this.judgeSoon(each)
-        judged.set(each.runId, facts)
       }
     }
-    this.#judged = judged
     const ids = new Set(open.map(({ runId }) => runId))
-    for (const runId of this.#looks.keys()) if (!ids.has(runId)) this.#looks.delete(runId)
+    for (const kept of [this.#judged, this.#looks])
+      for (const runId of kept.keys()) if (!ids.has(runId)) kept.delete(runId)
   }
 
   /** Somebody waits for it: a run was made, or something of it was decided. */

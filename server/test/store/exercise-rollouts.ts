@@ -23,16 +23,20 @@ import {
 } from './store-under-test.ts'
 
 const now = momentAt(startedAt)
-const plan: TriggerPlan = { jobVersion: null, rollout: {}, approval: false, sizes: [1, 2] }
+export const plan: TriggerPlan = { jobVersion: null, rollout: {}, approval: false, sizes: [1, 2] }
 
-async function rolloutOf(store: Store, ownerNo: number, { runId }: LaunchedRun): Promise<StoredRollout> {
+export async function rolloutOf(
+  store: Store,
+  ownerNo: number,
+  { runId }: LaunchedRun,
+): Promise<StoredRollout> {
   const found = await store.getRollout({ ownerNo, runId })
   assert.ok(found)
   return found.rollout
 }
 
 /** Releases up to this position, as a rule would. */
-function releaseTo(
+export function releaseTo(
   before: StoredRollout,
   released: number,
   more: Partial<RolloutChange> = {},

@@ -3,7 +3,7 @@
 import { applyReports } from '../../domain/apply-reports.ts'
 import type { ReportOutcome } from '../../domain/device-report.ts'
 import type { LiveExecution } from '../../domain/execution-move.ts'
-import { LIVE, liveJoins } from '../live-executions.ts'
+import { isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { type ReportMessage, type SentReport, unpackReport } from './report-message.ts'
 import type { SqliteWrites } from './writes.ts'
@@ -16,15 +16,24 @@ const WAITING = `
   ${SELECT} WHERE execution_id IN (SELECT value FROM json_each(:waiting)) AND execution.device_no = :deviceNo
     AND state = 'PENDING' AND not_before IS NULL
   ORDER BY execution_id LIMIT :limit`
+const RELEASED = `SELECT 1 FROM execution WHERE execution_id = :jobExecutionId AND ${isReleased.sqlite}`
 
 export function recordReports(queries: SqliteWrites, messages: ReportMessage[]): Promise<ReportOutcome[]> {
-  const reports = messages.map(unpackReport)
+  const reports = messages.map((message) => lookAgain(queries, unpackReport(message)))
   return inBatch(queries, async (moves) => {
     const ids = reports.flatMap(({ report }) => (report.kind === 'start-next' ? [] : [report.jobExecutionId]))
     const offered = loadOffered(queries, reports)
     const loaded = [...(await moves.loadById(ids)), ...(await moves.take(offered))]
     return applyReports(moves.batch, loaded, reports)
   })
+}
+
+/** Memory hears of a release after others may have read it: what it takes for held back may be released. */
+function lookAgain({ statementOf }: SqliteWrites, sent: SentReport): SentReport {
+  const { report, isHeld } = sent
+  if (!isHeld || report.kind === 'start-next') return sent
+  const { jobExecutionId } = report
+  return statementOf(RELEASED).get({ jobExecutionId }) ? { ...sent, isHeld: false } : sent
 }
 
 /** Of each device that asks for its next one, as many as the group has reports of it. */
