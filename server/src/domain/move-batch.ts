@@ -25,6 +25,8 @@ export type PolicyOf = (jobVersion: number) => Policy
 export type MoveWrites = {
   /** As they are now. */
   executions: LiveExecution[]
+  /** The ids of those of which nothing has changed but version, time, details and the marks of reports. */
+  progressed: ReadonlySet<number>
   /** Of these only the length of the output has changed. */
   withOutput: LiveExecution[]
   pieces: OutputPiece[]
@@ -40,7 +42,8 @@ export class MoveBatch {
   readonly #policyOf: PolicyOf
   /** As they are by now. */
   readonly #live = new Map<number, LiveExecution>()
-  readonly #changed = new Set<number>()
+  /** As they were when they were loaded, if they were. */
+  readonly #changed = new Map<number, LiveExecution | undefined>()
   readonly #withOutput = new Set<number>()
   readonly #pieces: OutputPiece[] = []
   readonly #transitions: NewTransition[] = []
@@ -120,9 +123,10 @@ export class MoveBatch {
   get writes(): MoveWrites {
     const inOrder = (ids: Iterable<number>) =>
       [...ids].sort((one, other) => one - other).map((id) => this.#live.get(id) as LiveExecution)
-    const executions = inOrder(this.#changed)
+    const executions = inOrder(this.#changed.keys())
     return {
       executions,
+      progressed: new Set(this.#progressed()),
       withOutput: inOrder(this.#withOutput.difference(this.#changed)),
       pieces: this.#pieces,
       transitions: this.#transitions,
@@ -133,8 +137,38 @@ export class MoveBatch {
     }
   }
 
-  #set(execution: LiveExecution): void {
-    this.#live.set(execution.jobExecutionId, execution)
-    this.#changed.add(execution.jobExecutionId)
+  *#progressed(): Iterable<number> {
+    for (const [id, before] of this.#changed) {
+      const after = this.#live.get(id) as LiveExecution
+      if (before && !this.#withOutput.has(id) && isProgressOnly(before, after)) yield id
+    }
   }
+
+  #set(execution: LiveExecution): void {
+    const { jobExecutionId } = execution
+    if (!this.#changed.has(jobExecutionId)) this.#changed.set(jobExecutionId, this.#live.get(jobExecutionId))
+    this.#live.set(jobExecutionId, execution)
+  }
+}
+
+function isProgressOnly(before: LiveExecution, after: LiveExecution): boolean {
+  const [was, is] = [before.life, after.life]
+  return (
+    was.execState === is.execState &&
+    was.attempt === is.attempt &&
+    was.startedAt === is.startedAt &&
+    was.finishedAt === is.finishedAt &&
+    was.notBefore === is.notBefore &&
+    was.dueAt === is.dueAt &&
+    before.notifiedAt === after.notifiedAt &&
+    before.deliveredAt === after.deliveredAt &&
+    before.cancelVersion === after.cancelVersion &&
+    before.outputBytes === after.outputBytes &&
+    before.outputCut === after.outputCut &&
+    before.outputPieces === after.outputPieces &&
+    before.progressAt === after.progressAt &&
+    before.progressHeld === after.progressHeld &&
+    before.progressBytes === after.progressBytes &&
+    after.newResult === null
+  )
 }

@@ -7,7 +7,7 @@ import { randomInputs } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import fc from 'fast-check'
 import { isTerminal } from '../../src/domain/execution.ts'
-import { output, report, startedBy } from './device-reports.ts'
+import { output, report, startedBy, update } from './device-reports.ts'
 import {
   assertRunsAddUp,
   bringTo,
@@ -44,6 +44,33 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     const text = async () => (await read(0, 1_000_000)).data.toString()
     return { ownerNo, device, jobExecutionId, runId, read, write, text }
   }
+
+  await t.test('output and progress of one group are both kept, in either order', async () => {
+    const { device, jobExecutionId, text } = await seedStarted()
+    const progress = (done: string) =>
+      update(device, jobExecutionId, 'IN_PROGRESS', { statusDetails: { done }, clientToken: done })
+    const piece = (offset: number, data: string) => output(device, jobExecutionId, offset, data)
+    const groups = [
+      [progress('1')],
+      [progress('2')],
+      [progress('3'), piece(0, 'one ')],
+      [piece(4, 'two '), progress('4')],
+      [progress('5'), piece(8, 'three'), progress('6')],
+      [progress('7')],
+    ]
+    for (const group of groups) {
+      const kinds = (await store.recordReports(group)).map(({ kind }) => kind)
+      assert.ok(
+        kinds.every((kind) => kind === 'done' || kind === 'output-kept'),
+        kinds.join(),
+      )
+    }
+    assert.equal(await text(), 'one two three')
+    const found = await store.getDeviceExecution({ ...device, jobExecutionId })
+    assert.deepEqual([found?.statusDetails, found?.versionNumber], [{ done: '7' }, 9])
+    const again = (await store.recordReports([progress('7')]))[0]
+    assert.equal(again?.kind === 'done' && again.execution.versionNumber, 9, 'a double has counted')
+  })
 
   await t.test(
     'whatever pieces arrive, each byte is kept once, and any slice reads as one text would',

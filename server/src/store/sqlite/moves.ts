@@ -1,6 +1,7 @@
 // Writes what moves made of executions (see domain/move-batch.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { LiveExecution } from '../../domain/execution-move.ts'
 import type { MoveWrites } from '../../domain/move-batch.ts'
 import type { RunChange } from '../../domain/run-counts.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
@@ -13,6 +14,10 @@ import { prepareNamed } from './named-queries.ts'
 const SET_OUTPUT_LENGTH = `
   UPDATE execution SET output_bytes = :outputBytes, output_cut = :outputCut, output_pieces = :outputPieces
   WHERE execution_id = :jobExecutionId`
+// SQLite writes the entries of an index anew for each column of it that is set, even to what it was.
+const SET_PROGRESS = `
+  UPDATE execution SET version_number = ?, updated_at = ?, status_details = ?, client_token = ?
+  WHERE execution_id = ?`
 const counts = Object.entries(countFields).map(
   ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state}`,
 )
@@ -23,6 +28,7 @@ const END = `
 
 export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: MoveWrites) => void {
   const update = prepareNamed(db, UPDATE_EXECUTION)
+  const setProgress = db.prepare(SET_PROGRESS)
   const setOutputLength = prepareNamed(db, SET_OUTPUT_LENGTH)
   const insertPiece = prepareNamed(db, insertInto(output.fields))
   const insertTransition = prepareNamed(db, insertInto(transition.fields))
@@ -35,8 +41,17 @@ export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: Mov
     log.runChanged('run.finished', { ownerNo, runId, at: endsAt })
   }
 
-  return ({ executions, withOutput, pieces, transitions, changes, runs }) => {
-    for (const execution of executions) update.run(toWritten(execution))
+  function writeExecution(live: LiveExecution, isProgressOnly: boolean): void {
+    if (!isProgressOnly) {
+      update.run(toWritten(live))
+      return
+    }
+    const { versionNumber, updatedAt, statusDetails, seenReports, jobExecutionId } = live
+    setProgress.run(versionNumber, updatedAt, statusDetails, seenReports, jobExecutionId)
+  }
+
+  return ({ executions, progressed, withOutput, pieces, transitions, changes, runs }) => {
+    for (const execution of executions) writeExecution(execution, progressed.has(execution.jobExecutionId))
     withOutput.forEach(setOutputLength.run)
     pieces.forEach(insertPiece.run)
     transitions.forEach(insertTransition.run)

@@ -17,6 +17,7 @@ export type Statement = {
 export type SqliteQueries = Queries & {
   /** Prepared when it is first asked for. */
   statementOf(sql: Sql): Statement
+  listsOf(sql: Sql): (values: Values) => unknown[][]
 }
 
 const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.sqlite)
@@ -25,8 +26,7 @@ const isOnce = (sql: Sql) => typeof sql !== 'string' && sql.isOnce === true
 
 const nothing: Statement = { all: () => [], get: () => undefined, run: () => 0, runWith: () => undefined }
 
-/** Whoever asks may hand over an object of which the statement takes a part. */
-export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
+function prepare(db: DatabaseSync, sql: Sql) {
   const names: string[] = []
   // By position: node:sqlite takes 2 µs for each name.
   const text = placeParameters(textOf(sql), (name) => {
@@ -35,13 +35,25 @@ export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
   })
   // A bare `LIMIT ?` has SQLite prepare the statement again whenever the number is bound, which takes longer than to run it.
   const statement = db.prepare(text.replaceAll('LIMIT ?', 'LIMIT 0 + ?'))
-  const bind = (values: Values) => names.map((name) => bindingOf(values[name]))
+  return { statement, bind: (values: Values) => names.map((name) => bindingOf(values[name])) }
+}
+
+/** Whoever asks may hand over an object of which the statement takes a part. */
+export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
+  const { statement, bind } = prepare(db, sql)
   return {
     all: (values) => statement.all(...bind(values)),
     get: (values) => statement.get(...bind(values)),
     run: (values) => Number(statement.run(...bind(values)).changes),
     runWith: (values) => void statement.run(...values),
   }
+}
+
+/** Rows as lists of their values, in the order in which the statement names them. */
+export function prepareLists(db: DatabaseSync, sql: Sql): (values: Values) => unknown[][] {
+  const { statement, bind } = prepare(db, sql)
+  statement.setReturnArrays(true)
+  return (values) => statement.all(...bind(values)) as unknown as unknown[][]
 }
 
 export function openNamedQueries(db: DatabaseSync): SqliteQueries {
@@ -57,11 +69,23 @@ export function openNamedQueries(db: DatabaseSync): SqliteQueries {
     return statement
   }
 
+  const lists = new Map<string, (values: Values) => unknown[][]>()
+
+  function listsOf(sql: Sql): (values: Values) => unknown[][] {
+    if (isOnce(sql)) return prepareLists(db, sql)
+    let statement = lists.get(textOf(sql))
+    if (statement === undefined) {
+      statement = prepareLists(db, sql)
+      lists.set(textOf(sql), statement)
+    }
+    return statement
+  }
+
   const queries = buildQueries(
     (sql, values) => statementOf(sql).all(values),
     async (sql, values) => statementOf(sql).run(values),
   )
-  return { ...queries, statementOf }
+  return { ...queries, statementOf, listsOf }
 }
 
 function bindingOf(value: unknown): SQLInputValue {

@@ -38,7 +38,7 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = no
     zonesChanged: onZones,
     accessChanged: log.accessChanged,
     runChanged: log.runChanged,
-    loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
+    loadExecutions: async (sql, values) => queries.listsOf(sql)(values).map(LIVE.readList),
     writeMoves(writes) {
       write(writes)
       if (writes.moved.length > 0) onMoved(writes)
