@@ -76,7 +76,7 @@ test('a handler that ignores TERM is killed after its grace', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('stubborn', "trap '' TERM; echo $$ ready; while :; do sleep 1; done")
   await device.start()
-  const id = await device.trigger({ handler: 'stubborn', timeoutSeconds: 0.5 })
+  const id = await device.trigger({ handler: 'stubborn', timeoutSeconds: 3 })
   const [, pid] = await device.untilOutput(id, /(\d+) ready/)
   const { execState, statusDetails } = await device.ended(id)
   assert.deepEqual([execState, statusDetails.signal], ['FAILED', 'SIGKILL'])
@@ -91,7 +91,7 @@ test('children that outlive their handler are gone after a time limit', async (t
     '(trap "" TERM; sleep 600) & echo $!; sleep 600 & echo $!; sleep 600 & echo $! ready; wait',
   )
   await device.start()
-  const id = await device.trigger({ handler: 'parent', timeoutSeconds: 0.5 })
+  const id = await device.trigger({ handler: 'parent', timeoutSeconds: 3 })
   const [text] = await device.untilOutput(id, /(\d+\n){2}\d+ ready/)
   const { execState } = await device.ended(id)
   assert.equal(execState, 'FAILED')

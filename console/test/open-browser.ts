@@ -1,7 +1,8 @@
 // A real browser, one for each test file. A test fails if its page reports that something is wrong.
 
 import assert from 'node:assert/strict'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
+import { afterAllFiles } from '@jobcast/testkit/after-all-files'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { findBrowser } from './find-browser.ts'
 import { type Problems, watchProblems } from './page-problems.ts'
@@ -21,7 +22,7 @@ const args = [
 ]
 
 let opened: Promise<Browser> | undefined
-after(async () => (await opened?.catch(() => undefined))?.close())
+afterAllFiles(async () => (await opened?.catch(() => undefined))?.close())
 
 export function openBrowser(): Promise<Browser> {
   opened ??= launch()

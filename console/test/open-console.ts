@@ -1,8 +1,9 @@
 // A page of the built console, signed in, on a real server. The tests of a process share one server; each file or test
 // has an owner of its own there, so that it sees nothing but what it made. Simulated devices if wanted.
 
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { type Fleet, type Pattern, registerDevices, startFleet } from '@jobcast/sim'
+import { afterAllFiles } from '@jobcast/testkit/after-all-files'
 import { type Api, buildApi } from '@jobcast/testkit/call-api'
 import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import type { Page } from 'playwright-core'
@@ -17,15 +18,10 @@ export type ConsoleOptions = PageOptions & {
 }
 
 let shared: Promise<OpenServer> | undefined
-const closes: (() => unknown)[] = []
-// Here, not where the first test opens it: an `after` within a test belongs to that test.
-after(async () => {
-  for (const close of closes) await close()
-})
 
 /** The server of all tests of this process, closed after the last one. */
-export function openSharedServer(): Promise<OpenServer> {
-  const context = { after: (close: () => unknown) => closes.push(close) } as unknown as TestContext
+export async function openSharedServer(): Promise<OpenServer> {
+  const context = { after: afterAllFiles } as unknown as TestContext
   shared ??= buildConsoleIfStale().then(() => openServer(context, { webhookAllow: ['127.0.0.1'] }))
   return shared
 }

@@ -7,12 +7,15 @@ test('acts in the order of time, whatever the order of the calls', async () => {
   const acted: number[] = []
   const times = [40, 5, 90, 0, 60, 20, 75, 33, 12, 51]
   await new Promise<void>((resolve) => {
-    for (const ms of times) schedule.after(ms, () => acted.push(ms))
+    for (const ms of times) {
+      const appointment = schedule.after(ms, () => acted.push(appointment.at))
+    }
     schedule.after(100, resolve)
   })
+  assert.equal(acted.length, times.length)
   assert.deepEqual(
     acted,
-    [...times].sort((one, other) => one - other),
+    acted.toSorted((one, other) => one - other),
   )
 })
 

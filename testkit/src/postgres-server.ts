@@ -69,8 +69,11 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
 
 let shared: Promise<string> | undefined
 
-/** The one that all tests share (global-setup.ts); a file that runs alone starts its own. */
-export function sharedPostgres(): Promise<string> {
+/**
+ * The one that all tests share (global-setup.ts); a file that runs alone starts its own. The promise is a new one each
+ * time: node:test takes a test for a part of the file whose promise was awaited last.
+ */
+export async function sharedPostgres(): Promise<string> {
   const given = process.env.JOBCAST_TEST_POSTGRES
   shared ??= given ? Promise.resolve(given) : startPostgres({ isBackground: true }).then(({ url }) => url)
   return shared

@@ -2,6 +2,7 @@
 // the wall clock was set back. Several nodes may look at one at once; the store lets one of them go on with it.
 
 import { type FireDeps, fireDue, isTriedAgain, judgeFailures, replan } from '../domain/fire-schedule.ts'
+import type { WallInstant } from '../domain/instants.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { StoredSchedule } from '../domain/ports/schedules.ts'
 
@@ -9,12 +10,15 @@ export type ScheduleTickerDeps = Omit<FireDeps, 'link'> & { onFailure: (error: u
 
 const mostAtOnce = 8
 const listedAtOnce = 200
+/** A node that is gone may have written with the time before the clock was set back: each minute all are looked at. */
+const replanEveryTicks = 120
 
 export class ScheduleTicker {
   readonly #deps: ScheduleTickerDeps
   readonly #underWay = new Map<number, Promise<void>>()
   /** The latest instant that the wall clock has shown; undefined before the first tick. */
-  #shown: number | undefined
+  #shown: WallInstant | undefined
+  #ticks = 0
   /** Set before the first tick: with several nodes it reaches all of them. */
   link: DeviceLink
 
@@ -26,7 +30,12 @@ export class ScheduleTicker {
   async tick(): Promise<void> {
     const { store, moment } = this.#deps
     const { at } = moment()
-    if (this.#shown === undefined || at < this.#shown) await this.#replanAll(at)
+    if (this.#shown !== undefined && at < this.#shown) {
+      // What is being fired was begun at the later time, and is written with it.
+      await this.quiet()
+      await this.#replanAll(at)
+    } else if (this.#ticks % replanEveryTicks === 0) await this.#replanAll(at)
+    this.#ticks++
     this.#shown = at
     for (const each of await store.listDueSchedules({ by: at, limit: listedAtOnce })) {
       if (this.#deps.stopping.aborted) return
@@ -53,11 +62,14 @@ export class ScheduleTicker {
     this.#underWay.set(scheduleNo, working)
   }
 
-  async #replanAll(at: number): Promise<void> {
-    for (;;) {
+  async #replanAll(at: WallInstant): Promise<void> {
+    for (let isMore = true; isMore && !this.#deps.stopping.aborted; ) {
       const ahead = await this.#deps.store.listSchedulesAhead({ of: at, limit: listedAtOnce })
-      for (const each of ahead) await replan({ ...this.#deps, link: this.link }, each)
-      if (ahead.length < listedAtOnce) return
+      isMore = ahead.length === listedAtOnce
+      for (const each of ahead) {
+        const isReplanned = await replan({ ...this.#deps, link: this.link }, each, at)
+        isMore ||= !isReplanned
+      }
     }
   }
 

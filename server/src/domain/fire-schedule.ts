@@ -4,7 +4,7 @@
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
-import type { SteadyInstant } from './instants.ts'
+import type { SteadyInstant, WallInstant } from './instants.ts'
 import { type Launched, type LaunchScheduleDeps, launchSchedule } from './launch-schedule.ts'
 import { resumeMatch } from './match-schedule.ts'
 import type { StateCounts } from './ports/rollouts.ts'
@@ -230,11 +230,13 @@ function afterFailures(
   return { set: { ...set, failures }, events }
 }
 
-/** The wall clock was set back: what comes next is decided anew. What has run is not run again. */
-export async function replan(deps: FireDeps, before: StoredSchedule): Promise<void> {
-  const { at } = deps.moment()
+/**
+ * The wall clock was set back: what comes next is decided anew. What has run is not run again. False: somebody else has
+ * changed it meanwhile.
+ */
+export function replan({ store }: FireDeps, before: StoredSchedule, at: WallInstant): Promise<boolean> {
   const { content, scheduleNo, firing, dueAt, pausedAt } = before
   const times = pausedAt === null ? timesAfter(content, scheduleNo, at) : { nextFor: null, dueAt: null }
   const set = { ...times, dueAt: firing ? dueAt : times.dueAt, handledAt: at }
-  await deps.store.changeSchedule({ before, set, at })
+  return store.changeSchedule({ before, set, at })
 }

@@ -12,6 +12,8 @@ export type LogOptions = { level: LogLevel; json: boolean; requestLevel: 'info' 
 export type LogLevel = Level | 'silent'
 export type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
 
+const flushAfterMs = 100
+
 const refusedWhen = {
   progress: 'output and progress reports are',
   triggers: 'output, progress reports and triggers are',
@@ -37,7 +39,6 @@ export function openLog({ level, json, requestLevel }: LogOptions): Log {
     dest: 1,
     sync: false,
     minLength: 16 * 1024 - 1,
-    periodicFlush: 100,
     maxLength: 4 * 1024 * 1024,
   })
   let isBroken = false
@@ -47,18 +48,29 @@ export function openLog({ level, json, requestLevel }: LogOptions): Log {
   destination.on('write', () => {
     isBroken = false
   })
+  // Not its own periodicFlush: that writes nothing ten times a second while there is nothing to write.
+  let flushing: NodeJS.Timeout | undefined
+  const flush = () => {
+    flushing = undefined
+    destination.flush()
+  }
+  const write = (line: string) => {
+    destination.write(line)
+    flushing ??= setTimeout(flush, flushAfterMs).unref()
+  }
   const formatters = { level: (label: string) => ({ level: label }) }
-  const log = pino(
-    { level, base: null, formatters },
-    { write: (line) => destination.write(escapeUnsafe(line)) },
-  )
+  const log = pino({ level, base: null, formatters }, { write: (line) => write(escapeUnsafe(line)) })
   const request: LogRequest = (at, event) => {
-    if (log.isLevelEnabled(at)) destination.write(requestLine(at, Date.now(), event))
+    if (log.isLevelEnabled(at)) write(requestLine(at, Date.now(), event))
   }
   return {
     ...tellTo(log, requestLevel, request),
     // On a full disk flushSync would retry forever, here or when the process exits.
-    close: () => (isBroken ? destination.destroy() : destination.flushSync()),
+    close() {
+      clearTimeout(flushing)
+      if (isBroken) destination.destroy()
+      else destination.flushSync()
+    },
   }
 }
 

@@ -38,13 +38,16 @@ for (const store of ['SQLite', 'PostgreSQL']) {
           `UPDATE run SET launched_at = launched_at - ${ms}, ended_at = ended_at - ${ms}`,
         )
     }
-    await letPass(2 * day - minute)
-    t.mock.timers.tick(tenMinutes)
-    assert.equal((await call('GET', ended)).status, 200)
-    await letPass(day)
-    if (databaseUrl !== undefined) {
-      // One of the clocks is wrong: nobody knows how old anything is.
+    if (databaseUrl === undefined) {
+      await letPass(2 * day - minute)
+      t.mock.timers.tick(tenMinutes)
+      assert.equal((await call('GET', ended)).status, 200)
+      await letPass(day)
+    } else {
+      // One of the clocks is wrong: nobody knows how old anything is. It is so from the first tick on, since what a tick
+      // has begun goes on after it.
       now += day
+      await letPass(3 * day)
       for (let tick = 0; tick < 3; tick++) {
         t.mock.timers.tick(tenMinutes)
         assert.equal((await call('GET', ended)).status, 200)

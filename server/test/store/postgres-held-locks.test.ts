@@ -6,7 +6,7 @@ import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgr
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import type { Caller } from '../../src/domain/caller.ts'
-import { type CancelRunDeps, cancelRun } from '../../src/domain/cancel-run.ts'
+import { type CancelRunDeps, cancelRun, type RunCancels } from '../../src/domain/cancel-run.ts'
 import { groupWrites } from '../../src/group-writes.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
 import { ChangeSignal } from '../../src/state/change-signal.ts'
@@ -97,12 +97,19 @@ test('a cancel of a run that takes long is answered meanwhile, and goes on', asy
   const { ownerNo, ownerId, trigger } = await seedOwner(store)
   const { runId, firstExecutionId } = await createOne(store, trigger(['d1', 'd2', 'd3']))
   const failures: unknown[] = []
+  let looks = 0
+  const runCancels: RunCancels = new (class extends Map {
+    override get(name: string) {
+      looks++
+      return super.get(name)
+    }
+  })()
   const deps: CancelRunDeps = {
     store,
     moment: () => momentAt(startedAt),
     link: { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} },
     changes: new ChangeSignal(),
-    runCancels: new Map(),
+    runCancels,
     stopping: new AbortController().signal,
     onCancelFailed: (error) => failures.push(error),
   }
@@ -114,7 +121,7 @@ test('a cancel of a run that takes long is answered meanwhile, and goes on', asy
   await waitForLock(1)
   // Sent again, it joins the one under way.
   const again = cancelRun(deps, caller, runId, false)
-  await waitUntil('it has begun', () => deps.runCancels.size === 1)
+  await waitUntil('it has joined', () => looks === 2)
   await holder.query('COMMIT')
   const { isDone, run } = await again
   assert.deepEqual([isDone, run.counts.CANCELED, failures], [true, 3, []])

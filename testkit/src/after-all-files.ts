@@ -1,0 +1,14 @@
+// What the files of a process share is closed after the last one. The runner imports this before any file, so that its hook
+// belongs to none of them.
+
+import { after } from 'node:test'
+
+const closes: (() => unknown)[] = []
+
+after(async () => {
+  for (const close of closes) await close()
+})
+
+export function afterAllFiles(close: () => unknown): void {
+  closes.push(close)
+}
