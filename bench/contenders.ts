@@ -43,6 +43,7 @@ export async function startOnCopy(stored: Stored): Promise<Target> {
 }
 
 export const startNothingStored = () => startTarget('limits/nothing-stored.ts')
+export const startFastifyOnly = () => startTarget('limits/nothing-stored.ts', 'fastify')
 export const startBareHttp = ({ devices }: Cell) => startTarget('limits/bare-http.ts', String(devices))
 
 export async function startSqliteSketch(): Promise<Target> {

@@ -22,7 +22,8 @@ import { tellParent } from './server-process.ts'
 /** Puts one job per device where it is kept; resolves once it is. */
 export type Keep = (jobName: string, deviceIds: string[]) => Promise<unknown>
 
-export async function serveTriggers(keep?: Keep): Promise<void> {
+/** `isPlain`: triggers that are plain are served as such. */
+export async function serveTriggers(keep?: Keep, { isPlain = true } = {}): Promise<void> {
   const metrics = buildMetrics()
   const log = openLog({ level: 'info', json: true, requestLevel: 'info' })
   const tell: Tell = (event) => {
@@ -66,6 +67,8 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       isTrustedProxy: undefined,
       hasMetrics: false,
       consoleFolder: 'none',
+      // Triggers that a page may send are never plain.
+      ...(!isPlain && { corsOrigins: ['http://localhost'] }),
     },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
