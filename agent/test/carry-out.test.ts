@@ -6,6 +6,7 @@ import { userInfo } from 'node:os'
 import { relative } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const server = await openSharedServer()
@@ -98,9 +99,8 @@ test('progress is what the handler last printed, and the lines stay in its outpu
   await device.run({ handler: 'make-fifo', args: [fifo] })
   const id = await device.trigger({ handler: 'work', args: [fifo] })
   const progressOf = async () => (await server.call('GET', `/job/api/executions/${id}`)).json.statusDetails
-  let seen = await progressOf()
-  while (seen.progress !== '40') seen = await progressOf()
-  assert.equal(seen.message, 'half way')
+  await waitUntil('it is at 40 %', async () => (await progressOf()).progress === '40')
+  assert.equal((await progressOf()).message, 'half way')
   await writeFile(fifo, 'go\n')
   const { statusDetails } = await device.ended(id)
   assert.deepEqual([statusDetails.progress, statusDetails.message], ['90.5', undefined])

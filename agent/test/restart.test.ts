@@ -6,6 +6,7 @@ import { open as openFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 
@@ -109,13 +110,15 @@ echo half >kept; exit 194`,
   const agent = await device.start({ bootId: 'one' })
   const id = await device.trigger(document)
   const details = async () => (await server.call('GET', `/job/api/executions/${id}`)).json.statusDetails
-  while ((await details()).waitsFor !== 'reboot') {}
+  const waitForReboot = () =>
+    waitUntil('it waits for a reboot', async () => (await details()).waitsFor === 'reboot')
+  await waitForReboot()
   await agent.stop()
 
   // The agent was restarted, the machine was not.
   const second = await device.start({ bootId: 'one' })
   await device.log.until('connected', 2)
-  while ((await details()).waitsFor !== 'reboot') {}
+  await waitForReboot()
   await second.stop()
   assert.equal(device.log.of('started').length, 2)
 

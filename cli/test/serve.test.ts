@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { explainStartError } from '../src/serve/server-options.ts'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
@@ -223,8 +224,11 @@ test('continues when its log cannot be written', {
     fetch(`http://127.0.0.1:${port}/job/api/jobs`, { headers: { 'x-api-key': apiKey } }).catch(
       () => undefined,
     )
-  let reply = await ask()
-  while (reply === undefined && server.isRunning()) reply = await ask()
+  let reply: Response | undefined
+  await waitUntil('it answers, or has ended', async () => {
+    reply = await ask()
+    return reply !== undefined || !server.isRunning()
+  })
   // Enough lines that some must have been written, and rejected, by now.
   for (let calls = 0; calls < 300; calls++) reply = await ask()
   assert.equal(reply?.status, 200)

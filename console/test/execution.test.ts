@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { test } from './browser-test.ts'
 import { go, openOwner, openOwnServer, openSignedIn, waitUntilLive } from './open-console.ts'
 
@@ -45,7 +46,7 @@ test('how long a running execution takes counts up, in the list and on its page'
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: String(id), exact: true }) })
   const counted = async (text: () => Promise<string | null>) => {
     const first = await text()
-    while ((await text()) === first);
+    await waitUntil('it counts up', async () => (await text()) !== first)
   }
   const took = row.getByRole('cell', { name: /^\d+ s$/ })
   await counted(() => took.first().textContent())

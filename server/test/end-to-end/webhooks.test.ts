@@ -9,6 +9,7 @@ import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { type Received, WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 
 const flags = ['--webhook-allow', '127.0.0.1', '--log-level', 'warn']
@@ -152,7 +153,8 @@ test('410 holds over a restart: nothing is sent until it is resumed', async (t) 
   const { secret } = (await server.call('PUT', '/job/api/webhooks/w', { body: { url } })).json
   receiver.answer = () => 410
   await server.call('PUT', '/job/api/devices/d1')
-  while ((await server.call('GET', '/job/api/webhooks/w')).json.pausedBecause !== 'gone');
+  const paused = async () => (await server.call('GET', '/job/api/webhooks/w')).json.pausedBecause === 'gone'
+  await waitUntil('it is paused', paused)
   server = await servers.killAndStart()
   receiver.answer = () => 204
   await server.call('PUT', '/job/api/devices/d2')

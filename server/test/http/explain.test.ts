@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { assertRefused } from './assert-reply.ts'
 
 const api = await openSharedServer({ cancelDeadlineSeconds: 600 })
@@ -39,7 +40,7 @@ test('from the first look to the end: not told, told, running, canceling, ended'
   assert.equal((await explain(id)).json.code, 'NOT_NOTIFIED_YET')
   await device.call('GET', '')
   // When it was told is written a moment later.
-  while ((await explain(id)).json.code !== 'NOTIFIED') await new Promise(setImmediate)
+  await waitUntil('that is written', async () => (await explain(id)).json.code === 'NOTIFIED')
   await device.startNext()
   const running = (await explain(id)).json
   assert.deepEqual([running.code, running.execState, running.until], ['RUNNING', 'IN_PROGRESS', null])

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { assertRefused } from './assert-reply.ts'
 
 const maxOutputBytes = 300_000
@@ -101,7 +102,7 @@ test('?follow=true goes on with the next attempt; ?attempt= reads an older one',
   await device.output(id, 0, 'first')
   await device.update(id, 'FAILED')
   // The clocks of the server look every second.
-  while ((await device.startNext()).json.execution === undefined) await new Promise(setImmediate)
+  await waitUntil('it is offered again', async () => (await device.startNext()).json.execution !== undefined)
   await device.output(id, 0, 'second')
   await device.update(id, 'SUCCEEDED')
   const { text } = await following

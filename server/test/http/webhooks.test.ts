@@ -6,6 +6,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Scope } from '@jobcast/contract'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { Webhook } from 'standardwebhooks'
 import { noQuotas } from '../../src/domain/quotas.ts'
@@ -49,10 +50,10 @@ const untilAccepted = (receiver: WebhookReceiver, count: number) =>
 
 /** What was answered to the receiver may be written down a moment later. */
 async function untilDelivered(name: string, count: number): Promise<void> {
-  for (;;) {
+  await waitUntil(`${count} are delivered`, async () => {
     const { items } = await deliveriesOf(name, '?state=DELIVERED&limit=200')
-    if (items.length >= count) return
-  }
+    return items.length >= count
+  })
 }
 
 test('PUT answers 201 with the secret, which is shown this once, then 200', async () => {
@@ -209,10 +210,12 @@ test('the log does not tell a name that does not resolve from one where nobody l
 })
 
 async function waitFor<T>(read: () => Promise<T | undefined>): Promise<T> {
-  for (;;) {
-    const found = await read()
-    if (found !== undefined) return found
-  }
+  let found: T | undefined
+  await waitUntil('it is there', async () => {
+    found = await read()
+    return found !== undefined
+  })
+  return found as T
 }
 
 test("every call answers J-307 for an unknown webhook, and for another owner's", async () => {
@@ -310,7 +313,7 @@ test('410 pauses it; resumed, the event is sent', async (t) => {
   receiver.answer = () => 410
   await makeEvent()
   await receiver.until('it is told', () => receiver.received.length === 1)
-  while ((await read(name)).pausedBecause !== 'gone');
+  await waitUntil('it is paused', async () => (await read(name)).pausedBecause === 'gone')
   const [delivery] = (await deliveriesOf(name)).items
   assert.deepEqual([delivery.state, delivery.attempts[0].status], ['PENDING', 410])
   receiver.answer = () => 204
@@ -326,7 +329,7 @@ test('a redirect is a failure, and is not followed', async (t) => {
   receiver.answer = () => 307
   await makeEvent()
   await receiver.until('it is told', () => receiver.received.length === 1)
-  while ((await deliveriesOf(name)).items.length === 0);
+  await waitUntil('that is written', async () => (await deliveriesOf(name)).items.length > 0)
   const [delivery] = (await deliveriesOf(name)).items
   assert.equal(delivery.attempts[0].error, 'redirects are not followed')
   assert.ok(delivery.nextAttemptAt)
