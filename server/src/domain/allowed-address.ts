@@ -44,7 +44,7 @@ export function allowAddresses(exceptions: readonly string[]): IsAllowedAddress 
   const refused = listOf(forbidden)
   const excepted = listOf(exceptions)
   return (address) => {
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    const family = address.includes(':') ? 'ipv6' : 'ipv4'
     return !refused.check(address, family) || excepted.check(address, family)
   }
 }
@@ -60,7 +60,8 @@ export function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {
     const [address = '', bits] = range.split('/')
-    const isV6 = isIP(address) === 6
+    // Not isIP: its first IPv6 address costs the start of a server 20 ms.
+    const isV6 = address.includes(':')
     list.addSubnet(address, Number(bits ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4')
   }
   return list
