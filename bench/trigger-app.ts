@@ -34,6 +34,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
   // Triggers need nothing else of a store.
   const store = {
     findApiKey: ({ keyId }: { keyId: string }) => (keyId === id ? key : undefined),
+    recallApiKey: () => undefined,
     recordKeyUse: async () => undefined,
     onEvents: () => undefined,
   } as unknown as Store

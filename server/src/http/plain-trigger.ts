@@ -4,7 +4,8 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
-import { type Caller, identifyCaller } from '../domain/caller.ts'
+import { type Caller, identifyCaller, KeyChanged, recallCaller } from '../domain/caller.ts'
+import type { Store } from '../domain/ports/store.ts'
 import type { LaunchedRun } from '../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../domain/trigger-job.ts'
 import type { Tell } from '../observe/events.ts'
@@ -12,14 +13,14 @@ import type { AuthenticateDeps } from './authenticate.ts'
 import type { Connections } from './connections.ts'
 import { answerTo, errorBody, retryHeaders, type TellFailure } from './error-reply.ts'
 import { parseBody } from './json-body.ts'
-import { readPlainHeaders } from './plain-headers.ts'
+import { type PlainHeaders, readPlainHeaders } from './plain-headers.ts'
 import { triggerPath } from './routes/trigger-job.ts'
 import { triggeredJson } from './triggered-json.ts'
 import { turnToAnswer } from './turns.ts'
 import { shownUserAgent } from './user-agent.ts'
 
 export type PlainTriggerParts = {
-  deps: TriggerDeps & AuthenticateDeps & { tell: Tell }
+  deps: TriggerDeps & AuthenticateDeps & { store: Pick<Store, 'recallApiKey'>; tell: Tell }
   connections: Connections
   tellFailure: TellFailure
   nextRequestId: () => string
@@ -40,7 +41,7 @@ export function servePlainTriggers(server: Server, parts: PlainTriggerParts): vo
     const plain = isTrigger ? readPlainHeaders(request) : undefined
     const takeGeneralWay = () => general.call(server, request, response)
     if (plain === undefined || !parts.connections.begin(request.socket, response)) takeGeneralWay()
-    else new PlainTrigger(parts, request, response, plain).admit(plain.apiKey, takeGeneralWay)
+    else new PlainTrigger(parts, request, response, plain, takeGeneralWay).admit()
   })
 }
 
@@ -48,8 +49,10 @@ class PlainTrigger {
   readonly #parts: PlainTriggerParts
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
-  readonly #userAgent: string | undefined
+  readonly #plain: PlainHeaders
+  readonly #takeGeneralWay: () => void
   readonly #begun = performance.now()
+  readonly #at: number
   #requestId = ''
   #caller: Caller | undefined
 
@@ -57,38 +60,65 @@ class PlainTrigger {
     parts: PlainTriggerParts,
     request: IncomingMessage,
     response: ServerResponse,
-    { userAgent }: { userAgent: string | undefined },
+    plain: PlainHeaders,
+    takeGeneralWay: () => void,
   ) {
     this.#parts = parts
     this.#request = request
     this.#response = response
-    this.#userAgent = userAgent
+    this.#plain = plain
+    this.#takeGeneralWay = takeGeneralWay
+    this.#at = parts.deps.now()
   }
 
-  admit(apiKey: string, takeGeneralWay: () => void): void {
-    const { store, now, secrets, keyUse, limits } = this.#parts.deps
-    const at = now()
-    const begin = (caller: Caller) => {
-      const { keyId, ownerId, scopes } = caller
-      const isRefused =
-        !scopes.includes('TRIGGER') || limits.isOver('key', keyId) || limits.isOver('owner', ownerId)
-      if (isRefused) return takeGeneralWay()
-      limits.take('key', keyId)
-      limits.take('owner', ownerId)
-      keyUse.note(keyId, at)
-      this.#caller = caller
-      this.#requestId = this.#parts.nextRequestId()
-      this.#readBody(caller)
-    }
-    let caller: Caller | Promise<Caller>
-    try {
-      caller = identifyCaller(store, apiKey, at, secrets)
-    } catch {
-      takeGeneralWay()
+  /**
+   * Who is recalled is not looked up: the transaction that writes compares its key. Before anything but a run is answered
+   * it is looked up, so that a key that is void is refused first.
+   */
+  admit(): void {
+    const { store, secrets } = this.#parts.deps
+    const recalled = recallCaller(store, this.#plain.apiKey, this.#at, secrets)
+    if (recalled) {
+      this.#begin(recalled)
       return
     }
-    if (caller instanceof Promise) caller.then(begin, takeGeneralWay)
-    else begin(caller)
+    try {
+      const caller = this.#identify()
+      if (caller instanceof Promise) caller.then((found) => this.#begin(found), this.#takeGeneralWay)
+      else this.#begin(caller)
+    } catch {
+      this.#takeGeneralWay()
+    }
+  }
+
+  #identify(): Caller | Promise<Caller> {
+    const { store, secrets } = this.#parts.deps
+    return identifyCaller(store, this.#plain.apiKey, this.#at, secrets)
+  }
+
+  #begin(caller: Caller): void {
+    const { limits } = this.#parts.deps
+    const { keyId, ownerId, scopes } = caller
+    const isRefused =
+      !scopes.includes('TRIGGER') || limits.isOver('key', keyId) || limits.isOver('owner', ownerId)
+    if (isRefused) {
+      this.#takeGeneralWay()
+      return
+    }
+    limits.take('key', keyId)
+    limits.take('owner', ownerId)
+    this.#take(caller)
+    this.#requestId = this.#parts.nextRequestId()
+    this.#readBody(caller)
+  }
+
+  #take(caller: Caller): void {
+    this.#caller = caller
+    if (caller.keyAsOf === undefined) this.#noteUse(caller)
+  }
+
+  #noteUse({ keyId }: Caller): void {
+    this.#parts.deps.keyUse.note(keyId, this.#at)
   }
 
   #readBody(caller: Caller): void {
@@ -98,9 +128,21 @@ class PlainTrigger {
     request.on('end', () => {
       const [first] = chunks
       const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks)
-      this.#trigger(caller, bytes).catch((error: unknown) => this.#fail(error))
+      this.#trigger(this.#caller ?? caller, bytes).catch((error: unknown) => this.#fail(error))
     })
     request.on('error', () => this.#tell(new ApiError('J-907').status, undefined, 'J-907'))
+    // Nobody whose key is void is waited for.
+    if (caller.keyAsOf !== undefined) setImmediate(() => request.complete || this.#lookUpMeanwhile())
+  }
+
+  async #lookUpMeanwhile(): Promise<void> {
+    try {
+      this.#take(await this.#identify())
+    } catch (failure) {
+      if (this.#request.complete || !(failure instanceof ApiError)) return
+      for (const event of ['data', 'end', 'error']) this.#request.removeAllListeners(event)
+      this.#takeGeneralWay()
+    }
   }
 
   async #trigger(caller: Caller, bytes: Buffer): Promise<void> {
@@ -111,11 +153,28 @@ class PlainTrigger {
       checkBody(body)
       run = await triggerJob(deps, caller, body as TriggerRequest)
     } catch (error) {
-      this.#refuse(error)
+      if (caller.keyAsOf === undefined) this.#refuse(error)
+      else await this.#lookUpAndRefuse(error, bytes)
       return
     }
+    if (caller.keyAsOf !== undefined) this.#noteUse(caller)
     await turnToAnswer(run.devices.length)
     this.#answer(run)
+  }
+
+  async #lookUpAndRefuse(error: unknown, bytes: Buffer): Promise<void> {
+    let caller: Caller
+    try {
+      caller = await this.#identify()
+    } catch (failure) {
+      // It is refused before its body would be read.
+      if (failure instanceof ApiError) this.#takeGeneralWay()
+      else this.#refuse(error instanceof ApiError || error instanceof KeyChanged ? failure : error)
+      return
+    }
+    this.#take(caller)
+    if (error instanceof KeyChanged) await this.#trigger(caller, bytes)
+    else this.#refuse(error)
   }
 
   #answer(run: LaunchedRun): void {
@@ -159,7 +218,7 @@ class PlainTrigger {
       triedKeyId: undefined,
       code,
       address: this.#request.socket.remoteAddress ?? '',
-      userAgent: shownUserAgent(this.#userAgent),
+      userAgent: shownUserAgent(this.#plain.userAgent),
     })
   }
 }
