@@ -37,6 +37,7 @@ import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { serveOneByOne } from './pipelining.ts'
+import { servePlainSockets } from './plain-sockets.ts'
 import { servePlainTriggers } from './plain-trigger.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { describeRefusals } from './route-refusals.ts'
@@ -193,6 +194,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
       buildBodyCheck(triggerBody(limits)),
     ]
     servePlainTriggers(app.server, { ...parts, nextRequestId, checkBody })
+    if (!tls) servePlainSockets(app, { ...parts, nextRequestId, checkBody })
   }
   serveOneByOne(app.server)
   return app

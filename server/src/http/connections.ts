@@ -24,6 +24,9 @@ export type Connections = {
   begin(socket: Socket, answer: ServerResponse): boolean
   /** Whether the answer is the last one on its connection. */
   isLast(answer: ServerResponse): boolean
+  /** Of a connection that is not Node's: it is not silent any more. */
+  hasAsked(socket: Socket): void
+  isStopping(): boolean
 }
 
 export function keepConnections(app: App, isStopping: () => boolean): Connections {
@@ -48,11 +51,14 @@ export function keepConnections(app: App, isStopping: () => boolean): Connection
     // A stranger that sends too much has to connect again.
     const isThrottled = request.errorCode === 'J-911' && request.caller === null
     const isClosed = refusedEarly || malformed || isThrottled || isLast(reply.raw)
-    if (isClosed) reply.header('connection', 'close')
+    if (isClosed) {
+      reply.header('connection', 'close')
+      lastAnswers.add(reply.raw)
+    }
     if (refusedEarly) lingerOnClose(raw.socket)
     done()
   })
-  return { begin, isLast }
+  return { begin, isLast, isStopping, hasAsked: (socket) => silent.delete(socket) }
 }
 
 /** Connections without a request so far. Node does not count them as idle, so closing the server would wait for them. */
@@ -72,11 +78,13 @@ function watchSilent(app: App): Set<Socket> {
 
 /**
  * Called when the input after a request is not HTTP. If a complete request still waits for its response, that response
- * becomes the last one on the connection and the result is true.
+ * becomes the last one on the connection and the result is true; so it is if its response was the last one anyway.
  */
 export function closeAfterAnswer(socket: Socket): boolean {
   const answer = newestAnswer.get(socket)
-  if (answer === undefined || answer.writableEnded || !answer.req.complete) return false
+  if (answer === undefined || !answer.req.complete) return false
+  // One that has said so already may not have left the connection yet.
+  if (answer.writableEnded) return lastAnswers.has(answer)
   lastAnswers.add(answer)
   return true
 }

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isJsonType } from './json-type.ts'
 
-export type PlainHeaders = { apiKey: string; userAgent: string | undefined }
+export type PlainHeaders = { apiKey: string; userAgent: string | undefined; bodyBytes: number }
 
 /** Of what every client sends; they change nothing. */
 const without = ['accept-encoding', 'accept-language', 'sec-fetch-mode']
@@ -14,7 +14,10 @@ const maxBytes = 64 * 1024
 const bodyLength = /^[1-9]\d{0,4}$/
 
 /** Undefined: it is not plain. */
-export function readPlainHeaders({ rawHeaders, httpVersion }: IncomingMessage): PlainHeaders | undefined {
+export function readPlainHeaders({
+  rawHeaders,
+  httpVersion,
+}: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): PlainHeaders | undefined {
   if (httpVersion !== '1.1') return undefined
   const values: (string | undefined)[] = new Array(places.size).fill(undefined)
   // rawHeaders alternates names and values.
@@ -27,8 +30,9 @@ export function readPlainHeaders({ rawHeaders, httpVersion }: IncomingMessage): 
   const [host, apiKey, type, length, userAgent, accept, connection] = values
   if (host === undefined || apiKey === undefined || type === undefined || length === undefined)
     return undefined
-  const hasBody = bodyLength.test(length) && Number(length) < maxBytes && isJsonType(type)
+  const bodyBytes = Number(length)
+  const hasBody = bodyLength.test(length) && bodyBytes < maxBytes && isJsonType(type)
   const wantsProblem = accept?.includes('problem+json') ?? false
   const isKept = connection === undefined || connection.toLowerCase() === 'keep-alive'
-  return hasBody && isKept && !wantsProblem ? { apiKey, userAgent } : undefined
+  return hasBody && isKept && !wantsProblem ? { apiKey, userAgent, bodyBytes } : undefined
 }

@@ -1,5 +1,5 @@
-// A plain trigger: a key, JSON, and no header beyond those that every client sends. It is the one hot route, and
-// Fastify's general way through hooks, parsers and serializers is a third of its CPU time. So it is served here, by the same
+// A plain trigger: a key, JSON, and no header beyond those that every client sends. It is the one hot route, and the general
+// way through Fastify's hooks, parsers and serializers takes twice its CPU time. So it is served here, by the same
 // parts in the same order. What is not plain, or is refused before its body is read, takes the general way.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
@@ -13,7 +13,7 @@ import type { AuthenticateDeps } from './authenticate.ts'
 import type { Connections } from './connections.ts'
 import { answerTo, errorBody, retryHeaders, type TellFailure } from './error-reply.ts'
 import { parseBody } from './json-body.ts'
-import { type PlainHeaders, readPlainHeaders } from './plain-headers.ts'
+import { readPlainHeaders } from './plain-headers.ts'
 import { triggerPath } from './routes/trigger-job.ts'
 import { triggeredJson } from './triggered-json.ts'
 import { turnToAnswer } from './turns.ts'
@@ -29,6 +29,19 @@ export type PlainTriggerParts = {
   /** Of every answer; names and values take turns. */
   headers: readonly string[]
 }
+
+export type PlainAnswer = { status: number; own: string[]; requestId: string; json: string | Buffer }
+
+/** Where a plain trigger comes from. */
+export type PlainCall = {
+  readonly address: string | undefined
+  readonly userAgent: string | undefined
+  /** `own`: headers that come before those of every answer. */
+  send(answer: PlainAnswer): void
+  /** It could not be answered: nothing is left to say on this connection. */
+  destroy(): void
+}
+
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Must be called after the listener for requests was added. */
@@ -40,63 +53,119 @@ export function servePlainTriggers(server: Server, parts: PlainTriggerParts): vo
     const isTrigger = request.url === triggerPath && request.method === 'POST'
     const plain = isTrigger ? readPlainHeaders(request) : undefined
     const takeGeneralWay = () => general.call(server, request, response)
-    if (plain === undefined || !parts.connections.begin(request.socket, response)) takeGeneralWay()
-    else new PlainTrigger(parts, request, response, plain, takeGeneralWay).admit()
+    if (plain === undefined || !parts.connections.begin(request.socket, response)) {
+      takeGeneralWay()
+      return
+    }
+    const trigger = new PlainTrigger(parts, new RequestCall(parts, request, response, plain.userAgent))
+    trigger.admit(plain.apiKey, () => readBody(request, trigger, takeGeneralWay), takeGeneralWay)
   })
 }
 
-class PlainTrigger {
+function readBody(request: IncomingMessage, trigger: PlainTrigger, takeGeneralWay: () => void): void {
+  const chunks: Buffer[] = []
+  request.on('data', (chunk: Buffer) => chunks.push(chunk))
+  request.on('end', () => {
+    const [first] = chunks
+    trigger.serve(chunks.length === 1 && first ? first : Buffer.concat(chunks))
+  })
+  request.on('error', () => trigger.tell(new ApiError('J-907').status, undefined, 'J-907'))
+  if (!trigger.isRecalled) return
+  // Nobody whose key is void is waited for.
+  setImmediate(async () => {
+    if (request.complete || (await trigger.isValid()) || request.complete) return
+    for (const event of ['data', 'end', 'error']) request.removeAllListeners(event)
+    takeGeneralWay()
+  })
+}
+
+/** As Node has parsed it. */
+class RequestCall implements PlainCall {
   readonly #parts: PlainTriggerParts
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
-  readonly #plain: PlainHeaders
-  readonly #takeGeneralWay: () => void
-  readonly #begun = performance.now()
-  readonly #at: number
-  #requestId = ''
-  #caller: Caller | undefined
+  readonly userAgent: string | undefined
 
   constructor(
     parts: PlainTriggerParts,
     request: IncomingMessage,
     response: ServerResponse,
-    plain: PlainHeaders,
-    takeGeneralWay: () => void,
+    userAgent: string | undefined,
   ) {
     this.#parts = parts
     this.#request = request
     this.#response = response
-    this.#plain = plain
-    this.#takeGeneralWay = takeGeneralWay
+    this.userAgent = userAgent
+  }
+
+  get address(): string | undefined {
+    return this.#request.socket.remoteAddress
+  }
+
+  send({ status, own, requestId, json }: PlainAnswer): void {
+    const { headers, connections } = this.#parts
+    const sized = ['x-request-id', requestId, 'content-length', String(Buffer.byteLength(json))]
+    const closing = connections.isLast(this.#response) ? ['connection', 'close'] : []
+    this.#response.writeHead(status, [...own, ...headers, ...sized, ...closing])
+    this.#response.end(json)
+  }
+
+  destroy(): void {
+    this.#response.destroy()
+  }
+}
+
+export class PlainTrigger {
+  readonly #parts: PlainTriggerParts
+  readonly #call: PlainCall
+  readonly #begun = performance.now()
+  readonly #at: number
+  #apiKey = ''
+  #takeGeneralWay: () => void = () => undefined
+  #requestId = ''
+  #caller: Caller | undefined
+
+  constructor(parts: PlainTriggerParts, call: PlainCall) {
+    this.#parts = parts
+    this.#call = call
     this.#at = parts.deps.now()
   }
 
+  /** The key was not looked up. */
+  get isRecalled(): boolean {
+    return this.#caller?.keyAsOf !== undefined
+  }
+
   /**
-   * Who is recalled is not looked up: the transaction that writes compares its key. Before anything but a run is answered
-   * it is looked up, so that a key that is void is refused first.
+   * Calls one of the two, at once or later. The transaction that writes compares the key of who is recalled; anything but a
+   * run is answered only after it was looked up, so that a key that is void is refused first: by the general way as well.
    */
-  admit(): void {
+  admit(apiKey: string, onAdmitted: () => void, takeGeneralWay: () => void): void {
     const { store, secrets } = this.#parts.deps
-    const recalled = recallCaller(store, this.#plain.apiKey, this.#at, secrets)
+    this.#apiKey = apiKey
+    this.#takeGeneralWay = takeGeneralWay
+    const recalled = recallCaller(store, apiKey, this.#at, secrets)
     if (recalled) {
-      this.#begin(recalled)
+      this.#begin(recalled, onAdmitted)
       return
     }
+    let caller: Caller | Promise<Caller>
     try {
-      const caller = this.#identify()
-      if (caller instanceof Promise) caller.then((found) => this.#begin(found), this.#takeGeneralWay)
-      else this.#begin(caller)
+      caller = this.#identify()
     } catch {
-      this.#takeGeneralWay()
+      takeGeneralWay()
+      return
     }
+    if (caller instanceof Promise) caller.then((found) => this.#begin(found, onAdmitted), takeGeneralWay)
+    else this.#begin(caller, onAdmitted)
   }
 
   #identify(): Caller | Promise<Caller> {
     const { store, secrets } = this.#parts.deps
-    return identifyCaller(store, this.#plain.apiKey, this.#at, secrets)
+    return identifyCaller(store, this.#apiKey, this.#at, secrets)
   }
 
-  #begin(caller: Caller): void {
+  #begin(caller: Caller, onAdmitted: () => void): void {
     const { limits } = this.#parts.deps
     const { keyId, ownerId, scopes } = caller
     const isRefused =
@@ -109,7 +178,7 @@ class PlainTrigger {
     limits.take('owner', ownerId)
     this.#take(caller)
     this.#requestId = this.#parts.nextRequestId()
-    this.#readBody(caller)
+    onAdmitted()
   }
 
   #take(caller: Caller): void {
@@ -121,32 +190,24 @@ class PlainTrigger {
     this.#parts.deps.keyUse.note(keyId, this.#at)
   }
 
-  #readBody(caller: Caller): void {
-    const request = this.#request
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const [first] = chunks
-      const bytes = chunks.length === 1 && first ? first : Buffer.concat(chunks)
-      this.#trigger(this.#caller ?? caller, bytes).catch((error: unknown) => this.#fail(error))
-    })
-    request.on('error', () => this.#tell(new ApiError('J-907').status, undefined, 'J-907'))
-    // Nobody whose key is void is waited for.
-    if (caller.keyAsOf !== undefined) setImmediate(() => request.complete || this.#lookUpMeanwhile())
-  }
-
-  async #lookUpMeanwhile(): Promise<void> {
+  /** Looks the key up. True also where that is not known, because the store cannot say. */
+  async isValid(): Promise<boolean> {
     try {
       this.#take(await this.#identify())
+      return true
     } catch (failure) {
-      if (this.#request.complete || !(failure instanceof ApiError)) return
-      for (const event of ['data', 'end', 'error']) this.#request.removeAllListeners(event)
-      this.#takeGeneralWay()
+      return !(failure instanceof ApiError)
     }
   }
 
-  async #trigger(caller: Caller, bytes: Buffer): Promise<void> {
+  /** It must have been admitted. */
+  serve(body: Buffer): void {
+    this.#trigger(body).catch((error: unknown) => this.#fail(error))
+  }
+
+  async #trigger(bytes: Buffer): Promise<void> {
     const { deps, checkBody } = this.#parts
+    const caller = this.#caller as Caller
     let run: LaunchedRun
     try {
       const body = parseBody(bytes)
@@ -158,53 +219,42 @@ class PlainTrigger {
       return
     }
     if (caller.keyAsOf !== undefined) this.#noteUse(caller)
-    await turnToAnswer(run.devices.length)
-    this.#answer(run)
+    const turn = turnToAnswer(run.devices.length)
+    if (turn) await turn
+    this.#send(201, ['location', `/job/api/runs/${run.runId}`], triggeredJson(run))
+    this.tell(201, run.runId)
   }
 
   async #lookUpAndRefuse(error: unknown, bytes: Buffer): Promise<void> {
-    let caller: Caller
     try {
-      caller = await this.#identify()
+      this.#take(await this.#identify())
     } catch (failure) {
-      // It is refused before its body would be read.
+      // There it is refused before its body would be read.
       if (failure instanceof ApiError) this.#takeGeneralWay()
       else this.#refuse(error instanceof ApiError || error instanceof KeyChanged ? failure : error)
       return
     }
-    this.#take(caller)
-    if (error instanceof KeyChanged) await this.#trigger(caller, bytes)
+    if (error instanceof KeyChanged) await this.#trigger(bytes)
     else this.#refuse(error)
-  }
-
-  #answer(run: LaunchedRun): void {
-    const json = triggeredJson(run)
-    this.#send(201, ['location', `/job/api/runs/${run.runId}`], json)
-    this.#tell(201, run.runId)
   }
 
   #refuse(cause: unknown): void {
     const error = answerTo(cause)
     this.#parts.tellFailure(error, cause, this.#requestId, triggerPath)
     this.#send(error.status, Object.entries(retryHeaders(error)).flat(), JSON.stringify(errorBody(error)))
-    this.#tell(error.status, undefined, error.code)
+    this.tell(error.status, undefined, error.code)
   }
 
-  /** It could not be answered: nothing is left to say on this connection. */
   #fail(error: unknown): void {
     this.#parts.tellFailure(new ApiError('J-900'), error, this.#requestId, triggerPath)
-    this.#response.destroy()
+    this.#call.destroy()
   }
 
-  #send(status: number, headers: string[], json: string | Buffer): void {
-    const { headers: fixed, connections } = this.#parts
-    const own = ['x-request-id', this.#requestId, 'content-length', String(Buffer.byteLength(json))]
-    const closing = connections.isLast(this.#response) ? ['connection', 'close'] : []
-    this.#response.writeHead(status, [...headers, ...fixed, ...own, ...closing])
-    this.#response.end(json)
+  #send(status: number, own: string[], json: string | Buffer): void {
+    this.#call.send({ status, own, requestId: this.#requestId, json })
   }
 
-  #tell(status: number, runId?: number, code?: ApiError['code']): void {
+  tell(status: number, runId?: number, code?: ApiError['code']): void {
     this.#parts.deps.tell({
       kind: 'request-answered',
       requestId: this.#requestId,
@@ -217,8 +267,8 @@ class PlainTrigger {
       runId,
       triedKeyId: undefined,
       code,
-      address: this.#request.socket.remoteAddress ?? '',
-      userAgent: shownUserAgent(this.#plain.userAgent),
+      address: this.#call.address ?? '',
+      userAgent: shownUserAgent(this.#call.userAgent),
     })
   }
 }

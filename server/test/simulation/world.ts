@@ -100,7 +100,11 @@ export class World {
   #fault(name: string): ThreadFault {
     const { random } = this
     if (this.isQuiet || name === 'setAllOffline') return undefined
-    if (this.#options.defect === 'error-after-commit' && name === 'recordTriggers' && random.chance(0.05)) {
+    if (
+      this.#options.defect === 'error-after-commit' &&
+      (name === 'recordTriggers' || name === 'recordUsual') &&
+      random.chance(0.05)
+    ) {
       return 'committed-error'
     }
     if (this.#isStorageBad) return random.chance(0.7) ? 'unavailable' : undefined

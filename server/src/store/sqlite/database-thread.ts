@@ -12,12 +12,13 @@ type Role = 'reader' | 'scanner' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
-type Question = { id: number; name: string; input: unknown }
+// Lists: with an object the names of its fields would be sent along each time.
+type Question = [id: number, name: string, input: unknown]
 /** What a write has done besides its answer: made events, moved executions, and moved devices to other zones. */
 type Effects = { events: boolean; moves: Moves | undefined; zones: ZoneChange[] }
 type Moves = Parameters<WriteListener['onMoved']>[0]
 type Answer =
-  | { id: number; value: unknown; effects: Effects }
+  | [id: number, value: unknown, ...([] | [Effects['events'], Effects['moves'], Effects['zones']])]
   | { id: number; error: string; unavailable: boolean }
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
 
@@ -45,7 +46,7 @@ export class DatabaseThread<Ops extends Operations> {
     if (this.#lost) return Promise.reject(this.#lost)
     if (this.#waiting.size >= maxWaiting) return Promise.reject(new TooMuchWaiting())
     const id = ++this.#lastId
-    this.#worker.postMessage({ id, name, input } satisfies Question)
+    this.#worker.postMessage([id, name, input] satisfies Question)
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
     })
@@ -59,13 +60,14 @@ export class DatabaseThread<Ops extends Operations> {
   }
 
   #take(answer: Answer): void {
-    const waiting = this.#waiting.get(answer.id)
-    this.#waiting.delete(answer.id)
-    if ('value' in answer) {
-      const { events, moves, zones } = answer.effects
+    const id = Array.isArray(answer) ? answer[0] : answer.id
+    const waiting = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    if (Array.isArray(answer)) {
+      const [, value, events = false, moves, zones = []] = answer
       if (moves) this.listener.onMoved(moves)
       if (zones.length > 0) this.listener.onZones(zones)
-      waiting?.resolve(answer.value)
+      waiting?.resolve(value)
       if (events) this.listener.onEvents()
     } else
       waiting?.reject(answer.unavailable ? new StorageUnavailable(answer.error) : new Error(answer.error))
@@ -127,25 +129,50 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
   }
   const operations: Operations = role === 'writer' ? prepareWrites(db, listener) : prepareReads(db)
 
-  async function answer({ id, name, input }: Question): Promise<void> {
+  function tell(id: number, value: unknown): void {
+    const { events, moves, zones } = effects
+    const hasEffects = events || moves !== undefined || zones.length > 0
+    port.postMessage((hasEffects ? [id, value, events, moves, zones] : [id, value]) satisfies Answer)
+  }
+
+  function tellFailure(id: number, error: unknown): void {
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    port.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)
+  }
+
+  /** Undefined: it is answered. */
+  function answer([id, name, input]: Question): Promise<void> | undefined {
     effects = { events: false, moves: undefined, zones: [] }
     try {
-      const value = await operations[name]?.(input as never)
-      port.postMessage({ id, value, effects } satisfies Answer)
+      const value = operations[name]?.(input as never)
+      if (!(value instanceof Promise)) return tell(id, value) as undefined
+      return value.then((later) => tell(id, later)).catch((error) => tellFailure(id, error))
     } catch (error) {
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      port.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)
+      return tellFailure(id, error) as undefined
     }
   }
 
   // One at a time, in the order in which they were sent: transactions do not mix, and memory relies on the order.
-  let last = Promise.resolve()
+  const waiting: (Question | 'close')[] = []
+  let isBusy = false
+
+  async function answerWaiting(): Promise<void> {
+    isBusy = true
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      if (next !== 'close') {
+        const answering = answer(next)
+        if (answering) await answering
+      } else {
+        db.close()
+        port.close()
+      }
+    }
+    isBusy = false
+  }
+
   port.on('message', (question: Question | 'close') => {
-    last = last.then(async () => {
-      if (question !== 'close') return answer(question)
-      db.close()
-      port.close()
-    })
+    waiting.push(question)
+    if (!isBusy) void answerWaiting()
   })
 }
 

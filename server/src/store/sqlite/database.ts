@@ -1,7 +1,7 @@
 // Opens the database file so that a commit means: on disk.
 
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { createPrivateFile } from '../data-folder.ts'
 import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
 
@@ -82,16 +82,37 @@ export function migrateDatabase(db: DatabaseSync, migrations: Migration[]): void
 }
 
 /** The connection is nobody else's until it is over: its thread takes one question at a time. */
-export async function inTransaction<T>(db: DatabaseSync, work: () => T | Promise<T>): Promise<T> {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    const value = await work()
-    db.exec('COMMIT')
+export function inTransaction<T>(db: DatabaseSync, work: () => T | Promise<T>): T | Promise<T> {
+  const { begin, commit } = boundsOf(db)
+  const end = (value: T) => {
+    commit.run()
     return value
-  } catch (error) {
+  }
+  const fail = (error: unknown) => {
     rollBack(db)
     throw error
   }
+  begin.run()
+  try {
+    const value = work()
+    return value instanceof Promise ? value.then(end).catch(fail) : end(value)
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+type Bounds = Record<'begin' | 'commit', StatementSync>
+
+const knownBounds = new WeakMap<DatabaseSync, Bounds>()
+
+/** Prepared once: parsing them takes as long as a small insert. */
+function boundsOf(db: DatabaseSync): Bounds {
+  let bounds = knownBounds.get(db)
+  if (bounds === undefined) {
+    bounds = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
+    knownBounds.set(db, bounds)
+  }
+  return bounds
 }
 
 /** SQLite rolls back by itself on some errors (a full disk); a second ROLLBACK would hide the first error. */

@@ -16,6 +16,8 @@ import { prepareNamed } from './named-queries.ts'
 
 const NEWEST_OF_ALL = `
   SELECT max((SELECT max(event_id) FROM event WHERE event.owner_no = owner.owner_no)) AS id FROM owner`
+const INSERT_CREATED = `
+  INSERT INTO event (owner_no, event_id, at, type, run_id) VALUES (?, ?, ?, 'run.created', ?)`
 const NEWEST = rows({ id: orNull(number()) })
 
 type RunEvent = { ownerNo: number; runId: number; at: number; details?: object }
@@ -23,6 +25,7 @@ type RunEvent = { ownerNo: number; runId: number; at: number; details?: object }
 /** For the writer, inside its transactions. `onWritten`: there are events that the next commit brings to light. */
 export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   const insert = prepareNamed(db, insertInto(event.fields))
+  const insertCreated = db.prepare(INSERT_CREATED)
   const newest = db.prepare(NEWEST_OF_ALL).get()
   let lastId = (newest && NEWEST.read(newest).id) ?? 0
 
@@ -32,6 +35,10 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   }
 
   return {
+    /** The same as the next with `run.created`, for many. */
+    runCreated(ownerNo: number, runId: number, at: number): void {
+      insertCreated.run(ownerNo, nextId(), at, runId)
+    },
     runChanged(type: RunEventType, { ownerNo, runId, at, details }: RunEvent): void {
       insert.run({ ownerNo, eventId: nextId(), at, type, runId, details })
     },

@@ -10,6 +10,8 @@ export type Statement = {
   get(values: Values): Row | undefined
   /** How many rows it has changed. */
   run(values: Values): number
+  /** The values in the order of the statement, as they are bound. */
+  runWith(values: SQLInputValue[]): void
 }
 
 export type SqliteQueries = Queries & {
@@ -21,7 +23,7 @@ const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.sqlite)
 
 const isOnce = (sql: Sql) => typeof sql !== 'string' && sql.isOnce === true
 
-const nothing: Statement = { all: () => [], get: () => undefined, run: () => 0 }
+const nothing: Statement = { all: () => [], get: () => undefined, run: () => 0, runWith: () => undefined }
 
 /** Whoever asks may hand over an object of which the statement takes a part. */
 export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
@@ -38,6 +40,7 @@ export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
     all: (values) => statement.all(...bind(values)),
     get: (values) => statement.get(...bind(values)),
     run: (values) => Number(statement.run(...bind(values)).changes),
+    runWith: (values) => void statement.run(...values),
   }
 }
 

@@ -54,7 +54,7 @@ export function prepareReads(db: DatabaseSync) {
 
 export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
   const queries = openWrites(db, listener)
-  const { recordTriggers, recordRun } = prepareTriggers(db, queries.log)
+  const { recordTriggers, recordUsual, recordRun } = prepareTriggers(db, queries.log)
   const { beginDraft, addToDraft, dropDraft, endDraft, dropLeft } = prepareDrafts(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
@@ -83,10 +83,25 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
         return await inTransaction(db, () => operation(input))
       } catch (error) {
         onRollback()
-        if (isDiskFault(error)) await overwriteFailed()
-        throw error
+        return afterFailure(error)
       }
     }
+
+  /** The same without a promise, for what is done at once and often. */
+  const atOnce =
+    <In, Out>(operation: (input: In) => Out) =>
+    (input: In): Out | Promise<Out> => {
+      try {
+        return inTransaction(db, () => operation(input))
+      } catch (error) {
+        return afterFailure(error)
+      }
+    }
+
+  async function afterFailure(error: unknown): Promise<never> {
+    if (isDiskFault(error)) await overwriteFailed()
+    throw error
+  }
 
   // A commit whose sync failed has not happened, but it stands in the log, and a crash right now would bring it
   // back after its caller was told otherwise. Whatever is written next takes its place.
@@ -107,6 +122,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
     putDevices: inOneTransaction((puts: DevicePut[]) => putDevices(queries, puts)),
     deleteDevice: inOneTransaction((removal: DeviceRemoval) => deleteDevice(queries, removal)),
     recordTriggers: inOneTransaction(recordTriggers),
+    recordUsual: atOnce(recordUsual),
     beginDraft: inOneTransaction(beginDraft),
     addToDraft: inOneTransaction(addToDraft),
     dropDraft: inOneTransaction(dropDraft),

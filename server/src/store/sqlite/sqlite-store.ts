@@ -15,7 +15,8 @@ import { createLargeRun, dropDrafts } from './large-run.ts'
 import { lockData } from './lock-data.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
-import { type LastIds, readLastIds } from './triggers.ts'
+import { packTriggers } from './trigger-message.ts'
+import { type LastIds, type RecordedTrigger, readLastIds } from './triggers.ts'
 import { buildWindowSteps } from './window-steps.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
@@ -241,12 +242,13 @@ function buildExecutionSteps(
     createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
     async createExecutions(triggers) {
       const group = new TriggerGroup(catalogue, lastIds, triggers)
-      const { questions } = group
-      const write = questions.length === 0 ? Promise.resolve([]) : writer.call('recordTriggers', questions)
-      const recorded = await write.catch((error: unknown) => {
+      let recorded: RecordedTrigger[] | 'all-created'
+      try {
+        recorded = await recordGroup(writer, group)
+      } catch (error) {
         group.takeBack()
         throw error
-      })
+      }
       return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))
     },
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
@@ -258,4 +260,15 @@ function buildExecutionSteps(
       return reader.call('listExecutions', { ownerNo, filter, slice: { after: before, limit }, waiting })
     },
   }
+}
+
+async function recordGroup(
+  writer: WriterThread,
+  { questions }: TriggerGroup,
+): Promise<RecordedTrigger[] | 'all-created'> {
+  if (questions.length === 0) return []
+  const usual = packTriggers(questions)
+  if (usual === undefined) return writer.call('recordTriggers', questions)
+  await writer.call('recordUsual', usual)
+  return 'all-created'
 }

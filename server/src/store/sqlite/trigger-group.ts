@@ -43,11 +43,17 @@ export class TriggerGroup {
   }
 
   /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
-  async outcomes(recorded: RecordedTrigger[], readRun: ReadRun): Promise<TriggerOutcome[]> {
-    const results = this.#entries.map((entry, index) => ({ entry, result: recorded[index] ?? keyUnknown }))
-    for (const { entry, result } of results) settle(entry, result.kind === 'created')
+  async outcomes(recorded: RecordedTrigger[] | 'all-created', readRun: ReadRun): Promise<TriggerOutcome[]> {
+    const resultOf = (index: number) =>
+      recorded === 'all-created' ? wasCreated : (recorded[index] ?? keyUnknown)
+    this.#entries.forEach((entry, index) => {
+      settle(entry, resultOf(index).kind === 'created')
+    })
     const outcomes: TriggerOutcome[] = []
-    for (const { entry, result } of results) outcomes.push(await outcomeOf(entry, result, readRun))
+    for (const [index, entry] of this.#entries.entries()) {
+      const outcome = outcomeOf(entry, resultOf(index), readRun)
+      outcomes.push(outcome instanceof Promise ? await outcome : outcome)
+    }
     return outcomes
   }
 
@@ -58,6 +64,7 @@ export class TriggerGroup {
 }
 
 const keyUnknown: RecordedTrigger = { kind: 'key-unknown' }
+const wasCreated: RecordedTrigger = { kind: 'created' }
 
 /** Never rejects: the group is on disk by now, and whoever saw it fail would write it once more. */
 function outcomeOf(

@@ -11,6 +11,7 @@ import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
+import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id`
@@ -29,6 +30,9 @@ export const INSERT_EXECUTIONS = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
   SELECT ? + wanted.key, ?, ?, wanted.value, 'PENDING', 1, 1
   FROM json_each(?) AS wanted`
+const INSERT_EXECUTION = `
+  INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
+  VALUES (?, ?, ?, ?, 'PENDING', 1, 1)`
 
 export type LastIds = { runId: number; jobExecutionId: number }
 
@@ -58,6 +62,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const insertRequest = prepareNamed(db, insertInto(runRequest.fields))
   const insertParameters = prepareNamed(db, insertInto(runParameters.fields))
   const insertExecutions = db.prepare(INSERT_EXECUTIONS)
+  const insertExecution = db.prepare(INSERT_EXECUTION)
 
   function earlierCall({ ownerNo, idempotency }: KeyQuestion): EarlierCall | undefined {
     const row = idempotency ? findKey.get({ ...idempotency, ownerNo }) : undefined
@@ -85,8 +90,32 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return { kind: 'created' }
   }
 
+  function recordUsual({ runs, deviceNos }: UsualTriggers): void {
+    let from = 0
+    for (let at = 0; at < runs.length; at += fieldsPerRun) {
+      const fields = runs.slice(at, at + fieldsPerRun)
+      const [runId, ownerNo] = [fields[places.runId] as number, fields[places.ownerNo] as number]
+      const firstExecutionId = fields[places.firstExecutionId] as number
+      const total = fields[places.total] as number
+      insertRun.runWith(fields)
+      if (total === 1) insertExecution.run(firstExecutionId, runId, ownerNo, deviceNos[from] as number)
+      else {
+        const wanted = `[${deviceNos.subarray(from, from + total).join(',')}]`
+        insertExecutions.run(firstExecutionId, runId, ownerNo, wanted)
+      }
+      log?.runCreated(ownerNo, runId, fields[places.launchedAt] as number)
+      from += total
+    }
+    const last = runs.length - fieldsPerRun
+    const firstOfLast = runs[last + places.firstExecutionId] as number
+    const jobExecutionId = firstOfLast + (runs[last + places.total] as number) - 1
+    setLastId.run({ runId: runs[last + places.runId], jobExecutionId })
+  }
+
   return {
     recordRun: recordTrigger,
+    /** All of them have been created. */
+    recordUsual,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const last = questions.findLast((question) => 'runId' in question)
       if (last) {

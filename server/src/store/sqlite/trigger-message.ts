@@ -1,0 +1,40 @@
+// A group of triggers on its way to the writer thread. A clone of an object spells out the name of each field, for each
+// trigger anew, and a buffer for each list of devices; so a group of usual triggers travels as two lists.
+
+import type { SQLInputValue } from 'node:sqlite'
+import type { CheckedTrigger, KeyQuestion } from './triggers.ts'
+
+/** `runs`: the fields of a new run, as `runs.ts` has them, one run after the other. `deviceNos`: of all runs. */
+export type UsualTriggers = { runs: SQLInputValue[]; deviceNos: Int32Array }
+
+export const fieldsPerRun = 12
+/** Where in the fields of a run it stands. */
+export const places = { runId: 0, ownerNo: 1, launchedAt: 4, firstExecutionId: 5, total: 6 } as const
+
+/** Undefined if one of them is not a usual one. */
+export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): UsualTriggers | undefined {
+  const runs: SQLInputValue[] = []
+  let devices = 0
+  for (const question of questions) {
+    if (!isUsual(question)) return undefined
+    const { runId, ownerNo, jobNo, jobVersion, launchedAt, firstExecutionId, total } = question
+    const { expireAt, deadlineAt, keyId, retryOf } = question
+    runs.push(runId, ownerNo, jobNo, jobVersion, launchedAt, firstExecutionId, total, total)
+    runs.push(expireAt, deadlineAt, keyId, retryOf)
+    devices += total
+  }
+  const deviceNos = new Int32Array(devices)
+  let at = 0
+  for (const question of questions as CheckedTrigger[]) {
+    if (question.total === 1) deviceNos[at] = question.deviceNos[0] as number
+    else deviceNos.set(question.deviceNos, at)
+    at += question.total
+  }
+  return { runs, deviceNos }
+}
+
+function isUsual(question: CheckedTrigger | KeyQuestion): question is CheckedTrigger {
+  if (!('runId' in question) || question.idempotency !== null) return false
+  const { rollout, request, values, window } = question
+  return rollout === undefined && request === undefined && values === undefined && window === undefined
+}
