@@ -16,13 +16,13 @@ import { type Database, takeIds } from './database.ts'
 import type { Directory, Names } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
-import { sendLaunch } from './launch-statement.ts'
+import { launchStatement } from './launch-statement.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import { findListed, isLong, readNames } from './read-names.ts'
 import { isKeyOlder, type RememberedKeys } from './remembered-keys.ts'
 import { sendExecutions } from './send-executions.ts'
-import type { FirstIds, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 import {
   countIds,
   type Entry,
@@ -124,9 +124,8 @@ async function recordAtOnce(
   launches: Launch[],
   options?: WriteOptions,
 ): Promise<Recorded[]> {
-  const send = (transaction: Transaction) => sendLaunch(transaction, names, launches)
-  const { firstIds } = await catalogue.holdWithin(names.keys(), send, options)
-  const { runId, jobExecutionId } = firstIds as FirstIds
+  const statement = launchStatement(names, launches)
+  const { runId, jobExecutionId } = await catalogue.launch(names.keys(), statement, options)
   for (const { run } of launches) {
     run.runId += runId
     run.firstExecutionId += jobExecutionId
