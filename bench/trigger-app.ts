@@ -35,6 +35,7 @@ export async function serveTriggers(keep?: Keep, { isPlain = true } = {}): Promi
   // Triggers need nothing else of a store.
   const store = {
     findApiKey: ({ keyId }: { keyId: string }) => (keyId === id ? key : undefined),
+    recallApiKey: () => undefined,
     recordKeyUse: async () => undefined,
     onEvents: () => undefined,
   } as unknown as Store

@@ -15,11 +15,16 @@ export type Caller = {
   readonly scopes: readonly Scope[]
   /** The session it authenticated by, if not by the key itself. */
   readonly sessionId?: string
+  /** Its key was recalled: before it is known to be valid, nothing may be written or answered but by who compares it. */
+  readonly keyAsOf?: string
 }
 
+/** The key of a caller that was recalled is not any more what it was: nothing was done. */
+export class KeyChanged extends Error {}
+
 /**
- * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests, so a
- * revocation or an expiry takes effect with the next request. At once where the store has the key in memory: a promise
+ * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests (but see
+ * `recallCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in memory: a promise
  * would delay every request.
  */
 export function identifyCaller(
@@ -37,6 +42,21 @@ export function identifyCaller(
     return callerBy(stored, now)
   }
   return found instanceof Promise ? found.then(callerWith) : callerWith(found)
+}
+
+/** At once, of a key that is remembered. Undefined: it has to be identified, and may not be valid. */
+export function recallCaller(
+  store: Pick<Store, 'recallApiKey'>,
+  apiKey: string,
+  now: number,
+  secrets: SecretCheck = secretCheck,
+): Caller | undefined {
+  const keyId = secrets.idOf('jc', apiKey)
+  const recalled = keyId === undefined ? undefined : store.recallApiKey({ keyId })
+  if (recalled === undefined) return undefined
+  const { key, asOf } = recalled
+  const isValid = secrets.matches(apiKey, key.secretHash) && keyErrorOf(key, now) === undefined
+  return isValid ? { ...callerBy(key, now), keyAsOf: asOf } : undefined
 }
 
 /** For a caller that authenticated by a session or ticket instead of the key itself. */

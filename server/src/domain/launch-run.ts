@@ -71,6 +71,7 @@ export type Refusal = Extract<
   TriggerOutcome,
   {
     kind:
+      | 'key-changed'
       | 'unknown-job'
       | 'unknown-device'
       | 'over-quota'

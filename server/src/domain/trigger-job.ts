@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
-import type { Caller } from './caller.ts'
+import { type Caller, KeyChanged } from './caller.ts'
 import type { Moment } from './execution.ts'
 import { laterBy } from './instants.ts'
 import type { RunJob } from './launch-run.ts'
@@ -126,6 +126,7 @@ async function recordLaunch(
     launchedAt,
     clock,
     keyId: caller.keyId,
+    ...(caller.keyAsOf !== undefined && { keyAsOf: caller.keyAsOf }),
     retryOf,
     idempotency: null,
     ...(request && { request }),
@@ -245,6 +246,8 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
       throw outcome.error
     case 'idempotency-key-reused':
       throw new ApiError('J-501')
+    case 'key-changed':
+      throw new KeyChanged()
     case 'unknown-job':
       throw new ApiError('J-301')
     case 'unknown-device':

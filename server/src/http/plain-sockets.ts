@@ -195,6 +195,11 @@ class PlainSocket implements PlainCall {
   #handOver(chunk?: Buffer): void {
     const socket = this.#socket
     if (socket.destroyed) return
+    // Its end was seen, and cannot be seen again: Node, which ends such a connection, would keep it.
+    if (this.#hasEnded) {
+      socket.destroy()
+      return
+    }
     socket.off('data', this.#onData).off('end', this.#onEnd).off('timeout', this.#onTimeout)
     socket.off('error', this.#onError).off('close', this.#onClose)
     socket.setTimeout(0)

@@ -4,7 +4,8 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
-import { type Caller, identifyCaller } from '../domain/caller.ts'
+import { type Caller, identifyCaller, KeyChanged, recallCaller } from '../domain/caller.ts'
+import type { Store } from '../domain/ports/store.ts'
 import type { LaunchedRun } from '../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../domain/trigger-job.ts'
 import type { Tell } from '../observe/events.ts'
@@ -19,7 +20,7 @@ import { turnToAnswer } from './turns.ts'
 import { shownUserAgent } from './user-agent.ts'
 
 export type PlainTriggerParts = {
-  deps: TriggerDeps & AuthenticateDeps & { tell: Tell }
+  deps: TriggerDeps & AuthenticateDeps & { store: Pick<Store, 'recallApiKey'>; tell: Tell }
   connections: Connections
   tellFailure: TellFailure
   nextRequestId: () => string
@@ -57,11 +58,11 @@ export function servePlainTriggers(server: Server, parts: PlainTriggerParts): vo
       return
     }
     const trigger = new PlainTrigger(parts, new RequestCall(parts, request, response, plain.userAgent))
-    trigger.admit(plain.apiKey, () => readBody(request, trigger), takeGeneralWay)
+    trigger.admit(plain.apiKey, () => readBody(request, trigger, takeGeneralWay), takeGeneralWay)
   })
 }
 
-function readBody(request: IncomingMessage, trigger: PlainTrigger): void {
+function readBody(request: IncomingMessage, trigger: PlainTrigger, takeGeneralWay: () => void): void {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
@@ -69,6 +70,13 @@ function readBody(request: IncomingMessage, trigger: PlainTrigger): void {
     trigger.serve(chunks.length === 1 && first ? first : Buffer.concat(chunks))
   })
   request.on('error', () => trigger.tell(new ApiError('J-907').status, undefined, 'J-907'))
+  if (!trigger.isRecalled) return
+  // Nobody whose key is void is waited for.
+  setImmediate(async () => {
+    if (request.complete || (await trigger.isValid()) || request.complete) return
+    for (const event of ['data', 'end', 'error']) request.removeAllListeners(event)
+    takeGeneralWay()
+  })
 }
 
 /** As Node has parsed it. */
@@ -111,39 +119,85 @@ export class PlainTrigger {
   readonly #parts: PlainTriggerParts
   readonly #call: PlainCall
   readonly #begun = performance.now()
+  readonly #at: number
+  #apiKey = ''
+  #takeGeneralWay: () => void = () => undefined
   #requestId = ''
   #caller: Caller | undefined
 
   constructor(parts: PlainTriggerParts, call: PlainCall) {
     this.#parts = parts
     this.#call = call
+    this.#at = parts.deps.now()
   }
 
-  /** Calls one of the two, at once or later. */
+  /** The key was not looked up. */
+  get isRecalled(): boolean {
+    return this.#caller?.keyAsOf !== undefined
+  }
+
+  /**
+   * Calls one of the two, at once or later. The transaction that writes compares the key of who is recalled; anything but a
+   * run is answered only after it was looked up, so that a key that is void is refused first: by the general way as well.
+   */
   admit(apiKey: string, onAdmitted: () => void, takeGeneralWay: () => void): void {
-    const { store, now, secrets, keyUse, limits } = this.#parts.deps
-    const at = now()
-    const begin = (caller: Caller) => {
-      const { keyId, ownerId, scopes } = caller
-      const isRefused =
-        !scopes.includes('TRIGGER') || limits.isOver('key', keyId) || limits.isOver('owner', ownerId)
-      if (isRefused) return takeGeneralWay()
-      limits.take('key', keyId)
-      limits.take('owner', ownerId)
-      keyUse.note(keyId, at)
-      this.#caller = caller
-      this.#requestId = this.#parts.nextRequestId()
-      onAdmitted()
+    const { store, secrets } = this.#parts.deps
+    this.#apiKey = apiKey
+    this.#takeGeneralWay = takeGeneralWay
+    const recalled = recallCaller(store, apiKey, this.#at, secrets)
+    if (recalled) {
+      this.#begin(recalled, onAdmitted)
+      return
     }
     let caller: Caller | Promise<Caller>
     try {
-      caller = identifyCaller(store, apiKey, at, secrets)
+      caller = this.#identify()
     } catch {
       takeGeneralWay()
       return
     }
-    if (caller instanceof Promise) caller.then(begin, takeGeneralWay)
-    else begin(caller)
+    if (caller instanceof Promise) caller.then((found) => this.#begin(found, onAdmitted), takeGeneralWay)
+    else this.#begin(caller, onAdmitted)
+  }
+
+  #identify(): Caller | Promise<Caller> {
+    const { store, secrets } = this.#parts.deps
+    return identifyCaller(store, this.#apiKey, this.#at, secrets)
+  }
+
+  #begin(caller: Caller, onAdmitted: () => void): void {
+    const { limits } = this.#parts.deps
+    const { keyId, ownerId, scopes } = caller
+    const isRefused =
+      !scopes.includes('TRIGGER') || limits.isOver('key', keyId) || limits.isOver('owner', ownerId)
+    if (isRefused) {
+      this.#takeGeneralWay()
+      return
+    }
+    limits.take('key', keyId)
+    limits.take('owner', ownerId)
+    this.#take(caller)
+    this.#requestId = this.#parts.nextRequestId()
+    onAdmitted()
+  }
+
+  #take(caller: Caller): void {
+    this.#caller = caller
+    if (caller.keyAsOf === undefined) this.#noteUse(caller)
+  }
+
+  #noteUse({ keyId }: Caller): void {
+    this.#parts.deps.keyUse.note(keyId, this.#at)
+  }
+
+  /** Looks the key up. True also where that is not known, because the store cannot say. */
+  async isValid(): Promise<boolean> {
+    try {
+      this.#take(await this.#identify())
+      return true
+    } catch (failure) {
+      return !(failure instanceof ApiError)
+    }
   }
 
   /** It must have been admitted. */
@@ -153,19 +207,35 @@ export class PlainTrigger {
 
   async #trigger(bytes: Buffer): Promise<void> {
     const { deps, checkBody } = this.#parts
+    const caller = this.#caller as Caller
     let run: LaunchedRun
     try {
       const body = parseBody(bytes)
       checkBody(body)
-      run = await triggerJob(deps, this.#caller as Caller, body as TriggerRequest)
+      run = await triggerJob(deps, caller, body as TriggerRequest)
     } catch (error) {
-      this.#refuse(error)
+      if (caller.keyAsOf === undefined) this.#refuse(error)
+      else await this.#lookUpAndRefuse(error, bytes)
       return
     }
+    if (caller.keyAsOf !== undefined) this.#noteUse(caller)
     const turn = turnToAnswer(run.devices.length)
     if (turn) await turn
     this.#send(201, ['location', `/job/api/runs/${run.runId}`], triggeredJson(run))
     this.tell(201, run.runId)
+  }
+
+  async #lookUpAndRefuse(error: unknown, bytes: Buffer): Promise<void> {
+    try {
+      this.#take(await this.#identify())
+    } catch (failure) {
+      // There it is refused before its body would be read.
+      if (failure instanceof ApiError) this.#takeGeneralWay()
+      else this.#refuse(error instanceof ApiError || error instanceof KeyChanged ? failure : error)
+      return
+    }
+    if (error instanceof KeyChanged) await this.#trigger(bytes)
+    else this.#refuse(error)
   }
 
   #refuse(cause: unknown): void {

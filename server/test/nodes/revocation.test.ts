@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
+import { sendRaw } from '@jobcast/testkit/raw-http'
 import { deviceFilters } from '@jobcast/testkit/simulated-device'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
@@ -40,6 +41,82 @@ test(`${rounds} keys revoked at one node are refused by the next call at another
     assert.deepEqual([status, json.code], [403, 'J-802'])
   }
   t.diagnostic(`revoked and refused in at most ${latest(times)}`)
+})
+
+const trigger = (deviceId: string, jobName = 'restart') => JSON.stringify({ jobName, deviceIds: [deviceId] })
+const bodies = {
+  'a device': trigger('d1'),
+  'an unknown device': trigger('nobody'),
+  'an unknown job': trigger('d1', 'nothing'),
+  'no JSON': '{"jobName":',
+}
+
+/** Without what differs from one answer to the next. */
+async function answerTo(node: OpenServer, apiKey: string, body: string, more: string[] = []) {
+  const lines = [
+    'POST /job/api/jobs/execute HTTP/1.1',
+    ...['host: x', `x-api-key: ${apiKey}`, 'content-type: application/json'],
+    ...[`content-length: ${Buffer.byteLength(body)}`, ...more],
+  ]
+  const { status, head, body: text } = await sendRaw(node.http, `${lines.join('\r\n')}\r\n\r\n${body}`)
+  const headers = head.split('\r\n').filter((line) => !/^(?:date|x-request-id):/i.test(line))
+  return { status, headers: headers.sort(), text }
+}
+
+// Triggers do not look up a key that the node remembers.
+test(`a key revoked at one node triggers nothing more at another, whatever is sent`, longTest, async (t) => {
+  const { nodes } = await openNodes(t, 2)
+  const [one, two] = nodes as [OpenServer, OpenServer]
+  await one.putJobAndDevices('restart', ['d1'])
+  for (const [title, body] of Object.entries(bodies)) {
+    await t.test(title, async () => {
+      const { keyId, apiKey } = await one.newKey(['TRIGGER'])
+      for (let times = 0; times < 3; times++)
+        assert.equal((await answerTo(two, apiKey, trigger('d1'))).status, 201)
+      let isRevoked = false
+      const busy = Promise.all(
+        Array.from({ length: 4 }, async () => {
+          for (;;) {
+            const wasRevoked = isRevoked
+            const { status } = await answerTo(two, apiKey, trigger('d1'))
+            if (wasRevoked) return assert.equal(status, 403)
+          }
+        }),
+      )
+      assert.equal((await one.call('DELETE', `/job/api/keys/${keyId}`)).status, 204)
+      isRevoked = true
+      const refused = await answerTo(two, apiKey, body)
+      assert.equal(refused.status, 403)
+      assert.equal(JSON.parse(refused.text).code, 'J-802')
+      assert.deepEqual(refused, await answerTo(two, apiKey, body, ['x-other: 1']))
+      await busy
+    })
+    await t.test(`${title}, and nothing else was sent since`, async () => {
+      const { keyId, apiKey } = await one.newKey(['TRIGGER'])
+      assert.equal((await answerTo(two, apiKey, trigger('d1'))).status, 201)
+      assert.equal((await one.call('DELETE', `/job/api/keys/${keyId}`)).status, 204)
+      const refused = await answerTo(two, apiKey, body)
+      assert.deepEqual(refused, await answerTo(two, apiKey, body, ['x-other: 1']))
+      assert.equal(JSON.parse(refused.text).code, 'J-802')
+    })
+  }
+  await t.test('a body that does not come', async () => {
+    const { keyId, apiKey } = await one.newKey(['TRIGGER'])
+    assert.equal((await answerTo(two, apiKey, trigger('d1'))).status, 201)
+    assert.equal((await one.call('DELETE', `/job/api/keys/${keyId}`)).status, 204)
+    const head = `POST /job/api/jobs/execute HTTP/1.1\r\nhost: x\r\nx-api-key: ${apiKey}\r\n`
+    const begun = `${head}content-type: application/json\r\ncontent-length: 50\r\n\r\n{`
+    assert.equal((await sendRaw(two.http, begun)).status, 403)
+  })
+  await t.test('another key of the same owner goes on', async () => {
+    const { apiKey } = await one.newKey(['TRIGGER'])
+    assert.equal((await answerTo(two, apiKey, trigger('d1'))).status, 201)
+    const { keyId } = await one.newKey(['TRIGGER'])
+    assert.equal((await one.call('DELETE', `/job/api/keys/${keyId}`)).status, 204)
+    assert.equal((await answerTo(two, apiKey, trigger('d1'))).status, 201)
+    const unknown = await answerTo(two, apiKey, trigger('d1', 'nothing'))
+    assert.equal(JSON.parse(unknown.text).code, 'J-301')
+  })
 })
 
 test(

@@ -1,10 +1,13 @@
-// A way to PostgreSQL that breaks at a COMMIT: real TCP, and the server does what it was sent, or does not.
+// A way to PostgreSQL that breaks at a COMMIT, or at a statement that is a transaction of its own (launch-alone.ts): real TCP, and the server does what it was sent, or does not.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 const sentCommit = Buffer.from('COMMIT\0')
+/** Bound to a portal without a name. Its answer ends with the tag of a SELECT, and is sent behind its commit. */
+const sentLaunch = Buffer.from('\0launch\0')
+const launched = Buffer.from('SELECT 1\0')
 const begin = Buffer.from('BEGIN READ WRITE\0')
 // As long as the one it takes the place of.
 const failing = Buffer.from('SELECT 1 / 0    \0')
@@ -23,6 +26,8 @@ export type CommitProxy = {
   failNextBegin(): void
   /** How many were broken. */
   readonly broken: number
+  /** Of these, how many at a statement that is a transaction of its own. */
+  readonly brokenAlone: number
   /** From now on, or until it is false again, nobody is connected any more. */
   isDown: boolean
   /** Resolves when the server has dealt with it. */
@@ -35,7 +40,7 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
   let next: { way: Break; having: string; isDown: boolean } | undefined
   let failsBegin = false
   let late: (() => Promise<void>) | undefined
-  const proxy = { url: '', broken: 0, isDown: false }
+  const proxy = { url: '', broken: 0, brokenAlone: 0, isDown: false }
   const server = createServer((client) => {
     if (proxy.isDown) {
       client.destroy()
@@ -45,16 +50,19 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
     client.setNoDelay()
     for (const socket of [client, database]) sockets.add(socket.on('error', () => undefined))
     let isLost = false
+    /** The tag with which the server says that it is done. */
+    let doneTag = sentCommit
     let isWriting = false
     let sent = Buffer.alloc(0)
     client.on('data', (chunk) => {
-      if (chunk.includes(begin)) isWriting = true
+      const isLaunch = !isWriting && chunk.includes(sentLaunch)
+      if (chunk.includes(begin) || isLaunch) isWriting = true
       if (isWriting) sent = Buffer.concat([sent, chunk])
-      if (isWriting && failsBegin) {
+      if (isWriting && failsBegin && !isLaunch) {
         failsBegin = false
         failing.copy(chunk, chunk.indexOf(begin))
       }
-      if (!isWriting || !chunk.includes(sentCommit)) {
+      if (!isWriting || !(isLaunch || chunk.includes(sentCommit))) {
         database.write(chunk)
         return
       }
@@ -69,6 +77,10 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
       next = undefined
       isLost = true
       proxy.broken++
+      if (isLaunch) {
+        proxy.brokenAlone++
+        doneTag = launched
+      }
       proxy.isDown ||= isDown
       if (way === 'before-commit') database.destroy()
       if (way === 'after-commit') database.write(chunk)
@@ -82,8 +94,7 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
     })
     database.on('data', (chunk) => {
       if (!isLost) client.write(chunk)
-      // The tag with which the server says that it is done.
-      else if (chunk.includes(sentCommit)) client.destroy()
+      else if (chunk.includes(doneTag)) client.destroy()
     })
     database.on('close', () => client.destroy())
     client.on('close', () => {

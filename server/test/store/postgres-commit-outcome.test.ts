@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
+import pg from 'pg'
 import { CommitUnknown, StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import { locks } from '../../src/store/postgres/locks.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { type CommitProxy, openCommitProxy } from './commit-proxy.ts'
 import { update } from './device-reports.ts'
@@ -62,6 +64,8 @@ test('a trigger, a report and a put that were committed are answered, though the
     assert.equal(put?.created, true)
   }
   assert.equal((await allRuns(store, ownerNo)).length, 3)
+  // The first one has read the names.
+  assert.equal(proxy.brokenAlone, 2)
 })
 
 test('what was not committed is refused, and nothing of it is there', async (t) => {
@@ -77,6 +81,7 @@ test('what was not committed is refused, and nothing of it is there', async (t) 
     breaking(proxy, 'before-commit', () => createOne(store, trigger(['d1']))),
     isUnavailable,
   )
+  assert.equal(proxy.brokenAlone, 1)
   assert.equal((await allRuns(store, ownerNo)).length, 4)
 })
 
@@ -87,6 +92,7 @@ test('a commit that the server gets after it was given up is rolled back', async
     breaking(proxy, 'late', () => createOne(store, trigger(['d1']))),
     isUnavailable,
   )
+  assert.equal(proxy.brokenAlone, 1)
   await proxy.sendLate()
   assert.equal((await allRuns(store, ownerNo)).length, 1)
   await createOne(store, trigger(['d1']))
@@ -103,6 +109,35 @@ test('while the database is away, whoever asked is told that it may have been ma
   proxy.isDown = false
   assert.equal((await allRuns(store, ownerNo)).length, 1)
   await createOne(store, trigger(['d1']))
+  // The names are known by now.
+  proxy.isDown = true
+  await assert.rejects(
+    breaking(proxy, 'after-commit', () => createOne(store, trigger(['d1']))),
+    CommitUnknown,
+  )
+  assert.equal(proxy.brokenAlone, 1)
+  proxy.isDown = false
+  assert.equal((await allRuns(store, ownerNo)).length, 3)
+})
+
+test('a statement of its own whose connection the server ends is looked up', async (t) => {
+  const { databaseUrl, store, ownerNo, trigger } = await openBehindProxy(t)
+  await createOne(store, trigger(['d1']))
+  // Holds what the statement waits for, so that it is under way when it is ended.
+  const other = new pg.Client(databaseUrl)
+  await other.connect()
+  t.after(() => other.end())
+  await other.query(`SELECT pg_advisory_lock(${locks.eventsOfOwner}, ${ownerNo})`)
+  const made = createOne(store, trigger(['d1']))
+  made.catch(() => undefined)
+  const waiting = 'SELECT pid FROM pg_locks WHERE NOT granted'
+  await waitUntil('it waits', async () => (await execute(databaseUrl, waiting)).length > 0)
+  await execute(databaseUrl, `SELECT pg_terminate_backend(pid) FROM (${waiting}) AS waiting`)
+  await assert.rejects(made, isUnavailable)
+  await other.query('SELECT pg_advisory_unlock_all()')
+  assert.equal((await allRuns(store, ownerNo)).length, 1)
+  await createOne(store, trigger(['d1']))
+  assert.equal((await allRuns(store, ownerNo)).length, 2)
 })
 
 test('what only reads in a transaction writes nothing', async (t) => {

@@ -17,6 +17,8 @@ export type Trigger = {
   clock: SteadyInstant
   /** The id of the key that triggers. */
   keyId: string
+  /** If the key was recalled (`recallApiKey`) and not looked up. */
+  keyAsOf?: string
   /** The run whose failures it tries again. */
   retryOf: number | null
   /** Keys live on the steady clock, which all nodes share: no wall clock that is set makes a second run of one. */
@@ -92,6 +94,8 @@ export type TriggerOutcome =
   /** As `replayed`, but what was answered then cannot be read right now. */
   | { kind: 'unreadable'; error: unknown }
   | { kind: 'idempotency-key-reused' }
+  /** Nothing was made: the key that was recalled is not any more what it was. Look it up. */
+  | { kind: 'key-changed' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
   /** The one that it names, not that of its job. */

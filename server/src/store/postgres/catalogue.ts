@@ -6,8 +6,9 @@ import type { WriteOptions } from '../../domain/ports/write-options.ts'
 import { type Database, lockWaitMs } from './database.ts'
 import type { Names } from './directory.ts'
 import { InOrder } from './in-order.ts'
+import type { LoneStatement } from './launch-alone.ts'
 import { locks } from './locks.ts'
-import type { Transaction } from './transaction.ts'
+import type { FirstIds, Transaction } from './transaction.ts'
 
 const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
 const CHANGE = `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
@@ -45,19 +46,16 @@ export class Catalogue {
     )
   }
 
-  /** For a statement that holds it by itself: the commit is sent behind it. Gives the transaction when it is over. */
-  holdWithin(
+  /** For a statement that holds it by itself. Gives the ids that it has taken. */
+  launch(
     ownerNos: Iterable<number>,
-    send: (transaction: Transaction) => Promise<unknown>,
-    options?: WriteOptions,
-  ): Promise<Transaction> {
-    return this.#inTurn(
+    statement: LoneStatement,
+    options: WriteOptions = { waitsForLocks: true },
+  ): Promise<FirstIds> {
+    return this.#inOrder.take(
       ascending(ownerNos),
-      (passOn) => async (transaction) => {
-        send(transaction).then(passOn, passOn)
-        return transaction
-      },
-      options,
+      () => this.#db.launch(statement, options),
+      options.waitsForLocks ? undefined : lockWaitMs,
     )
   }
 

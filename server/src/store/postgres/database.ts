@@ -9,17 +9,21 @@ import type { Queries as NamedQueries } from '../queries.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'
 import { CommitMarkers } from './commit-markers.ts'
-import { connectionOptions, nodeName, prepared } from './connect.ts'
-import { failureOf, isAnswer, isInTheWay, isLockTimeout } from './failures.ts'
+import { connectionOptions, nodeName } from './connect.ts'
+import { isAnswer, isInTheWay, isLockTimeout } from './failures.ts'
+import { type LoneStatement, launchAlone } from './launch-alone.ts'
 import { buildNamedQueries } from './named-queries.ts'
+import { ask, type OnClient, withClient } from './pool-client.ts'
 import { onClient, type Queries, type Row } from './rows.ts'
-import { type FirstIds, Transaction } from './transaction.ts'
+import { type CommitCheck, type FirstIds, Transaction } from './transaction.ts'
 
 // Each of their own, so that no number of readers keeps a writer waiting for a connection, nor all else those writes
 // that come in groups: of triggers, reports and device puts, two each.
 const readers = 6
 const writers = 6
 const grouped = 6
+// For groups of triggers that are one statement.
+const launching = 2
 // For those of them that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may.
 const waiting = 6
 // For selectors, which may read all devices: whoever else reads does not wait behind them.
@@ -48,6 +52,8 @@ export class Database implements Queries {
   readonly #writers: pg.Pool
   readonly #grouped: pg.Pool
   readonly #waiting: pg.Pool
+  readonly #launching: pg.Pool
+  readonly #launchingInTurn: pg.Pool
   readonly #notes: pg.Pool
   readonly #selections: pg.Pool
   readonly #url: string
@@ -94,6 +100,8 @@ export class Database implements Queries {
     this.#writers = open(writers, {}, (client) => this.#prepareToWrite(client))
     this.#waiting = open(waiting, {}, (client) => this.#prepareToWrite(client))
     this.#grouped = open(grouped, { lock_timeout: `${lockWaitMs}` }, (client) => this.#prepareToWrite(client))
+    this.#launching = open(launching, { lock_timeout: `${lockWaitMs}` })
+    this.#launchingInTurn = open(launching)
     this.#markers = new CommitMarkers(url, nodeNo, this.watch)
     // That a node lives need not be on disk.
     this.#notes = open(1, { synchronous_commit: 'off' })
@@ -127,25 +135,41 @@ export class Database implements Queries {
 
   /** The work may run again from its beginning; it holds as a whole, or not at all when this rejects; but see CommitUnknown. */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transact(this.#writers, work)
+    return this.#write(this.#writers, (client, discard) => this.#writeOn(client, work, discard))
   }
 
   /** The same for those writes of which there are never more than a few at once. */
-  async inGroupTransaction<T>(
+  inGroupTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     { waitsForLocks }: WriteOptions = { waitsForLocks: true },
   ): Promise<T> {
+    const write: OnClient<T> = (client, discard) => this.#writeOn(client, work, discard)
+    return waitsForLocks ? this.#write(this.#waiting, write) : this.#writeUnlessBusy(this.#grouped, write)
+  }
+
+  /** A statement that is a transaction of its own. */
+  launch(
+    statement: LoneStatement,
+    { waitsForLocks }: WriteOptions = { waitsForLocks: true },
+  ): Promise<FirstIds> {
+    const write: OnClient<FirstIds> = (client, discard) => this.#launchOn(client, statement, discard)
+    return waitsForLocks
+      ? this.#write(this.#launchingInTurn, write)
+      : this.#writeUnlessBusy(this.#launching, write)
+  }
+
+  async #writeUnlessBusy<T>(pool: pg.Pool, write: OnClient<T>): Promise<T> {
     try {
-      return await this.#transact(waitsForLocks ? this.#waiting : this.#grouped, work)
+      return await this.#write(pool, write)
     } catch (error) {
-      throw !waitsForLocks && isLockTimeout(error) ? new LocksBusy() : error
+      throw isLockTimeout(error) ? new LocksBusy() : error
     }
   }
 
-  async #transact<T>(pool: pg.Pool, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  async #write<T>(pool: pg.Pool, write: OnClient<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#withClient(pool, (client, discard) => this.#writeOn(client, work, discard))
+        return await this.#withClient(pool, write)
       } catch (error) {
         if (!isInTheWay(error)) throw error
         if (attempt === attempts) throw new StorageUnavailable(error)
@@ -153,10 +177,7 @@ export class Database implements Queries {
     }
   }
 
-  async #withClient<T>(
-    pool: pg.Pool,
-    work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
-  ): Promise<T> {
+  async #withClient<T>(pool: pg.Pool, work: OnClient<T>): Promise<T> {
     try {
       const value = await withClient(pool, work)
       this.watch.answered()
@@ -174,27 +195,42 @@ export class Database implements Queries {
     this.#begin.set(client, rows[0].is_read_only ? 'BEGIN' : 'BEGIN READ WRITE')
   }
 
-  async #writeOn<T>(
+  #writeOn<T>(
     client: pg.PoolClient,
     work: (transaction: Transaction) => Promise<T>,
     discard: () => void,
   ): Promise<T> {
-    const marker = this.#markers.take()
-    const transaction = new Transaction(client, this.#begin.get(client) ?? 'BEGIN', this.policies, {
-      markers: this.#markers,
-      marker,
+    return this.#withMarker(async (check) => {
+      const begin = this.#begin.get(client) ?? 'BEGIN'
+      const transaction = new Transaction(client, begin, this.policies, check)
+      try {
+        const value = await transaction.carryOut(() => work(transaction))
+        if (transaction.hasEvents) this.onEvents()
+        return value
+      } finally {
+        if (transaction.isConnectionLost) discard()
+      }
     })
+  }
+
+  #launchOn(client: pg.PoolClient, statement: LoneStatement, discard: () => void): Promise<FirstIds> {
+    return this.#withMarker(async (check) => {
+      const firstIds = await launchAlone(client, statement, check, discard)
+      this.onEvents()
+      return firstIds
+    })
+  }
+
+  async #withMarker<T>(write: (check: CommitCheck) => Promise<T>): Promise<T> {
+    const marker = this.#markers.take()
     let isKnown = true
     try {
-      const value = await transaction.carryOut(() => work(transaction))
-      if (transaction.hasEvents) this.onEvents()
-      return value
+      return await write({ markers: this.#markers, marker })
     } catch (error) {
       isKnown = !(error instanceof CommitUnknown)
       throw error
     } finally {
       if (isKnown) this.#markers.giveBack(marker)
-      if (transaction.isConnectionLost) discard()
     }
   }
 
@@ -229,7 +265,8 @@ export class Database implements Queries {
   }
 
   async close(): Promise<void> {
-    const pools = [this.#readers, this.#writers, this.#grouped, this.#waiting, this.#notes, this.#selections]
+    const writing = [this.#writers, this.#grouped, this.#waiting, this.#launching, this.#launchingInTurn]
+    const pools = [...writing, this.#readers, this.#notes, this.#selections]
     await Promise.all(pools.map((pool) => pool.end()))
   }
 }
@@ -238,42 +275,4 @@ export class Database implements Queries {
 export async function takeIds(transaction: Queries, runs: number, executions: number): Promise<FirstIds> {
   const [row] = await transaction.query(TAKE_IDS, [runs, executions])
   return IDS.read(row ?? {})
-}
-
-/** `discard`: the connection is not used again. */
-async function withClient<T>(
-  pool: pg.Pool,
-  work: (client: pg.PoolClient, discard: () => void) => Promise<T>,
-): Promise<T> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw new StorageUnavailable(error)
-  })
-  let isSound = true
-  // While it is lent out, its pool does not listen; without a listener a broken connection would end the process.
-  const discard = () => {
-    isSound = false
-  }
-  client.on('error', discard)
-  try {
-    return await work(client, discard)
-  } catch (error) {
-    // A connection that failed may be in any state. One that said why it refuses is sound.
-    if (error instanceof StorageUnavailable) isSound = false
-    throw error
-  } finally {
-    client.off('error', discard)
-    client.release(!isSound)
-  }
-}
-
-async function ask(
-  client: pg.ClientBase,
-  sql: string,
-  values: readonly unknown[],
-): Promise<pg.QueryResult<Row>> {
-  try {
-    return await client.query<Row>(prepared(sql, values))
-  } catch (error) {
-    throw failureOf(error)
-  }
 }

@@ -5,9 +5,10 @@ import { columnOf } from '../queries.ts'
 import { newRunFields } from '../tables/runs.ts'
 import { countUpWithIds } from './commit-markers.ts'
 import type { Names } from './directory.ts'
+import type { LoneStatement } from './launch-alone.ts'
 import { locks } from './locks.ts'
+import { placeValues } from './named-queries.ts'
 import { numbers } from './rows.ts'
-import type { FirstIds, Transaction } from './transaction.ts'
 import type { Launch } from './trigger-group.ts'
 
 /** Of a new run, in `new_run`. */
@@ -57,11 +58,11 @@ const LAUNCH = `
   SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids`
 
 /** `launches`: with ids from 0 on; they are given theirs behind all that were given before. */
-export function sendLaunch(transaction: Transaction, names: Names, launches: Launch[]): Promise<FirstIds> {
+export function launchStatement(names: Names, launches: Launch[]): LoneStatement {
   const owners = [...names.keys()].sort((a, b) => a - b)
   const runs = launches.map(({ run }) => run)
   const deviceNos = launches.flatMap(({ devices }) => devices.map(({ deviceNo }) => deviceNo))
-  return transaction.sendLaunch(LAUNCH, {
+  const values = {
     owners,
     states: owners.map((ownerNo) => names.get(ownerNo)?.state),
     runs: runs.length,
@@ -77,7 +78,11 @@ export function sendLaunch(transaction: Transaction, names: Names, launches: Lau
     keyIds: runs.map(({ keyId }) => keyId),
     retriesOf: orNulls(runs.map(({ retryOf }) => retryOf)),
     deviceNos: numbers(deviceNos),
-  })
+  }
+  return (marker) => {
+    const { text, parameters } = placeValues(LAUNCH, { ...values, ...marker })
+    return { name: 'launch', text, values: parameters }
+  }
 }
 
 function orNulls(list: (number | null)[]): string {

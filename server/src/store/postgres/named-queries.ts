@@ -12,16 +12,26 @@ const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.postgres)
 export function buildNamedQueries(ask: Ask): Queries {
   const send = (sql: Sql, values: Values) => {
     const isOnce = typeof sql !== 'string' && sql.isOnce === true
-    const { text, names, isJson } = isOnce ? parse(sql.postgres) : statementOf(textOf(sql))
-    const parameters = names.map((name, index) =>
-      isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
-    )
+    const statement = isOnce ? parse(sql.postgres) : statementOf(textOf(sql))
+    const { text, parameters } = place(statement, values)
     return ask(text, parameters, isOnce)
   }
   return buildQueries(
     async (sql, values) => (await send(sql, values)).rows,
     async (sql, values) => (textOf(sql) === '' ? 0 : ((await send(sql, values)).rowCount ?? 0)),
   )
+}
+
+/** A statement and its parameters, for who sends it on its own. */
+export function placeValues(sql: string, values: Values): { text: string; parameters: unknown[] } {
+  return place(statementOf(sql), values)
+}
+
+function place({ text, names, isJson }: Statement, values: Values) {
+  const parameters = names.map((name, index) =>
+    isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
+  )
+  return { text, parameters }
 }
 
 const statements = new Map<string, Statement>()

@@ -4,7 +4,6 @@ import { RunCursors } from '../../domain/apply-clocks.ts'
 import type { DevicePut } from '../../domain/ports/devices.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import type { WriteOptions } from '../../domain/ports/write-options.ts'
-import { findApiKeys } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
 import { hasSelector, listSelected, selectionSnapshots } from '../tables/device-selection.ts'
@@ -16,14 +15,15 @@ import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
 import { GroupedLookup } from './grouped-lookup.ts'
+import type { RememberedKeys } from './remembered-keys.ts'
 
-export function bindPlainSteps(db: Database, catalogue: Catalogue) {
+export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: RememberedKeys) {
   return {
     ...bind(reads, (step) => step(db.named)),
     ...bind(snapshots, (step) => db.inSnapshot(({ named }) => step(named))),
     ...bind(writes, (step) => db.inTransaction(({ named }) => step(named))),
     ...bind(catalogueWrites, (step, { ownerNo }) => catalogue.change([ownerNo], ({ named }) => step(named))),
-    ...buildKeyLookup(db),
+    ...buildKeyLookup(db, keys),
     ...buildEnrollmentSteps(db, catalogue),
     listExecutions: (list: ExecutionList) =>
       goesThroughRuns(list.filter)
@@ -43,13 +43,10 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue) {
   }
 }
 
-/** Each call of the API asks for a key. */
-function buildKeyLookup(db: Database): Pick<Store, 'findApiKey'> {
-  const keys = new GroupedLookup(async (keyIds) => {
-    const found = await findApiKeys(db.named, keyIds)
-    return new Map(found.map((key) => [key.keyId, key]))
-  })
-  return { findApiKey: ({ keyId }) => keys.find(keyId) }
+/** Each call of the API asks for a key, except triggers whose key is remembered. */
+function buildKeyLookup(db: Database, keys: RememberedKeys): Pick<Store, 'findApiKey'> {
+  const lookup = new GroupedLookup((keyIds) => keys.find(db.named, keyIds))
+  return { findApiKey: ({ keyId }) => lookup.find(keyId) }
 }
 
 function buildEnrollmentSteps(db: Database, catalogue: Catalogue): Pick<Store, 'enrollDevice'> {

@@ -15,6 +15,7 @@ import { Partitions } from './partitions.ts'
 import { bindPlainSteps } from './plain-steps.ts'
 import { buildPresenceSteps, leaveConnections } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
+import { RememberedKeys } from './remembered-keys.ts'
 import { buildReportSteps } from './reports.ts'
 import { buildRetentionSteps } from './retention.ts'
 import { onClient } from './rows.ts'
@@ -50,11 +51,13 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   const underWay = new UnderWay(db.watch)
   const partitions = new Partitions(db)
   const directory = new Directory()
+  const keys = new RememberedKeys()
   const oldestRuns = new OldestRuns()
-  const steps = underWay.counting(await buildSteps(db, partitions, { directory, oldestRuns }, nodeNo))
+  const steps = underWay.counting(await buildSteps(db, partitions, { directory, keys, oldestRuns }, nodeNo))
   const forgetAll = () => {
     partitions.forget()
     directory.clear()
+    keys.clear()
     oldestRuns.clear()
     db.policies.clear()
   }
@@ -67,6 +70,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   return {
     ...steps,
+    recallApiKey: ({ keyId }) => keys.recall(keyId),
     nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, at, nodeNo), forgetAll),
     onEvents: (listener) => void signal.on('events', listener),
     close() {
@@ -79,9 +83,9 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
 async function buildSteps(
   db: Database,
   partitions: Partitions,
-  remembered: { directory: Directory; oldestRuns: OldestRuns },
+  remembered: { directory: Directory; keys: RememberedKeys; oldestRuns: OldestRuns },
   nodeNo: number,
-): Promise<Omit<Store, 'onEvents' | 'close'>> {
+): Promise<Omit<Store, 'onEvents' | 'close' | 'recallApiKey'>> {
   const { jobExecutionId } = await db.readLastIds()
   await partitions.reach(jobExecutionId + 1)
   const catalogue = new Catalogue(db)
@@ -89,7 +93,7 @@ async function buildSteps(
     async checkHealth() {
       await db.inTransaction((transaction) => transaction.query(PROBE))
     },
-    ...bindPlainSteps(db, catalogue),
+    ...bindPlainSteps(db, catalogue, remembered.keys),
     ...buildPresenceSteps(db, nodeNo),
     ...buildTriggerSteps({ db, partitions, catalogue, ...remembered }),
     ...buildLargeRunSteps(db, partitions, remembered.oldestRuns),

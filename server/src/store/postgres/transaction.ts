@@ -14,8 +14,7 @@ import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-er
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
 import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
-import { rows } from '../schema/column.ts'
-import { event, lastId } from '../schema/tables.ts'
+import { event } from '../schema/tables.ts'
 import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
 import { sendCopy } from './copy-in.ts'
@@ -34,8 +33,6 @@ const INSERT_FINISHED = `
   FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended`
 const { eventId, ...given } = event.fields
 const INSERT_EVENTS = insertInto(given)
-
-const FIRST_IDS = rows(lastId.fields)
 
 /** Of a group of new runs. */
 export type FirstIds = { runId: number; jobExecutionId: number }
@@ -68,14 +65,9 @@ export class Transaction implements Queries {
   #failure: unknown
   /** Written as the last thing before the commit. */
   readonly events: NewEvent[] = []
-  /** There are some, these or those that a statement of the work has written itself. */
   hasEvents = false
   /** Runs in which something came to its end: those in which nothing is left have finished by it. */
   readonly touchedRuns: { runId: number; at: number }[] = []
-  /** The answer to a statement that counts up the marker itself. */
-  #launched: Promise<FirstIds> | undefined
-  /** Once it is committed, those that such a statement has given. */
-  firstIds: FirstIds | undefined
   /** For the steps that both stores share. */
   readonly named: Writes
 
@@ -114,14 +106,6 @@ export class Transaction implements Queries {
   #sendRun(sql: Sql, values: Values): void {
     // A failure fails the commit.
     this.named.run(sql, values).catch(() => undefined)
-  }
-
-  /** A statement with `countUpWithIds`, the last one before the commit. Its ids are known when that is done. */
-  sendLaunch(sql: string, values: Values): Promise<FirstIds> {
-    this.hasEvents = true
-    this.#launched = this.named.one(FIRST_IDS, sql, { ...values, ...this.#check?.marker })
-    this.#launched.catch(() => undefined)
-    return this.#launched
   }
 
   /** Rows of a table, not in text. Resolves when they are sent: nothing else may be before. A failure fails the commit. */
@@ -164,9 +148,7 @@ export class Transaction implements Queries {
     }
     if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
     const counted =
-      this.#launched || this.#check === undefined
-        ? undefined
-        : this.named.one(COUNTED, COUNT_UP, this.#check.marker)
+      this.#check === undefined ? undefined : this.named.one(COUNTED, COUNT_UP, this.#check.marker)
     counted?.catch(() => undefined)
     this.#isCommitSent = true
     // Its answer decides, whatever became of the others: after a statement that failed it is a rollback.
@@ -175,8 +157,7 @@ export class Transaction implements Queries {
     // Where there was no transaction to commit, that is answered like a commit.
     await this.#begun
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)
-    this.firstIds = await this.#launched
-    if (this.#launched || (await counted)?.isWritten) this.#check?.markers.countUp(this.#check.marker)
+    if ((await counted)?.isWritten) this.#check?.markers.countUp(this.#check.marker)
   }
 
   /** The connection was lost before COMMIT was answered. It is not simply sent again: that could do everything twice. */
@@ -184,10 +165,7 @@ export class Transaction implements Queries {
     if (this.#check === undefined || !(error instanceof StorageUnavailable)) throw error
     this.isConnectionLost = true
     const outcome = await this.#check.markers.findOutcome(this.#check.marker)
-    if (outcome.kind === 'committed') {
-      if (this.#launched) this.firstIds = outcome.ids as FirstIds
-      return outcome.kind
-    }
+    if (outcome.kind === 'committed') return outcome.kind
     if (outcome.kind === 'unknown') this.#failure = new CommitUnknown(error)
     throw this.#failure
   }

@@ -16,12 +16,13 @@ import { type Database, takeIds } from './database.ts'
 import type { Directory, Names } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
-import { sendLaunch } from './launch-statement.ts'
+import { launchStatement } from './launch-statement.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import { findListed, isLong, readNames } from './read-names.ts'
+import { isKeyOlder, type RememberedKeys } from './remembered-keys.ts'
 import { sendExecutions } from './send-executions.ts'
-import type { FirstIds, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 import {
   countIds,
   type Entry,
@@ -50,6 +51,7 @@ type Parts = {
   partitions: Partitions
   catalogue: Catalogue
   directory: Directory
+  keys: RememberedKeys
   oldestRuns: OldestRuns
 }
 
@@ -107,6 +109,7 @@ function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): 
     const needsMore = isCounted || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
+  if (triggers.some((trigger) => isKeyOlder(trigger, names))) return undefined
   const entries = launchGroup(
     triggers.map((trigger) => judge(trigger, names, findNamed(trigger, names))),
     { runId: 0, jobExecutionId: 0 },
@@ -121,9 +124,8 @@ async function recordAtOnce(
   launches: Launch[],
   options?: WriteOptions,
 ): Promise<Recorded[]> {
-  const send = (transaction: Transaction) => sendLaunch(transaction, names, launches)
-  const { firstIds } = await catalogue.holdWithin(names.keys(), send, options)
-  const { runId, jobExecutionId } = firstIds as FirstIds
+  const statement = launchStatement(names, launches)
+  const { runId, jobExecutionId } = await catalogue.launch(names.keys(), statement, options)
   for (const { run } of launches) {
     run.runId += runId
     run.firstExecutionId += jobExecutionId
@@ -138,7 +140,7 @@ async function recordAtOnce(
 
 /** `names`: those that are remembered; undefined: they are read. */
 function recordInSteps(
-  { catalogue, partitions, directory, oldestRuns }: Parts,
+  { catalogue, partitions, directory, keys, oldestRuns }: Parts,
   triggers: Trigger[],
   names: Names | undefined,
   options?: WriteOptions,
@@ -151,11 +153,13 @@ function recordInSteps(
       findEarlierCalls(transaction.named, triggers),
     ])
     if (names === undefined) directory.remember(known)
+    const isKeyChanged = await keys.findChanged(transaction.named, triggers, known)
     const found = await findAll(transaction.named, triggers, known, earlier)
     const full = await readFull(transaction.named, triggers, found, oldestRuns)
     const hasWindow = await readWindows(transaction.named, triggers)
     const judged = triggers.map((trigger, index) => {
       const devices = found[index]
+      if (isKeyChanged(trigger)) return { kind: 'key-changed' } as const
       return earlier[index] ?? judge(trigger, known, devices ?? [], full, hasWindow)
     })
     // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any

@@ -133,7 +133,7 @@ function buildCountSteps(
 
 type KeySteps = Pick<
   Store,
-  'createFirstKey' | 'createApiKey' | 'findApiKey' | 'revokeApiKey' | 'recordKeyUse'
+  'createFirstKey' | 'createApiKey' | 'findApiKey' | 'recallApiKey' | 'revokeApiKey' | 'recordKeyUse'
 >
 
 /** Keys are kept in memory: each call of the API asks for one. */
@@ -150,6 +150,7 @@ function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
       return stored
     },
     findApiKey: ({ keyId }) => apiKeys.get(keyId),
+    recallApiKey: () => undefined,
     async revokeApiKey(revocation) {
       const outcome = await writer.call('revokeApiKey', revocation)
       if (outcome.kind !== 'revoked') return outcome

@@ -13,7 +13,6 @@ export const API_KEY = select({ ...apiKey.fields, ownerId: owner.fields.ownerId 
 /** Those of all owners. */
 export const SELECT_API_KEYS = `SELECT ${API_KEY} FROM api_key JOIN owner USING (owner_no)`
 const FIND = `${SELECT_API_KEYS} WHERE key_id = :keyId`
-const FIND_ALL = inBoth(({ isIn }) => `${SELECT_API_KEYS} WHERE ${isIn('key_id', 'keyIds', 'text')}`)
 const LIST = `${SELECT_API_KEYS} WHERE api_key.owner_no = :ownerNo AND key_id > :after ORDER BY key_id LIMIT :limit`
 const INSERT = `
   INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, expires_at, created_at, created_by,
@@ -92,10 +91,6 @@ export const apiKeyWrites: WriteSteps<'createFirstKey' | 'createApiKey' | 'revok
     const sorted = [...lastUse].sort(([one], [other]) => (one < other ? -1 : 1))
     await Promise.all(sorted.map(([keyId, at]) => queries.run(USE, { keyId, at })))
   },
-}
-
-export function findApiKeys(queries: Queries, keyIds: string[]): Promise<StoredApiKey[]> {
-  return queries.all(API_KEY, FIND_ALL, { keyIds })
 }
 
 /** Undefined when the first owner has one. */
