@@ -280,6 +280,11 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   await jobcast('devices', 'put', 's-2', '--attribute', 'site=lima', '--time-zone', 'America/Lima')
   const shown = JSON.parse((await jobcast('devices', 'get', 's-2', '--json')).stdout)
   assert.deepEqual(shown.attributes, { fw: '2.10.0', model: 3, site: 'lima' })
+  const odd = ['a=2.10', 'b=12345678901234567890', 'c=-1.5', 'd="3"', 'e=false', 'f=1e3', 'g=Infinity']
+  await jobcast('devices', 'put', 's-odd', ...odd.flatMap((each) => ['--attribute', each]))
+  assert.deepEqual(JSON.parse((await jobcast('devices', 'get', 's-odd', '--json')).stdout).attributes, {
+    ...{ a: '2.10', b: '12345678901234567890', c: -1.5, d: '3', e: false, f: '1e3', g: 'Infinity' },
+  })
   assert.equal(shown.timeZone, 'America/Lima')
   const listed = await jobcast('devices', '--where', 'tag=sel and fw>2.9', '--json')
   assert.deepEqual(
@@ -293,6 +298,13 @@ test('devices are imported, selected, counted and grouped; attributes are set on
 
   assert.equal((await jobcast('groups', 'put', 'sel', 'tag=sel', '--description', 'Selected')).code, 0)
   assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +Selected$/m)
+  for (const [name, where] of [['inner', 'tag=sel'] as const, ['outer', 'group=inner'] as const])
+    assert.equal((await jobcast('groups', 'put', name, where)).code, 0)
+  assert.equal((await jobcast('groups', 'rm', 'inner', '--yes')).code, 0)
+  assert.match(
+    (await jobcast('groups', 'get', 'outer')).stdout,
+    /^devices +unknown: a group in it is missing$/m,
+  )
   assert.match((await jobcast('groups', 'get', 'sel')).stdout, /^devices +2, 0 online$/m)
   await jobcast('jobs', 'put', 'sel-job')
   const plan = JSON.parse(

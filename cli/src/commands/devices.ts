@@ -169,13 +169,16 @@ function allowCertificateCommand(): Command {
     )
 }
 
-/** A number, true or false where the text is one in JSON; put in double quotes it is text. */
+/** A number, true or false where the text is what JSON writes for one, which 2.10 is not; in double quotes it is text. */
 function parseAttribute(text: string): [string, AttributeValue] {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('It must be name=value.')
   const [name, value] = [text.slice(0, at), text.slice(at + 1)]
-  const isJson = /^(?:true|false|"(?:[^"\\]|\\.)*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)$/.test(value)
-  return [name, isJson ? JSON.parse(value) : value]
+  const [, quoted] = /^"([^"\\]*)"$/.exec(value) ?? []
+  if (quoted !== undefined) return [name, quoted]
+  const number = Number(value)
+  if (Number.isFinite(number) && String(number) === value) return [name, number]
+  return [name, value === 'true' || (value === 'false' ? false : value)]
 }
 
 function attributesText(attributes: Record<string, AttributeValue>): string | null {

@@ -1,6 +1,6 @@
 // jobcast groups: named selectors.
 
-import type { Group } from '@jobcast/client'
+import { type Group, isJobcastError } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { listCommand } from '../define/list-command.ts'
@@ -33,6 +33,12 @@ export function groupsCommand(): Command {
   ).addHelpText('after', "\nExample:\n  jobcast groups put kiosks 'tag=kiosk and site in (berlin, lima)'\n")
 }
 
+/** A group that it names was deleted: the others of what it says can be shown. */
+function unlessUnknown(error: unknown): { total?: number; online?: number } {
+  if (isJobcastError(error, 'J-309')) return {}
+  throw error
+}
+
 function getCommand(): Command {
   return ownerCommand('get')
     .description('Show a group, and how many devices it has now.')
@@ -40,7 +46,7 @@ function getCommand(): Command {
     .action(
       withClient(async ({ client, out }, name: string) => {
         const group = await client.groups.get(name)
-        const { total, online } = await client.devices.count(group.where)
+        const { total = null, online = null } = await client.devices.count(group.where).catch(unlessUnknown)
         const { groupName, where, description, createdAt, updatedAt } = group
         out.show({ ...group, total, online }, () =>
           fieldsText(
@@ -48,7 +54,7 @@ function getCommand(): Command {
               group: groupName,
               where,
               description,
-              devices: `${total}, ${online} online`,
+              devices: total === null ? 'unknown: a group in it is missing' : `${total}, ${online} online`,
               created: localTime(createdAt),
               updated: localTime(updatedAt),
             },

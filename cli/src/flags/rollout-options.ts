@@ -30,7 +30,7 @@ export function rolloutOptions(): Option[] {
     ).argParser(durationSeconds),
     new Option(
       '--stop-at <share>',
-      'pause it when so many are unsuccessful: 5% of those ended, or 3',
+      'pause it when so many have failed, timed out or were rejected: 5% of those ended, or 3',
     ).argParser(share),
     new Option('--until <selector>', 'go on only when the devices of a wave report this, such as fw=2.4.1'),
     new Option('--approval', 'release nothing before another key approves it'),

@@ -95,8 +95,12 @@ function gateOf({ rollout, wave, offline, confirmed }: RolloutReasons): string {
       : `${succeededPercent} % of ${current} have succeeded`
   const reported = where === undefined ? '' : ` and report ${where}`
   const soak = soakSeconds === undefined ? '' : `, for ${soakSeconds} s`
+  const confirmedText =
+    where === undefined ? '' : `, of ${wave.SUCCEEDED ?? 0} that succeeded ${confirmed} report it`
   const soFar =
-    succeededPercent === undefined ? `${ended} so far` : `${Math.floor((succeeded * 100) / size)} % so far`
+    succeededPercent === undefined
+      ? `${ended} so far${confirmedText}`
+      : `${Math.floor((succeeded * 100) / size)} % so far`
   const away = offline === 0 ? '' : `, ${offline} ${offline === 1 ? 'device' : 'devices'} offline`
   return `${condition}${reported}${soak}; ${soFar}${away}`
 }

@@ -71,6 +71,10 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
       await finishFiring(deps, before)
       continue
     }
+    const { ownerNo } = caller
+    // Of one that looks for devices, a missing job would look as if there were none.
+    const hasJob = (await deps.store.getJob({ ownerNo, jobName: before.jobName })) !== undefined
+    if (before.content.when.kind === 'match' && !hasJob) throw new ApiError('J-301')
     const { at, clock } = deps.moment()
     const own = Math.max(at, (before.lastFor ?? 0) + 1)
     const { content, cursor: upTo, matchedWhere: where } = before

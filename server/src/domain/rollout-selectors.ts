@@ -18,8 +18,16 @@ export async function requireRollout(
 ): Promise<void> {
   const problem = rolloutProblem(rollout)
   if (problem) throw new ApiError('J-500', problem)
-  const wheres = [...(rollout.waves ?? []), rollout.next ?? {}].flatMap(({ where }) => where ?? [])
-  for (const where of new Set(wheres)) await readSelector(deps, { ownerNo }, where)
+  const wheres = (rollout.waves ?? []).map(({ where }, index) => ({
+    where,
+    field: `rollout.waves[${index}].where`,
+  }))
+  const checked = new Set<string>()
+  for (const { where, field } of [...wheres, { where: rollout.next?.where, field: 'rollout.next.where' }]) {
+    if (where === undefined || checked.has(where)) continue
+    checked.add(where)
+    await readSelector(deps, { ownerNo }, where, field)
+  }
 }
 
 export async function matchDevices(

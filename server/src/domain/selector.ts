@@ -18,9 +18,11 @@ export async function readSelector(
   { store }: Pick<SelectorDeps, 'store'>,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
   text: string,
+  field = 'where',
 ): Promise<Selector> {
-  const replaced = await replaceGroups(parse(text), (groupNames) => store.findGroups({ ownerNo, groupNames }))
-  if (replaced.kind !== 'replaced') throw toError(replaced)
+  const parsed = parse(text, field)
+  const replaced = await replaceGroups(parsed, (groupNames) => store.findGroups({ ownerNo, groupNames }))
+  if (replaced.kind !== 'replaced') throw toError(replaced, field)
   return replaced.selector
 }
 
@@ -66,32 +68,32 @@ export async function deleteGroup(
   if (!(await store.deleteGroup({ ownerNo, groupName }))) throw new ApiError('J-309')
 }
 
-function parse(text: string): Selector {
+function parse(text: string, field = 'where'): Selector {
   try {
     return parseSelector(text)
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error
     const { position, message } = error
-    throw new ApiError('J-503', { suffix: `at position ${position}: ${message}`, field: 'where', position })
+    throw new ApiError('J-503', { suffix: `at position ${position}: ${message}`, field, position })
   }
 }
 
-function toError(problem: GroupProblem): ApiError {
+function toError(problem: GroupProblem, field = 'where'): ApiError {
   switch (problem.kind) {
     case 'unknown-group':
       return new ApiError('J-309', {
         detail: `There is no group ${JSON.stringify(problem.groupName)}.`,
-        field: 'where',
+        field,
       })
     case 'refers-to-itself':
       return new ApiError('J-503', {
         suffix: `the group ${JSON.stringify(problem.groupName)} refers to itself`,
-        field: 'where',
+        field,
       })
     case 'too-large':
       return new ApiError('J-503', {
         suffix: `it has more than ${maxTermsOfGroups} terms together with its groups`,
-        field: 'where',
+        field,
       })
   }
 }

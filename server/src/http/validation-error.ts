@@ -26,6 +26,8 @@ function describe(field: string, violation: Violation, all: Violation[]): string
     return `${field} must have ${keyword === 'minProperties' ? 'at least' : 'at most'} ${limitOf(violation)} field; ${known}`
   }
   const union = all.find((each) => each.keyword === 'anyOf')
+  const wanted = union?.parentSchema?.[mustBe]
+  if (union?.instancePath === violation.instancePath && wanted) return `${field} must be ${wanted}`
   const options = union?.parentSchema?.enum
   if (Array.isArray(options)) return `${field} must be one of ${options.join(', ')}`
   const mayBeNull = union && (union.schema as Schema[]).some(({ type }) => type === 'null')

@@ -299,15 +299,21 @@ test('a run that is asked for with a wrong rollout is not made', async () => {
   const runs = async () => (await api.call('GET', '/job/api/runs?jobName=firmware')).json.items.length
   const before = await runs()
   const targets = { deviceIds: ['r1', 'r2'] }
-  const refused: [object, string][] = [
+  const refused: [object, string, RegExp?][] = [
     [{ waves: [{ size: 1 }] }, 'J-500'],
     [{ waves: [{ size: 1, where: 'tag=nobody' }, { size: '100%' }] }, 'J-500'],
-    [{ waves: [{ size: 1, where: 'tag=' }, { size: '100%' }] }, 'J-503'],
-    [{ next: { where: 'group=nowhere' } }, 'J-309'],
+    [{ waves: [{ size: 1 }, { size: 1, where: 'tag=' }] }, 'J-503', /"field":"rollout\.waves\[1\]\.where"/],
+    [{ next: { where: 'group=nowhere' } }, 'J-309', /"field":"rollout\.next\.where"/],
+    [{ waves: [{ size: '0%' }] }, 'J-500', /size must be a number of devices, or a percentage/],
+    [{ waves: [{ size: 0 }] }, 'J-500', /size must be a number of devices, or a percentage/],
   ]
-  for (const [rollout, code] of refused) {
-    const reply = await api.call('POST', '/job/api/runs', { body: { jobName: 'firmware', targets, rollout } })
+  for (const [rollout, code, text = /./] of refused) {
+    const reply = await api.call('POST', '/job/api/runs', {
+      body: { jobName: 'firmware', targets, rollout },
+      headers: { accept: 'application/problem+json' },
+    })
     assert.equal(reply.json.code, code, reply.text)
+    assert.match(reply.text, text)
   }
   assert.equal(await runs(), before)
   const body = { jobName: 'firmware', targets, approval: true }
