@@ -67,7 +67,7 @@ export class ScheduleTicker {
       const ahead = await this.#deps.store.listSchedulesAhead({ of: at, limit: listedAtOnce })
       isMore = ahead.length === listedAtOnce
       for (const each of ahead) {
-        const isReplanned = await replan({ ...this.#deps, link: this.link }, each, at)
+        const isReplanned = await replan(this.#deps, each, at)
         isMore ||= !isReplanned
       }
     }

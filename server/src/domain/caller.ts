@@ -24,8 +24,8 @@ export class KeyChanged extends Error {}
 
 /**
  * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests (but see
- * `recallCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in memory: a promise
- * would delay every request.
+ * `recallCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in
+ * memory: a promise would delay every request.
  */
 export function identifyCaller(
   store: Pick<Store, 'findApiKey'>,

@@ -71,10 +71,8 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
       await finishFiring(deps, before)
       continue
     }
-    const { ownerNo } = caller
     // Of one that looks for devices, a missing job would look as if there were none.
-    const hasJob = (await deps.store.getJob({ ownerNo, jobName: before.jobName })) !== undefined
-    if (before.content.when.kind === 'match' && !hasJob) throw new ApiError('J-301')
+    if (before.content.when.kind === 'match') await requireJob(deps, before)
     const { at, clock } = deps.moment()
     const own = Math.max(at, (before.lastFor ?? 0) + 1)
     const { content, cursor: upTo, matchedWhere: where } = before
@@ -90,6 +88,10 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
     throw noDevice(launched)
   }
   throw new ApiError('J-908', { retryAfterSeconds: 1 })
+}
+
+async function requireJob({ store }: FireDeps, { ownerNo, jobName }: StoredSchedule): Promise<void> {
+  if ((await store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
 }
 
 function noDevice({ matched = 0 }: Partial<Launched> = {}): ApiError {
@@ -238,7 +240,11 @@ function afterFailures(
  * The wall clock was set back: what comes next is decided anew. What has run is not run again. False: somebody else has
  * changed it meanwhile.
  */
-export function replan({ store }: FireDeps, before: StoredSchedule, at: WallInstant): Promise<boolean> {
+export function replan(
+  { store }: Pick<FireDeps, 'store'>,
+  before: StoredSchedule,
+  at: WallInstant,
+): Promise<boolean> {
   const { content, scheduleNo, firing, dueAt, pausedAt } = before
   const times = pausedAt === null ? timesAfter(content, scheduleNo, at) : { nextFor: null, dueAt: null }
   const set = { ...times, dueAt: firing ? dueAt : times.dueAt, handledAt: at }

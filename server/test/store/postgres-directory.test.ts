@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
-import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { test } from 'node:test'
+import { execute } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { waitUntil } from '@jobcast/testkit/wait-until'
@@ -12,7 +12,7 @@ import type { Store } from '../../src/domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../src/domain/ports/triggers.ts'
 import { Directory } from '../../src/store/postgres/directory.ts'
 import { locks } from '../../src/store/postgres/locks.ts'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
+import { openNodes } from './postgres-under-test.ts'
 import {
   answered,
   createOne,
@@ -24,15 +24,6 @@ import {
   seedOwner,
   startedAt,
 } from './store-under-test.ts'
-
-const server = await sharedPostgres()
-
-async function openNodes(t: TestContext): Promise<{ url: string; nodes: [Store, Store] }> {
-  const url = await createDatabase(server)
-  const nodes: [Store, Store] = [await openPostgresStore({ url }), await openPostgresStore({ url })]
-  t.after(() => Promise.all(nodes.map((node) => node.close())))
-  return { url, nodes }
-}
 
 test(`names change on any node between triggers on any node, and each goes by the last change (seed ${testSeed})`, async (t) => {
   const { nodes } = await openNodes(t)

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { type TestContext, test } from 'node:test'
-import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { test } from 'node:test'
+import { execute } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import pg from 'pg'
@@ -12,9 +12,9 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Moved } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
-import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { report, startNext, update } from './device-reports.ts'
 import { unfinishedStates } from './execution-model.ts'
+import { openNodes } from './postgres-under-test.ts'
 import {
   allExecutions,
   allRuns,
@@ -30,16 +30,8 @@ import {
   startedAt,
 } from './store-under-test.ts'
 
-const server = await sharedPostgres()
 const now = momentAt(startedAt)
 const later = momentAt(startedAt + 60_000)
-
-async function openNodes(t: TestContext): Promise<{ url: string; nodes: [Store, Store] }> {
-  const url = await createDatabase(server)
-  const nodes: [Store, Store] = [await openPostgresStore({ url }), await openPostgresStore({ url })]
-  t.after(() => Promise.all(nodes.map((node) => node.close())))
-  return { url, nodes }
-}
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i))

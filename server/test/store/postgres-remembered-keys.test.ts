@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
@@ -15,6 +15,7 @@ import { locks } from '../../src/store/postgres/locks.ts'
 import { buildNamedQueries } from '../../src/store/postgres/named-queries.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { RememberedKeys } from '../../src/store/postgres/remembered-keys.ts'
+import { openNodes } from './postgres-under-test.ts'
 import {
   by,
   createOne,
@@ -25,15 +26,6 @@ import {
   startedAt,
   unknownMaker,
 } from './store-under-test.ts'
-
-const server = await sharedPostgres()
-
-async function openNodes(t: TestContext): Promise<{ url: string; nodes: [Store, Store] }> {
-  const url = await createDatabase(server)
-  const nodes: [Store, Store] = [await openPostgresStore({ url }), await openPostgresStore({ url })]
-  t.after(() => Promise.all(nodes.map((node) => node.close())))
-  return { url, nodes }
-}
 
 const newKey = (ownerNo: number, keyId: string) => ({
   ...{
@@ -198,7 +190,7 @@ test('a key whose names have changed is looked up in the same transaction', asyn
 })
 
 test('no more keys are remembered than the bound', async (t) => {
-  const url = await createDatabase(server)
+  const url = await createDatabase(await sharedPostgres())
   const store = await openPostgresStore({ url })
   t.after(() => store.close())
   const { ownerNo } = await seedOwner(store)

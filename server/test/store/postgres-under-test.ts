@@ -1,7 +1,8 @@
 // The store on PostgreSQL as the suite for all stores sees it.
 
 import type { TestContext } from 'node:test'
-import { createDatabase, execute } from '@jobcast/testkit/postgres-server'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import type { Store } from '../../src/domain/ports/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -41,4 +42,12 @@ async function failAt(url: string, instant: number): Promise<void> {
       refuse(`refuse_${table}`, `UPDATE ON ${table}`, ['updated_at', 'deleted_at']),
     ]),
   )
+}
+
+/** Two nodes on a database of their own. */
+export async function openNodes(t: TestContext): Promise<{ url: string; nodes: [Store, Store] }> {
+  const url = await createDatabase(await sharedPostgres())
+  const nodes: [Store, Store] = [await openPostgresStore({ url }), await openPostgresStore({ url })]
+  t.after(() => Promise.all(nodes.map((node) => node.close())))
+  return { url, nodes }
 }
