@@ -48,6 +48,7 @@ export class Connection implements Line {
   #isClosed = false
   #isProcessing = false
   #isYielding = false
+  #isHeld = false
   #isPaused = false
 
   constructor(context: ConnectionContext, peer: Peer, firstPhase: (line: Line) => Phase) {
@@ -109,6 +110,16 @@ export class Connection implements Line {
     else if (this.#isClosed && !this.#phase.isBusy) this.#context.gone(this)
   }
 
+  hold(): void {
+    this.#isHeld = true
+    this.#adjustPause()
+  }
+
+  release(): void {
+    this.#isHeld = false
+    this.#adjustPause()
+  }
+
   stop(): void {
     if (this.isOpen) this.#phase.stop()
   }
@@ -163,7 +174,7 @@ export class Connection implements Line {
     }
     this.stream.uncork()
     this.#isProcessing = false
-    if (this.isOpen) this.#setPaused(this.#isYielding || !this.#phase.acceptsMore)
+    this.#adjustPause()
   }
 
   #processSome(): void {
@@ -194,6 +205,10 @@ export class Connection implements Line {
     if (!isPeerFault)
       this.#context.tell({ kind: 'device-connection-failed', transport: this.transport, error })
     this.end(isPeerFault ? error.reason : 'internal-error')
+  }
+
+  #adjustPause(): void {
+    if (this.isOpen) this.#setPaused(this.#isHeld || this.#isYielding || !this.#phase.acceptsMore)
   }
 
   #setPaused(paused: boolean): void {
