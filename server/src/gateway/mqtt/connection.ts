@@ -166,29 +166,37 @@ export class Connection implements Line {
     // A packet that is served synchronously re-enters here.
     if (this.#isProcessing || this.#isYielding) return
     this.#isProcessing = true
-    this.stream.cork()
     try {
       this.#processSome()
     } catch (error) {
       this.#fail(error)
     }
-    this.stream.uncork()
     this.#isProcessing = false
     this.#adjustPause()
   }
 
   #processSome(): void {
     let bytes = 0
-    for (let packets = 0; this.isOpen && this.#phase.acceptsMore; packets++) {
-      if (packets === packetsPerTurn || bytes >= bytesPerTurn) {
-        if (!this.#frames.isEmpty) this.#yield()
-        return
+    let isCorked = false
+    try {
+      for (let packets = 0; this.isOpen && this.#phase.acceptsMore; packets++) {
+        if (packets === packetsPerTurn || bytes >= bytesPerTurn) {
+          if (!this.#frames.isEmpty) this.#yield()
+          return
+        }
+        const frame = this.#frames.next(this.#phase.rules)
+        if (frame === undefined) return
+        // The answers to several go out together.
+        if (!isCorked && !this.#frames.isEmpty) {
+          isCorked = true
+          this.stream.cork()
+        }
+        bytes += frame.length
+        this.#lastPacketAt = this.#context.now.clock
+        this.#phase.process(frame)
       }
-      const frame = this.#frames.next(this.#phase.rules)
-      if (frame === undefined) return
-      bytes += frame.length
-      this.#lastPacketAt = this.#context.now.clock
-      this.#phase.process(frame)
+    } finally {
+      if (isCorked) this.stream.uncork()
     }
   }
 
