@@ -1,4 +1,4 @@
-// How a run is released, as flags of a trigger.
+// How a run is released, as flags of a trigger or of a schedule.
 
 import type { NewRun } from '@jobcast/client'
 import { InvalidArgumentError, Option } from 'commander'
