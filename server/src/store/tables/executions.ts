@@ -75,7 +75,10 @@ export const executionWrites: WriteSteps<'recordDeliveries'> = {
   async recordDeliveries(queries, { notified, delivered, at }) {
     // In one order, so that two nodes do not wait for each other.
     const inOrder = (ids: number[]) => [...new Set(ids)].sort((a, b) => a - b)
-    if (notified.length > 0) await queries.run(NOTIFIED, { ids: inOrder(notified), at })
+    // What is delivered is noted as notified as well: after a fan-out with QoS 1 that is most of it.
+    const both = new Set(delivered)
+    const rest = notified.filter((id) => !both.has(id))
+    if (rest.length > 0) await queries.run(NOTIFIED, { ids: inOrder(rest), at })
     if (delivered.length > 0) await queries.run(DELIVERED, { ids: inOrder(delivered), at })
   },
 }
