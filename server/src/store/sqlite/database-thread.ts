@@ -25,6 +25,9 @@ type Answer =
 const longLog = 'long-log'
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
 
+/** How often the writer looks at its log, which takes as long as a small insert: every so many answers. */
+const answersPerLook = 16
+
 /** Triggers and device puts are bounded before they come here; this bounds all else. */
 const maxWaiting = 10_000
 
@@ -164,6 +167,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
   // One at a time, in the order in which they were sent: transactions do not mix, and memory relies on the order.
   const waiting: (Question | 'close')[] = []
   let isBusy = false
+  let answered = 0
 
   async function answerWaiting(): Promise<void> {
     isBusy = true
@@ -171,7 +175,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
       if (next !== 'close') {
         const answering = answer(next)
         if (answering) await answering
-        if (isLogLong?.()) port.postMessage(longLog)
+        if (++answered % answersPerLook === 0 && isLogLong?.()) port.postMessage(longLog)
       } else {
         db.close()
         port.close()

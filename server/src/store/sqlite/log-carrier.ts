@@ -1,7 +1,6 @@
 // A thread that carries the log over into the file (log-length.ts). Started when the log is long for the first time; it loads
 // next to nothing. This file is both the thread's program and the way to talk to it. What it fails to do, the writer does.
 
-import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { openDatabase } from './database.ts'
 import { prepareCarryOver } from './log-length.ts'
@@ -9,6 +8,9 @@ import { prepareCarryOver } from './log-length.ts'
 export class LogCarrier {
   readonly #path: string
   #worker: Worker | undefined
+  /** Under way. */
+  #carrying: PromiseWithResolvers<void> | undefined
+  #gone: Promise<void> | undefined
   #isClosed = false
 
   constructor(path: string) {
@@ -18,27 +20,37 @@ export class LogCarrier {
   /** Resolves when it has done what it could. */
   async carryOver(): Promise<void> {
     if (this.#isClosed) return
-    this.#worker ??= this.#start()
-    const over = Promise.race([once(this.#worker, 'message'), once(this.#worker, 'exit')])
-    this.#worker.postMessage('carry over')
-    await over.catch(() => undefined)
+    if (this.#carrying === undefined) {
+      this.#worker ??= this.#start()
+      this.#carrying = Promise.withResolvers()
+      this.#worker.postMessage('carry over')
+    }
+    await this.#carrying.promise
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    if (this.#worker === undefined) return
-    const gone = once(this.#worker, 'exit')
-    this.#worker.postMessage('close')
-    await gone
+    this.#worker?.postMessage('close')
+    await this.#gone
   }
 
   #start(): Worker {
     const worker = new Worker(new URL(import.meta.url), { workerData: { logOf: this.#path } })
     worker.on('error', () => undefined)
-    worker.once('exit', () => {
-      this.#worker = undefined
+    worker.on('message', () => this.#end())
+    this.#gone = new Promise((resolve) => {
+      worker.once('exit', () => {
+        this.#worker = undefined
+        this.#end()
+        resolve()
+      })
     })
     return worker
+  }
+
+  #end(): void {
+    this.#carrying?.resolve()
+    this.#carrying = undefined
   }
 }
 
