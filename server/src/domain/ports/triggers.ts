@@ -65,6 +65,9 @@ export type TriggerQuota = {
   perDevice: number
 }
 
+/** `encoded`: its part of an answer, kept with a device that is remembered. */
+export type LaunchedDevice = { deviceId: string; deviceName: string; encoded?: string | undefined }
+
 /** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
 export type LaunchedRun = {
   runId: number
@@ -74,7 +77,7 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   /** Of a large run, none. */
-  devices: readonly { deviceId: string; deviceName: string }[]
+  devices: readonly LaunchedDevice[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
   /** It may be offered to a device only while a window is open there. */
