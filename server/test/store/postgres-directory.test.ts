@@ -92,6 +92,7 @@ const keyed = {
 }
 const groups: [string, (trigger: (deviceIds: string[], more?: Partial<Trigger>) => Trigger) => Trigger[]][] =
   [
+    ['a trigger of one device', (trigger) => [trigger(['d7'])]],
     ['a small group', (trigger) => [trigger(['d7']), trigger(['d7', 'd8'])]],
     ['a large group', (trigger) => [trigger(['d7']), trigger(many)]],
     ['a call with a key', (trigger) => [trigger(['d7'], keyed), trigger(['d8', 'd7'])]],
