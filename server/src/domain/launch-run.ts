@@ -17,7 +17,7 @@ export type RunJob = {
   /** The version that says how it is released, if that is another. */
   releasedBy?: number
 } & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
-export type RunDevice = { deviceNo: number } & LaunchedDevice & NamedDevice
+export type RunDevice = { deviceNo: number } & LaunchedDevice
 
 /** `namedBy`: the call that has named it last, as `findDevices` counts them. */
 export type NamedDevice = { namedBy: number }

@@ -2,7 +2,7 @@
 // remembered may be old: each owner's names have a state (migrations/0005) that is compared in the transaction that uses
 // them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
 
-import { findDevices, type RunDevice, type RunJob } from '../../domain/launch-run.ts'
+import { findDevices, type NamedDevice, type RunDevice, type RunJob } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 
 /** Of all owners together; about 30 MB. */
@@ -10,10 +10,11 @@ const mostNames = 200_000
 /** What names more devices than this is rare, and would only push out the others. */
 export const mostOfOne = 50_000
 
+export type KnownDevice = RunDevice & NamedDevice
 export type OwnerNames = {
   readonly state: string
   readonly jobs: Map<string, RunJob>
-  readonly devices: Map<string, RunDevice>
+  readonly devices: Map<string, KnownDevice>
 }
 export type Names = ReadonlyMap<number, OwnerNames>
 /** `devices`: of each trigger. */
