@@ -108,7 +108,8 @@ test('a receiver that fails, hangs, and is down through two deaths of the server
   // One that hangs does not keep it from its end.
   const hanging = await WebhookReceiver.open(t)
   hanging.answer = () => 'hang'
-  await server.call('PUT', '/job/api/webhooks/hanging', { body: { url: hanging.url } })
+  const only = { url: hanging.url, eventTypes: ['device.created'] }
+  await server.call('PUT', '/job/api/webhooks/hanging', { body: only })
   await server.call('PUT', '/job/api/devices/new')
   const sent = `evt_${newestEventId(folder)}`
   await hanging.until('it is told', () => hanging.received.length === 1)
@@ -148,7 +149,7 @@ type Gone = { receiver: WebhookReceiver; secret: string }
 /** Of devices only, so that what runs do does not reach it. */
 async function makeGone(t: TestContext, server: Api): Promise<Gone> {
   const receiver = await WebhookReceiver.open(t)
-  const body = { url: `${receiver.url}?token=hidden`, types: ['device.created'] }
+  const body = { url: `${receiver.url}?token=hidden`, eventTypes: ['device.created'] }
   const { secret } = (await server.call('PUT', '/job/api/webhooks/gone', { body })).json
   receiver.answer = () => 410
   await server.call('PUT', '/job/api/devices/gone-1')
