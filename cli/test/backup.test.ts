@@ -3,15 +3,10 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
+import { openServer } from '@jobcast/testkit/open-server'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
-
-async function serve(t: TestContext, folder: string): Promise<SpawnedServer> {
-  const server = await spawnServer(folder)
-  t.after(() => server.end('SIGKILL'))
-  return server
-}
 
 /** Triggers repeatedly until stopped; collects the acknowledged ids. */
 function triggerOn(server: SpawnedServer) {
@@ -40,7 +35,8 @@ function triggerOn(server: SpawnedServer) {
 
 test('a backup taken during triggers has everything acknowledged before it, and a service starts from it', async (t) => {
   const data = join(dataFolder(t), 'data')
-  const server = await serve(t, data)
+  const server = await spawnServer(data)
+  t.after(() => server.end('SIGKILL'))
   await server.putJobAndDevices('restart', ['d1', 'd2'])
   const triggers = triggerOn(server)
   await triggers.some
@@ -61,7 +57,7 @@ test('a backup taken during triggers has everything acknowledged before it, and 
   const restored = join(dataFolder(t), 'restored')
   mkdirSync(restored, { mode: 0o700 })
   copyFileSync(file, join(restored, 'jobcast.db'))
-  const second = await serve(t, restored)
+  const second = await openServer(t, { dataFolder: restored })
   const found = new Set<number>()
   let cursor: string | null = ''
   do {
@@ -83,8 +79,8 @@ test('a backup taken during triggers has everything acknowledged before it, and 
 
 test('a backup overwrites nothing, leaves no partial file, and names what is missing', async (t) => {
   const data = join(dataFolder(t), 'data')
-  const server = await serve(t, data)
-  await server.end('SIGTERM')
+  const { server } = await openServer(t, { dataFolder: data })
+  await server.stop()
   const folder = dataFolder(t)
   const file = join(folder, 'backup.db')
   const backup = (...args: string[]) => runJobcast(['backup', ...args])

@@ -37,12 +37,23 @@ test('bash loads the script and completes commands, flags, values and files', as
   const folder = dataFolder(t)
   writeFileSync(join(folder, 'script'), stdout)
   writeFileSync(join(folder, 'fleet.yaml'), '')
-  for (const { typed, gives } of cases) {
-    const program = `source ./script && complete -p jobcast >/dev/null || exit 1
-      COMP_WORDS=(jobcast "$@"); COMP_CWORD=$#; _jobcast; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const found = execFileSync('bash', ['-c', program, 'bash', ...typed], { cwd: folder, encoding: 'utf8' })
-    assert.deepEqual(found.split('\n').filter(Boolean), gives, typed.join(' '))
-  }
+  // One shell for all; a word of its own, which nobody types, stands behind each case.
+  const program = `source ./script && complete -p jobcast >/dev/null || exit 1
+    COMP_WORDS=(jobcast)
+    for word; do
+      if [ "$word" != END ]; then COMP_WORDS+=("$word"); continue; fi
+      COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+      _jobcast; printf '%s\\n' "\${COMPREPLY[@]}" END
+      COMP_WORDS=(jobcast)
+    done`
+  const typed = cases.flatMap((each) => [...each.typed, 'END'])
+  const printed = execFileSync('bash', ['-c', program, 'bash', ...typed], { cwd: folder, encoding: 'utf8' })
+  const found = printed.split('END\n')
+  assert.equal(found.pop(), '')
+  assert.deepEqual(
+    found.map((lines, index) => [cases[index]?.typed.join(' '), lines.split('\n').filter(Boolean)]),
+    cases.map(({ typed, gives }) => [typed.join(' '), gives]),
+  )
 })
 
 test('every script has every command and flag, and correct quoting', async () => {

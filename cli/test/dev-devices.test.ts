@@ -3,18 +3,17 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { doCurlLine } from './do-curl-line.ts'
-import { dataFolder, startJobcast } from './run-jobcast.ts'
-import { type Spawned, spawnJobcast } from './spawn-jobcast.ts'
+import { dataFolder, type Started, startJobcast } from './run-jobcast.ts'
 
-const fromFreePorts = ['dev', '--port', '0', '--mqtt-port', '0']
+const fromFreePorts = ['dev', '--port', '0', '--mqtt-port', '0', '--log-level', 'error']
 const online = /(\d) simulated devices are online/
 
-function startDev(t: TestContext, data: string, ...more: string[]): Spawned {
-  return spawnJobcast(t, [...fromFreePorts, '--data', data, ...more])
+function startDev(t: TestContext, data: string, ...more: string[]): Started {
+  return startJobcast(t, [...fromFreePorts, '--data', data, ...more])
 }
 
 /** The printed call, and a function for further calls with its key. */
-async function readWelcome(dev: Spawned) {
+async function readWelcome(dev: Started) {
   const [trigger] = await dev.until(/^curl -i .*$/m)
   const [, http = '', apiKey = ''] = /(http\S+?)\/job.*X-API-Key: (\w+)/.exec(trigger) ?? []
   const call = async (method: string, path: string, body?: object) => {

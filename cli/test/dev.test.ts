@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { openServer } from '@jobcast/testkit/open-server'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
-import { dataFolder } from './run-jobcast.ts'
+import { dataFolder, startJobcast } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
 
 // Some machines have no curl.
@@ -15,8 +16,9 @@ test('dev prints a curl command that works as pasted, on the first start and on 
   skip,
 }, async (t) => {
   const data = dataFolder(t)
+  const flags = ['dev', '--port', '0', '--data', data]
   for (const expected of [3, 6]) {
-    const dev = spawnJobcast(t, ['dev', '--port', '0', '--data', data])
+    const dev = expected === 3 ? spawnJobcast(t, flags) : startJobcast(t, [...flags, '--log-level', 'error'])
     const [, trigger = ''] = await dev.until(triggerLine)
     const [, list = ''] = await dev.until(listLine)
     const answer = await paste(trigger)
@@ -29,10 +31,9 @@ test('dev prints a curl command that works as pasted, on the first start and on 
 
 test('dev prints a working command also on a data folder created by serve', { skip }, async (t) => {
   const data = dataFolder(t)
-  const serve = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
-  await serve.until(/"msg":"ready"/)
-  await serve.end('SIGTERM')
-  const dev = spawnJobcast(t, ['dev', '--port', '0', '--data', data])
+  const { server } = await openServer(t, { dataFolder: data })
+  await server.stop()
+  const dev = startJobcast(t, ['dev', '--port', '0', '--data', data, '--log-level', 'error'])
   const [, trigger = ''] = await dev.until(triggerLine)
   assert.match(await paste(trigger), /^HTTP\/1\.1 201 Created/)
 })

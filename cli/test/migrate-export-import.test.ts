@@ -5,20 +5,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { openServer } from '@jobcast/testkit/open-server'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
-import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
 const postgres = await sharedPostgres()
 
-async function serve(
-  t: TestContext,
-  folder: string,
-  env: Record<string, string> = {},
-): Promise<SpawnedServer> {
-  const { ready, end } = startProgram(folder, { env })
-  t.after(() => end('SIGKILL'))
-  return ready
+/** A service in this process. Another command finds its folder in use all the same. */
+async function serve(t: TestContext, dataFolder: string, databaseUrl?: string) {
+  const service = await openServer(t, { dataFolder, databaseUrl })
+  return { ...service, end: () => service.server.stop() }
 }
 
 async function emptyDatabase(): Promise<string> {
@@ -59,7 +55,7 @@ test('migrate migrates an embedded database; --check only checks it', async (t) 
   const refused = await runJobcast(['migrate', '--data', data])
   assert.deepEqual([refused.code, refused.stdout], [5, ''])
   assert.match(refused.stderr, /^jobcast: Another Jobcast is running on the data folder/)
-  await server.end('SIGTERM')
+  await server.end()
   const db = new DatabaseSync(join(data, 'jobcast.db'))
   db.exec('PRAGMA user_version = 99')
   db.close()
@@ -99,7 +95,7 @@ test('a service moves to PostgreSQL and back, with its keys, ids and idempotent 
   const launched = await first.trigger('restart', ['d1', 'd2'], { headers })
   assert.equal(launched.status, 201, launched.text)
   const { adminKey } = first
-  await first.end('SIGTERM')
+  await first.end()
 
   const exported = await runJobcast(['export', file, '--data', data, '--json'])
   assert.equal(exported.code, 0, exported.stderr)
@@ -115,13 +111,13 @@ test('a service moves to PostgreSQL and back, with its keys, ids and idempotent 
     /^Imported into postgres:\/\/127\.0\.0\.1:\d+\/\w+; the row counts match the file\.$/m,
   )
 
-  const second = await serve(t, join(dataFolder(t), 'unused'), { DATABASE_URL: url })
+  const second = await serve(t, join(dataFolder(t), 'unused'), url)
   const call = { key: adminKey, headers }
   const repeated = await second.trigger('restart', ['d1', 'd2'], call)
   assert.deepEqual([repeated.status, repeated.text], [201, launched.text])
   const next = await second.trigger('restart', ['d1'], { key: adminKey })
   assert.ok(next.json[0].jobExecutionId > launched.json[1].jobExecutionId, next.text)
-  await second.end('SIGTERM')
+  await second.end()
 
   const back = join(dataFolder(t), 'back')
   assert.equal((await runJobcast(['export', `${file}.2`], { DATABASE_URL: url })).code, 0)
@@ -141,8 +137,7 @@ test('a service moves to PostgreSQL and back, with its keys, ids and idempotent 
 test('export and import explain errors, and leave no partial files', async (t) => {
   const folder = dataFolder(t)
   const data = join(folder, 'data')
-  const server = await spawnServer(data)
-  t.after(() => server.end('SIGKILL'))
+  const server = await serve(t, data)
   const file = join(folder, 'move.gz')
   // Also while the service is running.
   assert.equal((await runJobcast(['export', file, '--data', data])).code, 0)
@@ -157,7 +152,7 @@ test('export and import explain errors, and leave no partial files', async (t) =
   const inUse = await runJobcast(['import', file, '--data', data])
   assert.equal(inUse.code, 5)
   assert.match(inUse.stderr, /Another Jobcast is running/)
-  await server.end('SIGTERM')
+  await server.end()
   const full = await runJobcast(['import', file, '--data', data])
   assert.equal(full.code, 5)
   assert.match(full.stderr, /^jobcast: The database in .* is not empty: owner has rows\./)
@@ -235,7 +230,7 @@ test('keys reset-admin creates an ADMIN key while the service is stopped, only f
   const busy = await reset('--print')
   assert.equal(busy.code, 5)
   assert.match(busy.stderr, /Another Jobcast is running/)
-  await server.end('SIGTERM')
+  await server.end()
 
   const unseen = await reset()
   assert.deepEqual([unseen.code, unseen.stdout], [2, ''])
@@ -260,7 +255,7 @@ test('keys reset-admin creates an ADMIN key while the service is stopped, only f
 
 test('keys reset-admin works on PostgreSQL beside a running service', async (t) => {
   const env = { DATABASE_URL: await emptyDatabase() }
-  const server = await serve(t, join(dataFolder(t), 'data'), env)
+  const server = await serve(t, join(dataFolder(t), 'data'), env.DATABASE_URL)
   const { code, stdout, stderr } = await runJobcast(['keys', 'reset-admin', '--print', '--json'], env)
   assert.equal(code, 0, stderr)
   const { keyId, apiKey } = JSON.parse(stdout)

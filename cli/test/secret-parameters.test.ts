@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
 import { type SpawnedServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
@@ -129,8 +130,7 @@ async function rotated(t: TestContext, data: string, token: string): Promise<voi
   assert.equal(done.code, 0, done.stderr)
   assert.match(done.stderr, /Encrypted 2 of 2/)
   assert.ok(!readFileSync(keyFile, 'utf8').includes(before.trim()))
-  const server = await serve(t, data)
-  const { execution } = (await deviceCalls(server.http, 'd1', token).startNext()).json
+  const { http } = await openServer(t, { dataFolder: data })
+  const { execution } = (await deviceCalls(http, 'd1', token).startNext()).json
   assert.equal(execution.parameters.password, secret)
-  await server.end('SIGTERM')
 }

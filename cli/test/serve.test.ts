@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { explainStartError } from '../src/serve/server-options.ts'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
@@ -112,21 +113,6 @@ test('a port and a disk that refuse are explained', () => {
   assert.match(from({ code: 'ENOSPC' }), /^jobcast: cannot start: the disk is full\. .*\.$/)
 })
 
-test('JOBCAST_ADMIN_KEY is used instead of a new key, and not written to a file', async (t) => {
-  const data = dataFolder(t)
-  const apiKey = (await runJobcast(['new-key'])).stdout.trim()
-  const server = spawnJobcast(t, ['serve', '--json-log'], {
-    JOBCAST_PORT: '0',
-    JOBCAST_DATA: data,
-    JOBCAST_ADMIN_KEY: apiKey,
-  })
-  const { http } = JSON.parse((await server.until(readyLine))[1] as string)
-  const reply = await fetch(`${http}/job/api/owners`, { headers: { 'x-api-key': apiKey } })
-  assert.equal(reply.status, 200)
-  assert.throws(() => statSync(join(data, 'admin-key')), { code: 'ENOENT' })
-  assert.equal(server.stderr(), '')
-})
-
 test('reports all problems with the settings together, without a stack', async (t) => {
   const { code, stderr } = await runJobcast(
     ['serve', '--port', 'eighty', '--host', '0.0.0.0', '--max-devices', '2000000', '--data', dataFolder(t)],
@@ -175,7 +161,7 @@ test('explains a port in use and a data folder in use in one sentence each', asy
   assert.match(taken.stderr, new RegExp(`^jobcast: cannot start: port ${port} is in use\\.`))
 
   const data = dataFolder(t)
-  await spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log']).until(readyLine)
+  await openServer(t, { dataFolder: data })
   const second = await runJobcast(['serve', '--port', '0', '--data', data])
   assert.equal(second.code, 1)
   assert.match(second.stderr, /^jobcast: cannot start: Another Jobcast is running/)
@@ -202,35 +188,37 @@ test('--check starts nothing, --help lists every setting, a wrong flag exits wit
   assert.equal((await runJobcast(['serve', '--prot', '80'])).code, 2)
 })
 
-test('continues when its log cannot be written', {
-  skip: !existsSync('/dev/full'),
-}, async (t) => {
+// Where the system has it, its log goes to a full disk.
+test('JOBCAST_ADMIN_KEY is used instead of a new key, also when the log cannot be written', async (t) => {
   const data = dataFolder(t)
   const apiKey = (await runJobcast(['new-key'])).stdout.trim()
+  const port = await freePort()
+  const full = existsSync('/dev/full') ? openSync('/dev/full', 'w') : undefined
+  if (full !== undefined) t.after(() => closeSync(full))
+  const env = { JOBCAST_PORT: String(port), JOBCAST_DATA: data, JOBCAST_ADMIN_KEY: apiKey }
+  const server = spawnJobcast(t, ['serve', '--json-log'], env, full)
+  const ask = (path: string) =>
+    fetch(`http://127.0.0.1:${port}/job/api/${path}`, { headers: { 'x-api-key': apiKey } }).catch(
+      () => undefined,
+    )
+  await waitUntil(
+    'it answers, or has ended',
+    async () => (await ask('owners'))?.status === 200 || !server.isRunning(),
+  )
+  // Enough lines that some must have been written, and rejected, by now.
+  let reply: Response | undefined
+  for (let calls = 0; calls < 300; calls++) reply = await ask('owners')
+  assert.equal(reply?.status, 200)
+  assert.throws(() => statSync(join(data, 'admin-key')), { code: 'ENOENT' })
+  assert.equal(await server.end('SIGTERM'), 0)
+  assert.equal(server.stderr(), '')
+})
+
+async function freePort(): Promise<number> {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
   const { port } = other.address() as AddressInfo
   other.close()
   await once(other, 'close')
-  const full = openSync('/dev/full', 'w')
-  t.after(() => closeSync(full))
-  const server = spawnJobcast(
-    t,
-    ['serve', '--port', String(port), '--data', data, '--json-log'],
-    { JOBCAST_ADMIN_KEY: apiKey },
-    full,
-  )
-  const ask = () =>
-    fetch(`http://127.0.0.1:${port}/job/api/jobs`, { headers: { 'x-api-key': apiKey } }).catch(
-      () => undefined,
-    )
-  let reply: Response | undefined
-  await waitUntil('it answers, or has ended', async () => {
-    reply = await ask()
-    return reply !== undefined || !server.isRunning()
-  })
-  // Enough lines that some must have been written, and rejected, by now.
-  for (let calls = 0; calls < 300; calls++) reply = await ask()
-  assert.equal(reply?.status, 200)
-  assert.equal(await server.end('SIGTERM'), 0)
-})
+  return port
+}

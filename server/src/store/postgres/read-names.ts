@@ -129,7 +129,7 @@ async function eachDevice(queries: Writes, ownerNo: number, deviceIds: string[],
       const place = placeOf.get(deviceId)
       if (place === undefined) return take(deviceId, undefined)
       const [deviceNo = 0, deviceName = ''] = [deviceNos?.[place], deviceNames?.[place]]
-      return take(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0 })
+      return take(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0, encoded: undefined })
     })
     if (isEnough) return
   }
