@@ -361,6 +361,16 @@ test('schedules are put by flags, shown, paused, fired and removed', async () =>
   assert.match(shown, /^when +0 3 \* \* \* in Europe\/Berlin$/m)
   assert.match(shown, /^overlap +QUEUE$/m)
   assert.match(shown, /^catchUp +7200 s$/m)
+  const release = ['--canary', '1', '--waves', '100%', '--approval']
+  const declared = { properties: { level: { type: 'string' }, count: { type: 'integer' } }, type: 'object' }
+  await server.call('PUT', '/job/api/jobs/nightly', { body: { parameters: declared } })
+  await server.call('PUT', '/job/api/windows/dark', { body: { cron: '0 2 * * *', durationMinutes: 60 } })
+  const values = ['--param', 'level=7', '--param', 'count=2', '--window', 'dark']
+  assert.equal((await jobcast('schedules', 'put', 'nights', ...release, ...values)).code, 0)
+  const more = await jobcast('schedules', 'put', 'nights', '--param', 'count=3', '--json')
+  const { parameters, window, rollout, approval, catchUpSeconds } = JSON.parse(more.stdout)
+  assert.deepEqual([parameters, window, approval], [{ level: '7', count: 3 }, 'dark', true])
+  assert.deepEqual([rollout.waves, catchUpSeconds], [[{ size: 1 }, { size: '100%' }], 7200])
   assert.match((await jobcast('schedules', 'next', 'nights', '--count', '1')).stdout, /T03:00\+0[12]:00$/m)
   assert.equal((await jobcast('schedules', 'pause', 'nights')).code, 0)
   assert.match((await jobcast('schedules')).stdout, /^nights +nightly +owl .*paused/m)

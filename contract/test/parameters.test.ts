@@ -313,6 +313,16 @@ const refusedSchemas: [unknown, string][] = [
   [inProperty({ type: 'string', default: null }), 'parameters.properties.x.default'],
   [inProperty({ type: 'string', writeOnly: true, default: 'b' }), 'parameters.properties.x.default'],
   [inProperty({ type: 'number', multipleOf: 0 }), 'parameters.properties.x.multipleOf'],
+  [inProperty({ type: 'number', minimum: 5, maximum: 1 }), 'parameters.properties.x.maximum'],
+  [
+    inProperty({ type: 'integer', minimum: 5, exclusiveMaximum: 5 }),
+    'parameters.properties.x.exclusiveMaximum',
+  ],
+  [inProperty({ type: 'string', minLength: 3, maxLength: 2 }), 'parameters.properties.x.maxLength'],
+  [
+    inProperty({ type: 'array', items: { type: 'string', minLength: 3, maxLength: 2 } }),
+    'parameters.properties.x.items.maxLength',
+  ],
   [inProperty({ type: 'array' }), 'parameters.properties.x.items'],
   [
     inProperty({ type: 'array', items: { type: 'array', items: { type: 'string' } } }),

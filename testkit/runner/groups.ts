@@ -1,5 +1,5 @@
-// Which test files share a process. Loading the service costs a process more than most files do, so the files of a folder
-// share one. A large folder has several, so that they can run at the same time.
+// Which test files share a process. Loading the service costs a process more than most files do, so the files of several
+// folders share one. A large folder has several, so that they can run at the same time.
 
 import { globSync } from 'node:fs'
 
@@ -8,48 +8,29 @@ export type Group = { name: string; files: string[]; env: Record<string, string>
 /** What compares rates runs after everything else, with the machine to itself. */
 export const isExclusive = ({ name }: Group) => name.startsWith('server/test/abuse')
 
-/** Folders whose tests share processes, the deeper one first, and how many of their files one process takes at most. */
-const shared: Record<string, number> = {
-  'agent/test': 14,
-  'cli/test': 17,
-  'client/test': 9,
-  'console/test': 9,
-  'contract/test': 12,
-  'deploy/test': 12,
-  'docs/test': 12,
-  'server/test/abuse': 1,
-  'server/test/devices': 6,
-  'server/test/dispatch': 12,
-  'server/test/domain': 40,
-  'server/test/end-to-end': 8,
-  'server/test/gateway': 24,
-  'server/test/http': 27,
-  'server/test/nodes': 5,
-  'server/test/store': 12,
-  'server/test': 24,
-  'sim/test': 4,
-  'testkit/test': 12,
-}
+/** What runs in the same processes: files below these paths, and how many of them one process takes at most. */
+type Batch = { name: string; below: string[]; atMost: number }
 
-/** They take as long as a whole group of others. */
-const alone = [
-  'server/test/store/postgres-store.test.ts',
-  'server/test/store/sqlite-store.test.ts',
-  'docs/test/examples.test.ts',
+const batch = (atMost: number, ...below: string[]): Batch => ({ name: below.join(', '), below, atMost })
+
+/** What takes long begins first, so that no core waits at the end for another. A file belongs to the first that names it. */
+const batches: Batch[] = [
+  batch(1, 'server/test/store/postgres-store.test.ts'),
+  batch(13, 'console/test'),
+  batch(6, 'server/test/nodes'),
+  batch(11, 'server/test/end-to-end'),
+  batch(1, 'docs/test/examples.test.ts'),
+  batch(17, 'cli/test'),
+  batch(14, 'agent/test'),
+  batch(30, 'server/test/http'),
+  batch(12, 'server/test/devices'),
+  batch(24, 'server/test/store'),
+  batch(100, 'server/test/domain', 'server/test/dispatch', 'server/test/gateway'),
+  batch(24, 'client/test', 'deploy/test'),
+  batch(1, 'server/test/abuse'),
+  batch(24, 'server/test'),
+  batch(24, 'contract/test', 'docs/test', 'examples/test', 'sim/test', 'testkit/test'),
 ]
-
-/** What takes long begins first, so that no core waits at the end for another. */
-const longFirst = [
-  'server/test/store/postgres-store.test.ts',
-  'docs/test/examples.test.ts',
-  'console/test',
-  'server/test/nodes',
-  'server/test/end-to-end',
-  'cli/test',
-  'agent/test',
-]
-
-const sharedPaths = Object.keys(shared)
 
 const all = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/test/**/*.test.ts'
 
@@ -78,10 +59,7 @@ export function findGroups(root: string, wanted: readonly string[], { isAlone = 
   return groups.sort((a, b) => orderOf(a) - orderOf(b))
 }
 
-function orderOf({ name }: Group): number {
-  const order = longFirst.findIndex((path) => name.startsWith(path))
-  return order === -1 ? longFirst.length : order
-}
+const orderOf = ({ files: [first = ''] }: Group) => batches.indexOf(batchOf(first))
 
 const postgres = { JOBCAST_TEST_STORE: 'postgres' }
 const heldBack = { JOBCAST_TEST_JOBS: 'held-back' }
@@ -90,17 +68,18 @@ const singleFiles: typeof groupFiles = (files, suffix, env) =>
   files.map((file) => ({ name: file + suffix, files: [file], env }))
 
 function groupFiles(files: string[], suffix: string, env: Group['env']): Group[] {
-  const byName = new Map<string, string[]>()
-  for (const file of files) {
-    const folder = alone.includes(file) ? undefined : sharedPaths.find((path) => isBelow(file, path))
-    const name = folder ?? file
-    byName.set(name, [...(byName.get(name) ?? []), file])
-  }
-  return [...byName].flatMap(([name, inGroup]) => {
-    const parts = chunk(inGroup, shared[name] ?? 1)
+  const byBatch = Map.groupBy(files, batchOf)
+  return [...byBatch].flatMap(([{ name, atMost }, inBatch]) => {
+    const parts = chunk(inBatch, atMost)
     const part = (index: number) => (parts.length > 1 ? ` ${index + 1}/${parts.length}` : '')
     return parts.map((inPart, index) => ({ name: name + part(index) + suffix, files: inPart, env }))
   })
+}
+
+function batchOf(file: string): Batch {
+  const found = batches.find(({ below }) => below.some((path) => isBelow(file, path)))
+  if (found === undefined) throw new Error(`${file} belongs to no batch in testkit/runner/groups.ts`)
+  return found
 }
 
 function chunk(files: string[], size: number): string[][] {

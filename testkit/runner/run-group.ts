@@ -21,7 +21,7 @@ const loader = join(import.meta.dirname, 'run-files.ts')
 const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
-const groupTimeoutMs = 900_000
+const groupTimeoutMs = 1_800_000
 /** At its full size, one file may take as long as a whole group does otherwise. */
 const timeoutOf = ({ files }: Group) =>
   process.env.JOBCAST_TEST_SIZE === 'chaos' ? files.length * groupTimeoutMs : groupTimeoutMs

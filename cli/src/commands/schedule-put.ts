@@ -7,30 +7,35 @@ import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { choiceOption } from '../flags/choice.ts'
 import { durationSeconds, instantAhead } from '../flags/duration.ts'
+import { declaredTypes, type ParameterFlags, parametersOf, valueOptions } from '../flags/parameter-options.ts'
+import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
+import type { Io } from '../io.ts'
 
-type PutFlags = {
-  file?: string
-  job?: string
-  description?: string
-  device?: string[]
-  where?: string
-  group?: string
-  cron?: string
-  zone?: string
-  at?: string
-  match?: boolean
-  overlap?: (typeof overlaps)[number]
-  catchUp?: number
-  jitter?: number
-  pauseAfter?: number
-  end?: string
-}
+type PutFlags = RolloutFlags &
+  Pick<ParameterFlags, 'version' | 'param' | 'paramsFile'> & {
+    file?: string
+    job?: string
+    description?: string
+    device?: string[]
+    where?: string
+    group?: string
+    cron?: string
+    zone?: string
+    at?: string
+    match?: boolean
+    overlap?: (typeof overlaps)[number]
+    catchUp?: number
+    jitter?: number
+    pauseAfter?: number
+    end?: string
+    window?: string
+  }
 
 export function putScheduleCommand(): Command {
-  return ownerCommand('put')
+  const command = ownerCommand('put')
     .description('Create or update a schedule.')
     .argument('<scheduleName>')
     .option('-f, --file <file>', 'YAML or JSON file with the complete schedule; - is standard input')
@@ -50,18 +55,28 @@ export function putScheduleCommand(): Command {
     .option('--jitter <time>', 'run up to so much later, a different time each time (5m)', durationSeconds)
     .option('--pause-after <number>', 'pause it after so many failed runs in a row', wholeNumber(1))
     .option('--end <time>', 'run nothing after this time', instantAhead)
-    .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
-    .action(
-      withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
-        const base =
-          flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
-        const content = { ...base, ...fieldsOf(flags) }
-        requireAll(name, content)
-        const { created, value } = await client.schedules.put(name, content as ScheduleContent)
-        out.say(`${created ? 'Created' : 'Updated'} schedule ${name}.`)
-        out.show(value, () => '')
-      }),
-    )
+    .option('--window <name>', "offer its runs to devices while this window is open; default: the job's")
+  for (const option of [...valueOptions(), ...rolloutOptions()]) command.addOption(option)
+  return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
+    withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
+      const base =
+        flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
+      const given = { ...base, ...fieldsOf(flags) }
+      requireAll(name, given)
+      const content = { ...given, ...(await newParameters(client, io, given, flags)) }
+      const { created, value } = await client.schedules.put(name, content as ScheduleContent)
+      out.say(`${created ? 'Created' : 'Updated'} schedule ${name}.`)
+      out.show(value, () => '')
+    }),
+  )
+}
+
+/** A value that is given keeps the others; a file has all of them. */
+async function newParameters(client: Jobcast, io: Io, given: Partial<ScheduleContent>, flags: PutFlags) {
+  const { jobName = '', version } = given
+  const { parameters } = await parametersOf(io, flags, declaredTypes(client, jobName, version ?? undefined))
+  if (parameters === undefined) return {}
+  return { parameters: flags.paramsFile === undefined ? { ...given.parameters, ...parameters } : parameters }
 }
 
 function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleContent>): void {
@@ -76,7 +91,7 @@ function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleCo
 }
 
 function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
-  const { job, description, overlap, catchUp, jitter, pauseAfter, end } = flags
+  const { job, description, overlap, catchUp, jitter, pauseAfter, end, version, window } = flags
   const targets = targetsOf(flags)
   const when = whenOf(flags)
   return {
@@ -89,6 +104,9 @@ function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
     ...(jitter !== undefined && { jitterSeconds: jitter }),
     ...(pauseAfter !== undefined && { pauseAfterFailures: pauseAfter }),
     ...(end !== undefined && { until: end }),
+    ...(version !== undefined && { version }),
+    ...(window !== undefined && { window }),
+    ...rolloutOf(flags),
   }
 }
 

@@ -6,7 +6,12 @@ import { type OwnerContext, ownerCommand, withClient } from '../define/owner-com
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
 import { instantAhead } from '../flags/duration.ts'
-import { type ParameterFlags, parameterOptions, parametersOf } from '../flags/parameter-options.ts'
+import {
+  declaredTypes,
+  type ParameterFlags,
+  parameterOptions,
+  parametersOf,
+} from '../flags/parameter-options.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -78,7 +83,7 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
   const release = {
     ...rolloutOf(flags),
     ...windowOf(flags),
-    ...(await parametersOf(context.io, flags, typesOf(context, jobName, flags))),
+    ...(await parametersOf(context.io, flags, declaredTypes(context.client, jobName, flags.version))),
     ...(startAt !== undefined && { startAt }),
   }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
@@ -112,21 +117,6 @@ async function trigger(context: OwnerContext, jobName: string, flags: TriggerFla
 
 function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window' | 'ignoreWindows'> {
   return { ...(window !== undefined && { window }), ...(ignoreWindows && { ignoreWindows }) }
-}
-
-/** Which type the job declares for a parameter; its schema is read once, and only if there is one to look up. */
-function typesOf({ client }: OwnerContext, jobName: string, { version }: ParameterFlags) {
-  type Properties = Record<string, { type?: unknown }>
-  let properties: Promise<Properties> | undefined
-  const read = async () => {
-    const job = version === undefined ? client.jobs.get(jobName) : client.jobs.version(jobName, version)
-    return ((await job).parameters?.properties ?? {}) as Properties
-  }
-  return async (name: string): Promise<unknown> => {
-    properties ??= read()
-    // A key that only triggers cannot read it: then values are taken as they look.
-    return (await properties.catch((): Properties => ({})))[name]?.type
-  }
 }
 
 /** With what the call of a plain list does not take. */

@@ -1,6 +1,6 @@
-// Version and parameters of a run, as flags of a trigger.
+// Version and parameters of a run, as flags of a trigger or of a schedule.
 
-import type { NewRun } from '@jobcast/client'
+import type { Jobcast, NewRun } from '@jobcast/client'
 import { InvalidArgumentError, Option } from 'commander'
 import { readContent } from '../input/read-content.ts'
 import type { Io } from '../io.ts'
@@ -16,6 +16,14 @@ export type ParameterFlags = {
 
 export function parameterOptions(): Option[] {
   return [
+    ...valueOptions(),
+    new Option('--skip-missing', 'leave out devices that lack an attribute which the document needs'),
+  ]
+}
+
+/** Those that a schedule has as well. */
+export function valueOptions(): Option[] {
+  return [
     new Option('--version <number>', 'version of the job (default: the current one)').argParser(
       wholeNumber(1),
     ),
@@ -25,11 +33,10 @@ export function parameterOptions(): Option[] {
       nameAndText,
     ),
     new Option('--params-file <file>', 'YAML or JSON file with parameters, for secrets; - is standard input'),
-    new Option('--skip-missing', 'leave out devices that lack an attribute which the document needs'),
   ]
 }
 
-/** Nothing where no flag is given. `schema`: by which a value is a text or something else. */
+/** Nothing where no flag is given. `typeOf`: by which a value is a text or something else. */
 export async function parametersOf(
   io: Io,
   { version, param = [], paramsFile, skipMissing }: ParameterFlags,
@@ -41,6 +48,22 @@ export async function parametersOf(
     ...(version !== undefined && { version }),
     ...((paramsFile !== undefined || param.length > 0) && { parameters: values }),
     ...(skipMissing && { onMissing: 'SKIP' as const }),
+  }
+}
+
+type Properties = Record<string, { type?: unknown }>
+
+/** Which type the job declares for a parameter; its schema is read once, and only if there is one to look up. */
+export function declaredTypes(client: Jobcast, jobName: string, version: number | undefined) {
+  let properties: Promise<Properties> | undefined
+  const read = async () => {
+    const job = version === undefined ? client.jobs.get(jobName) : client.jobs.version(jobName, version)
+    return ((await job).parameters?.properties ?? {}) as Properties
+  }
+  return async (name: string): Promise<unknown> => {
+    properties ??= read()
+    // A key that only triggers cannot read it: then values are taken as they look.
+    return (await properties.catch((): Properties => ({})))[name]?.type
   }
 }
 

@@ -1,7 +1,8 @@
-// How a run is released, as flags of a trigger.
+// How a run is released, as flags of a trigger or of a schedule.
 
 import type { NewRun } from '@jobcast/client'
 import { InvalidArgumentError, Option } from 'commander'
+import { UsageError } from '../errors/usage-error.ts'
 import { durationSeconds } from './duration.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -47,6 +48,11 @@ export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approv
   const next = {
     ...(soak !== undefined && { soakSeconds: soak }),
     ...(until !== undefined && { where: until }),
+  }
+  if (sizes.length === 0 && Object.keys(next).length > 0) {
+    throw new UsageError(
+      '--soak and --until decide when the next wave begins: give --canary or --waves as well',
+    )
   }
   const rollout: Rollout = {
     ...(sizes.length > 0 && { waves: sizes.map((size) => ({ size })) }),

@@ -77,6 +77,14 @@ const keywordsOf: Record<string, Record<string, Keyword>> = {
   boolean: anyKeywords,
   array: { ...anyKeywords, items: 'items', minItems: 'count', maxItems: 'count', uniqueItems: 'boolean' },
 }
+const ranges = [
+  ['minLength', 'maxLength'],
+  ['minItems', 'maxItems'],
+  ['minimum', 'maximum'],
+  ['minimum', 'exclusiveMaximum'],
+  ['exclusiveMinimum', 'maximum'],
+  ['exclusiveMinimum', 'exclusiveMaximum'],
+] as const
 const rootKeywords = [
   ...['$schema', 'type', 'title', 'description', 'properties', 'required', 'additionalProperties'],
 ]
@@ -161,7 +169,20 @@ function checkProperty(value: unknown, at: string, isItem = false): void {
     throw new ParameterError(`${at}.items`, 'is missing: an array says of what type its items are')
   }
   if (isItem) refuseInItems(property, at)
+  checkRanges(property as ParameterProperty, at)
   checkOwnValues(property as ParameterProperty, at)
+}
+
+/** A range without a value in it is a mistake: nobody could ever give the parameter. */
+function checkRanges(property: ParameterProperty, at: string): void {
+  for (const [least, most] of ranges) {
+    const [from, to] = [property[least], property[most]]
+    if (from === undefined || to === undefined) continue
+    const isExclusive = least.startsWith('exclusive') || most.startsWith('exclusive')
+    if (from < to || (from === to && !isExclusive)) continue
+    const rule = isExclusive ? 'greater than' : 'at least'
+    throw new ParameterError(`${at}.${most}`, `must be ${rule} ${least}, which is ${from}`)
+  }
 }
 
 function checkKeyword(value: unknown, keyword: Keyword, at: string): void {
