@@ -2,10 +2,8 @@
 // every time.
 
 import { toLaunchedAt } from '@jobcast/contract'
-import type { LaunchedRun } from '../domain/ports/triggers.ts'
+import type { LaunchedDevice, LaunchedRun } from '../domain/ports/triggers.ts'
 import { nextTurn } from './turns.ts'
-
-type NamedDevice = LaunchedRun['devices'][number]
 
 /** More than these are written as bytes: V8 would copy one large text twice, to measure and to write it. */
 const mostAsText = 8
@@ -48,7 +46,7 @@ function encodeText(run: LaunchedRun): string {
   let text = ''
   for (let index = 0; index < devices.length; index++) {
     const at = order?.[index] ?? index
-    const fields = keptFields(devices[at] as NamedDevice)
+    const fields = keptFields(devices[at] as LaunchedDevice)
     text += `${index === 0 ? '[' : ','}${begin}${firstExecutionId + at}${middle}${fields}${end}`
   }
   return `${text}]`
@@ -65,7 +63,7 @@ function encodeBytes(run: LaunchedRun, from: number, to: number): Buffer {
   for (let index = from; index < to; index++) {
     const at = order?.[index] ?? index
     const before = lead.with(firstExecutionId + at)
-    const fields = fieldsOf(devices[at] as NamedDevice)
+    const fields = fieldsOf(devices[at] as LaunchedDevice)
     const size = before.length + fields.length
     if (length + size + end.length >= bytes.length) bytes = grown(bytes, length, size * (to - index))
     bytes.set(before, length)
@@ -119,13 +117,13 @@ class NumberedBytes {
 
 const [zero, nine] = [0x30, 0x39]
 
-function keptFields(device: NamedDevice): string | Buffer {
+function keptFields(device: LaunchedDevice): string | Buffer {
   device.encoded ??= encodeFields(device)
   return device.encoded
 }
 
 /** As text if it is ASCII: that takes half as much memory. */
-function encodeFields({ deviceId, deviceName }: NamedDevice): string | Buffer {
+function encodeFields({ deviceId, deviceName }: LaunchedDevice): string | Buffer {
   const fields = `"deviceId":${JSON.stringify(deviceId)},"deviceName":${JSON.stringify(deviceName)}`
   return Buffer.byteLength(fields) === fields.length ? fields : Buffer.from(fields)
 }

@@ -66,7 +66,7 @@ export type TriggerQuota = {
 }
 
 /** `encoded`: kept by who writes answers; a device that is renamed is another object. */
-export type AnsweredDevice = {
+export type LaunchedDevice = {
   deviceId: string
   deviceName: string
   encoded?: string | Buffer | undefined
@@ -81,7 +81,7 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   /** Of a large run, none. */
-  devices: readonly AnsweredDevice[]
+  devices: readonly LaunchedDevice[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
   /** It may be offered to a device only while a window is open there. */

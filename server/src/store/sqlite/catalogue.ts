@@ -8,7 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { NamedDevice } from '../../domain/launch-run.ts'
 import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
 import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
-import type { AnsweredDevice } from '../../domain/ports/triggers.ts'
+import type { LaunchedDevice } from '../../domain/ports/triggers.ts'
 import { select } from '../schema/column.ts'
 import { device, freeze, offerWindow } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
@@ -39,7 +39,7 @@ export type DeviceRef = {
   /** Shared by all refs of the device. */
   readonly queue: WaitingQueue
 } & NamedDevice &
-  AnsweredDevice
+  LaunchedDevice
 
 type OwnerEntry = {
   jobs: NameIndex<JobRef>
