@@ -28,7 +28,10 @@ function databaseOf(dataFolder: string): Promise<string> {
   return known
 }
 
-export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
+export async function openServer(
+  t: Pick<TestContext, 'after'>,
+  options: ServerOptions = {},
+): Promise<OpenServer> {
   const { now, elapsed, readDisk, ...overrides } = options
   const dataFolder = overrides.dataFolder ?? newDataFolder()
   const config: Config = {

@@ -42,6 +42,10 @@ class SimulatedSession implements DeviceSession {
     if (notice.kind !== 'cancel') for (const jobExecutionId of jobExecutionIds) this.#take(jobExecutionId)
   }
 
+  hold(): void {}
+
+  release(): void {}
+
   close(): void {}
 }
 

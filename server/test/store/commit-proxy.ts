@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 
 const sentCommit = Buffer.from('COMMIT\0')
 /** Bound to a portal without a name. Its answer ends with the tag of a SELECT, and is sent behind its commit. */
-const sentLaunch = Buffer.from('\0launch\0')
+const sentLaunches = ['\0launch\0', '\0launch_one\0'].map((name) => Buffer.from(name))
 const launched = Buffer.from('SELECT 1\0')
 const begin = Buffer.from('BEGIN READ WRITE\0')
 // As long as the one it takes the place of.
@@ -55,7 +55,7 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
     let isWriting = false
     let sent = Buffer.alloc(0)
     client.on('data', (chunk) => {
-      const isLaunch = !isWriting && chunk.includes(sentLaunch)
+      const isLaunch = !isWriting && sentLaunches.some((name) => chunk.includes(name))
       if (chunk.includes(begin) || isLaunch) isWriting = true
       if (isWriting) sent = Buffer.concat([sent, chunk])
       if (isWriting && failsBegin && !isLaunch) {

@@ -48,9 +48,10 @@ async function breaking<T>(
 
 test('a trigger, a report and a put that were committed are answered, though the connection was lost', async (t) => {
   const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
-  for (let round = 1; round <= 3; round++) {
+  // One device has a statement of its own.
+  for (const [round, deviceIds] of [['d1'], ['d1'], ['d1', 'd2'], ['d1', 'd2']].entries()) {
     const { runId, firstExecutionId } = await breaking(proxy, 'after-commit', () =>
-      createOne(store, trigger(['d1'])),
+      createOne(store, trigger(deviceIds)),
     )
     assert.deepEqual((await allRuns(store, ownerNo)).map((run) => run.runId).includes(runId), true)
     const device = { ownerNo, deviceId: 'd1' }
@@ -63,8 +64,8 @@ test('a trigger, a report and a put that were committed are answered, though the
     )
     assert.equal(put?.created, true)
   }
-  assert.equal((await allRuns(store, ownerNo)).length, 3)
-  // The first one has read the names.
+  assert.equal((await allRuns(store, ownerNo)).length, 4)
+  // The first one of each kind has read the names.
   assert.equal(proxy.brokenAlone, 2)
 })
 
@@ -87,16 +88,18 @@ test('what was not committed is refused, and nothing of it is there', async (t) 
 
 test('a commit that the server gets after it was given up is rolled back', async (t) => {
   const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
-  await createOne(store, trigger(['d1']))
-  await assert.rejects(
-    breaking(proxy, 'late', () => createOne(store, trigger(['d1']))),
-    isUnavailable,
-  )
-  assert.equal(proxy.brokenAlone, 1)
-  await proxy.sendLate()
-  assert.equal((await allRuns(store, ownerNo)).length, 1)
-  await createOne(store, trigger(['d1']))
-  assert.equal((await allRuns(store, ownerNo)).length, 2)
+  await createOne(store, trigger(['d1', 'd2']))
+  for (const [before, deviceIds] of [['d1'], ['d1', 'd2']].entries()) {
+    await assert.rejects(
+      breaking(proxy, 'late', () => createOne(store, trigger(deviceIds))),
+      isUnavailable,
+    )
+    assert.equal(proxy.brokenAlone, before + 1)
+    await proxy.sendLate()
+    assert.equal((await allRuns(store, ownerNo)).length, before + 1)
+    await createOne(store, trigger(deviceIds))
+    assert.equal((await allRuns(store, ownerNo)).length, before + 2)
+  }
 })
 
 test('while the database is away, whoever asked is told that it may have been made', async (t) => {

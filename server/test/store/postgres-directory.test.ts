@@ -92,6 +92,7 @@ const keyed = {
 }
 const groups: [string, (trigger: (deviceIds: string[], more?: Partial<Trigger>) => Trigger) => Trigger[]][] =
   [
+    ['a trigger of one device', (trigger) => [trigger(['d7'])]],
     ['a small group', (trigger) => [trigger(['d7']), trigger(['d7', 'd8'])]],
     ['a large group', (trigger) => [trigger(['d7']), trigger(many)]],
     ['a call with a key', (trigger) => [trigger(['d7'], keyed), trigger(['d8', 'd7'])]],
@@ -193,11 +194,11 @@ test('a directory keeps to its bound and forgets what was read in another state'
     directory.recall([{ ownerNo: 1, jobName: 'j', deviceIds } as unknown as Trigger])
   directory.remember(new Map([[1, names('a', ['d1'])]]))
   directory.remember(new Map([[1, names('a', ['d2'])]]))
-  assert.equal(recall('d1', 'd2')?.get(1)?.state, 'a')
+  assert.equal(recall('d1', 'd2')?.names.get(1)?.state, 'a')
   assert.equal(recall('d1', 'd3'), undefined)
   directory.remember(new Map([[1, names('b', ['d2'])]]))
   assert.equal(recall('d1'), undefined)
-  assert.equal(recall('d2')?.get(1)?.state, 'b')
+  assert.equal(recall('d2')?.names.get(1)?.state, 'b')
   directory.remember(new Map([[2, names('c', ['1', '2', '3', '4', '5', '6', '7'])]]))
   assert.equal(recall('d2'), undefined)
 })

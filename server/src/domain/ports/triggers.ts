@@ -65,6 +65,13 @@ export type TriggerQuota = {
   perDevice: number
 }
 
+/** `encoded`: kept by who writes answers; a device that is renamed is another object. */
+export type LaunchedDevice = {
+  deviceId: string
+  deviceName: string
+  encoded?: string | Buffer | undefined
+}
+
 /** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
 export type LaunchedRun = {
   runId: number
@@ -74,7 +81,7 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   /** Of a large run, none. */
-  devices: readonly { deviceId: string; deviceName: string }[]
+  devices: readonly LaunchedDevice[]
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
   /** It may be offered to a device only while a window is open there. */

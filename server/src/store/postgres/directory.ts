@@ -2,7 +2,7 @@
 // remembered may be old: each owner's names have a state (migrations/0005) that is compared in the transaction that uses
 // them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
 
-import type { RunDevice, RunJob } from '../../domain/launch-run.ts'
+import { findDevices, type NamedDevice, type RunDevice, type RunJob } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 
 /** Of all owners together; about 30 MB. */
@@ -10,12 +10,15 @@ const mostNames = 200_000
 /** What names more devices than this is rare, and would only push out the others. */
 export const mostOfOne = 50_000
 
+export type KnownDevice = RunDevice & NamedDevice
 export type OwnerNames = {
   readonly state: string
   readonly jobs: Map<string, RunJob>
-  readonly devices: Map<string, RunDevice>
+  readonly devices: Map<string, KnownDevice>
 }
 export type Names = ReadonlyMap<number, OwnerNames>
+/** `devices`: of each trigger. */
+export type Recalled = { names: Names; devices: RunDevice[][] }
 
 export class Directory {
   readonly #owners = new Map<number, OwnerNames>()
@@ -26,15 +29,20 @@ export class Directory {
     this.#most = most
   }
 
-  /** The names of these triggers' owners, if all that they name are known. */
-  recall(triggers: Trigger[]): Names | undefined {
-    const isKnown = ({ ownerNo, jobName, deviceIds }: Trigger) => {
-      if (deviceIds.length > mostOfOne) return false
-      const names = this.#owners.get(ownerNo)
-      return names?.jobs.has(jobName) && deviceIds.every((deviceId) => names.devices.has(deviceId))
+  /** What these triggers name, if all of it is known. */
+  recall(triggers: Trigger[]): Recalled | undefined {
+    const names = new Map<number, OwnerNames>()
+    const devices: RunDevice[][] = []
+    for (const trigger of triggers) {
+      const own = this.#owners.get(trigger.ownerNo)
+      if (own === undefined || trigger.deviceIds.length > mostOfOne || !own.jobs.has(trigger.jobName))
+        return undefined
+      const found = findDevices(trigger, (deviceId) => own.devices.get(deviceId))
+      if ('kind' in found) return undefined
+      names.set(trigger.ownerNo, own)
+      devices.push(found)
     }
-    if (!triggers.every(isKnown)) return undefined
-    return new Map(triggers.map(({ ownerNo }) => [ownerNo, this.#owners.get(ownerNo) as OwnerNames]))
+    return { names, devices }
   }
 
   /** What was read in one state. */

@@ -1,6 +1,7 @@
 // A group of triggers whose names are known, as one statement: it holds the names, takes the ids and writes runs,
 // executions and events. So a small group is one message to the database and one answer.
 
+import type { RunDevice } from '../../domain/launch-run.ts'
 import { columnOf } from '../queries.ts'
 import { newRunFields } from '../tables/runs.ts'
 import { countUpWithIds } from './commit-markers.ts'
@@ -57,8 +58,42 @@ const LAUNCH = `
   ), counted AS (${countUpWithIds})
   SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids`
 
+// Does the same (migrations/0013).
+const LAUNCH_ONE = `
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId"
+  FROM launch_one(:markerId, :nodeNo, :commits, :ownerNo, :state, :jobNo, :jobVersion, :launchedAt, :expireAt, :deadlineAt,
+    :keyId, :retryOf, :deviceNo)`
+
 /** `launches`: with ids from 0 on; they are given theirs behind all that were given before. */
 export function launchStatement(names: Names, launches: Launch[]): LoneStatement {
+  const [first] = launches
+  const [device] = first?.devices ?? []
+  const isOne = launches.length === 1 && first?.devices.length === 1
+  return first && device && isOne ? launchOne(names, first, device) : launchGroup(names, launches)
+}
+
+function launchOne(names: Names, { run }: Launch, { deviceNo }: RunDevice): LoneStatement {
+  const { ownerNo, jobNo, jobVersion, launchedAt, expireAt, deadlineAt, keyId, retryOf } = run
+  const state = names.get(ownerNo)?.state
+  const values = {
+    ownerNo,
+    state,
+    jobNo,
+    jobVersion,
+    launchedAt,
+    expireAt,
+    deadlineAt,
+    keyId,
+    retryOf,
+    deviceNo,
+  }
+  return (marker) => {
+    const { text, parameters } = placeValues(LAUNCH_ONE, { ...values, ...marker })
+    return { name: 'launch_one', text, values: parameters }
+  }
+}
+
+function launchGroup(names: Names, launches: Launch[]): LoneStatement {
   const owners = [...names.keys()].sort((a, b) => a - b)
   const runs = launches.map(({ run }) => run)
   const deviceNos = launches.flatMap(({ devices }) => devices.map(({ deviceNo }) => deviceNo))

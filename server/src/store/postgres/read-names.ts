@@ -81,11 +81,11 @@ async function readDevices(
   queries: Writes,
   ownerNo: number,
   triggers: Trigger[],
-): Promise<Map<string, RunDevice>> {
-  const found = new Map<string, RunDevice>()
+): Promise<OwnerNames['devices']> {
+  const found: OwnerNames['devices'] = new Map()
   const wanted = new Set(triggers.flatMap((trigger) => (isLong(trigger) ? [] : trigger.deviceIds)))
   await eachDevice(queries, ownerNo, [...wanted], (deviceId, device) => {
-    if (device) found.set(deviceId, device)
+    if (device) found.set(deviceId, { ...device, namedBy: 0, encoded: undefined })
     return true
   })
   return found
@@ -124,13 +124,25 @@ async function eachDevice(queries: Writes, ownerNo: number, deviceIds: string[],
     const { slice, lists } = next
     next = ask(start)
     const { deviceIds: found, deviceNos, deviceNames } = await lists
-    const placeOf = new Map(found?.map((deviceId, place) => [deviceId, place]))
-    const isEnough = !slice.every((deviceId) => {
-      const place = placeOf.get(deviceId)
+    const placeOf = placesOf(found ?? [], slice)
+    const isEnough = !slice.every((deviceId, index) => {
+      const place = placeOf(deviceId, index)
       if (place === undefined) return take(deviceId, undefined)
-      const [deviceNo = 0, deviceName = ''] = [deviceNos?.[place], deviceNames?.[place]]
-      return take(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0 })
+      return take(deviceId, {
+        deviceNo: deviceNos?.[place] ?? 0,
+        deviceId,
+        deviceName: deviceNames?.[place] ?? '',
+      })
     })
     if (isEnough) return
   }
+}
+
+/** Most lists are in the order of the index, so that each is found in its place. */
+function placesOf(found: string[], slice: string[]): (deviceId: string, index: number) => number | undefined {
+  if (found.length === slice.length && found.every((deviceId, index) => deviceId === slice[index])) {
+    return (_, index) => index
+  }
+  const places = new Map(found.map((deviceId, place) => [deviceId, place]))
+  return (deviceId) => places.get(deviceId)
 }

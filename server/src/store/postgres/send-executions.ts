@@ -36,39 +36,44 @@ const rowBytes = 2 + 4 + 8 + 4 + 8 + 4 + 4 + 4 + 4
 function* piecesOf(launches: Launch[], total: number): Generator<Buffer> {
   yield head
   let left = total
-  const nextPiece = () => Buffer.allocUnsafe(Math.min(left, rowsOfPiece) * rowBytes)
-  let piece = nextPiece()
+  const nextPiece = () => {
+    const bytes = Buffer.allocUnsafe(Math.min(left, rowsOfPiece) * rowBytes)
+    return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) }
+  }
+  let { bytes, view } = nextPiece()
   let at = 0
   for (const { run, devices } of launches) {
     let executionId = run.firstExecutionId
     for (const { deviceNo } of devices) {
-      at = writeRow(piece, at, executionId++, run, deviceNo)
-      if (at < piece.length) continue
-      yield piece
+      writeRow(view, at, executionId++, run, deviceNo)
+      at += rowBytes
+      if (at < bytes.length) continue
+      yield bytes
       left -= at / rowBytes
-      piece = nextPiece()
+      ;({ bytes, view } = nextPiece())
       at = 0
     }
   }
   yield end
 }
 
-function writeRow(to: Buffer, at: number, executionId: number, run: Launch['run'], deviceNo: number): number {
+/** Through a view: the methods of a buffer check each value, and take ten times as long. */
+function writeRow(to: DataView, at: number, executionId: number, run: Launch['run'], deviceNo: number): void {
   const fields = 4
-  at = to.writeInt16BE(fields, at)
-  at = writeInt8(to, at, executionId)
-  at = writeInt8(to, at, run.runId)
-  at = writeInt4(to, at, run.ownerNo)
-  return writeInt4(to, at, deviceNo)
+  to.setInt16(at, fields)
+  writeInt8(to, at + 2, executionId)
+  writeInt8(to, at + 14, run.runId)
+  writeInt4(to, at + 26, run.ownerNo)
+  writeInt4(to, at + 34, deviceNo)
 }
 
-function writeInt8(to: Buffer, at: number, value: number): number {
-  to.writeInt32BE(8, at)
-  to.writeInt32BE(Math.floor(value / 2 ** 32), at + 4)
-  return to.writeUInt32BE(value % 2 ** 32, at + 8)
+function writeInt8(to: DataView, at: number, value: number): void {
+  to.setInt32(at, 8)
+  to.setInt32(at + 4, Math.floor(value / 2 ** 32))
+  to.setUint32(at + 8, value % 2 ** 32)
 }
 
-function writeInt4(to: Buffer, at: number, value: number): number {
-  to.writeInt32BE(4, at)
-  return to.writeInt32BE(value, at + 4)
+function writeInt4(to: DataView, at: number, value: number): void {
+  to.setInt32(at, 4)
+  to.setInt32(at + 4, value)
 }

@@ -81,7 +81,7 @@ export async function readWindows(
 /** The devices of a trigger, if all that it names are there. */
 export type Found = RunDevice[] | Refusal
 
-/** For who remembers, or has read, the names of all of them. */
+/** For who has read the names of all of them. */
 export function findNamed(trigger: Trigger, names: Names): Found {
   const known = names.get(trigger.ownerNo)?.devices
   return findDevices(trigger, (deviceId) => known?.get(deviceId))

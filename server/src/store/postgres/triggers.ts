@@ -13,7 +13,7 @@ import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
-import type { Directory, Names } from './directory.ts'
+import type { Directory, Names, Recalled } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import { launchStatement } from './launch-statement.ts'
@@ -59,15 +59,15 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
   const { db, partitions, directory } = parts
 
   async function recordWithNames(triggers: Trigger[], options?: WriteOptions): Promise<Recorded[]> {
-    const names = directory.recall(triggers)
-    if (names === undefined) return recordInSteps(parts, triggers, undefined, options)
+    const recalled = directory.recall(triggers)
+    if (recalled === undefined) return recordInSteps(parts, triggers, undefined, options)
     try {
-      const launches = planAtOnce(triggers, names, parts.oldestRuns)
-      if (launches) return await recordAtOnce(parts, names, launches, options)
-      return await recordInSteps(parts, triggers, names, options)
+      const launches = planAtOnce(triggers, recalled, parts.oldestRuns)
+      if (launches) return await recordAtOnce(parts, recalled.names, launches, options)
+      return await recordInSteps(parts, triggers, recalled, options)
     } catch (error) {
       if (!areNamesChanged(error)) throw error
-      directory.forget(names.keys())
+      directory.forget(recalled.names.keys())
       return recordInSteps(parts, triggers, undefined, options)
     }
   }
@@ -99,7 +99,11 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
 }
 
 /** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
-function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): Launch[] | undefined {
+function planAtOnce(
+  triggers: Trigger[],
+  { names, devices }: Recalled,
+  oldestRuns: OldestRuns,
+): Launch[] | undefined {
   let executions = 0
   for (const { ownerNo, deviceIds, idempotency, quota, request, plan, values } of triggers) {
     executions += deviceIds.length
@@ -111,7 +115,7 @@ function planAtOnce(triggers: Trigger[], names: Names, oldestRuns: OldestRuns): 
   }
   if (triggers.some((trigger) => isKeyOlder(trigger, names))) return undefined
   const entries = launchGroup(
-    triggers.map((trigger) => judge(trigger, names, findNamed(trigger, names))),
+    triggers.map((trigger, index) => judge(trigger, names, devices[index] ?? [])),
     { runId: 0, jobExecutionId: 0 },
   )
   const isPlain = (entry: Entry) => 'run' in entry && entry.run.window === undefined
@@ -138,23 +142,23 @@ async function recordAtOnce(
   return launches.map(outcomeOf)
 }
 
-/** `names`: those that are remembered; undefined: they are read. */
+/** `recalled`: what is remembered; undefined: it is read. */
 function recordInSteps(
   { catalogue, partitions, directory, keys, oldestRuns }: Parts,
   triggers: Trigger[],
-  names: Names | undefined,
+  recalled: Recalled | undefined,
   options?: WriteOptions,
 ): Promise<Recorded[]> {
   const work = async (transaction: Transaction, passOn: () => void): Promise<Recorded[]> => {
     // Keys are taken in turn as well: of two calls with one key, the first one makes the run.
     if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
     const [known, earlier] = await Promise.all([
-      names ?? readNames(transaction.named, triggers),
+      recalled?.names ?? readNames(transaction.named, triggers),
       findEarlierCalls(transaction.named, triggers),
     ])
-    if (names === undefined) directory.remember(known)
+    if (recalled === undefined) directory.remember(known)
     const isKeyChanged = await keys.findChanged(transaction.named, triggers, known)
-    const found = await findAll(transaction.named, triggers, known, earlier)
+    const found = recalled?.devices ?? (await findAll(transaction.named, triggers, known, earlier))
     const full = await readFull(transaction.named, triggers, found, oldestRuns)
     const hasWindow = await readWindows(transaction.named, triggers)
     const judged = triggers.map((trigger, index) => {
@@ -180,7 +184,7 @@ function recordInSteps(
     return entries.map((entry, index) => recorded[index] ?? outcomeOf(entry))
   }
   const owners = triggers.map(({ ownerNo }) => ownerNo)
-  return catalogue.hold(owners, names, work, options)
+  return catalogue.hold(owners, recalled?.names, work, options)
 }
 
 /** Of calls that were made before, none. */

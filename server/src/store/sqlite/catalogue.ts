@@ -8,6 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { NamedDevice } from '../../domain/launch-run.ts'
 import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
 import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
+import type { LaunchedDevice } from '../../domain/ports/triggers.ts'
 import { select } from '../schema/column.ts'
 import { device, freeze, offerWindow } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
@@ -37,7 +38,8 @@ export type DeviceRef = {
   readonly deviceName: string
   /** Shared by all refs of the device. */
   readonly queue: WaitingQueue
-} & NamedDevice
+} & NamedDevice &
+  LaunchedDevice
 
 type OwnerEntry = {
   jobs: NameIndex<JobRef>
@@ -128,7 +130,7 @@ export class Catalogue {
     const known = devices.getOnDisk(deviceId)
     if (known?.deviceName === deviceName) return
     const queue = known?.queue ?? new WaitingQueue()
-    devices.set(deviceId, { deviceNo, deviceId, deviceName, queue, namedBy: 0 })
+    devices.set(deviceId, { deviceNo, deviceId, deviceName, queue, namedBy: 0, encoded: undefined })
   }
 
   #countPut({ ownerNo, deviceId }: DevicePut, change: number): void {
