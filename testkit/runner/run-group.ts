@@ -18,7 +18,9 @@ export type Outcome = {
 }
 
 const loader = join(import.meta.dirname, 'run-files.ts')
-const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
+const preloaded = ['follow-tests.ts', 'keep-database-threads.ts'].map((file) =>
+  join(import.meta.dirname, file),
+)
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
 const groupTimeoutMs = 1_800_000
@@ -34,8 +36,7 @@ export async function runGroup(group: Group, root: string, { isMeasured = false 
   const [command = '', ...args] = [
     ...(isMeasured ? measuring : []),
     process.execPath,
-    '--import',
-    keepDatabaseThreads,
+    ...preloaded.flatMap((file) => ['--import', file]),
     '--test-reporter=spec',
     `--test-timeout=${testTimeoutMs}`,
     loader,
