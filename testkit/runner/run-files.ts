@@ -8,13 +8,11 @@ import '../src/after-all-files.ts'
 import { resolve } from 'node:path'
 import { after, suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { followTests } from './follow-tests.ts'
 
 const files = process.argv.slice(2).filter((file) => file.endsWith('.test.ts'))
 
 for (const file of files) {
   const done = Promise.withResolvers<void>()
-  followTests(true)
   // The body is done before the tests that it has defined begin.
   suite(file, async () => {
     try {
@@ -23,8 +21,6 @@ for (const file of files) {
     } catch (error) {
       done.resolve()
       throw error
-    } finally {
-      followTests(false)
     }
   })
   await done.promise

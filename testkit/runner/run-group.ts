@@ -18,9 +18,7 @@ export type Outcome = {
 }
 
 const loader = join(import.meta.dirname, 'run-files.ts')
-const preloaded = ['follow-tests.ts', 'keep-database-threads.ts'].map((file) =>
-  join(import.meta.dirname, file),
-)
+const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = 300_000
 const groupTimeoutMs = 1_800_000
@@ -36,7 +34,8 @@ export async function runGroup(group: Group, root: string, { isMeasured = false 
   const [command = '', ...args] = [
     ...(isMeasured ? measuring : []),
     process.execPath,
-    ...preloaded.flatMap((file) => ['--import', file]),
+    '--import',
+    keepDatabaseThreads,
     '--test-reporter=spec',
     `--test-timeout=${testTimeoutMs}`,
     loader,

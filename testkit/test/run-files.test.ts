@@ -8,9 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
-const [runner, followTests] = ['run-files.ts', 'follow-tests.ts'].map((file) =>
-  fileURLToPath(new URL(`../runner/${file}`, import.meta.url)),
-) as [string, string]
+const runner = fileURLToPath(new URL('../runner/run-files.ts', import.meta.url))
 
 function run(t: TestContext, ...contents: string[]): { code: number | null; output: string } {
   const folder = mkdtempSync(join(tmpdir(), 'jobcast-run-files-'))
@@ -20,12 +18,11 @@ function run(t: TestContext, ...contents: string[]): { code: number | null; outp
     writeFileSync(file, `import { after, test } from 'node:test'\n${content}`)
     return file
   })
-  const words = ['--import', followTests, '--test-reporter=spec', runner, ...files]
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+  const { status, stdout } = spawnSync(process.execPath, ['--test-reporter=spec', runner, ...files], {
     encoding: 'utf8',
     env: { ...process.env, NODE_TEST_CONTEXT: '' },
   })
-  return { code: status, output: stdout + stderr }
+  return { code: status, output: stdout }
 }
 
 test('a file ends before the next one is loaded', (t) => {
@@ -54,26 +51,4 @@ test('a test that fails, or throws after it has ended, fails the process', (t) =
   const late = `test('a', () => { setTimeout(() => { throw new Error('late') }, 5) })
     test('b', () => new Promise((resolve) => setTimeout(resolve, 50)))`
   assert.equal(run(t, late).code, 1)
-})
-
-test('an error that nobody catches fails the process, with the line that threw it', (t) => {
-  const wait = 'await new Promise((resolve) => setTimeout(resolve, 50))'
-  for (const bad of [
-    `setTimeout(() => { throw new Error('nobody') }, 5)`,
-    `void Promise.reject(new Error('nobody'))`,
-  ]) {
-    const { code, output } = run(t, `test('a', () => {})`, `test('b', async () => { ${bad}; ${wait} })`)
-    assert.equal(code, 1)
-    assert.match(output, /Error: nobody\n.*1\.test\.ts:2:/)
-  }
-})
-
-test('tests, groups of tests and what is done after them belong to the file that defines them', (t) => {
-  const file = `import { describe } from 'node:test'
-    describe('group', () => { test('in it', async (t) => { await t.test('below', () => {}) }) })
-    after(() => console.log('closed'))`
-  const { code, output } = run(t, file, file)
-  assert.equal(code, 0, output)
-  assert.equal(output.match(/^ {2}▶ group$/gm)?.length, 2, output)
-  assert.equal(output.match(/^closed$/gm)?.length, 2)
 })
