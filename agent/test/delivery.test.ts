@@ -16,9 +16,9 @@ import { hasInEnvironment, listProcesses } from '../src/list-processes.ts'
 import { type AgentSettings, type SpawnedAgents, spawnAgents } from './support/spawn-agents.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 
-const total = testSize('executions', { test: 24, chaos: 800 })
+const total = testSize('executions', { test: 40, chaos: 800 })
 const processes = 2
-const agentsPerProcess = 3
+const agentsPerProcess = 5
 const serverKills = Math.ceil(total / 250)
 const agentKills = Math.max(2, Math.ceil(total / 50))
 const deviceIds = Array.from(

@@ -1,13 +1,12 @@
 // Several nodes as real programs on one database: to be killed, paused, and cut off from each other.
 
-import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Api } from '@jobcast/testkit/call-api'
 import { openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { startProgram } from '@jobcast/testkit/spawn-server'
-import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { type Ending, newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 
@@ -26,7 +25,7 @@ export type SpawnNodesOptions = {
 
 /** All know the same admin key. Resolves when all are ready. */
 export async function spawnNodes(
-  t: Pick<TestContext, 'after'>,
+  t: Ending,
   count: number,
   { server, flags = [], beside = 0 }: SpawnNodesOptions = {},
 ): Promise<SpawnedNodes> {
@@ -51,7 +50,7 @@ export async function spawnNodes(
 
 /** One more node of the database, in this process. */
 export async function openBeside(
-  t: Pick<TestContext, 'after'>,
+  t: Ending,
   databaseUrl: string,
   adminKey: string,
   options: ServerOptions = {},
