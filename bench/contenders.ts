@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { startJobcast } from './jobcast.ts'
+import { type JobcastOptions, startJobcast } from './jobcast.ts'
 import type { LoadResult } from './load.ts'
 import type { Loader } from './loader.ts'
 import { removeFolder, startProcess, temporaryFolder } from './processes.ts'
@@ -30,9 +30,9 @@ export function overHttp(name: string, loader: Loader, start: (cell: Cell) => Pr
   }
 }
 
-export async function startOnCopy(stored: Stored): Promise<Target> {
+export async function startOnCopy(stored: Stored, options: JobcastOptions = {}): Promise<Target> {
   const folder = copyStored(stored)
-  const jobcast = await startJobcast(folder)
+  const jobcast = await startJobcast(folder, options)
   return {
     ...jobcast,
     async end() {

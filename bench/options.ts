@@ -14,6 +14,8 @@ export type Options = {
   parts: readonly string[] | undefined
   /** Executions in the database before anything is measured; 0: the empty database only. */
   preload: number
+  /** How much longer a sync takes on the slower disk; undefined: there is none. */
+  slowSyncMs: number | undefined
   out: string | undefined
 }
 
@@ -25,6 +27,7 @@ export const usage = `
   --beside LIST only these beside Jobcast, as the tables name them: sketch,nothing stored
   --parts LIST  only these parts, as the command's README names them: triggers,restart
   --preload N   show the table a second time with N executions stored before, and time a restart on them
+  --slow-sync N with npm run bench: also with every sync N ms slower, as a part of the rate without; needs cc
   --out FILE    write the tables to FILE as Markdown
 `
 
@@ -39,6 +42,7 @@ export function readOptions(args: string[], defaultCells: Cell[]): Options {
       beside: { type: 'string' },
       parts: { type: 'string' },
       preload: { type: 'string', default: '0' },
+      'slow-sync': { type: 'string' },
       out: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -57,6 +61,7 @@ export function readOptions(args: string[], defaultCells: Cell[]): Options {
     beside: values.beside?.split(','),
     parts: values.parts?.split(','),
     preload: values.preload === '0' ? 0 : positive('preload', values.preload),
+    slowSyncMs: values['slow-sync'] === undefined ? undefined : positive('slow-sync', values['slow-sync']),
     out: values.out,
   }
 }

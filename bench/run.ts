@@ -17,6 +17,7 @@ import { type CellResult, measureCells } from './measure-cells.ts'
 import { pick, readOptions } from './options.ts'
 import { publish } from './report.ts'
 import { measureRestart } from './restart.ts'
+import { slowSyncTable } from './slow-sync.ts'
 import { buildStored, type Stored } from './stored.ts'
 import { formatMs, formatRate } from './table.ts'
 import { triggerTable } from './trigger-table.ts'
@@ -51,6 +52,7 @@ const parts = pick(
     { name: 'triggers', of: triggerSections },
     { name: 'beside', of: interferenceSections },
     { name: 'restart', of: restartSections },
+    { name: 'slow-sync', of: slowSyncSections },
   ],
   options.parts,
 )
@@ -69,6 +71,20 @@ async function triggerSections(): Promise<string[]> {
 async function interferenceSections(): Promise<string[]> {
   const made: string[] = []
   for (const stored of levels) made.push(await interferenceSection(stored))
+  return made
+}
+
+/** Only with --slow-sync. */
+async function slowSyncSections(): Promise<string[]> {
+  const { slowSyncMs } = options
+  if (slowSyncMs === undefined) return []
+  const made: string[] = []
+  for (const stored of levels) {
+    const table = await slowSyncTable(stored, loader, { ...options, slowSyncMs })
+    made.push(
+      `## Every sync ${slowSyncMs} ms slower, ${formatRate(stored.executions)} executions stored before\n\n${table}`,
+    )
+  }
   return made
 }
 

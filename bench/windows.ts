@@ -116,6 +116,8 @@ function connect({ dispatcher }: Parts, ownerNo: number, deviceId: string, onNex
     send(notice: DeviceNotice) {
       if (notice.kind === 'next' && notice.next) onNext()
     },
+    hold: () => undefined,
+    release: () => undefined,
     close: () => undefined,
   }
   dispatcher.open(session)

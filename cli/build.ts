@@ -8,7 +8,11 @@ import { join, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
-const databaseThread = 'server/src/store/sqlite/database-thread.ts'
+/** Programs of threads. */
+const threads = new Map([
+  ['server/src/store/sqlite/database-thread.ts', 'database-thread'],
+  ['server/src/store/sqlite/log-carrier.ts', 'log-carrier'],
+])
 
 /** Files that are read while it runs, at the same place below `files/`. */
 const readFiles = [
@@ -49,7 +53,7 @@ async function bundle(folder: string): Promise<void> {
     input: {
       main: join(root, 'cli/src/main.ts'),
       index: join(root, 'cli/src/run.ts'),
-      'database-thread': join(root, databaseThread),
+      ...Object.fromEntries([...threads].map(([path, name]) => [name, join(root, path)])),
     },
     external: ['pg-native'],
     transform: { target: 'node20' },
@@ -105,7 +109,8 @@ const ownAddress: Plugin = {
     const path = relative(root, id).replaceAll('\\', '/')
     if (path.startsWith('..') || path.startsWith('node_modules') || !code.includes('import.meta.url'))
       return undefined
-    const place = path === databaseThread ? 'database-thread.js' : `files/${path}`
+    const thread = threads.get(path)
+    const place = thread ? `${thread}.js` : `files/${path}`
     return code.replaceAll(
       'import.meta.url',
       `new URL(${JSON.stringify(`./${place}`)}, import.meta.url).href`,

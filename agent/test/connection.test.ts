@@ -4,10 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { testSize } from '@jobcast/testkit/test-size'
 import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 
-const megabytes = 50
+const megabytes = testSize('megabytes', { test: 6, chaos: 50 })
 const server = await openSharedServer({ maxOutputBytes: (megabytes + 1) * 1024 * 1024 })
 
 async function openProxy(t: TestContext): Promise<TcpProxy> {

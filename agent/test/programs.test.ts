@@ -23,7 +23,7 @@ const programs = await findPrograms()
 const lasting = 'sleep 600 & echo $! $$ ready; wait'
 const pids = /(\d+) (\d+) ready/
 
-const kills = testSize('kills', { test: 4, chaos: 12 })
+const kills = testSize('kills', { test: 2, chaos: 12 })
 
 for (const program of programs) {
   describe(program.name, { concurrency: true, skip: program.missing ?? false }, () => {

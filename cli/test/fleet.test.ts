@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { testSize } from '@jobcast/testkit/test-size'
 import { openTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
@@ -278,13 +279,16 @@ test('exits with 3 if the key lacks READ or MANAGE, and with 8 if the service is
   assert.equal((await run(['diff', '-f', file, '--url', 'http://127.0.0.1:1'])).code, 8)
 })
 
-test('applies two thousand devices, and compares them in a few pages the second time', async (t) => {
+/** More than two pages of a list. */
+const many = testSize('devices', { test: 450, chaos: 2000 })
+
+test(`applies ${many} devices, and compares them in a few pages the second time`, async (t) => {
   const { run, get, write } = await openFleet(t)
-  const devices = Array.from({ length: 2000 }, (_, no) => `  d-${no}: { <<: *shared, deviceName: D ${no} }\n`)
+  const devices = Array.from({ length: many }, (_, no) => `  d-${no}: { <<: *shared, deviceName: D ${no} }\n`)
   const file = write('fleet.yaml', `x-shared: &shared { tags: [a, b] }\ndevices:\n${devices.join('')}`)
   const first = await run(['apply', '-f', file])
   assert.equal(first.code, 0, first.stderr)
-  assert.match(first.stderr, /^2000 done, 0 unchanged\.$/m)
-  assert.deepEqual((await get('devices/d-1999')).tags, ['a', 'b'])
-  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 2000 up to date/)
+  assert.match(first.stderr, new RegExp(`^${many} done, 0 unchanged\\.$`, 'm'))
+  assert.deepEqual((await get(`devices/d-${many - 1}`)).tags, ['a', 'b'])
+  assert.match((await run(['apply', '-f', file])).stderr, new RegExp(`Nothing to do: ${many} up to date`))
 })

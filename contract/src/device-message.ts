@@ -87,8 +87,11 @@ const jobIdPattern = /^(?:[A-Za-z0-9_-]{1,64}|\$next)$/
 /** The operation named by the part of a topic after the prefix; undefined if there is none. */
 export function parseOperation(suffix: string): DeviceOperation | undefined {
   if (suffix === 'get' || suffix === 'start-next') return { name: suffix }
-  const [jobId = '', name, ...more] = suffix.split('/')
-  if (more.length > 0 || !jobIdPattern.test(jobId)) return undefined
+  // Not split: each report comes here, and that would look up each part among all known texts.
+  const slash = suffix.indexOf('/')
+  const jobId = suffix.slice(0, Math.max(0, slash))
+  if (!jobIdPattern.test(jobId)) return undefined
+  const name = suffix.slice(slash + 1)
   switch (name) {
     case 'get':
       return { name: 'describe', jobId }

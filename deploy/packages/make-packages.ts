@@ -1,7 +1,7 @@
 // `npm run package`: the tarballs of the three packages that are installed somewhere, in dist/ or in the folder given.
 
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,24 +13,28 @@ import { describePackage, root } from './describe-package.ts'
 
 export type Tarball = { name: string; path: string; bytes: number }
 
-/** Puts the tarballs into the folder. */
-export async function makePackages(folder: string): Promise<Tarball[]> {
+/** Puts the tarballs into the folder. `built` is the folder of a program that is built already. */
+export async function makePackages(folder: string, built?: string): Promise<Tarball[]> {
   mkdirSync(folder, { recursive: true })
   const staging = mkdtempSync(join(tmpdir(), 'jobcast-packages-'))
   try {
     await buildConsoleIfStale()
-    return [
-      pack(await stageJobcast(join(staging, 'jobcast')), folder),
-      pack(stageClient(join(staging, 'client')), folder),
-      pack(await stageAgent(join(staging, 'agent')), folder),
-    ]
+    return pack(
+      [
+        await stageJobcast(join(staging, 'jobcast'), built),
+        stageClient(join(staging, 'client')),
+        await stageAgent(join(staging, 'agent')),
+      ],
+      folder,
+    )
   } finally {
     rmSync(staging, { recursive: true })
   }
 }
 
-async function stageJobcast(folder: string): Promise<string> {
-  await buildProgram(folder)
+async function stageJobcast(folder: string, built: string | undefined): Promise<string> {
+  if (built === undefined) await buildProgram(folder)
+  else for (const part of ['bin', 'dist']) cpSync(join(built, part), join(folder, part), { recursive: true })
   copyFileSync(join(root, 'cli/src/index.d.ts'), join(folder, 'dist/index.d.ts'))
   describePackage(folder, {
     workspace: 'cli',
@@ -68,13 +72,13 @@ async function stageAgent(folder: string): Promise<string> {
   return folder
 }
 
-function pack(folder: string, to: string): Tarball {
-  const answer = execFileSync('npm', ['pack', '--json', '--pack-destination', to, folder], {
+function pack(folders: string[], to: string): Tarball[] {
+  const answer = execFileSync('npm', ['pack', '--json', '--pack-destination', to, ...folders], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [{ name, filename, size }] = JSON.parse(answer)
-  return { name, path: join(to, filename), bytes: size }
+  const packed: { name: string; filename: string; size: number }[] = JSON.parse(answer)
+  return packed.map(({ name, filename, size }) => ({ name, path: join(to, filename), bytes: size }))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -69,8 +69,7 @@ for (const node of nodes) {
     test('the command line triggers, the agent carries it out, a program reads the result', async (t) => {
       const { jobcast, env } = commandLine(node)
       const device = `kiosk-${node.major}`
-      await jobcast('devices', 'put', device)
-      await jobcast('jobs', 'put', 'greet', '--file', jobFile())
+      await jobcast('apply', '--file', fleetFile(device))
       const token = (await jobcast('devices', 'token', device)).stdout.trim()
       startAgent(t, node, { device, token })
       const { stdout } = await jobcast('trigger', 'greet', '--device', device, '--timeout', '60s', '--json')
@@ -122,9 +121,9 @@ function commandLine(node: NodeProgram) {
   return { jobcast, env }
 }
 
-function jobFile(): string {
-  const file = join(installed.folder, 'greet.yaml')
-  writeFileSync(file, 'document: { handler: greet }\n')
+function fleetFile(device: string): string {
+  const file = join(installed.folder, `${device}.yaml`)
+  writeFileSync(file, `jobs: { greet: { document: { handler: greet } } }\ndevices: [${device}]\n`)
   return file
 }
 

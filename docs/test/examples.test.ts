@@ -10,15 +10,35 @@ import { runPage } from './run-page.ts'
 /** A failsafe for a very busy machine: a page takes seconds. */
 const timeout = 240_000
 
-/** Read one after the other, on the same service. */
-const firstSteps = ['README.md', 'docs/quick-start.md']
-const ofTheirOwn = pages.filter((page) => !firstSteps.includes(page) && examplesOf(page).length > 0)
+/** Read one after the other, on the same service: what one changes is not what another shows. */
+const togetherInOrder = [
+  [
+    'README.md',
+    'docs/quick-start.md',
+    'client/README.md',
+    'docs/deploy.md',
+    'docs/errors.md',
+    'docs/install.md',
+  ],
+  [
+    ...['docs/operations.md', 'docs/sim.md', 'docs/rollouts.md', 'docs/schedules.md', 'docs/webhooks.md'],
+    ...['docs/windows.md', 'docs/guides/choose-devices.md', 'docs/guides/keep-to-maintenance-windows.md'],
+    'docs/fleet-as-code.md',
+  ],
+]
+const ofTheirOwn = pages.filter(
+  (page) => !togetherInOrder.flat().includes(page) && examplesOf(page).length > 0,
+)
 
 describe('the examples run', { concurrency: 2, skip }, () => {
-  for (const readInOrder of [firstSteps, ...ofTheirOwn.map((page) => [page])]) {
+  for (const readInOrder of [...togetherInOrder, ...ofTheirOwn.map((page) => [page])]) {
     test(readInOrder.join(', then '), { timeout }, async (t) => {
       const sandbox = await openSandbox(t)
-      for (const page of readInOrder) await runPage(examplesOf(page), sandbox, t.signal)
+      for (const page of readInOrder) {
+        await runPage(examplesOf(page), sandbox, t.signal).catch((error: Error) => {
+          throw new Error(`${page}, ${error.message}`)
+        })
+      }
     })
   }
 })

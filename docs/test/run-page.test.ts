@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
-import { test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { openCommandLine } from './command-line.ts'
 import { blocksOf } from './markdown.ts'
 import { skip } from './needed-programs.ts'
-import { openSandbox } from './open-sandbox.ts'
+import { openSandbox, type Sandbox } from './open-sandbox.ts'
 import { runPage } from './run-page.ts'
 
 const options = { skip, timeout: 240_000 }
@@ -37,8 +37,22 @@ const wrong: readonly { page: string; says: RegExp }[] = [
   { page: block('js of=docs/examples/webhook-receiver.mjs', 'nothing()'), says: /has no such line: nothing\(\)/ },
 ]
 
-test('whatever is wrong with a page fails, and the line is named', options, async (t) => {
-  const sandbox = await openSandbox(t)
+type Close = () => unknown
+
+let shared: Promise<Sandbox> | undefined
+const closes: Close[] = []
+after(async () => {
+  for (const close of closes) await close()
+})
+
+/** One for all but the last test, which looks at what is left of it. */
+function sharedSandbox(): Promise<Sandbox> {
+  shared ??= openSandbox({ after: (close: Close) => closes.push(close) } as unknown as TestContext)
+  return shared
+}
+
+test('whatever is wrong with a page fails, and the line is named', options, async () => {
+  const sandbox = await sharedSandbox()
   for (const { page, says } of wrong) {
     await assert.rejects(runPage(blocksOf(page), sandbox), ({ message }: Error) => {
       assert.match(message, /^(?:line \d+|the end): /)
@@ -51,7 +65,7 @@ test('whatever is wrong with a page fails, and the line is named', options, asyn
 test(
   'what a block sets is there in the next one, and in a terminal that is opened later',
   options,
-  async (t) => {
+  async () => {
     const page = [
       block('sh', 'export ONE=1', 'two() { echo 2; }'),
       block('sh', 'echo "$ONE" $(two)', 'date +%FT%TZ'),
@@ -60,11 +74,11 @@ test(
       block('text terminal=2', '1'),
       block('sh fails', 'exit 6'),
     ]
-    await runPage(blocksOf(page.join('\n')), await openSandbox(t))
+    await runPage(blocksOf(page.join('\n')), await sharedSandbox())
   },
 )
 
-test('jobcast on a page has exit codes, and standard output and standard error apart', options, async (t) => {
+test('jobcast on a page has exit codes, and standard output and standard error apart', options, async () => {
   const page = [
     block(
       'sh',
@@ -81,7 +95,7 @@ test('jobcast on a page has exit codes, and standard output and standard error a
     block('text', '…', 'A name', '…', 'two', '…'),
     block('sh fails', 'npx jobcast whoami --api-key none'),
   ]
-  await runPage(blocksOf(page.join('\n')), await openSandbox(t))
+  await runPage(blocksOf(page.join('\n')), await sharedSandbox())
 })
 
 test('a command that a page left waiting ends with its terminal', options, async (t) => {

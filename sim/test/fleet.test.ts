@@ -2,17 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FleetEvent, startFleet } from '@jobcast/sim'
 import { openServer } from '@jobcast/testkit/open-server'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
-import {
-  deviceIdsUpTo,
-  endless,
-  jobName,
-  openFleet,
-  openServerWithJob,
-  runToEnd,
-} from './support/simulate.ts'
+import { endless, jobName, newDeviceIds, openFleet, runToEnd, withJob } from './support/simulate.ts'
+
+const server = await withJob(await openSharedServer())
+/** Of a fleet that is too large for chance. */
+const some = testSize('fleet', { test: 20, chaos: 50 })
 
 const patienceMs = 60_000
 const instant = { from: 0, to: 0 }
@@ -40,29 +38,27 @@ class Told {
   }
 }
 
-test('50 devices take a run to its end', async (t) => {
-  const server = await openServerWithJob(t)
-  const deviceIds = deviceIdsUpTo(50)
+test(`${some} devices take a run to its end`, async (t) => {
+  const deviceIds = newDeviceIds(some)
   const fleet = await openFleet(t, server, deviceIds)
-  assert.deepEqual((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 50)
-  assert.deepEqual((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 50)
+  assert.deepEqual((await runToEnd(server, deviceIds)).counts.SUCCEEDED, some)
+  assert.deepEqual((await runToEnd(server, deviceIds)).counts.SUCCEEDED, some)
   const { online, refused } = fleet.counts()
-  assert.deepEqual({ online, refused }, { online: 50, refused: 0 })
+  assert.deepEqual({ online, refused }, { online: some, refused: 0 })
 })
 
 test('executions that wait in line on one device are carried out one after the other', async (t) => {
-  const server = await openServerWithJob(t)
+  const deviceIds = newDeviceIds(1)
   const told = new Told()
-  await openFleet(t, server, ['sim-1'], { tell: told.tell })
-  await Promise.all(Array.from({ length: 5 }, () => runToEnd(server, ['sim-1'])))
+  await openFleet(t, server, deviceIds, { tell: told.tell })
+  await Promise.all(Array.from({ length: 5 }, () => runToEnd(server, deviceIds)))
   await told.until('five ends', () => told.count('ended') === 5)
   const kinds = told.events.map(({ kind }) => kind).filter((kind) => kind !== 'online')
   assert.deepEqual(kinds, Array.from({ length: 5 }, () => ['started', 'ended']).flat())
 })
 
 test('a failure rate of 1 ends every execution as FAILED, with a reason', async (t) => {
-  const server = await openServerWithJob(t)
-  const deviceIds = deviceIdsUpTo(5)
+  const deviceIds = newDeviceIds(5)
   await openFleet(t, server, deviceIds, { pattern: { failureRate: 1, workSeconds: instant } })
   const { runId, counts } = await runToEnd(server, deviceIds)
   assert.equal(counts.FAILED, 5)
@@ -71,17 +67,17 @@ test('a failure rate of 1 ends every execution as FAILED, with a reason', async 
 })
 
 test('a reject rate of 1 ends every execution as REJECTED', async (t) => {
-  const server = await openServerWithJob(t)
-  await openFleet(t, server, ['sim-1'], { pattern: { ...endless, rejectRate: 1 } })
-  assert.equal((await runToEnd(server, ['sim-1'])).counts.REJECTED, 1)
+  const deviceIds = newDeviceIds(1)
+  await openFleet(t, server, deviceIds, { pattern: { ...endless, rejectRate: 1 } })
+  assert.equal((await runToEnd(server, deviceIds)).counts.REJECTED, 1)
 })
 
 test('a cancel is honoured with CANCELED, and the next execution is taken up', async (t) => {
-  const server = await openServerWithJob(t)
+  const deviceIds = newDeviceIds(1)
   const told = new Told()
-  const fleet = await openFleet(t, server, ['sim-1'], { pattern: endless, tell: told.tell })
+  const fleet = await openFleet(t, server, deviceIds, { pattern: endless, tell: told.tell })
   for (const force of [false, true]) {
-    const [{ jobExecutionId: id }] = (await server.trigger(jobName, ['sim-1'])).json
+    const [{ jobExecutionId: id }] = (await server.trigger(jobName, deviceIds)).json
     await told.until('a start', (events) =>
       events.some((event) => event.kind === 'started' && event.jobId === `${id}`),
     )
@@ -95,9 +91,9 @@ test('a cancel is honoured with CANCELED, and the next execution is taken up', a
 })
 
 test('output arrives whole, and a result with it', async (t) => {
-  const server = await openServerWithJob(t)
-  await openFleet(t, server, ['sim-1'], { pattern: { workSeconds: instant, outputLines: 2 } })
-  const { runId } = await runToEnd(server, ['sim-1'])
+  const deviceIds = newDeviceIds(1)
+  await openFleet(t, server, deviceIds, { pattern: { workSeconds: instant, outputLines: 2 } })
+  const { runId } = await runToEnd(server, deviceIds)
   const { items } = (await server.call('GET', `/job/api/executions?runId=${runId}`)).json
   const { text } = await server.call('GET', `/job/api/executions/${items[0].jobExecutionId}/output`)
   assert.equal(text, '[1/2] preparing\n[2/2] fetching what is needed\n')
@@ -107,29 +103,28 @@ test('output arrives whole, and a result with it', async (t) => {
 test('after a restart of the server all come back, and what they worked on ends', async (t) => {
   const dataFolder = newTemporaryFolder()
   const first = await openServer(t, { dataFolder })
-  const deviceIds = deviceIdsUpTo(50)
+  const deviceIds = newDeviceIds(some)
   await first.putJobAndDevices(jobName, [])
   const told = new Told()
   const pattern = { workSeconds: { from: 0.5, to: 2 }, outputLines: 5 }
   const fleet = await openFleet(t, first, deviceIds, { pattern, tell: told.tell })
   const { headers } = await first.trigger(jobName, deviceIds)
-  await told.until('all have started', () => told.count('started') === 50)
+  await told.until('all have started', () => told.count('started') === some)
   await first.server.stop()
   const mqttPort = Number(new URL(first.server.mqtt).port)
   const second = await openServer(t, { dataFolder, mqttPort })
   removeAfter(t, dataFolder)
-  await told.until('all are back', () => told.count('online') === 100)
+  await told.until('all are back', () => told.count('online') === 2 * some)
   const run = (await second.call('GET', `${headers.get('location')}?wait=60`)).json
-  assert.equal(run.counts.SUCCEEDED, 50)
+  assert.equal(run.counts.SUCCEEDED, some)
   const { items } = (await second.call('GET', `/job/api/executions?runId=${run.runId}&limit=200`)).json
   const whole = items[0].outputBytes
   assert.ok(items.every(({ outputBytes }: { outputBytes: number }) => outputBytes === whole && whole > 0))
-  assert.equal(fleet.counts().online, 50)
+  assert.equal(fleet.counts().online, some)
 })
 
 test('devices with offline phases go, come back, and miss nothing', async (t) => {
-  const server = await openServerWithJob(t)
-  const deviceIds = deviceIdsUpTo(10)
+  const deviceIds = newDeviceIds(10)
   const told = new Told()
   const pattern = { workSeconds: instant, offlineRate: 0.5, offlineSeconds: { from: 0.1, to: 0.3 } }
   await openFleet(t, server, deviceIds, { pattern, tell: told.tell })
@@ -138,25 +133,25 @@ test('devices with offline phases go, come back, and miss nothing', async (t) =>
 })
 
 test('an offline rate of 1 leaves all of them away', async (t) => {
-  const server = await openServerWithJob(t)
-  const fleet = await openFleet(t, server, deviceIdsUpTo(5), { pattern: { offlineRate: 1 } })
+  const fleet = await openFleet(t, server, newDeviceIds(5), { pattern: { offlineRate: 1 } })
   assert.equal(fleet.counts().online, 0)
 })
 
 test('a device whose token was replaced stays away', async (t) => {
-  const server = await openServerWithJob(t)
+  const deviceIds = newDeviceIds(1)
   const told = new Told()
-  const fleet = await openFleet(t, server, ['sim-1'], { tell: told.tell })
-  await server.call('POST', '/job/api/devices/sim-1/credential')
+  const fleet = await openFleet(t, server, deviceIds, { tell: told.tell })
+  await server.call('POST', `/job/api/devices/${deviceIds[0]}/credential`)
   await told.until('the refusal', () => told.count('refused') === 1)
   assert.deepEqual([fleet.counts().online, fleet.counts().refused], [0, 1])
 })
 
 test('the same seed decides alike on each device and each execution', async (t) => {
   const outcomes: unknown[] = []
+  const deviceIds = newDeviceIds(20)
   for (let i = 0; i < 2; i++) {
-    const server = await openServerWithJob(t)
-    const deviceIds = deviceIdsUpTo(20)
+    // Of its own: an execution has the same number on both.
+    const server = await withJob(await openServer(t))
     await openFleet(t, server, deviceIds, { seed: 42, pattern: { workSeconds: instant, failureRate: 0.5 } })
     const { runId } = await runToEnd(server, deviceIds)
     const { items } = (await server.call('GET', `/job/api/executions?runId=${runId}`)).json
@@ -165,11 +160,10 @@ test('the same seed decides alike on each device and each execution', async (t) 
   assert.deepEqual(outcomes[0], outcomes[1])
 })
 
-const manyDevices = testSize('devices', { test: 150, chaos: 1000 })
+const manyDevices = testSize('devices', { test: 80, chaos: 1000 })
 
 test(`${manyDevices} devices connect and carry out one run`, async (t) => {
-  const server = await openServerWithJob(t)
-  const deviceIds = deviceIdsUpTo(manyDevices)
+  const deviceIds = newDeviceIds(manyDevices)
   const fleet = await openFleet(t, server, deviceIds)
   assert.equal(fleet.counts().online, manyDevices)
   assert.equal((await runToEnd(server, deviceIds)).counts.SUCCEEDED, manyDevices)

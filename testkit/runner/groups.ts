@@ -24,7 +24,7 @@ const batches: Batch[] = [
   batch(14, 'agent/test'),
   batch(30, 'server/test/http'),
   batch(12, 'server/test/devices'),
-  batch(24, 'server/test/store'),
+  batch(30, 'server/test/store'),
   batch(100, 'server/test/domain', 'server/test/dispatch', 'server/test/gateway'),
   batch(24, 'client/test', 'deploy/test'),
   batch(1, 'server/test/abuse'),

@@ -1,6 +1,5 @@
 // A whole server in this process, on a free port and a folder of its own.
 
-import type { TestContext } from 'node:test'
 import {
   type Config,
   noQuotas,
@@ -11,7 +10,7 @@ import {
 } from '@jobcast/server'
 import { type Api, buildApi } from './call-api.ts'
 import { createDatabase, sharedPostgres } from './postgres-server.ts'
-import { newDataFolder, removeAfter } from './temporary-folder.ts'
+import { type Ending, newDataFolder, removeAfter } from './temporary-folder.ts'
 
 export type OpenServer = Api & { server: RunningServer; folder: string }
 
@@ -28,7 +27,7 @@ function databaseOf(dataFolder: string): Promise<string> {
   return known
 }
 
-export async function openServer(t: TestContext, options: ServerOptions = {}): Promise<OpenServer> {
+export async function openServer(t: Ending, options: ServerOptions = {}): Promise<OpenServer> {
   const { now, elapsed, readDisk, ...overrides } = options
   const dataFolder = overrides.dataFolder ?? newDataFolder()
   const config: Config = {

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
+/** A test, or a whole file: what it leaves to its end. */
+export type Ending = { after(work: () => void | Promise<void>): void }
+
 /** A folder of its own for one test, gone afterwards. What is opened in it must be closed before the test ends. */
 export function temporaryFolder(t: TestContext): string {
   const folder = newTemporaryFolder()
@@ -23,6 +26,6 @@ export function newDataFolder(): string {
 }
 
 /** What a test leaves to the end happens in the order in which it was left: first to be closed, then to be removed. */
-export function removeAfter(t: Pick<TestContext, 'after'>, folder: string): void {
+export function removeAfter(t: Ending, folder: string): void {
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 }

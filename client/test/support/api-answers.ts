@@ -1,7 +1,7 @@
 // What the service answers, held against the OpenAPI document while the client uses it.
 
 import assert from 'node:assert/strict'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { readApiDocument } from '../../generate/generate.ts'
 import { clientOperations } from '../../generate/schema-types.ts'
@@ -11,9 +11,18 @@ export const operations = clientOperations(document)
 
 const ajv = new Ajv2020({ strict: false })
 ;(addFormats as unknown as typeof addFormats.default)(ajv)
+const compiled = new Map<string, ValidateFunction>()
+
+/** Compiled once: there are hundreds of events, and each has the same schema. */
+function validatorOf(schema: object): ValidateFunction {
+  const key = JSON.stringify(schema)
+  const known = compiled.get(key) ?? ajv.compile({ ...schema, components: document.components })
+  compiled.set(key, known)
+  return known
+}
 
 export function checkAgainst(schema: object, value: unknown, what: string): void {
-  const validate = ajv.compile({ ...schema, components: document.components })
+  const validate = validatorOf(schema)
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`)
 }
 

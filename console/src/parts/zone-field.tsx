@@ -1,7 +1,7 @@
 // A time zone by its IANA name.
 
 import { isTimeZone } from '@jobcast/contract/selector'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { Field } from './field.tsx'
 
 type Props = {
@@ -22,7 +22,9 @@ export function zoneProblem(value: string, others: readonly string[] = []): stri
 }
 
 export function ZoneField({ label, hint, value, onInput, placeholder, others = [], error }: Props) {
-  const zones = useMemo(() => [...others, ...Intl.supportedValuesOf('timeZone')], [])
+  // Hundreds of elements that nobody sees before the field is used.
+  const [isUsed, setUsed] = useState(false)
+  const zones = useMemo(() => (isUsed ? [...others, ...Intl.supportedValuesOf('timeZone')] : []), [isUsed])
   return (
     <Field label={label} {...(hint !== undefined && { hint })} error={error ?? zoneProblem(value, others)}>
       {(control) => (
@@ -35,6 +37,7 @@ export function ZoneField({ label, hint, value, onInput, placeholder, others = [
             placeholder={placeholder}
             autoComplete="off"
             spellcheck={false}
+            onFocus={() => setUsed(true)}
             onInput={(event) => onInput(event.currentTarget.value)}
           />
           <datalist id={`${control.id}-zones`}>

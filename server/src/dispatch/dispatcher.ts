@@ -25,6 +25,7 @@ import type { ChangeSignal } from '../state/change-signal.ts'
 import type { Deliveries } from '../state/deliveries.ts'
 import type { Documents } from '../state/documents.ts'
 import type { Presence } from '../state/presence.ts'
+import { HeldSessions } from './held-sessions.ts'
 import { NoticeState } from './notice-state.ts'
 
 export type DispatcherDeps = {
@@ -365,15 +366,31 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
    */
   async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
     const document = await this.#sharedDocument(ownerNo, run)
-    for (const [index, { deviceId }] of run.devices.entries()) {
+    await this.#inBatches(run.devices, ({ deviceId }, index, held) => {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       // Whether its window is open there, the store knows.
       if (notices && document && !run.isWindowed)
-        this.#notifyLaunched(notices, launch, launchedExecution(run, index), document)
+        this.#notifyLaunched(notices, launch, launchedExecution(run, index), document, held)
       else if (notices) this.#wake(notices)
-      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
+    })
+  }
+
+  async #inBatches<T>(
+    all: readonly T[],
+    notify: (one: T, index: number, held: HeldSessions | undefined) => void,
+  ): Promise<void> {
+    const held = all.length > devicesPerBatch ? new HeldSessions() : undefined
+    try {
+      for (const [index, one] of all.entries()) {
+        notify(one, index, held)
+        if (index % devicesPerBatch !== devicesPerBatch - 1) continue
+        await nextTurn()
+        await held?.releaseIfMany()
+      }
+    } finally {
+      void held?.release()
     }
   }
 
@@ -386,16 +403,15 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
   async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
     const document = await this.#sharedDocument(ownerNo, released)
-    for (const [index, { deviceId, jobExecutionId }] of released.executions.entries()) {
+    await this.#inBatches(released.executions, ({ deviceId, jobExecutionId }, _index, held) => {
       const device = { ownerNo, deviceId }
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
       const execution = firstOffer(released, jobExecutionId)
       if (notices?.knowsEmpty && document && !released.isWindowed)
-        this.#notifyLaunched(notices, launch, execution, document)
+        this.#notifyLaunched(notices, launch, execution, document, held)
       else if (notices) this.#wake(notices)
-      if (index % devicesPerBatch === devicesPerBatch - 1) await nextTurn()
-    }
+    })
   }
 
   #notifyLaunched(
@@ -403,12 +419,17 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     launch: number,
     execution: DeviceExecution,
     document: DeviceDocument,
+    held: HeldSessions | undefined,
   ): void {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
     if (notices.knowsNext && !isLate) return
-    if (!notices.knowsEmpty || isLate) this.#wake(notices)
-    else this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
+    if (!notices.knowsEmpty || isLate) {
+      this.#wake(notices)
+      return
+    }
+    this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
+    held?.add(notices.session)
   }
 }
 

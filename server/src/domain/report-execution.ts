@@ -69,16 +69,16 @@ export async function describeExecution(
   return withDocument(deps, device, execution, wantsDocument)
 }
 
-/** Undefined: progress was stored, and the request asks for nothing more. */
-export async function reportExecution(
+/** Resolves once it is on disk. Its outcome is for `updatedBy`: in two steps, because progress is most of what devices send. */
+export function recordUpdate(
   deps: ReportDeps,
   device: DeviceKey,
   jobId: string,
   request: UpdateRequest,
-): Promise<WithDocument | undefined> {
+): Promise<ReportOutcome> {
   const { status, statusDetails, result, expectedVersion, attempt, stepTimeout, clientToken } = request
   const { wantsState, wantsDocument } = request
-  const outcome = await deps.recordReport({
+  return deps.recordReport({
     kind: 'update',
     device,
     moment: deps.moment(),
@@ -93,6 +93,16 @@ export async function reportExecution(
     quotas: reportQuotasOf(deps.quotas),
     isBrief: !wantsState && !wantsDocument,
   })
+}
+
+/** Undefined: progress was stored, and the request asks for nothing more. */
+export function updatedBy(
+  deps: ReportDeps,
+  device: DeviceKey,
+  jobId: string,
+  { wantsDocument }: UpdateRequest,
+  outcome: ReportOutcome,
+): Promise<WithDocument> | WithDocument | undefined {
   if (outcome.kind === 'noted') return undefined
   const execution = doneBy(deps, outcome, jobId)
   return wantsDocument ? withDocument(deps, device, execution, true) : { execution, document: undefined }

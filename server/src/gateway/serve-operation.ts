@@ -13,7 +13,13 @@ import {
 import type { SeenQueue } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
 import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
-import { describeExecution, readPending, reportExecution, startNext } from '../domain/report-execution.ts'
+import {
+  describeExecution,
+  readPending,
+  recordUpdate,
+  startNext,
+  updatedBy,
+} from '../domain/report-execution.ts'
 import {
   type AnswerFormat,
   type DocumentAs,
@@ -66,7 +72,9 @@ export async function serveOperation(
     }
     case 'update': {
       const request = parseUpdate(fields)
-      const updated = await reportExecution(deps, device, operation.jobId, request)
+      const outcome = await recordUpdate(deps, device, operation.jobId, request)
+      const updating = updatedBy(deps, device, operation.jobId, request, outcome)
+      const updated = updating instanceof Promise ? await updating : updating
       return accepted(updateAnswerJson(updated, request.wantsState, format(), clientToken))
     }
     case 'output': {

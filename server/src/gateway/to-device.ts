@@ -90,7 +90,12 @@ function executionJson(deviceId: string, found: WithDocument, format: AnswerForm
   const { jobExecutionId } = found.execution
   const { traceParent } = found.execution
   const trace = traceParent === undefined ? '' : `"traceparent":"${traceParent}",`
-  return `{"jobId":"${jobExecutionId}","thingName":${JSON.stringify(deviceId)},${trace}${stateJson(found, format)}`
+  return `{"jobId":"${jobExecutionId}","thingName":${nameJson(deviceId)},${trace}${stateJson(found, format)}`
+}
+
+/** Of what must be escaped in JSON, a device id may hold these two only. */
+function nameJson(deviceId: string): string {
+  return deviceId.includes('"') || deviceId.includes('\\') ? JSON.stringify(deviceId) : `"${deviceId}"`
 }
 
 type Launched = {

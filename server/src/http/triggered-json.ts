@@ -1,15 +1,15 @@
-// The answer to a trigger, built in pieces: JSON.stringify would need an object per device and encode the same names
+// The answer to a trigger, written by hand: JSON.stringify would need an object per device and encode the same names
 // every time.
 
 import { toLaunchedAt } from '@jobcast/contract'
 import type { LaunchedDevice, LaunchedRun } from '../domain/ports/triggers.ts'
 import { nextTurn } from './turns.ts'
 
-// Longer texts are encoded as they grow: V8 would copy one large text twice, to measure and to write it.
-const devicesPerPiece = 32
+/** More than these are written as bytes: V8 would copy one large text twice, to measure and to write it. */
+const mostAsText = 8
 
-// The two fields of a device are encoded once and kept with it. Not for runs of a whole large fleet: a million devices
-// would keep hundreds of megabytes for the next such run.
+// The two fields of a device are encoded once and kept with the device. Not for runs of a whole large fleet: a million
+// devices would keep hundreds of megabytes for the next such run.
 const maxEncodedDevices = 10_000
 
 /** The answer to a larger run is sent in pieces: as a whole it would take up 150 MB for a million devices. */
@@ -18,65 +18,118 @@ const devicesPerTurn = 500
 
 export function triggeredJson(run: LaunchedRun): string | Buffer {
   const total = run.devices.length
-  const encode = pieceEncoder(run)
-  if (total <= devicesPerPiece) return `[${encode(0, total)}]`
-
-  let bytes: Buffer = Buffer.allocUnsafe(0)
-  let length = 0
-  for (let from = 0; from < total; from += devicesPerPiece) {
-    const to = Math.min(from + devicesPerPiece, total)
-    const piece = (from === 0 ? '[' : ',') + encode(from, to) + (to === total ? ']' : '')
-    // UTF-8 needs at most three bytes per UTF-16 unit.
-    if (length + 3 * piece.length > bytes.length) {
-      bytes = grown(bytes, length, (total - from) * (piece.length / (to - from)) + 3 * piece.length)
-    }
-    length += bytes.write(piece, length)
-  }
-  return bytes.subarray(0, length)
+  return total <= mostAsText ? encodeText(run) : encodeBytes(run, 0, total)
 }
 
 /** The same bytes; between two pieces others have their turn. */
-export async function* triggeredPieces(run: LaunchedRun): AsyncGenerator<string> {
+export async function* triggeredPieces(run: LaunchedRun): AsyncGenerator<Buffer> {
   const total = run.devices.length
-  const encode = pieceEncoder(run)
   for (let from = 0; from < total; from += devicesPerTurn) {
-    const to = Math.min(from + devicesPerTurn, total)
-    yield (from === 0 ? '[' : ',') + encode(from, to) + (to === total ? ']' : '')
+    yield encodeBytes(run, from, Math.min(from + devicesPerTurn, total))
     await nextTurn()
   }
 }
 
-function pieceEncoder({ jobName, launchedAt, firstExecutionId, devices, order }: LaunchedRun) {
-  const middle = inOne(`,"jobName":${JSON.stringify(jobName)},`, devices.length)
-  const end = inOne(`,"execState":"PENDING","launchedAt":"${toLaunchedAt(launchedAt)}"}`, devices.length)
-  const fieldsOf = devices.length > maxEncodedDevices ? encodeFields : deviceFields
-  return (from: number, to: number) => {
-    let text = ''
-    for (let index = from; index < to; index++) {
-      const at = order === undefined ? index : (order[index] ?? index)
-      const begin = index === from ? '{"jobExecutionId":' : ',{"jobExecutionId":'
-      text += begin + (firstExecutionId + at) + middle + fieldsOf(devices[at] as LaunchedDevice) + end
-    }
-    return text
+const begin = '{"jobExecutionId":'
+
+/** What comes between the id and the fields of the device, and after them. */
+function aroundFields({ jobName, launchedAt }: LaunchedRun): { middle: string; end: string } {
+  return {
+    middle: `,"jobName":${JSON.stringify(jobName)},`,
+    end: `,"execState":"PENDING","launchedAt":"${toLaunchedAt(launchedAt)}"}`,
   }
 }
 
-/** A joined text has its parts walked through each time it is written; this pays if that is often. */
-function inOne(text: string, uses: number): string {
-  return uses > devicesPerPiece ? Buffer.from(text).toString() : text
+function encodeText(run: LaunchedRun): string {
+  const { firstExecutionId, devices, order } = run
+  const { middle, end } = aroundFields(run)
+  let text = ''
+  for (let index = 0; index < devices.length; index++) {
+    const at = order?.[index] ?? index
+    const fields = keptFields(devices[at] as LaunchedDevice)
+    text += `${index === 0 ? '[' : ','}${begin}${firstExecutionId + at}${middle}${fields}${end}`
+  }
+  return `${text}]`
 }
 
-function deviceFields(device: LaunchedDevice): string {
+/** A part of the answer, with the comma or bracket before it, and after the last device the bracket. */
+function encodeBytes(run: LaunchedRun, from: number, to: number): Buffer {
+  const { firstExecutionId, devices, order } = run
+  const { middle, end } = aroundFields(run)
+  const fieldsOf = devices.length > maxEncodedDevices ? encodeFields : keptFields
+  const lead = new NumberedBytes(`${end},${begin}`, middle)
+  let bytes: Buffer = Buffer.allocUnsafe(0)
+  let length = 0
+  for (let index = from; index < to; index++) {
+    const at = order?.[index] ?? index
+    const before = lead.with(firstExecutionId + at)
+    const fields = fieldsOf(devices[at] as LaunchedDevice)
+    const size = before.length + fields.length
+    if (length + size + end.length >= bytes.length) bytes = grown(bytes, length, size * (to - index))
+    bytes.set(before, length)
+    length += before.length
+    if (typeof fields === 'string') bytes.write(fields, length, 'latin1')
+    else bytes.set(fields, length)
+    length += fields.length
+  }
+  const isLast = to === devices.length
+  length += bytes.write(isLast ? `${end}]` : end, length, 'latin1')
+  // What ends the device before the first one is not sent; the comma after it is, or a bracket instead.
+  if (from === 0) bytes.write('[', end.length, 'latin1')
+  return bytes.subarray(end.length, length)
+}
+
+/** The same bytes again and again, with a number in them that mostly is the last one plus one. */
+class NumberedBytes {
+  readonly #before: string
+  readonly #after: string
+  #number = Number.NaN
+  #bytes = Buffer.allocUnsafe(0)
+  #lastDigit = 0
+
+  /** `before`: ASCII. */
+  constructor(before: string, after: string) {
+    this.#before = before
+    this.#after = after
+  }
+
+  /** Until it is called again. */
+  with(number: number): Buffer {
+    if (number !== this.#number + 1 || !this.#countUp()) {
+      const text = `${this.#before}${number}`
+      this.#bytes = Buffer.from(text + this.#after)
+      this.#lastDigit = text.length - 1
+    }
+    this.#number = number
+    return this.#bytes
+  }
+
+  /** False: the next number is one digit longer. */
+  #countUp(): boolean {
+    const bytes = this.#bytes
+    let at = this.#lastDigit
+    for (; bytes[at] === nine; at--) bytes[at] = zero
+    if (at < this.#before.length) return false
+    bytes[at] = (bytes[at] as number) + 1
+    return true
+  }
+}
+
+const [zero, nine] = [0x30, 0x39]
+
+function keptFields(device: LaunchedDevice): string | Buffer {
   device.encoded ??= encodeFields(device)
   return device.encoded
 }
 
-function encodeFields({ deviceId, deviceName }: LaunchedDevice): string {
-  return JSON.stringify({ deviceId, deviceName }).slice(1, -1)
+/** As text if it is ASCII: that takes half as much memory. */
+function encodeFields({ deviceId, deviceName }: LaunchedDevice): string | Buffer {
+  const fields = `"deviceId":${JSON.stringify(deviceId)},"deviceName":${JSON.stringify(deviceName)}`
+  return Buffer.byteLength(fields) === fields.length ? fields : Buffer.from(fields)
 }
 
 function grown(bytes: Buffer, length: number, more: number): Buffer {
-  const larger = Buffer.allocUnsafe(Math.ceil(length + more * 1.1))
-  bytes.copy(larger, 0, 0, length)
+  const larger = Buffer.allocUnsafe(Math.ceil(length + more * 1.1) + 256)
+  larger.set(bytes.subarray(0, length))
   return larger
 }

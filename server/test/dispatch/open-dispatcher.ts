@@ -26,6 +26,8 @@ export class RecordingSession implements DeviceSession {
   readonly lastSeenAt = startedAt
   wants = { list: true, next: true, cancel: true }
   isReady = true
+  isHeld = false
+  holds = 0
   closed: CloseReason | undefined
   /** In short, in the order they came: `next 1`, `list 1 2`, `cancel 1`. */
   told: string[] = []
@@ -39,6 +41,15 @@ export class RecordingSession implements DeviceSession {
     const named = idsOf(notice)
     assert.deepEqual(jobExecutionIds, notice.kind === 'cancel' ? [] : named)
     this.told.push([notice.kind, ...named].join(' '))
+  }
+
+  hold(): void {
+    this.isHeld = true
+    this.holds++
+  }
+
+  release(): void {
+    this.isHeld = false
   }
 
   close(reason: CloseReason): void {

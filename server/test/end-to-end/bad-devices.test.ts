@@ -15,8 +15,8 @@ import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const count = testSize('devices', { test: 40, chaos: 300 })
-const rounds = testSize('rounds', { test: 3, chaos: 20 })
+const count = testSize('devices', { test: 20, chaos: 300 })
+const rounds = testSize('rounds', { test: 2, chaos: 20 })
 const healthy = deviceIdsUpTo(count)
 const failsafeMs = 120_000
 const megabyte = 1024 * 1024
@@ -89,7 +89,7 @@ test(
     }
 
     // The first ones are slower, whoever else is there.
-    for (let i = 0; i < 3; i++) await runRound()
+    for (let i = 0; i < rounds; i++) await runRound()
     const before = await runRounds(async () => undefined)
     const memoryBefore = await metric(server, 'process_resident_memory_bytes')
     const triggerBad = async () => {

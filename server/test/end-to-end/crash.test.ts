@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Api } from '@jobcast/testkit/call-api'
 import { checkAfterCrash } from '@jobcast/testkit/check-after-crash'
+import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 import { instantOfFault } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
-import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
+import { spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
@@ -14,7 +16,7 @@ import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 
-const kills = testSize('kills', { test: 3, chaos: 30 })
+const kills = testSize('kills', { test: 2, chaos: 30 })
 const killsPerRound = 20
 /** A server is killed after at most so many answers: the first ones of a start and the later ones are alike interesting. */
 const mostAnswers = 60
@@ -31,12 +33,10 @@ for (let round = 0; round * killsPerRound < kills; round++) {
       const folder = temporaryFolder(t)
       const random = seededRandom(seed)
       const callers = jobs.map((job, index) => new TriggerCaller(job, devices, seededRandom(seed + index)))
-      const last = await killAgainAndAgain(folder, callers, random, count)
-      try {
-        await retryAll(callers, last)
-      } finally {
-        await last.end('SIGKILL')
-      }
+      const openLast = () => openServer(t, { dataFolder: folder })
+      const last = await killAgainAndAgain(folder, callers, random, count, openLast)
+      await retryAll(callers, last)
+      await last.server.stop()
       const seen = checkAfterCrash(folder, callers)
       const calls = callers.flatMap((caller) => caller.calls)
       const answered = calls.filter((call) => call.answer)
@@ -56,10 +56,11 @@ async function killAgainAndAgain(
   callers: TriggerCaller[],
   random: Random,
   count: number,
-): Promise<SpawnedServer> {
+  openLast: () => Promise<OpenServer>,
+): Promise<OpenServer> {
   await seedData(folder, { jobs, deviceIds: devices })
   let server = await spawnServer(folder)
-  let next: Promise<SpawnedServer> = Promise.resolve(server)
+  let next: Promise<Api> = Promise.resolve(server)
   let killed = 0
   const calling = callers.map((caller) =>
     caller.callUntil(
@@ -72,31 +73,36 @@ async function killAgainAndAgain(
   })
   failed.catch(() => undefined)
   try {
-    while (killed < count) {
+    for (;;) {
       const enough = answersOf(callers) + random.below(mostAnswers)
       const answered = waitUntil('enough calls are answered', () => answersOf(callers) >= enough, {
         intervalMs: 1,
       })
       await Promise.race([answered, failed])
-      const started = Promise.withResolvers<SpawnedServer>()
+      const started = Promise.withResolvers<Api>()
       next = started.promise
       await server.end('SIGKILL')
       killed++
-      while (killed < count && random.chance(0.2)) {
+      // The last of them comes while it starts; of the others, every fifth.
+      while (killed === count - 1 || (killed < count && random.chance(0.2))) {
         await killWhileStarting(folder, random)
         killed++
+      }
+      if (killed === count) {
+        const last = await openLast()
+        started.resolve(last)
+        await Promise.all(calling)
+        return last
       }
       server = await spawnServer(folder)
       started.resolve(server)
     }
-    await Promise.all(calling)
   } catch (error) {
     next = Promise.reject(error)
     next.catch(() => undefined)
     await server.end('SIGKILL')
     throw error
   }
-  return server
 }
 
 const answersOf = (callers: TriggerCaller[]) => callers.reduce((sum, { answers }) => sum + answers, 0)
@@ -111,7 +117,7 @@ async function killWhileStarting(folder: string, random: Random): Promise<void> 
 }
 
 /** Every call that has a key is made once more, after all kills, and must be answered as before. */
-async function retryAll(callers: TriggerCaller[], server: SpawnedServer): Promise<void> {
+async function retryAll(callers: TriggerCaller[], server: Api): Promise<void> {
   for (const caller of callers) {
     for (const call of caller.calls) {
       if (call.key !== undefined) assert.ok(await caller.send(call, server))

@@ -15,9 +15,9 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const kills = testSize('kills', { test: 3, chaos: 30 })
+const kills = testSize('kills', { test: 2, chaos: 30 })
 /** A server is killed after at most so many acknowledgements. */
-const mostAcknowledged = 300
+const mostAcknowledged = testSize('acknowledged', { test: 100, chaos: 300 })
 const deviceIds = deviceIdsUpTo(16)
 const stepsPerExecution = 30
 
@@ -64,7 +64,7 @@ test(
       const { start } = await server.kill()
       reports.check(folder)
       acknowledgedAtKill.push(reports.acknowledged)
-      await start()
+      if (kill + 1 < kills) await start()
     }
     await Promise.race([failure.promise, nextTurn()])
     const rounds = acknowledgedAtKill.filter((count, index) => count > (acknowledgedAtKill[index - 1] ?? 0))

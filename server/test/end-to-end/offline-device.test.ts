@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deviceCalls } from '@jobcast/testkit/call-device'
 import { type Json, MqttLine } from '@jobcast/testkit/mqtt-line'
+import { openServer } from '@jobcast/testkit/open-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
-import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { within } from '@jobcast/testkit/within'
 import { seedData } from '../support/seed-data.ts'
@@ -15,9 +15,11 @@ import { seedTokens } from '../support/seed-tokens.ts'
 // The promise is 2 s; this is one that also a busy machine keeps.
 const boundMs = 45_000
 
+type Addresses = { mqtt: string; http: string }
+
 const byMqtt =
   (version: 4 | 5, transport: 'mqtt' | 'http') =>
-  async (server: SpawnedServer, deviceId: string, token: string) => {
+  async (server: Addresses, deviceId: string, token: string) => {
     const line = await MqttLine.open(server[transport], { deviceId, token, version })
     try {
       const told = new Promise<Json>((resolve) => {
@@ -36,7 +38,7 @@ const byMqtt =
   }
 
 /** By whichever transport a device comes, what it has started when it is back. */
-const transports: [string, (server: SpawnedServer, deviceId: string, token: string) => Promise<Json>][] = [
+const transports: [string, (server: Addresses, deviceId: string, token: string) => Promise<Json>][] = [
   ['mqtt-3', byMqtt(4, 'mqtt')],
   ['mqtt-5', byMqtt(5, 'mqtt')],
   ['websocket', byMqtt(5, 'http')],
@@ -59,7 +61,6 @@ test('a device that was away during the trigger and a kill of the server gets it
   const tokens = seedTokens(folder, deviceIds)
   const server = new RestartingServer(folder)
   t.after(() => server.end())
-  removeAfter(t, folder)
   const triggered = (await (await server.running()).trigger('restart', deviceIds)).json
   const next = await server.killAndStart()
   const times: string[] = []
@@ -74,7 +75,9 @@ test('a device that was away during the trigger and a kill of the server gets it
   t.diagnostic(`back at work after: ${times.join(', ')}`)
 
   // What it has started is its own after the next kill too.
-  const last = await server.killAndStart()
+  await server.kill()
+  const last = await openServer(t, { dataFolder: folder })
+  removeAfter(t, folder)
   for (const [index, transport] of deviceIds.entries()) {
     const device = deviceCalls(last.http, transport, tokens.get(transport) as string)
     const { execution } = (await device.startNext()).json

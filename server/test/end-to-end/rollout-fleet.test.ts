@@ -13,7 +13,7 @@ import type { DeviceNotice, DeviceSession } from '../../src/domain/ports/device-
 import { serveOperation } from '../../src/gateway/serve-operation.ts'
 import { type OpenApp, openApp } from '../http/open-app.ts'
 
-const devices = testSize('devices', { test: 2000, chaos: 100_000 })
+const devices = testSize('devices', { test: 1000, chaos: 100_000 })
 /** The promise is 2 s, for a machine that has nothing else to do. */
 const boundMs = devices < 100_000 ? 20_000 : 2000
 const reportsAtOnce = 200
@@ -41,6 +41,10 @@ class SimulatedSession implements DeviceSession {
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void {
     if (notice.kind !== 'cancel') for (const jobExecutionId of jobExecutionIds) this.#take(jobExecutionId)
   }
+
+  hold(): void {}
+
+  release(): void {}
 
   close(): void {}
 }

@@ -4,21 +4,20 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import type { Api } from '@jobcast/testkit/call-api'
 import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
-import { spawnServer } from '@jobcast/testkit/spawn-server'
-import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { type Received, WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 
-const flags = ['--webhook-allow', '127.0.0.1', '--log-level', 'warn']
+const flags = ['--webhook-allow', '127.0.0.1', '--log-level', 'trace']
 const deviceIds = ['d1', 'd2', 'd3', 'd4']
 
-type Running = Awaited<ReturnType<RestartingServer['running']>>
-
 /** One run on all devices; each execution goes through start, three steps of progress, and its end. */
-async function carryOutRun(server: Running, devices: DeviceCalls[]): Promise<void> {
+async function carryOutRun(server: Api, devices: DeviceCalls[]): Promise<void> {
   const reply = await server.trigger('update', deviceIds)
   assert.equal(reply.status, 201)
   await Promise.all(
@@ -80,11 +79,11 @@ function assertInOrder(accepted: Received[]): void {
 }
 
 test('a receiver that fails, hangs, and is down through two deaths of the server gets everything in order', async (t) => {
-  const folder = temporaryFolder(t)
+  const folder = newTemporaryFolder()
   const receiver = await WebhookReceiver.open(t)
   const servers = new RestartingServer(folder, ...flags)
   t.after(() => servers.end())
-  let server = await servers.running()
+  let server: Api = await servers.running()
   await server.putJobAndDevices('update', deviceIds)
   const devices = await Promise.all(deviceIds.map((id) => newDevice(server, id)))
   const begin = newestEventId(folder)
@@ -96,17 +95,35 @@ test('a receiver that fails, hangs, and is down through two deaths of the server
   await carryOutRun(server, devices)
   await carryOutRun(server, devices)
   await receiver.until('some are accepted', () => receiver.accepted.length >= 20)
+  // Another one is gone, and that holds over a restart.
+  const gone = await makeGone(t, server)
 
   // It is down, and the server dies twice meanwhile.
   await receiver.stop()
   await carryOutRun(server, devices)
-  server = await servers.killAndStart()
+  const second = await servers.killAndStart()
+  server = second
   await carryOutRun(server, devices)
-  const { start } = await servers.kill()
+  await assertGone(server, gone)
+  // One that hangs does not keep it from its end.
+  const hanging = await WebhookReceiver.open(t)
+  hanging.answer = () => 'hang'
+  const only = { url: hanging.url, eventTypes: ['device.created'] }
+  await server.call('PUT', '/job/api/webhooks/hanging', { body: only })
+  await server.call('PUT', '/job/api/devices/new')
+  const sent = `evt_${newestEventId(folder)}`
+  await hanging.until('it is told', () => hanging.received.length === 1)
+  assert.deepEqual(await second.end('SIGTERM'), { code: 0, signal: null })
+  const log = second.output.lines.join('\n')
+  assert.match(log, /webhook attempted/)
+  for (const hidden of [gone.secret, 'token=hidden'])
+    assert.ok(!log.includes(hidden), `the log has ${hidden}`)
   letRetriesBeDue(folder)
+  hanging.answer = () => 204
   receiver.answer = () => 204
   await receiver.start()
-  server = await start()
+  server = await openServer(t, { dataFolder: folder, webhookAllow: ['127.0.0.1'] })
+  removeAfter(t, folder)
   await carryOutRun(server, devices)
 
   const ids = eventIdsAfter(folder, begin)
@@ -118,62 +135,44 @@ test('a receiver that fails, hangs, and is down through two deaths of the server
   await receiver.until('every event is accepted', () => missing().length === 0)
   assertInOrder(receiver.accepted)
   receiver.verifyAll(created.json.secret)
+  await hanging.until('it is told again', () => hanging.accepted.length >= 1)
+  assert.deepEqual(
+    hanging.received.slice(0, 2).map(({ id }) => id),
+    [sent, sent],
+  )
   const doubles = receiver.accepted.length - new Set(receiver.accepted.map(({ id }) => id)).size
   t.diagnostic(`${ids.length} events, ${receiver.received.length} requests, ${doubles} doubles`)
 })
 
-test('stopped while a receiver hangs, the server ends with 0, and sends the event again when it is back', async (t) => {
-  const folder = temporaryFolder(t)
-  const receiver = await WebhookReceiver.open(t)
-  const server = await spawnServer(folder, ...flags)
-  t.after(() => server.end('SIGKILL'))
-  await server.call('PUT', '/job/api/webhooks/w', { body: { url: receiver.url } })
-  receiver.answer = () => 'hang'
-  await server.call('PUT', '/job/api/devices/d1')
-  const sent = `evt_${newestEventId(folder)}`
-  await receiver.until('it is told', () => receiver.received.length === 1)
-  assert.deepEqual(await server.end('SIGTERM'), { code: 0, signal: null })
-  receiver.answer = () => 204
-  const next = await spawnServer(folder, ...flags)
-  t.after(() => next.end('SIGKILL'))
-  await receiver.until('it is told again', () => receiver.accepted.length === 1)
-  assert.deepEqual(
-    receiver.received.map(({ id }) => id),
-    [sent, sent],
-  )
-})
+type Gone = { receiver: WebhookReceiver; secret: string }
 
-test('410 holds over a restart: nothing is sent until it is resumed', async (t) => {
-  const folder = temporaryFolder(t)
+/** Of devices only, so that what runs do does not reach it. */
+async function makeGone(t: TestContext, server: Api): Promise<Gone> {
   const receiver = await WebhookReceiver.open(t)
-  const servers = new RestartingServer(folder, ...flags, '--log-level', 'trace')
-  t.after(() => servers.end())
-  let server = await servers.running()
-  const url = `${receiver.url}?token=hidden`
-  const { secret } = (await server.call('PUT', '/job/api/webhooks/w', { body: { url } })).json
+  const body = { url: `${receiver.url}?token=hidden`, eventTypes: ['device.created'] }
+  const { secret } = (await server.call('PUT', '/job/api/webhooks/gone', { body })).json
   receiver.answer = () => 410
-  await server.call('PUT', '/job/api/devices/d1')
-  const paused = async () => (await server.call('GET', '/job/api/webhooks/w')).json.pausedBecause === 'gone'
-  await waitUntil('it is paused', paused)
-  server = await servers.killAndStart()
+  await server.call('PUT', '/job/api/devices/gone-1')
+  const isPaused = async () =>
+    (await server.call('GET', '/job/api/webhooks/gone')).json.pausedBecause === 'gone'
+  await waitUntil('it is paused', isPaused)
+  return { receiver, secret }
+}
+
+/** Nothing is sent until it is resumed. */
+async function assertGone(server: Api, { receiver }: Gone): Promise<void> {
   receiver.answer = () => 204
-  await server.call('PUT', '/job/api/devices/d2')
-  assert.equal((await server.call('GET', '/job/api/webhooks/w')).json.state, 'PAUSED')
+  await server.call('PUT', '/job/api/devices/gone-2')
+  assert.equal((await server.call('GET', '/job/api/webhooks/gone')).json.state, 'PAUSED')
   assert.equal(receiver.received.length, 1)
-  await server.call('POST', '/job/api/webhooks/w/resume')
+  await server.call('POST', '/job/api/webhooks/gone/resume')
   await receiver.until('both are accepted', () => receiver.accepted.length === 2)
-  await server.end('SIGTERM')
-  const log = server.output.lines.join('\n')
-  assert.match(log, /webhook attempted/)
-  for (const hidden of [secret, 'token=hidden']) assert.ok(!log.includes(hidden), `the log has ${hidden}`)
-})
+}
 
 test('receivers of one owner that never answer do not delay the deliveries of another', async (t) => {
-  const folder = temporaryFolder(t)
   const [slow, fast] = [await WebhookReceiver.open(t), await WebhookReceiver.open(t)]
   slow.answer = () => 'hang'
-  const server = await spawnServer(folder, ...flags)
-  t.after(() => server.end('SIGKILL'))
+  const server = await openServer(t, { webhookAllow: ['127.0.0.1'] })
   const { key } = await server.newOwner('honest')
   await server.putJobAndDevices('update', deviceIds)
   await server.putJobAndDevices('update', deviceIds, key)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { longTest } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import type { Fault } from './disturbed-service.ts'
 import { recordHistory, type Scale } from './record-history.ts'
 
@@ -12,24 +12,24 @@ const scale: Scale = {
   devices: { mqtt: 6, 'web-socket': 1, http: 2 },
   followers: 2,
   maxOpen: 40,
-  executionsPerFault: 15,
+  executionsPerFault: 12,
   refusedPosts: 0,
 }
 
-test(
-  `two kills, a pause and cuts leave a history without a fault (seed ${testSeed})`,
-  longTest,
-  async (t) => {
-    const faults: Fault[][] = [['kill'], ['cut'], ['pause'], ['kill']]
-    const nextFaults = () => faults.shift()
-    const { problems, figures } = await recordHistory(t, {
-      store: 'sqlite',
-      seed: testSeed,
-      scale,
-      nextFaults,
-    })
-    t.diagnostic(JSON.stringify(figures))
-    assert.deepEqual(problems, [])
-    assert.ok(figures.kills === 2 && (figures.executions ?? 0) > 60, 'too little happened to prove anything')
-  },
-)
+test(`kills, a pause and cuts leave a history without a fault (seed ${testSeed})`, longTest, async (t) => {
+  const kills = testSize('kills', { test: 1, chaos: 5 })
+  const faults: Fault[][] = [['cut'], ['pause'], ...Array<Fault[]>(kills).fill(['kill'])]
+  const nextFaults = () => faults.shift()
+  const { problems, figures } = await recordHistory(t, {
+    store: 'sqlite',
+    seed: testSeed,
+    scale,
+    nextFaults,
+  })
+  t.diagnostic(JSON.stringify(figures))
+  assert.deepEqual(problems, [])
+  assert.ok(
+    figures.kills === kills && (figures.executions ?? 0) > 30,
+    'too little happened to prove anything',
+  )
+})

@@ -1,7 +1,7 @@
 // Any node takes any call, any device connects to any node.
 
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { MqttLine } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
@@ -12,17 +12,14 @@ import pg from 'pg'
 import { type ConnectedDevice, connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 
-async function openTwo(t: TestContext): Promise<[OpenServer, OpenServer]> {
-  const { nodes } = await openNodes(t, 2)
-  return nodes as [OpenServer, OpenServer]
-}
+const { databaseUrl, nodes } = await openNodes({ after }, 2)
+const [one, two] = nodes as [OpenServer, OpenServer]
+await one.putJobAndDevices('restart', [])
 
 const connect = (t: TestContext, { server }: OpenServer, deviceId: string, token: string) =>
   connectDevice(t, server.mqtt, { deviceId, token })
 
 test('a device on one node gets what another node was asked for, and its report ends a wait there', async (t) => {
-  const [one, two] = await openTwo(t)
-  await one.putJobAndDevices('restart', [])
   const { token } = await newDevice(one, 'd1')
   const device = await connect(t, two, 'd1', token)
   const { json } = await one.trigger('restart', ['d1'])
@@ -73,31 +70,26 @@ async function changeWindow(one: OpenServer, two: OpenServer, device: ConnectedD
 }
 
 test('a credential that is revoked on one node ends the connection on another', async (t) => {
-  const [one, two] = await openTwo(t)
-  const { token } = await newDevice(one, 'd1')
-  const device = await connect(t, two, 'd1', token)
-  assert.equal((await one.call('DELETE', '/job/api/devices/d1/credential')).status, 204)
+  const { token } = await newDevice(one, 'd2')
+  const device = await connect(t, two, 'd2', token)
+  assert.equal((await one.call('DELETE', '/job/api/devices/d2/credential')).status, 204)
   await device.line.closed
-  await assert.rejects(MqttLine.open(two.server.mqtt, { deviceId: 'd1', token }))
+  await assert.rejects(MqttLine.open(two.server.mqtt, { deviceId: 'd2', token }))
 })
 
 test('a device that connects to another node is taken over from the first, and stays online', async (t) => {
-  const [one, two] = await openTwo(t)
-  const { token } = await newDevice(one, 'd1')
-  const first = await connect(t, one, 'd1', token)
-  const second = await connect(t, two, 'd1', token)
+  const { token } = await newDevice(one, 'd3')
+  const first = await connect(t, one, 'd3', token)
+  const second = await connect(t, two, 'd3', token)
   await first.line.closed
   for (const node of [one, two]) {
-    const { json } = await node.call('GET', '/job/api/devices/d1')
+    const { json } = await node.call('GET', '/job/api/devices/d3')
     assert.equal(json.online, true)
   }
   assert.equal(second.line.isClosed, false)
 })
 
 test('nodes tell each other of a run on more devices than one write holds', async (t) => {
-  const { databaseUrl, nodes } = await openNodes(t, 2)
-  const [one, two] = nodes as [OpenServer, OpenServer]
-  await one.putJobAndDevices('restart', [])
   const rawBody = Array.from({ length: 10_200 }, (_, n) => `{"deviceId":"many-${n}"}\n`).join('')
   const headers = { 'content-type': 'application/x-ndjson' }
   assert.equal((await one.call('POST', '/job/api/devices/import', { rawBody, headers })).status, 200)
@@ -129,13 +121,10 @@ test('nodes tell each other of a run on more devices than one write holds', asyn
 })
 
 test('late news of a run tells nobody of an execution that has ended', async (t) => {
-  const { databaseUrl, nodes } = await openNodes(t, 2)
-  const [one, two] = nodes as [OpenServer, OpenServer]
-  await one.putJobAndDevices('restart', [])
-  const { token } = await newDevice(one, 'd1')
-  const device = await connect(t, two, 'd1', token)
+  const { token } = await newDevice(one, 'd5')
+  const device = await connect(t, two, 'd5', token)
   const carryOut = async () => {
-    const reply = await one.trigger('restart', ['d1'])
+    const reply = await one.trigger('restart', ['d5'])
     const [{ jobExecutionId }] = reply.json
     await device.notice(
       (suffix, json) => isNext(suffix, json) && Number(json.execution.jobId) === jobExecutionId,

@@ -6,13 +6,14 @@ import { test } from 'node:test'
 import { type DeviceCalls, deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { execute } from '@jobcast/testkit/postgres-server'
+import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
 const leastSeconds = 3
 const mostSeconds = 20
-const copies = 4
+const copies = testSize('copies', { test: 2, chaos: 4 })
 /** A clock fires within two seconds of its time; a busy machine gets more. */
 const lateMs = 45_000
 const hour = 60 * 60_000

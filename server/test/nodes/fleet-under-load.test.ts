@@ -9,7 +9,6 @@ import { type Api, buildApi } from '@jobcast/testkit/call-api'
 import { execute, startOwnPostgres } from '@jobcast/testkit/postgres-server'
 import type { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
-import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { TriggerCaller } from '@jobcast/testkit/trigger-caller'
@@ -17,18 +16,20 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { deviceIdsUpTo } from '../support/seed-data.ts'
 import { checkStored } from './check-stored.ts'
-import { cutHearing, nodeNumbers, spawnNodes, standStill, until } from './spawn-nodes.ts'
+import { cutHearing, type Node, nodeNumbers, spawnNodes, standStill, until } from './spawn-nodes.ts'
 import { type NodeAddress, type Way, WorkingDevice } from './working-device.ts'
 
 const kills = testSize('kills', { test: 1, chaos: 10 })
 const restarts = testSize('restarts', { test: 1, chaos: 5 })
+/** Of the nodes; one more is paused, and the rest of the three nobody touches. */
+const victims = Math.min(kills, 2)
 /** A node stands still for so long at least: until the others count it as gone, which takes ten seconds. */
 const pauseMs = 1000 * testSize('pauseSeconds', { test: 1, chaos: 20 })
 /** So many executions end before, between and after the faults, at most: enough to lose some. */
-const executionsPerFault = testSize('executionsPerFault', { test: 150, chaos: 1000 })
+const executionsPerFault = testSize('executionsPerFault', { test: 30, chaos: 1000 })
 
 /** Ten of twelve by MQTT, one by WebSocket, one by HTTP. */
-const twelves = testSize('twelves', { test: 2, chaos: 6 })
+const twelves = testSize('twelves', { test: 1, chaos: 6 })
 const ways: Way[] = [
   ...Array(10 * twelves).fill('mqtt'),
   ...Array(twelves).fill('web-socket'),
@@ -51,9 +52,10 @@ test(
   longTest,
   async (t) => {
     const random = seededRandom(testSeed)
-    const { databaseUrl, nodes } = await spawnNodes(t, 3, { server: postgres.url })
-    const addresses = await Promise.all(nodes.map((node) => node.running()))
-    const [first] = addresses as [SpawnedServer]
+    const options = { server: postgres.url, beside: 2 - victims }
+    const { databaseUrl, nodes, beside } = await spawnNodes(t, victims + 1, options)
+    const addresses: Node[] = [...(await Promise.all(nodes.map((node) => node.running()))), ...beside]
+    const [first] = addresses as [Node]
     const tokens = await seedFleet(first)
 
     /** Where nodes were that are killed. */
@@ -99,7 +101,7 @@ test(
       await killSome(nodes, addresses, gone, random, count)
       await restartDatabase(random, count)
     }
-    await guarded(Promise.all([pauseLong(databaseUrl, nodes[2] as RestartingServer), killAndRestart()]))
+    await guarded(Promise.all([pauseLong(databaseUrl, nodes[victims] as RestartingServer), killAndRestart()]))
     await guarded(someWork(count))
     count.isOver = true
     await guarded(Promise.all([calling, cutting, counting]))
@@ -150,7 +152,7 @@ async function seedFleet(api: Api): Promise<Map<string, string>> {
  * A node that stands still answers nobody; callers give up and go elsewhere, as their programs do. The call they gave
  * up may still be under way there: a twin of it that is told so has no answer either.
  */
-function impatient({ http, adminKey }: SpawnedServer, gone: ReadonlySet<string>): Api {
+function impatient({ http, adminKey }: Node, gone: ReadonlySet<string>): Api {
   const api = buildApi(http, adminKey)
   return {
     ...api,
@@ -171,11 +173,11 @@ async function countOpen(databaseUrl: string, count: Count): Promise<void> {
     if (row) count.open = row.open as number
     return count.isOver
   }
-  await waitUntil('it is over', isOver, { timeoutMs: 10 * failsafeMs, intervalMs: 200 })
+  await waitUntil('it is over', isOver, { timeoutMs: 10 * failsafeMs, intervalMs: 400 })
 }
 
 /** So that there is something to lose: some executions end, and more may. */
-async function someWork(count: Count, least = 50): Promise<void> {
+async function someWork(count: Count, least = Math.min(50, executionsPerFault)): Promise<void> {
   const enough = count.ended + least
   count.enough = Math.max(count.enough, count.ended + executionsPerFault)
   await waitUntil('some executions end', () => count.isOver || count.ended >= enough, {
@@ -185,7 +187,7 @@ async function someWork(count: Count, least = 50): Promise<void> {
 
 async function cutNowAndThen(databaseUrl: string, random: Random, count: Count): Promise<void> {
   while (!count.isOver) {
-    const enough = count.ended + 30 + random.below(60)
+    const enough = count.ended + 50 + random.below(50)
     await waitUntil('some executions end', () => count.isOver || count.ended >= enough, {
       timeoutMs: 10 * failsafeMs,
     })
@@ -197,7 +199,7 @@ async function cutNowAndThen(databaseUrl: string, random: Random, count: Count):
 async function pauseLong(databaseUrl: string, node: RestartingServer): Promise<void> {
   const before = await nodeNumbers(databaseUrl)
   // Those that are killed meanwhile come back under other numbers.
-  const staying = 2 - Math.min(kills, 2)
+  const staying = 2 - victims
   const isOut = async () =>
     (await nodeNumbers(databaseUrl)).filter((no) => before.includes(no)).length === staying
   await standStill(node, pauseMs, () => until('it is taken out', isOut))
@@ -206,15 +208,15 @@ async function pauseLong(databaseUrl: string, node: RestartingServer): Promise<v
 /** Devices and callers go where a node was last, until it is there again. */
 async function killSome(
   nodes: RestartingServer[],
-  addresses: SpawnedServer[],
+  addresses: Node[],
   gone: Set<string>,
   random: Random,
   count: Count,
 ): Promise<void> {
   for (let killed = 0; killed < kills && !count.isOver; killed++) {
     await someWork(count, random.below(30))
-    gone.add((addresses[killed % 2] as SpawnedServer).http)
-    addresses[killed % 2] = await (nodes[killed % 2] as RestartingServer).killAndStart()
+    gone.add((addresses[killed % victims] as Node).http)
+    addresses[killed % victims] = await (nodes[killed % victims] as RestartingServer).killAndStart()
   }
 }
 

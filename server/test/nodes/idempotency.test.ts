@@ -4,17 +4,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { execute } from '@jobcast/testkit/postgres-server'
+import type { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
-import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
-import { spawnNodes } from './spawn-nodes.ts'
+import { type Node, spawnNodes } from './spawn-nodes.ts'
 
 const callsOfEach = testSize('calls', { test: 50, chaos: 300 })
 const kills = testSize('kills', { test: 1, chaos: 10 })
-const atOnce = 50
+/** Of the three nodes; the others are never killed. */
+const victims = Math.min(kills, 3)
+const atOnce = testSize('atOnce', { test: 25, chaos: 50 })
+/** Whoever meets a twin, or nobody, comes back after so long. */
+const againMs = 500
 const devices = ['d1', 'd2', 'd3']
 const failsafeMs = 120_000 + 15_000 * kills + 50 * callsOfEach
 
@@ -23,14 +27,17 @@ test(
   longTest,
   async (t) => {
     const random = seededRandom(testSeed)
-    const { databaseUrl, nodes } = await spawnNodes(t, 3)
-    const servers = await Promise.all(nodes.map((node) => node.running()))
-    await (servers[0] as SpawnedServer).putJobAndDevices('restart', devices)
+    const { databaseUrl, nodes, beside } = await spawnNodes(t, victims, { beside: 3 - victims })
+    /** Those that run; the victims first. */
+    const servers: Node[] = [...(await Promise.all(nodes.map((node) => node.running()))), ...beside]
+    await (servers[0] as Node).putJobAndDevices('restart', devices)
     let isOver = false
     t.after(() => {
       isOver = true
     })
-    const gone = new Set<SpawnedServer>()
+    const gone = new Set<Node>()
+    /** How many calls wait for each to answer. */
+    const underWay = new Map<Node, number>()
     const seen = { answers: 0, twins: 0, unanswered: 0, keys: 0 }
 
     /** The next key begins when all calls of the one before are made: so each is met by kills. */
@@ -38,28 +45,33 @@ test(
       const bodies = new Set<string>()
       const locations = new Set<string | null>()
       let answered = 0
-      const call = async () => {
-        while (answered < callsOfEach) {
-          const index = random.below(nodes.length)
-          const server = servers[index] as SpawnedServer
-          const reply = await server
-            .trigger('restart', devices, { headers: { 'idempotency-key': key } })
-            .catch(() => undefined)
-          // Where one was killed another program of this machine may answer by now.
-          if (reply === undefined || gone.has(server)) {
-            seen.unanswered++
-            await nodes[index]?.running()
-          } else if (reply.status === 409) {
-            assert.equal(reply.json.code, 'J-502')
-            seen.twins++
-          } else {
-            assert.equal(reply.status, 201, reply.text)
-            bodies.add(reply.text)
-            locations.add(reply.headers.get('location'))
-            answered++
-            seen.answers++
-          }
+      const isAnswered = async () => {
+        const server = random.pick(servers.filter((each) => !gone.has(each)))
+        underWay.set(server, (underWay.get(server) ?? 0) + 1)
+        const reply = await server
+          .trigger('restart', devices, { headers: { 'idempotency-key': key } })
+          .catch(() => undefined)
+        underWay.set(server, (underWay.get(server) ?? 0) - 1)
+        // Where one was killed another program of this machine may answer by now.
+        if (reply === undefined || gone.has(server)) {
+          seen.unanswered++
+          return false
         }
+        if (reply.status === 409) {
+          assert.equal(reply.json.code, 'J-502')
+          seen.twins++
+          return false
+        }
+        assert.equal(reply.status, 201, reply.text)
+        bodies.add(reply.text)
+        locations.add(reply.headers.get('location'))
+        answered++
+        seen.answers++
+        return true
+      }
+      const call = async () => {
+        const options = { timeoutMs: failsafeMs, intervalMs: againMs }
+        while (answered < callsOfEach) await waitUntil(`${key} is answered`, isAnswered, options)
       }
       await Promise.all(Array.from({ length: atOnce }, call))
       seen.keys++
@@ -70,13 +82,14 @@ test(
     }
     const kill = async () => {
       for (let killed = 0; killed < kills; killed++) {
-        const enough = seen.answers + random.below(2 * callsOfEach)
-        await waitUntil(`${enough} calls are answered`, () => isOver || seen.answers >= enough, {
-          intervalMs: 1,
-        })
-        const index = random.below(nodes.length)
-        gone.add(servers[index] as SpawnedServer)
-        servers[index] = (await nodes[index]?.killAndStart()) as SpawnedServer
+        const index = random.below(victims)
+        const victim = servers[index] as Node
+        const enough = seen.answers + random.below(callsOfEach)
+        const isMet = () => seen.answers >= enough && (underWay.get(victim) ?? 0) > 0
+        await waitUntil(`${enough} calls are answered`, () => isOver || isMet(), { intervalMs: 1 })
+        gone.add(victim)
+        const { start } = await (nodes[index] as RestartingServer).kill()
+        if (killed + 1 < kills) servers[index] = await start()
       }
       // One more that nobody disturbs.
       const enough = seen.keys + 1

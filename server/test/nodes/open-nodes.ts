@@ -1,15 +1,15 @@
 // Several whole servers in this process, on one database of their own.
 
-import type { TestContext } from 'node:test'
 import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import type { Ending } from '@jobcast/testkit/temporary-folder'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 
 export type OpenNodes = { databaseUrl: string; nodes: OpenServer[] }
 
 /** All know the same admin key. */
 export async function openNodes(
-  t: TestContext,
+  t: Ending,
   count: number,
   options: ServerOptions = {},
   optionsOf?: (index: number, databaseUrl: string) => ServerOptions,

@@ -10,12 +10,11 @@ import { MqttLine } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 import { execute } from '@jobcast/testkit/postgres-server'
 import type { RestartingServer } from '@jobcast/testkit/restarting-server'
-import type { SpawnedServer } from '@jobcast/testkit/spawn-server'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
-import { nodeNumbers, spawnNodes, standStill, until } from './spawn-nodes.ts'
+import { type Node, nodeNumbers, spawnNodes, standStill, until } from './spawn-nodes.ts'
 
 /** A node stands still for so long at least: until the others count it as gone, which takes ten seconds. */
 const pauseMs = 1000 * testSize('pauseSeconds', { test: 1, chaos: 20 })
@@ -44,55 +43,35 @@ async function connectAll(t: TestContext, address: string, devices: DeviceCalls[
 
 const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
-test('nodes as programs', longTest, async (t) => {
-  const { databaseUrl, nodes } = await spawnNodes(t, 3)
-  const servers = (await Promise.all(nodes.map((node) => node.running()))) as SpawnedServer[]
-  const [one, two, three] = servers as [SpawnedServer, SpawnedServer, SpawnedServer]
+test('a node as a program, beside others', longTest, async (t) => {
+  const { databaseUrl, nodes, beside } = await spawnNodes(t, 1, { beside: 2 })
+  const [node] = nodes as [RestartingServer]
+  const victim = await node.running()
+  const [one, two] = beside as [Node, Node]
   await one.putJobAndDevices('restart', [])
   const make = (ids: string[]) => Promise.all(ids.map((id) => newDevice(one, id)))
 
   await t.test(
-    'one is killed: its devices are offline within seconds, and online where they come back',
-    async (t) => {
-      const ids = named('killed', 20)
-      const devices = await make(ids)
-      const [stays] = await make(['stays'])
-      await connectAll(t, one.mqtt, [stays as DeviceCalls])
-      const lines = await connectAll(t, two.mqtt, devices)
-      const all = [...ids, 'stays'].sort().join()
-      await until('all are online', async () => (await online(one)) === all)
-      await (nodes[1] as RestartingServer).kill()
-      await Promise.all(lines.map((line) => line.closed))
-      const offlineMs = await until('they are offline', async () => (await online(one)) === 'stays', boundMs)
-      await connectAll(t, three.mqtt, devices)
-      const onlineMs = await until('they are back', async () => (await online(one)) === all, boundMs)
-      for (const id of ids) assert.equal(await toldOf(databaseUrl, id), 'online offline online', id)
-      assert.equal(await toldOf(databaseUrl, 'stays'), 'online')
-      t.diagnostic(`offline ${offlineMs} ms after the kill, online ${onlineMs} ms after they came back`)
-    },
-  )
-
-  await t.test(
-    `one stands still for ${pauseMs} ms or longer: who stayed is offline meanwhile, who left is not`,
+    `it stands still for ${pauseMs} ms or longer: who stayed is offline meanwhile, who left is not`,
     async (t) => {
       const staying = named('stays', 10)
       const leaving = named('leaves', 10)
       const [stay, leave] = [await make(staying), await make(leaving)]
-      const stayed = await connectAll(t, three.mqtt, stay)
-      const left = await connectAll(t, three.mqtt, leave)
+      const stayed = await connectAll(t, victim.mqtt, stay)
+      const left = await connectAll(t, victim.mqtt, leave)
       const all = [...leaving, ...staying].sort().join()
       await until('all are online', async () => (await online(one)) === all)
       const before = await nodeNumbers(databaseUrl)
       const moved: MqttLine[] = []
       const isOut = async () => (await nodeNumbers(databaseUrl)).length < before.length
-      await standStill(nodes[2] as RestartingServer, pauseMs, async () => {
+      await standStill(node, pauseMs, async () => {
         moved.push(...(await connectAll(t, one.mqtt, leave)))
         await until('it is taken out', isOut)
         await until('who stayed is offline', async () => (await online(one)) === leaving.join())
       })
       const onlineMs = await until('who stayed is online', async () => (await online(one)) === all, boundMs)
       // Both nodes say so, and what was left behind is closed.
-      assert.equal(await online(three), all)
+      assert.equal(await online(victim), all)
       await within(boundMs, 'old sessions stay open', Promise.all(left.map((line) => line.closed)))
       assert.ok([...stayed, ...moved].every((line) => !line.isClosed))
       for (const id of staying) assert.equal(await toldOf(databaseUrl, id), 'online offline online', id)
@@ -100,38 +79,64 @@ test('nodes as programs', longTest, async (t) => {
       t.diagnostic(`right again ${onlineMs} ms after it was woken`)
     },
   )
+  await until('they are offline', async () => (await online(one)) === '')
+
+  await t.test(
+    'it is killed: its devices are offline within seconds, and online where they come back',
+    async (t) => {
+      const ids = named('killed', 20)
+      const devices = await make(ids)
+      const [stays] = await make(['stays'])
+      await connectAll(t, one.mqtt, [stays as DeviceCalls])
+      const lines = await connectAll(t, victim.mqtt, devices)
+      const all = [...ids, 'stays'].sort().join()
+      await until('all are online', async () => (await online(one)) === all)
+      await node.kill()
+      await Promise.all(lines.map((line) => line.closed))
+      const offlineMs = await until('they are offline', async () => (await online(one)) === 'stays', boundMs)
+      await connectAll(t, two.mqtt, devices)
+      const onlineMs = await until('they are back', async () => (await online(one)) === all, boundMs)
+      for (const id of ids) assert.equal(await toldOf(databaseUrl, id), 'online offline online', id)
+      assert.equal(await toldOf(databaseUrl, 'stays'), 'online')
+      t.diagnostic(`offline ${offlineMs} ms after the kill, online ${onlineMs} ms after they came back`)
+    },
+  )
 })
 
-test('a device that is taken over by another node, again and again, is never told to be offline', async (t) => {
+test('nodes in one process', async (t) => {
   const { databaseUrl, nodes } = await openNodes(t, 3)
   const [one] = nodes as [OpenServer]
   await one.putJobAndDevices('restart', [])
-  const device = await newDevice(one, 'd1')
-  let line: MqttLine | undefined
-  for (let round = 0; round < 12; round++) {
-    const { server } = nodes[round % nodes.length] as OpenServer
-    const next = await connectDevice(t, server.mqtt, device)
-    if (line) await within(boundMs, 'the one before stays open', line.closed)
-    line = next.line
-  }
-  // Nothing tells that a node will not say something: it says that a device which moved came to no other after 3 s.
-  await delay(4000)
-  assert.equal(line?.isClosed, false)
-  for (const node of nodes) assert.equal(await online(node), 'd1')
-  assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
-  await one.trigger('restart', ['d1'])
-  const last = await connectDevice(t, one.server.mqtt, device)
-  await within(boundMs, 'it is told of what waits', last.notice(isNext))
-})
 
-test('a device that asks all nodes by HTTP is online at all of them, told once', async (t) => {
-  const { databaseUrl, nodes } = await openNodes(t, 3)
-  const [one] = nodes as [OpenServer]
-  const { token } = await newDevice(one, 'd1')
-  for (let round = 0; round < 12; round++) {
-    const { http } = nodes[round % nodes.length] as OpenServer
-    assert.equal((await deviceCalls(http, 'd1', token).call('GET', '?wait=0')).status, 200)
-  }
-  for (const node of nodes) assert.equal(await online(node), 'd1')
-  assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
+  await t.test('a device that asks all nodes by HTTP is online at all of them, told once', async () => {
+    const { token } = await newDevice(one, 'asks')
+    for (let round = 0; round < 12; round++) {
+      const { http } = nodes[round % nodes.length] as OpenServer
+      assert.equal((await deviceCalls(http, 'asks', token).call('GET', '?wait=0')).status, 200)
+    }
+    for (const node of nodes) assert.equal(await online(node), 'asks')
+    assert.equal(await toldOf(databaseUrl, 'asks'), 'online')
+  })
+
+  await t.test(
+    'a device that is taken over by another node, again and again, is never told to be offline',
+    async (t) => {
+      const device = await newDevice(one, 'd1')
+      let line: MqttLine | undefined
+      for (let round = 0; round < 12; round++) {
+        const { server } = nodes[round % nodes.length] as OpenServer
+        const next = await connectDevice(t, server.mqtt, device)
+        if (line) await within(boundMs, 'the one before stays open', line.closed)
+        line = next.line
+      }
+      // Nothing tells that a node will not say something: it says that a device which moved came to no other after 3 s.
+      await delay(4000)
+      assert.equal(line?.isClosed, false)
+      for (const node of nodes) assert.ok((await online(node)).split(',').includes('d1'))
+      assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
+      await one.trigger('restart', ['d1'])
+      const last = await connectDevice(t, one.server.mqtt, device)
+      await within(boundMs, 'it is told of what waits', last.notice(isNext))
+    },
+  )
 })

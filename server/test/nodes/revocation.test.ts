@@ -1,7 +1,7 @@
 // What is revoked at one node is refused at all others.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import type { OpenServer } from '@jobcast/testkit/open-server'
@@ -16,10 +16,12 @@ const rounds = testSize('rounds', { test: 9, chaos: 150 })
 // The promise is 5 s; this is one that also a busy machine keeps.
 const boundMs = 45_000
 
+const { nodes } = await openNodes({ after }, 2)
+const [one, two] = nodes as [OpenServer, OpenServer]
+
 const latest = (times: number[]) => `${Math.round(Math.max(...times))} ms`
 
 test(`${rounds} keys revoked at one node are refused by the next call at another`, longTest, async (t) => {
-  const [one, two] = (await openNodes(t, 2)).nodes as [OpenServer, OpenServer]
   const times: number[] = []
   for (let round = 0; round < rounds; round++) {
     const { keyId, apiKey } = await one.newKey(['READ'])
@@ -65,8 +67,6 @@ async function answerTo(node: OpenServer, apiKey: string, body: string, more: st
 
 // Triggers do not look up a key that the node remembers.
 test(`a key revoked at one node triggers nothing more at another, whatever is sent`, longTest, async (t) => {
-  const { nodes } = await openNodes(t, 2)
-  const [one, two] = nodes as [OpenServer, OpenServer]
   await one.putJobAndDevices('restart', ['d1'])
   for (const [title, body] of Object.entries(bodies)) {
     await t.test(title, async () => {
@@ -123,7 +123,6 @@ test(
   `${rounds} tokens revoked, replaced or deleted at one node end what is open at another`,
   longTest,
   async (t) => {
-    const [one, two] = (await openNodes(t, 2)).nodes as [OpenServer, OpenServer]
     const path = '/job/api/devices/d1'
     const ways: ((api: OpenServer) => Promise<{ status: number }>)[] = [
       (api) => api.call('DELETE', `${path}/credential`),

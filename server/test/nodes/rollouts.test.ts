@@ -14,18 +14,20 @@ import {
   type SimulatedDeviceOptions,
   succeed,
 } from '@jobcast/testkit/simulated-device'
-import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
-import { spawnNodes } from './spawn-nodes.ts'
+import { type Node, spawnNodes } from './spawn-nodes.ts'
 
 /** The promise is 2 s; this is one that also a busy machine keeps. */
 const boundMs = 20_000
 
-const kills = testSize('kills', { test: 2, chaos: 50 })
+const kills = testSize('kills', { test: 1, chaos: 50 })
+/** So many that a kill comes while they are released. */
+const devicesPerKill = 20
 
 type Launched = { path: string; ids: number[] }
 
@@ -95,12 +97,26 @@ test(
   },
 )
 
+type Place = {
+  victims: RestartingServer[]
+  /** That nobody kills; devices are connected to them as well. */
+  others: Node[]
+  /** Who goes on after the last kill. */
+  openLast: () => Promise<Node>
+}
+
 /** Servers are killed while a rate releases one device after the other. */
-async function killWhileReleasing(t: TestContext, servers: RestartingServer[]): Promise<void> {
+async function killWhileReleasing(t: TestContext, { victims, others, openLast }: Place): Promise<void> {
   const random = seededRandom(testSeed)
-  const serverOf = (index: number) => servers[index % servers.length] as RestartingServer
-  const api = await serverOf(0).running()
-  const deviceIds = Array.from({ length: 30 * Math.ceil(kills / 5) }, (_, index) => `k${index}`)
+  const victimOf = (index: number) => victims[index % victims.length] as RestartingServer
+  const last = Promise.withResolvers<Node>()
+  const places = [...others.map((node) => async () => node), ...victims.map((victim) => victim.running)]
+  const running = (index = 0): Promise<Node> => {
+    const place = places[index % places.length] ?? assert.fail()
+    return Promise.race([last.promise, place()])
+  }
+  const api = await running()
+  const deviceIds = Array.from({ length: devicesPerKill * kills }, (_, index) => `k${index}`)
   const tokens = await Promise.all(deviceIds.map((deviceId) => newDevice(api, deviceId)))
   const { path, ids } = await launch(
     api,
@@ -110,7 +126,7 @@ async function killWhileReleasing(t: TestContext, servers: RestartingServer[]): 
   const starts: string[] = []
   const releasedBy = async (): Promise<number> => {
     for (;;) {
-      const reply = await (await serverOf(0).running()).call('GET', path).catch(() => undefined)
+      const reply = await (await running()).call('GET', path).catch(() => undefined)
       if (reply?.status === 200) return reply.json.rollout.released
     }
   }
@@ -120,7 +136,8 @@ async function killWhileReleasing(t: TestContext, servers: RestartingServer[]): 
       assert.ok((await releasedBy()) > index, 'it was offered before it was released')
       await succeed(line, execution)
     }
-    return new SimulatedDevice({ deviceId, token, address: serverOf(index).address, carryOut })
+    const address = async () => (await running(index)).mqtt
+    return new SimulatedDevice({ deviceId, token, address, carryOut })
   })
   const lives = Promise.all(devices.map((device) => device.live()))
   const stop = () => {
@@ -131,15 +148,17 @@ async function killWhileReleasing(t: TestContext, servers: RestartingServer[]): 
     const released = await releasedBy()
     const goal = Math.min(ids.length, released + random.below(5))
     await Promise.race([waitUntil('some more are released', async () => (await releasedBy()) >= goal), lives])
-    await serverOf(count).killAndStart()
+    if (count === 0) assert.ok((await releasedBy()) < ids.length, 'all are released before the first kill')
+    const { start } = await victimOf(count).kill()
+    if (count + 1 < kills) await start()
+    else last.resolve(openLast())
   }
-  const ended = async () =>
-    (await (await serverOf(0).running()).call('GET', path)).json.counts.SUCCEEDED === ids.length
+  const ended = async () => (await (await running()).call('GET', path)).json.counts.SUCCEEDED === ids.length
   await Promise.race([waitUntil('all have succeeded', () => ended().catch(() => false)), lives])
   stop()
   await lives
   assert.ok(starts.every((start) => start.endsWith('.1')))
-  const { http, adminKey } = await serverOf(0).running()
+  const { http, adminKey } = await running()
   const runId = path.split('/').at(-1)
   const listener = await EventListener.open(http, adminKey, { query: `?after=0&runId=${runId}&types=run.*` })
   await listener.until(() => listener.events.some(({ type }) => type === 'run.finished'))
@@ -159,9 +178,18 @@ test(
   'embedded: killed at random instants, it never goes past the number, and never twice',
   longTest,
   async (t) => {
-    const server = new RestartingServer(temporaryFolder(t))
+    const dataFolder = newTemporaryFolder()
+    const server = new RestartingServer(dataFolder)
     t.after(() => server.end())
-    await killWhileReleasing(t, [server])
+    await killWhileReleasing(t, {
+      victims: [server],
+      others: [],
+      async openLast() {
+        const again = await openServer(t, { dataFolder })
+        return { ...again, mqtt: again.server.mqtt }
+      },
+    })
+    removeAfter(t, dataFolder)
   },
 )
 
@@ -169,7 +197,8 @@ test(
   'three nodes: killed at random instants, they never go past the number, and never twice',
   longTest,
   async (t) => {
-    const { nodes } = await spawnNodes(t, 3)
-    await killWhileReleasing(t, nodes)
+    const victims = Math.min(kills, 2)
+    const { nodes, beside } = await spawnNodes(t, victims, { beside: 3 - victims })
+    await killWhileReleasing(t, { victims: nodes, others: beside, openLast: async () => beside[0] as Node })
   },
 )

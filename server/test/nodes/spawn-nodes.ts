@@ -1,35 +1,38 @@
 // Several nodes as real programs on one database: to be killed, paused, and cut off from each other.
 
-import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Api } from '@jobcast/testkit/call-api'
+import { openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { startProgram } from '@jobcast/testkit/spawn-server'
-import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { type Ending, newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { newSecretText } from '../../src/domain/secret-text.ts'
 
-/** `numbers`: by which the nodes know each other at first, if they were started in turn. */
-export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; numbers: number[] }
+/** Where callers and devices reach one. */
+export type Node = Api & { mqtt: string }
+
+export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; beside: Node[] }
 
 export type SpawnNodesOptions = {
   /** A PostgreSQL of its own. */
   server?: string
   flags?: string[]
-  /** One after the other, which takes longer. */
-  inTurn?: boolean
+  /** So many more in this process, for nobody to kill or pause: a process costs five times as much. */
+  beside?: number
 }
 
 /** All know the same admin key. Resolves when all are ready. */
 export async function spawnNodes(
-  t: Pick<TestContext, 'after'>,
+  t: Ending,
   count: number,
-  { server, flags = [], inTurn = false }: SpawnNodesOptions = {},
+  { server, flags = [], beside = 0 }: SpawnNodesOptions = {},
 ): Promise<SpawnedNodes> {
   const databaseUrl = await createDatabase(server ?? (await sharedPostgres()))
-  const env = { DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: newSecretText('jc').text }
+  const adminKey = newSecretText('jc').text
+  const env = { DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: adminKey }
   const nodes: RestartingServer[] = []
-  const numbers: number[] = []
   for (let index = 0; index < count; index++) {
     const folder = newTemporaryFolder()
     const node = new RestartingServer(() => startProgram(folder, { flags, env }).ready)
@@ -39,12 +42,21 @@ export async function spawnNodes(
       await node.end()
     })
     removeAfter(t, folder)
-    if (!inTurn) continue
-    await node.running()
-    numbers.push(...(await nodeNumbers(databaseUrl)).filter((nodeNo) => !numbers.includes(nodeNo)))
   }
   await Promise.all(nodes.map((node) => node.running()))
-  return { databaseUrl, nodes, numbers }
+  const opened = Array.from({ length: beside }, () => openBeside(t, databaseUrl, adminKey))
+  return { databaseUrl, nodes, beside: await Promise.all(opened) }
+}
+
+/** One more node of the database, in this process. */
+export async function openBeside(
+  t: Ending,
+  databaseUrl: string,
+  adminKey: string,
+  options: ServerOptions = {},
+): Promise<Node> {
+  const open = await openServer(t, { ...options, databaseUrl, adminKey })
+  return { ...open, mqtt: open.server.mqtt }
 }
 
 /** As if its machine stood still. */
@@ -80,7 +92,7 @@ export async function cutHearing(databaseUrl: string): Promise<number> {
 
 /** Resolves once it is so; `what` is said if it never is. A database that is away says nothing. */
 export function until(what: string, isSo: () => Promise<boolean>, timeoutMs = 60_000): Promise<number> {
-  return waitUntil(what, () => isSo().catch(() => false), { timeoutMs, intervalMs: 50 })
+  return waitUntil(what, () => isSo().catch(() => false), { timeoutMs })
 }
 
 /** Of the nodes that there are by what the database says. */

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Api } from '@jobcast/testkit/call-api'
 import { deviceCalls } from '@jobcast/testkit/call-device'
+import { openServer } from '@jobcast/testkit/open-server'
 import { execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -37,9 +38,8 @@ test('the earlier version and this one share a database during and after the mig
   const calling = (async () => {
     while (!isStarted) created.push(...(await trigger(old)))
   })()
-  const second = startProgram(join(folder, 'two'), { env })
-  t.after(() => second.end('SIGKILL'))
-  const current = await second.ready.finally(() => {
+  const { DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: adminKey } = env
+  const current: Api = await openServer(t, { databaseUrl, adminKey }).finally(() => {
     isStarted = true
   })
   await calling

@@ -94,6 +94,10 @@ export class SimulatedConnection implements DeviceSession {
     })
   }
 
+  hold(): void {}
+
+  release(): void {}
+
   close(_reason: CloseReason): void {
     this.#toDevice(() => this.break('both'))
     this.#leave()

@@ -1,18 +1,25 @@
-// A server with a job and a fleet on it, both gone after the test.
+// A server with a job and a fleet on it, which is gone after the test.
 
 import type { TestContext } from 'node:test'
 import { type Fleet, type FleetOptions, registerDevices, startFleet } from '@jobcast/sim'
-import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
+import type { OpenServer } from '@jobcast/testkit/open-server'
 
 export const quick = { workSeconds: { from: 0, to: 0.2 } }
 /** Longer than any test. */
 export const endless = { workSeconds: { from: 3600, to: 3600 } }
 export const jobName = 'restart'
 
-export async function openServerWithJob(t: TestContext): Promise<OpenServer> {
-  const server = await openServer(t)
+/** The job is there; devices belong to the test that asks. */
+export async function withJob(server: OpenServer): Promise<OpenServer> {
   await server.putJobAndDevices(jobName, [])
   return server
+}
+
+let made = 0
+
+/** Nobody else has them. */
+export function newDeviceIds(count: number): string[] {
+  return Array.from({ length: count }, () => `sim-${++made}`)
 }
 
 export function deviceIdsUpTo(count: number): string[] {

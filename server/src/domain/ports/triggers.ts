@@ -65,8 +65,12 @@ export type TriggerQuota = {
   perDevice: number
 }
 
-/** `encoded`: its part of an answer, kept with a device that is remembered. */
-export type LaunchedDevice = { deviceId: string; deviceName: string; encoded?: string | undefined }
+/** `encoded`: kept by who writes answers; a device that is renamed is another object. */
+export type LaunchedDevice = {
+  deviceId: string
+  deviceName: string
+  encoded?: string | Buffer | undefined
+}
 
 /** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
 export type LaunchedRun = {

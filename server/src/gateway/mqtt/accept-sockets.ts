@@ -4,8 +4,10 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { Tell } from '../../observe/events.ts'
+import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
 import { normalizeSerial, revokedSerials, splitRevocationLists } from './revoked-serials.ts'
+import { readShared } from './shared-reads.ts'
 import type { CertificateSubject } from './sign-in-device.ts'
 import { watchFile } from './watch-file.ts'
 
@@ -25,7 +27,13 @@ export type SocketServer = { server: Server; cut: () => void; renew: (pair: KeyP
 export type KeyPair = { cert: string; key: string }
 
 export function buildSocketServer(connections: Connections): SocketServer {
-  const server = createServer({ noDelay: true }, (socket) => attach(socket, undefined, connections))
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = attach(socket, undefined, connections)
+    const isShared = readShared(socket, (size, buffer) => {
+      connection.receive(buffer.subarray(0, size), true)
+    })
+    if (!isShared) receiveEvents(socket, connection)
+  })
   return { server, cut: () => undefined, renew: () => undefined }
 }
 
@@ -49,7 +57,10 @@ export function buildTlsServer(
       // A device without a certificate may sign in with a token.
       ...(deviceCa && { requestCert: true, rejectUnauthorized: false }),
     },
-    (socket) => attach(socket, deviceCa === undefined ? undefined : subjectOf(socket), connections),
+    (socket) => {
+      const subject = deviceCa === undefined ? undefined : subjectOf(socket)
+      receiveEvents(socket, attach(socket, subject, connections))
+    },
   )
   const raw = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
@@ -88,14 +99,22 @@ export function buildTlsServer(
   }
 }
 
-function attach(socket: Socket, subject: CertificateSubject | undefined, connections: Connections): void {
+function attach(
+  socket: Socket,
+  subject: CertificateSubject | undefined,
+  connections: Connections,
+): Connection {
   const address = socket.remoteAddress ?? ''
   const connection = connections.add({ stream: socket, transport: 'mqtt', address, subject })
-  socket.on('data', (chunk: Buffer) => connection.receive(chunk))
   socket.on('drain', () => connection.drained())
   socket.on('close', () => connection.closed())
   // A close event follows.
   socket.on('error', () => undefined)
+  return connection
+}
+
+function receiveEvents(socket: Socket, connection: Connection): void {
+  socket.on('data', (chunk: Buffer) => connection.receive(chunk))
 }
 
 /** A subject with repeated names is rejected. */

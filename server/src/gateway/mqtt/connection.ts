@@ -48,6 +48,7 @@ export class Connection implements Line {
   #isClosed = false
   #isProcessing = false
   #isYielding = false
+  #isHeld = false
   #isPaused = false
 
   constructor(context: ConnectionContext, peer: Peer, firstPhase: (line: Line) => Phase) {
@@ -73,12 +74,14 @@ export class Connection implements Line {
     this.#phase = phase
   }
 
-  receive(chunk: Buffer): void {
+  /** `isLent`: the bytes are overwritten when this returns. */
+  receive(chunk: Buffer, isLent = false): void {
     // After we have ended the connection, input is read and discarded: closing with unread bytes would reset it, and the
     // reset can overtake our last packet.
     if (!this.isOpen) return
-    this.#frames.push(chunk)
+    this.#frames.push(chunk, isLent)
     this.#processFrames()
+    if (isLent) this.#frames.keep()
   }
 
   /** False: the connection has ended. */
@@ -105,6 +108,16 @@ export class Connection implements Line {
   proceed(): void {
     if (this.isOpen) this.#processFrames()
     else if (this.#isClosed && !this.#phase.isBusy) this.#context.gone(this)
+  }
+
+  hold(): void {
+    this.#isHeld = true
+    this.#adjustPause()
+  }
+
+  release(): void {
+    this.#isHeld = false
+    this.#adjustPause()
   }
 
   stop(): void {
@@ -153,29 +166,37 @@ export class Connection implements Line {
     // A packet that is served synchronously re-enters here.
     if (this.#isProcessing || this.#isYielding) return
     this.#isProcessing = true
-    this.stream.cork()
     try {
       this.#processSome()
     } catch (error) {
       this.#fail(error)
     }
-    this.stream.uncork()
     this.#isProcessing = false
-    if (this.isOpen) this.#setPaused(this.#isYielding || !this.#phase.acceptsMore)
+    this.#adjustPause()
   }
 
   #processSome(): void {
     let bytes = 0
-    for (let packets = 0; this.isOpen && this.#phase.acceptsMore; packets++) {
-      if (packets === packetsPerTurn || bytes >= bytesPerTurn) {
-        if (!this.#frames.isEmpty) this.#yield()
-        return
+    let isCorked = false
+    try {
+      for (let packets = 0; this.isOpen && this.#phase.acceptsMore; packets++) {
+        if (packets === packetsPerTurn || bytes >= bytesPerTurn) {
+          if (!this.#frames.isEmpty) this.#yield()
+          return
+        }
+        const frame = this.#frames.next(this.#phase.rules)
+        if (frame === undefined) return
+        // The answers to several go out together.
+        if (!isCorked && !this.#frames.isEmpty) {
+          isCorked = true
+          this.stream.cork()
+        }
+        bytes += frame.length
+        this.#lastPacketAt = this.#context.now.clock
+        this.#phase.process(frame)
       }
-      const frame = this.#frames.next(this.#phase.rules)
-      if (frame === undefined) return
-      bytes += frame.length
-      this.#lastPacketAt = this.#context.now.clock
-      this.#phase.process(frame)
+    } finally {
+      if (isCorked) this.stream.uncork()
     }
   }
 
@@ -192,6 +213,10 @@ export class Connection implements Line {
     if (!isPeerFault)
       this.#context.tell({ kind: 'device-connection-failed', transport: this.transport, error })
     this.end(isPeerFault ? error.reason : 'internal-error')
+  }
+
+  #adjustPause(): void {
+    if (this.isOpen) this.#setPaused(this.#isHeld || this.#isYielding || !this.#phase.acceptsMore)
   }
 
   #setPaused(paused: boolean): void {

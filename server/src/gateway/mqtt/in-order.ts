@@ -37,13 +37,18 @@ export class InOrder {
   }
 
   add(request: Request): void {
+    // The usual one never waits.
+    if (!this.#isServing && this.#waiting.length === 0 && this.#server.mayServe()) {
+      void this.#serveFrom(request)
+      return
+    }
     this.#waiting.push(request)
     this.#waitingBytes += request.length ?? 0
     this.proceed()
   }
 
   proceed(): void {
-    if (!this.#isServing && this.#waiting.length > 0) void this.#serveWaiting()
+    if (!this.#isServing && this.#waiting.length > 0) void this.#serveFrom(undefined)
   }
 
   /** Discards requests that have not been started. */
@@ -52,14 +57,12 @@ export class InOrder {
     this.#waitingBytes = 0
   }
 
-  async #serveWaiting(): Promise<void> {
+  /** `first`, then those that wait. */
+  async #serveFrom(first: Request | undefined): Promise<void> {
     this.#isServing = true
     let failure: unknown
     try {
-      while (this.#server.mayServe()) {
-        const request = this.#waiting.shift()
-        if (request === undefined) break
-        this.#waitingBytes -= request.length ?? 0
+      for (let request = first ?? this.#next(); request; request = this.#next()) {
         const serving = this.#server.serve(request)
         if (serving) await serving
       }
@@ -68,5 +71,12 @@ export class InOrder {
     }
     this.#isServing = false
     this.#server.onIdle(failure)
+  }
+
+  #next(): Request | undefined {
+    if (this.#waiting.length === 0 || !this.#server.mayServe()) return undefined
+    const request = this.#waiting.shift()
+    this.#waitingBytes -= request?.length ?? 0
+    return request
   }
 }

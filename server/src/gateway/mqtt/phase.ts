@@ -41,5 +41,8 @@ export type Line = {
   enter(phase: Phase): void
   /** There is room again, or work in progress is done. */
   proceed(): void
+  /** Nothing is read until `release`. */
+  hold(): void
+  release(): void
   end(reason: Reason): void
 }

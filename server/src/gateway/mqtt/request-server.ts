@@ -8,7 +8,13 @@ import type { PublishPacket } from './decode-publish.ts'
 import type { Request } from './in-order.ts'
 import type { Outbox } from './outbox.ts'
 import { failure, isFailure, type ProtocolVersion, type Reason, reasonCodes } from './reason.ts'
-import { type ServeDeps, serveRequest } from './serve-request.ts'
+import {
+  acceptRequest,
+  refuseRequest,
+  type ServeDeps,
+  type ServedRequest,
+  serveRequest,
+} from './serve-request.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 /** The session as the request server sees it. */
@@ -68,9 +74,15 @@ export class RequestServer {
     const suffix = topic.slice((isShadow ? this.#shadowPrefix : this.prefix).length)
     const operation = isShadow ? shadowOperation(suffix) : parseOperation(suffix)
     const { device } = this.#session
-    const { answer, json, seen, acknowledgement } = await serveRequest(this.#deps, device, operation, payload)
+    let served: ServedRequest
+    try {
+      served = acceptRequest(await serveRequest(this.#deps, device, operation, payload))
+    } catch (error) {
+      served = refuseRequest(this.#deps, device, operation, payload, error)
+    }
+    const { answer, json, seen, acknowledgement } = served
     const subscriptions = isShadow ? this.#shadow : this.subscriptions
-    const answerQos = subscriptions?.qosOf(`${suffix}/${answer}`)
+    const answerQos = subscriptions?.qosOfAnswer(suffix, answer)
     if (answerQos === undefined) {
       if (qos === 1) this.#acknowledge(messageId, acknowledgement)
       return

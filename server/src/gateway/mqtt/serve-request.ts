@@ -7,7 +7,7 @@ import type { SeenQueue } from '../../domain/ports/device-link.ts'
 import type { DeviceKey } from '../../domain/ports/devices.ts'
 import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { Tell } from '../../observe/events.ts'
-import { type GatewayDeps, serveOperation } from '../serve-operation.ts'
+import { type GatewayDeps, type Served, serveOperation } from '../serve-operation.ts'
 import { rejectionJson } from '../to-device.ts'
 import type { Reason } from './reason.ts'
 
@@ -22,25 +22,34 @@ export type ServedRequest = {
   acknowledgement: Reason
 }
 
-/** `operation`: undefined if the topic names none. Never rejects. */
-export async function serveRequest(
+/** `operation`: undefined if the topic names none. What it throws or rejects with is for `refuseRequest`. */
+export function serveRequest(
   deps: ServeDeps,
   device: DeviceKey,
   operation: DeviceOperation | undefined,
   payload: Buffer,
-): Promise<ServedRequest> {
-  try {
-    if (operation === undefined) throw new DeviceError('InvalidTopic', 'Unknown operation in the topic.')
-    const { json, gap, seen } = await serveOperation(deps, device, operation, parsePayload(payload), 'object')
-    return { answer: gap ? 'rejected' : 'accepted', json, seen, acknowledgement: 'success' }
-  } catch (thrown) {
-    const error = asDeviceError(deps, device, thrown)
-    return {
-      answer: 'rejected',
-      json: toRejection(operation, rejectionJson(error, deps.moment().at, tokenIn(payload)), error),
-      seen: undefined,
-      acknowledgement: failureReasons[error.code] ?? 'success',
-    }
+): Promise<Served> {
+  if (operation === undefined) throw new DeviceError('InvalidTopic', 'Unknown operation in the topic.')
+  return serveOperation(deps, device, operation, parsePayload(payload), 'object')
+}
+
+export function acceptRequest({ json, gap, seen }: Served): ServedRequest {
+  return { answer: gap ? 'rejected' : 'accepted', json, seen, acknowledgement: 'success' }
+}
+
+export function refuseRequest(
+  deps: ServeDeps,
+  device: DeviceKey,
+  operation: DeviceOperation | undefined,
+  payload: Buffer,
+  thrown: unknown,
+): ServedRequest {
+  const error = asDeviceError(deps, device, thrown)
+  return {
+    answer: 'rejected',
+    json: toRejection(operation, rejectionJson(error, deps.moment().at, tokenIn(payload)), error),
+    seen: undefined,
+    acknowledgement: failureReasons[error.code] ?? 'success',
   }
 }
 

@@ -106,6 +106,14 @@ export class MqttSession implements DeviceSession, Phase {
     this.#outbox.publish(topic, json, qos, jobExecutionIds, traceParent)
   }
 
+  hold(): void {
+    this.#line.hold()
+  }
+
+  release(): void {
+    this.#line.release()
+  }
+
   wantsMore(): void {
     this.#deps.sessions.greet(this)
   }

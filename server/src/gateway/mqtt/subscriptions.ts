@@ -20,6 +20,8 @@ export class Subscriptions {
   // Updated when subscriptions change, so that the fan-out needs no look-up.
   #list: Qos | undefined
   #next: Qos | undefined
+  /** Whether any answer to a request could match. */
+  #wantsAnswers = false
   wants: DeviceSession['wants'] = { list: false, next: false, cancel: false }
 
   constructor(prefix: string) {
@@ -50,6 +52,11 @@ export class Subscriptions {
       if (matches(pattern, suffix)) highest = this.#granted.get(pattern)
     }
     return highest
+  }
+
+  /** Of the answer to a request on the topic `suffix`. */
+  qosOfAnswer(suffix: string, answer: 'accepted' | 'rejected'): Qos | undefined {
+    return this.#wantsAnswers ? this.qosOf(`${suffix}/${answer}`) : undefined
   }
 
   qosOfNotice(notice: DeviceNotice): Qos | undefined {
@@ -87,8 +94,10 @@ export class Subscriptions {
     this.#list = this.qosOf('notify')
     this.#next = this.qosOf('notify-next')
     let cancel = false
+    this.#wantsAnswers = this.#patterns.length > 0
     for (const filter of this.#granted.keys()) {
       const [jobId = ''] = filter.split('/', 1)
+      this.#wantsAnswers ||= filter.endsWith('/accepted') || filter.endsWith('/rejected')
       cancel ||= matches(filter, `${/^\d+$/.test(jobId) ? jobId : anyJobId}/cancel`)
     }
     this.wants = { list: this.#list !== undefined, next: this.#next !== undefined, cancel }

@@ -38,8 +38,8 @@ export type DeviceRef = {
   readonly deviceName: string
   /** Shared by all refs of the device. */
   readonly queue: WaitingQueue
-  encoded: LaunchedDevice['encoded']
-} & NamedDevice
+} & NamedDevice &
+  LaunchedDevice
 
 type OwnerEntry = {
   jobs: NameIndex<JobRef>

@@ -5,6 +5,7 @@ import { isMainThread, type MessagePort, parentPort, Worker, workerData } from '
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { ZoneChange } from '../queries.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
+import { watchLog } from './log-length.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 import { nobody, type WriteListener } from './writes.ts'
 
@@ -20,7 +21,12 @@ type Moves = Parameters<WriteListener['onMoved']>[0]
 type Answer =
   | [id: number, value: unknown, ...([] | [Effects['events'], Effects['moves'], Effects['zones']])]
   | { id: number; error: string; unavailable: boolean }
+/** Not an answer: the log has become long. */
+const longLog = 'long-log'
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
+
+/** How often the writer looks at its log, which takes as long as a small insert: every so many answers. */
+const answersPerLook = 16
 
 /** Triggers and device puts are bounded before they come here; this bounds all else. */
 const maxWaiting = 10_000
@@ -33,11 +39,16 @@ export class DatabaseThread<Ops extends Operations> {
   #lost: Error | undefined
   /** Moves and zones are told before the answer, events after it. */
   listener = nobody
+  /** Of the writer. */
+  onLongLog: () => void = () => undefined
 
   /** `onLost` is told when the thread ends by itself, which no good state leads to. */
   constructor(role: Role, path: string, onLost: (error: Error) => void) {
     this.#worker = new Worker(new URL(import.meta.url), { workerData: { role, path } })
-    this.#worker.on('message', (answer: Answer) => this.#take(answer))
+    this.#worker.on('message', (answer: Answer | typeof longLog) => {
+      if (answer === longLog) this.onLongLog()
+      else this.#take(answer)
+    })
     this.#worker.on('error', (error) => this.#lose(error as Error, onLost))
     this.#gone = new Promise((resolve) => this.#worker.once('exit', () => resolve()))
   }
@@ -128,6 +139,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
     },
   }
   const operations: Operations = role === 'writer' ? prepareWrites(db, listener) : prepareReads(db)
+  const isLogLong = role === 'writer' ? watchLog(db) : undefined
 
   function tell(id: number, value: unknown): void {
     const { events, moves, zones } = effects
@@ -155,6 +167,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
   // One at a time, in the order in which they were sent: transactions do not mix, and memory relies on the order.
   const waiting: (Question | 'close')[] = []
   let isBusy = false
+  let answered = 0
 
   async function answerWaiting(): Promise<void> {
     isBusy = true
@@ -162,6 +175,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
       if (next !== 'close') {
         const answering = answer(next)
         if (answering) await answering
+        if (++answered % answersPerLook === 0 && isLogLong?.()) port.postMessage(longLog)
       } else {
         db.close()
         port.close()

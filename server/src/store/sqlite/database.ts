@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { createPrivateFile } from '../data-folder.ts'
 import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
+import { longPages } from './log-length.ts'
 
 // 64 MB of pages: enough for the inner nodes of every index at tens of millions of rows.
 const cacheKib = 65_536
 const mappedBytes = 1024 ** 3
-// Pages in the log before they are carried over into the file: 16 MB, four times the default, so that fewer
-// commits pay for it.
-const checkpointPages = 4000
 
 /** For who starts on a data folder: an error is a sentence for the operator. */
 export function openDatabaseIn(folder: string): DatabaseSync {
@@ -33,7 +31,7 @@ export function openDatabase(path: string): DatabaseSync {
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA cache_size = -${cacheKib};
-    PRAGMA wal_autocheckpoint = ${checkpointPages};
+    PRAGMA wal_autocheckpoint = ${longPages};
   `)
   const journal = pragma(db, 'journal_mode')
   const synchronous = pragma(db, 'synchronous')

@@ -22,6 +22,7 @@ import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
 import { prepareDrafts } from './large-run.ts'
+import { prepareCarryOver } from './log-length.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
@@ -56,6 +57,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
   const queries = openWrites(db, listener)
   const { recordTriggers, recordUsual, recordRun } = prepareTriggers(db, queries.log)
   const { beginDraft, addToDraft, dropDraft, endDraft, dropLeft } = prepareDrafts(db)
+  const carryOver = prepareCarryOver(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
   const purge = new RunPurge(purgeLimits)
@@ -145,6 +147,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
       () => purge.reset(),
     ),
     probeWrite: inOneTransaction(probeWrite),
+    carryOver: (_?: undefined) => carryOver(),
   }
 }
 

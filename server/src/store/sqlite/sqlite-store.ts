@@ -13,6 +13,7 @@ import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from
 import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
 import { createLargeRun, dropDrafts } from './large-run.ts'
 import { lockData } from './lock-data.ts'
+import { LogCarrier } from './log-carrier.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
 import { packTriggers } from './trigger-message.ts'
@@ -40,11 +41,23 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
     // Selectors may read all devices: whoever else reads does not wait behind them.
     const scanner = new LazyThread(() => new DatabaseThread<Reads>('scanner', path, onLost))
-    return buildSqliteStore({ catalogue, lastIds, writer, reader, scanner, onClosed: lock.release })
+    const carrier = new LogCarrier(path)
+    writer.onLongLog = () => void shortenLog(carrier, writer)
+    const onClosed = async () => {
+      await carrier.close()
+      lock.release()
+    }
+    return buildSqliteStore({ catalogue, lastIds, writer, reader, scanner, onClosed })
   } catch (error) {
     lock.release()
     throw error
   }
+}
+
+/** If it fails, the log stays until it is longer: what is committed is on disk either way. */
+async function shortenLog(carrier: LogCarrier, writer: WriterThread): Promise<void> {
+  await carrier.carryOver()
+  await writer.call('carryOver', undefined).catch(() => undefined)
 }
 
 function loadMemory(folder: string): { catalogue: Catalogue; lastIds: LastIds } {
@@ -65,7 +78,7 @@ export type StoreParts = {
   reader: ReaderThread
   /** For selectors; default: the reader. */
   scanner?: ReaderThread
-  onClosed: () => void
+  onClosed: () => void | Promise<void>
 }
 
 export function buildSqliteStore(parts: StoreParts): Store {
@@ -99,7 +112,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     },
     async close() {
       await Promise.all([writer.close(), reader.close(), scanner.close()])
-      onClosed()
+      await onClosed()
     },
   }
 }

@@ -61,6 +61,37 @@ for (const [what, { size, taken }] of Object.entries(tooMuch)) {
   })
 }
 
+test('who is held is not read from until it is released, whatever is served meanwhile', async () => {
+  const { backend, stream, connection, send } = await openConnection()
+  const { session } = backend
+  session.hold()
+  assert.equal(stream.isPaused, true)
+  // It was on its way already.
+  send(startNext(1))
+  await settled()
+  assert.deepEqual(stream.written.at(-1)?.messageId, 1)
+  assert.equal(stream.isPaused, true)
+  session.release()
+  assert.equal(stream.isPaused, false)
+  session.hold()
+  connection.end('stopping')
+  assert.equal(stream.isPaused, false, 'what comes after the end is read and dropped')
+  session.hold()
+  assert.equal(stream.isPaused, false)
+})
+
+test('who is held and takes no more is not read from when it is released', async () => {
+  const { backend, stream, connection } = await openConnection()
+  stream.isStuck = true
+  stream.writableLength = 64 * 1024 + 1
+  backend.session.hold()
+  backend.session.release()
+  assert.equal(stream.isPaused, true)
+  stream.writableLength = 0
+  connection.drained()
+  assert.equal(stream.isPaused, false)
+})
+
 test('who does not read is not served, and not told, until it reads', async () => {
   const { backend, stream, connection, send } = await openConnection()
   send(subscribe(`${prefix}#`))

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DeviceNotice } from '../../../src/domain/ports/device-link.ts'
+import { noticeJson } from '../../../src/gateway/mqtt/notice-message.ts'
+import { momentAt } from '../../store/store-under-test.ts'
 import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 
@@ -34,6 +36,13 @@ const notices: [DeviceNotice, string, unknown][] = [
     { timestamp, deadlineSeconds: 60 },
   ],
 ]
+test('a name of a device may hold what JSON escapes', () => {
+  for (const name of ['plain', 'a "quoted" one', 'back\\slash', 'déjà vu 🚀']) {
+    const json = noticeJson({ kind: 'next', next }, name, momentAt(timestamp * 1000))
+    assert.equal(JSON.parse(json).execution.thingName, name)
+  }
+})
+
 for (const version of [4, 5] as const) {
   for (const [notice, suffix, json] of notices) {
     const title = `${notice.kind}${'next' in notice && !notice.next ? ' of nothing' : ''}`
