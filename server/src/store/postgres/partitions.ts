@@ -25,7 +25,6 @@ export const PARTITION = select(partition.fields)
 export const PARTITIONS = `SELECT ${PARTITION} FROM execution_partition ORDER BY first_id`
 const NOTE = 'INSERT INTO execution_partition (first_id, end_id) VALUES ($1, $2)'
 const BEGIN = 'UPDATE execution_partition SET began_at = $2 WHERE first_id <= $1 AND began_at IS NULL'
-const EXPECT_NO_DUPLICATES = 'SELECT expect_no_duplicates(CAST($1 AS regclass))'
 const UNUSED = `
   SELECT coalesce(min(first_id) FILTER (WHERE began_at IS NULL), max(end_id)) AS "firstId" FROM execution_partition`
 const FIRST = rows({ firstId: number() })
@@ -126,7 +125,6 @@ export async function makePartitions(
     const name = partitionName(next.firstId)
     // Not with PARTITION OF: that would keep every reader and writer of all executions waiting.
     await transaction.query(`CREATE TABLE ${name} (LIKE execution INCLUDING ALL)`)
-    await transaction.query(EXPECT_NO_DUPLICATES, [name])
     await transaction.query(
       `ALTER TABLE execution ATTACH PARTITION ${name} FOR VALUES FROM (${next.firstId}) TO (${next.endId})`,
     )

@@ -34,21 +34,3 @@ BEGIN
   END IF;
 END
 $$;
-
--- An index that has execution_id in it never has the same entry twice. PostgreSQL would look for such entries whenever a
--- page is full, in vain: of a large run that was a twentieth of what its rows took. This cannot be said of the index of all
--- partitions, so it is said of those of each (../partitions.ts).
-CREATE FUNCTION expect_no_duplicates(partition regclass) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE
-  found regclass;
-BEGIN
-  FOR found IN
-    SELECT indexrelid FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attname = 'execution_id'
-    WHERE indrelid = partition AND attnum = ANY (indkey) AND NOT indisunique
-  LOOP
-    EXECUTE format('ALTER INDEX %s SET (deduplicate_items = off)', found);
-  END LOOP;
-END
-$$;
-
-SELECT expect_no_duplicates(inhrelid) FROM pg_inherits WHERE inhparent = 'execution'::regclass;
