@@ -185,6 +185,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.listTransitions({ ownerNo, jobExecutionId: id })
   await store.readQueues([device])
   await store.getDeviceExecution({ ...device, jobExecutionId: id })
+  await store.recordDeliveries({ notified: [id], delivered: [], at: 1 })
   await store.recordDeliveries({ notified: [id], delivered: [id], at: 1 })
   const clocks = { expireAfterSeconds: 1, deadlineSeconds: 1 }
   const late = await seedOwner(store, { content: clocks })

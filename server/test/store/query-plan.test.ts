@@ -157,7 +157,8 @@ const indexOf: [string, RegExp, string][] = [
   ['who is online of a fleet', /SELECT count\(\*\) FROM device/, 'device_online (owner_no=?)'],
   ['how much waits and runs', /sum\(pending\), 0\) AS waiting/, 'run_unfinished (owner_no=?)'],
   ['the last execution of each device', /AS last ON/, '(owner_no=? AND device_id>?)'],
-  ['what was handed over', /SET notified_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
+  ['what was notified', /SET notified_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
+  ['what was delivered', /SET delivered_at = \?/, 'INTEGER PRIMARY KEY (rowid=?)'],
 ]
 test('no statement is prepared again because the number behind its LIMIT is bound', async (t) => {
   const plans = await planOfEveryStep(t)
