@@ -13,8 +13,8 @@ const { values: options, positionals: paths } = parseArgs({
   options: { times: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
 })
 const root = join(import.meta.dirname, '../..')
-/** On two cores six of eight wait most of the time: for a process to start, for a clock, for the disk. */
-const sharedAtOnce = 8
+/** On two cores four of six wait most of the time: for a process to start, for a clock, for the disk. Eight take as long. */
+const sharedAtOnce = 6
 
 async function runAll(groups: Group[], atOnce: number): Promise<Outcome[]> {
   const waiting = [...groups]
