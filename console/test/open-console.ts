@@ -21,8 +21,8 @@ let shared: Promise<OpenServer> | undefined
 
 /** The server of all tests of this process, closed after the last one. */
 export async function openSharedServer(): Promise<OpenServer> {
-  const context = { after: afterAllFiles } as unknown as TestContext
-  shared ??= buildConsoleIfStale().then(() => openServer(context, { webhookAllow: ['127.0.0.1'] }))
+  const ending = { after: afterAllFiles }
+  shared ??= buildConsoleIfStale().then(() => openServer(ending, { webhookAllow: ['127.0.0.1'] }))
   return shared
 }
 

@@ -13,7 +13,7 @@ const { values: options, positionals: paths } = parseArgs({
   options: { times: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
 })
 const root = join(import.meta.dirname, '../..')
-/** On two cores four of six wait most of the time: for a process to start, for a clock, for the disk. Eight take as long. */
+/** On two cores four of six wait most of the time: for a process to start, for a clock, for the disk. With eight it takes longer. */
 const sharedAtOnce = 6
 
 async function runAll(groups: Group[], atOnce: number): Promise<Outcome[]> {

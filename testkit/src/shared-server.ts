@@ -1,6 +1,6 @@
 // One server for all tests of a file. Starting and stopping one takes a second, so not one for each test.
 
-import { after, type TestContext } from 'node:test'
+import { after } from 'node:test'
 import { type OpenServer, openServer, type ServerOptions } from './open-server.ts'
 
 type Close = () => unknown
@@ -11,8 +11,7 @@ export function openSharedServer(options: ServerOptions = {}): Promise<OpenServe
   after(async () => {
     for (const close of closes) await close()
   })
-  const context = { after: (close: Close) => closes.push(close) } as unknown as TestContext
-  return openServer(context, options)
+  return openServer({ after: (close) => closes.push(close) }, options)
 }
 
 /** A clock that stands still until a test sets it forward. */
