@@ -6,6 +6,7 @@
 
 import { LocksBusy, StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
 import type { WriteOptions } from '../domain/ports/write-options.ts'
+import { ReturningCallers } from './returning-callers.ts'
 
 export type GroupCommitOptions<In, Out> = {
   /** What an item costs, for example its number of executions. */
@@ -17,7 +18,10 @@ export type GroupCommitOptions<In, Out> = {
   maxWaitingItems: number
   /** Commits sent at once. They must take effect in the order in which they are sent. */
   maxInFlight: number
-  /** What weighs less gathers while a commit is under way that weighs less as well. None: it never does. */
+  /**
+   * What weighs less gathers while a commit is under way that weighs less as well, and behind it until those that it has
+   * answered are back. None: it never does.
+   */
   lightWeight?: number
   /** Whose item it is. One owner may take up no more than this part of what may wait. */
   ownerOf: (item: In) => number
@@ -61,6 +65,7 @@ export class GroupCommit<In, Out> {
   readonly #shares = new Map<number, Load>()
   #inFlight = 0
   #inFlightWeight = 0
+  readonly #returning = new ReturningCallers(() => this.#sendGroups())
 
   constructor(
     commit: (items: In[], options: WriteOptions) => Promise<Out[]>,
@@ -114,14 +119,20 @@ export class GroupCommit<In, Out> {
   }
 
   #sendGroups(): void {
+    const { lightWeight = 0 } = this.#options
+    const isIdle = this.#inFlight === 0 && this.#all.weight < lightWeight
+    if (isIdle && this.#returning.isExpecting(this.#waiting.length)) return
     while (this.#inFlight < this.#options.maxInFlight && this.#waiting.length > 0 && !this.#isLight) {
       const group = this.#takeGroup(this.#waiting)
       const weight = group.reduce((sum, member) => sum + member.weight, 0)
+      const begun = performance.now()
       this.#inFlight++
       this.#inFlightWeight += weight
       void this.#send(group).finally(() => {
         this.#inFlight--
         this.#inFlightWeight -= weight
+        if (this.#inFlight === 0 && weight < lightWeight)
+          this.#returning.expect(group.length, this.#waiting.length, performance.now() - begun)
         this.#sendGroups()
       })
     }

@@ -202,6 +202,46 @@ test('what is light gathers while a light commit is under way, and goes beside a
   assert.deepEqual((await take()).items, [4])
 })
 
+test('many callers that were answered together are written together when they come back', async () => {
+  const { groups, sent, take } = buildGroups({ lightWeight: 100 })
+  const callers = Array.from({ length: 10 }, () => 1)
+  void groups.write(1)
+  for (const item of callers) void groups.write(item)
+  ;(await take()).succeed()
+  const together = await take()
+  assert.equal(together.items.length, 10)
+  void groups.write(1)
+  // A commit that took long: so long they are waited for.
+  const until = performance.now() + 20
+  while (performance.now() < until) await nextTurn()
+  together.succeed()
+  await nextTurn()
+  assert.equal(sent.length, 0, 'the one that was early is not written alone')
+  for (const item of callers) void groups.write(item)
+  assert.ok((await take()).items.length >= 9)
+})
+
+test('whoever waits for callers that do not come back is written all the same, and what is heavy at once', async () => {
+  const { groups, sent, take } = buildGroups({ lightWeight: 100 })
+  const answerTen = async () => {
+    void groups.write(1)
+    for (let count = 0; count < 10; count++) void groups.write(1)
+    ;(await take()).succeed()
+    ;(await take()).succeed()
+    await nextTurn()
+  }
+  await answerTen()
+  void groups.write(2)
+  while (sent.length === 0) await nextTurn()
+  const alone = await take()
+  assert.deepEqual(alone.items, [2])
+  alone.succeed()
+  await nextTurn()
+  await answerTen()
+  void groups.write(100)
+  assert.deepEqual((await take()).items, [100])
+})
+
 test('one owner may fill its share of what waits, and leaves room for others', async () => {
   const { groups, take } = buildGroups({
     maxWaitingItems: 4,

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { execute } from '@jobcast/testkit/postgres-server'
+import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
+import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import pg from 'pg'
@@ -12,6 +13,7 @@ import type { StoredEvent } from '../../src/domain/event.ts'
 import type { Moved } from '../../src/domain/ports/executions.ts'
 import type { Store } from '../../src/domain/ports/store.ts'
 import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
+import { NodeSignal } from '../../src/store/postgres/node-signal.ts'
 import { report, startNext, update } from './device-reports.ts'
 import { unfinishedStates } from './execution-model.ts'
 import { openNodes } from './postgres-under-test.ts'
@@ -92,6 +94,34 @@ test('events created on one node are announced on the other', async (t) => {
   const heard = once(events, 'new')
   await seedOwner(one)
   await heard
+})
+
+test('however often a node has something to say, it says it in few messages, and all of it', async (t) => {
+  const url = await createDatabase(await sharedPostgres())
+  const [speaker, listener] = [new NodeSignal(url, 1), new NodeSignal(url, 2)]
+  t.after(() => Promise.all([speaker.close(), listener.close()]))
+  const heard = new Set<number>()
+  let events = 0
+  listener.on('events', () => events++)
+  listener.on('hint', (hint) => hint.kind === 'webhook-changed' && heard.add(hint.webhookNo))
+  await Promise.all([speaker.open(), listener.open()])
+  const say = (webhookNo: number) => {
+    speaker.sendEvents()
+    speaker.send({ kind: 'webhook-changed', webhookNo })
+  }
+  say(0)
+  while (heard.size === 0) await nextTurn()
+  assert.equal(listener.heardOthers, 1, 'what is said in one turn is one message')
+  const begun = performance.now()
+  const all = 300
+  for (let webhookNo = 1; webhookNo < all; webhookNo++) {
+    say(webhookNo)
+    await rest(1)
+  }
+  while (heard.size < all) await nextTurn()
+  const ms = performance.now() - begun
+  assert.ok(listener.heardOthers <= 3 + ms / 5, `${listener.heardOthers} messages in ${ms} ms`)
+  assert.ok(events > 0)
 })
 
 test('of two calls with one key on two nodes one creates the run, and both get its answer', async (t) => {

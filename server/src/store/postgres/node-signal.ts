@@ -2,6 +2,7 @@
 // nothing else. The same connection holds what a node has to itself, so that it is free when the node is gone.
 
 import { EventEmitter } from 'node:events'
+import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
 import pg from 'pg'
 import type { Hint } from '../../domain/ports/nodes.ts'
 import { connectionOptions, nodeName } from './connect.ts'
@@ -15,8 +16,12 @@ const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held`
 const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken`
 const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)`
 const reconnectAfterMs = 500
+/** How long a node that ends waits until what it has to say is said. */
+const lastWordsMs = 1000
 /** A connection over which nothing is heard for so long is taken for broken, whatever the system says. */
 const silenceMs = 5000
+/** Between two messages: under load they come with each commit, and each wakes all nodes. The first one does not wait. */
+const gapMs = 5
 
 // A hint need not be on disk, and a machine that is gone without a word must not keep what it had.
 const settings = {
@@ -43,6 +48,7 @@ export class NodeSignal extends EventEmitter<Signals> {
   readonly #webhooks = new Set<number>()
   #isClosed = false
   #isSending = false
+  #sentAt = Number.NEGATIVE_INFINITY
   #heardAt = 0
   #holdsNode = false
 
@@ -131,7 +137,12 @@ export class NodeSignal extends EventEmitter<Signals> {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#reconnecting)
-    await this.#client?.end().catch(() => undefined)
+    const client = this.#client
+    if (client && !this.#batch.isEmpty) {
+      const sent = client.query(NOTIFY, [this.#batch.take()]).catch(() => undefined)
+      await Promise.race([sent, rest(lastWordsMs, undefined, { ref: false })])
+    }
+    await client?.end().catch(() => undefined)
   }
 
   /** The connection before this one may still hold it: then it is tried again. */
@@ -145,7 +156,9 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#isSending = true
     try {
       while (this.#client && !this.#isClosed && !this.#batch.isEmpty) {
+        await this.#gather()
         const client = this.#client
+        if (client === undefined || this.#isClosed) return
         try {
           await client.query(NOTIFY, [this.#batch.take()])
         } catch {
@@ -159,6 +172,14 @@ export class NodeSignal extends EventEmitter<Signals> {
     } finally {
       this.#isSending = false
     }
+  }
+
+  /** With a commit come its events first, and in the same turn what it means for devices. */
+  async #gather(): Promise<void> {
+    await nextTurn()
+    const leftMs = this.#sentAt + gapMs - performance.now()
+    if (leftMs > 0) await rest(leftMs, undefined, { ref: false })
+    this.#sentAt = performance.now()
   }
 
   #hear(text: string): void {
