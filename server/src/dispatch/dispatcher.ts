@@ -19,7 +19,7 @@ import { type DeviceDocument, type HandedOut, UnresolvedDocument } from '../doma
 import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
 import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
 import type { Store } from '../domain/ports/store.ts'
-import type { LaunchedRun } from '../domain/ports/triggers.ts'
+import type { DeviceList, LaunchedRun } from '../domain/ports/triggers.ts'
 import { ByDevice } from '../state/by-device.ts'
 import type { ChangeSignal } from '../state/change-signal.ts'
 import type { Deliveries } from '../state/deliveries.ts'
@@ -378,7 +378,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   }
 
   async #inBatches<T>(
-    all: readonly T[],
+    all: Pick<DeviceList<T>, 'length' | 'entries'>,
     notify: (one: T, index: number, held: HeldSessions | undefined) => void,
   ): Promise<void> {
     const held = all.length > devicesPerBatch ? new HeldSessions() : undefined

@@ -5,7 +5,7 @@ import { beginRollout, waitFor } from './judge-rollout.ts'
 import type { StoredJobContent } from './ports/jobs.ts'
 import type { StoredRollout } from './ports/rollouts.ts'
 import type { RunRequest } from './ports/runs.ts'
-import type { LaunchedDevice, LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
+import type { DeviceList, LaunchedDevice, LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
 
 export type RunJob = {
   jobNo: number
@@ -18,6 +18,7 @@ export type RunJob = {
   releasedBy?: number
 } & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number } & LaunchedDevice
+export type RunDevices = DeviceList<RunDevice>
 
 /** `namedBy`: the call that has named it last, as `findDevices` counts them. */
 export type NamedDevice = { namedBy: number }

@@ -46,7 +46,7 @@ function encodeText(run: LaunchedRun): string {
   let text = ''
   for (let index = 0; index < devices.length; index++) {
     const at = order?.[index] ?? index
-    const fields = keptFields(devices[at] as LaunchedDevice)
+    const fields = keptFields(devices.at(at) as LaunchedDevice)
     text += `${index === 0 ? '[' : ','}${begin}${firstExecutionId + at}${middle}${fields}${end}`
   }
   return `${text}]`
@@ -63,7 +63,7 @@ function encodeBytes(run: LaunchedRun, from: number, to: number): Buffer {
   for (let index = from; index < to; index++) {
     const at = order?.[index] ?? index
     const before = lead.with(firstExecutionId + at)
-    const fields = fieldsOf(devices[at] as LaunchedDevice)
+    const fields = fieldsOf(devices.at(at) as LaunchedDevice)
     const size = before.length + fields.length
     if (length + size + end.length >= bytes.length) bytes = grown(bytes, length, size * (to - index))
     bytes.set(before, length)

@@ -120,7 +120,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
         store.putDevices([devicePut(ownerNo, 'd1', deviceName)]),
         createOne(store, trigger(['d1', 'd2'])),
       ])
-      assert.equal(launched.devices[0]?.deviceName, deviceName)
+      assert.equal(launched.devices.at(0)?.deviceName, deviceName)
     }
     const listed = await allExecutions(store, ownerNo, { deviceId: 'd1' })
     assert.deepEqual(

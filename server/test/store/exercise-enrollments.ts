@@ -74,7 +74,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
         ['new'],
       )
       const run = await createOne(store, trigger(['new']))
-      assert.equal(run.devices[0]?.deviceName, 'name of new')
+      assert.equal(run.devices.at(0)?.deviceName, 'name of new')
       assert.equal(await usedOf(enrollment), 1)
     },
   )

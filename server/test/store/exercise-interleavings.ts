@@ -218,7 +218,7 @@ async function assertKnowsWhatIsStored(store: Store, { ownerNo, trigger }: Seed)
       const device = await store.getDevice({ ownerNo, deviceId })
       assert.equal(outcome?.kind, !job ? 'unknown-job' : device ? 'created' : 'unknown-device')
       if (outcome?.kind === 'created') {
-        assert.equal(outcome.run.devices[0]?.deviceName, device?.deviceName)
+        assert.equal(outcome.run.devices.at(0)?.deviceName, device?.deviceName)
       }
     }
   }

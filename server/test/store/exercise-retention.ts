@@ -51,7 +51,7 @@ async function endedRun(store: Store, seed: Seed, deviceIds: string[], at: numbe
 
 async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun): Promise<void> {
   const { runId, firstExecutionId: id, devices } = run
-  const device = { ownerNo, deviceId: devices[0]?.deviceId ?? '' }
+  const device = { ownerNo, deviceId: devices.at(0)?.deviceId ?? '' }
   const slice = { offset: 0, limit: 9, attempt: undefined }
   assert.equal(await store.getRun({ ownerNo, runId }), undefined)
   assert.equal(await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' }), undefined)
@@ -104,7 +104,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     assert.deepEqual(await counts(), [0, 0, 0, 0])
     assert.equal(await countRows('forgotten_range'), 0)
     const next = await createOne(store, seed.trigger(['d1']))
-    assert.equal(next.devices[0]?.deviceName, 'renamed again')
+    assert.equal(next.devices.at(0)?.deviceName, 'renamed again')
     assert.ok(next.firstExecutionId > named.firstExecutionId)
   })
 

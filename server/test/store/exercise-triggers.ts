@@ -138,8 +138,8 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       const many = Array.from({ length: 60_000 }, (_, index) => (index < 59_000 ? 'd2' : 'd3'))
       const run = await createOne(store, trigger([...many, 'd1', 'd2']))
       assert.deepEqual(
-        answered(run).devices.map(({ deviceId }) => deviceId),
-        ['d2', 'd3', 'd1'],
+        answered(run).devices.map(({ deviceId, deviceName }) => [deviceId, deviceName]),
+        ['d2', 'd3', 'd1'].map((deviceId) => [deviceId, `name of ${deviceId}`]),
       )
       const stored = await allExecutions(store, ownerNo)
       assert.deepEqual(stored.map(({ deviceId }) => deviceId).reverse(), ['d2', 'd3', 'd1'])

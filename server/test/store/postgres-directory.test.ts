@@ -104,7 +104,7 @@ const VERSION = `
   WITH made AS (INSERT INTO job_version (job_no, content) SELECT job_no, '{"document":{"v":2}}' FROM job RETURNING *)
   UPDATE job SET version_no = made.version_no FROM made WHERE job.job_no = made.job_no`
 const nameOf = (outcome: TriggerOutcome) =>
-  runOf(outcome).devices.find(({ deviceId }) => deviceId === 'd7')?.deviceName
+  [...runOf(outcome).devices].find(({ deviceId }) => deviceId === 'd7')?.deviceName
 const changes: [string, string[], (outcome: TriggerOutcome, before: number) => void][] = [
   ['renamed', [RENAME], (outcome) => assert.equal(nameOf(outcome), 'new')],
   ['deleted', [DELETE], (outcome) => assert.equal(outcome.kind, 'unknown-device')],

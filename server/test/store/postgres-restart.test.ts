@@ -70,7 +70,7 @@ test(
           await waitUntil('there is one to report', () => isOver || created.length > next)
           continue
         }
-        const { deviceId } = run.devices[0] as { deviceId: string }
+        const { deviceId } = run.devices.at(0) as { deviceId: string }
         const sent = update({ ownerNo, deviceId }, run.firstExecutionId, 'SUCCEEDED')
         const outcomes = await tryOnce(node.recordReports([sent]))
         if (outcomes === undefined) continue
@@ -128,7 +128,8 @@ test(
     const [one, two] = nodes
     const stored = new Map((await allExecutions(two, ownerNo)).map((each) => [each.jobExecutionId, each]))
     for (const { runId, firstExecutionId, devices } of created) {
-      for (const index of devices.keys()) assert.equal(stored.get(firstExecutionId + index)?.runId, runId)
+      for (const index of [...devices].keys())
+        assert.equal(stored.get(firstExecutionId + index)?.runId, runId)
     }
     for (const id of succeeded) assert.equal(stored.get(id)?.execState, 'SUCCEEDED')
     await assertRunsAddUp(one, ownerNo)

@@ -72,6 +72,16 @@ export type LaunchedDevice = {
   encoded?: string | Buffer | undefined
 }
 
+/** A list of them, or what stands for one: of very many not each is an object. */
+export type DeviceList<Device> = Iterable<Device> & {
+  readonly length: number
+  at(place: number): Device | undefined
+  entries(): IterableIterator<[number, Device]>
+  map<Value>(toValue: (device: Device, place: number) => Value): Value[]
+  forEach(look: (device: Device, place: number) => void): void
+  every(isSo: (device: Device, place: number) => boolean): boolean
+}
+
 /** What a trigger call is answered with. Execution i of devices has the id firstExecutionId + i. */
 export type LaunchedRun = {
   runId: number
@@ -81,7 +91,7 @@ export type LaunchedRun = {
   /** Names the version of the job it carries out, for `getDocument`. */
   jobVersion: number
   /** Of a large run, none. */
-  devices: readonly LaunchedDevice[]
+  devices: DeviceList<LaunchedDevice>
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
   /** It may be offered to a device only while a window is open there. */

@@ -2,12 +2,13 @@
 // megabytes on their way. A slice is answered as three lists in one row, which
 // take less to read than a row for each device.
 
-import { namedDevices, type Refusal, type RunDevice, type RunJob, toRunJob } from '../../domain/launch-run.ts'
+import { namedDevices, type Refusal, type RunJob, toRunJob } from '../../domain/launch-run.ts'
 import type { Trigger } from '../../domain/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
 import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
 import { job } from '../schema/tables.ts'
 import { mostOfOne, type Names, type OwnerNames } from './directory.ts'
+import { type DeviceSlice, ListedDevices } from './listed-devices.ts'
 import { NumberSet } from './number-set.ts'
 import { texts } from './rows.ts'
 
@@ -22,11 +23,11 @@ const JOBS = `
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
   WHERE deleted_at IS NULL`
-/** Each in the same order, which is not that of the question. None: null. */
+/** Each in the same order, which is not that of the question. None: null. Names stay JSON, which takes a third of the memory. */
 const DEVICE_LISTS = rows({
   deviceIds: orNull(json<string[]>()),
   deviceNos: orNull(json<number[]>()),
-  deviceNames: orNull(json<string[]>()),
+  deviceNames: orNull(text()),
 })
 // By a list and not by a join: ids that lie close together are found in one pass through the index.
 const DEVICES = `
@@ -82,63 +83,67 @@ async function readDevices(
   ownerNo: number,
   triggers: Trigger[],
 ): Promise<OwnerNames['devices']> {
-  const found: OwnerNames['devices'] = new Map()
+  const known: OwnerNames['devices'] = new Map()
   const wanted = new Set(triggers.flatMap((trigger) => (isLong(trigger) ? [] : trigger.deviceIds)))
-  await eachDevice(queries, ownerNo, [...wanted], (deviceId, device) => {
-    if (device) {
-      // Not by a copy: its objects would keep what is added apart, and each use of it would take longer.
-      const { deviceNo, deviceName } = device
-      found.set(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0, encoded: undefined })
+  await eachSlice(queries, ownerNo, [...wanted], ({ found, deviceNos, names }) => {
+    const deviceNames: string[] = JSON.parse(names)
+    for (const [place, deviceId] of found.entries()) {
+      const [deviceNo, deviceName] = [deviceNos[place] ?? 0, deviceNames[place] ?? '']
+      known.set(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0, encoded: undefined })
     }
     return true
   })
-  return found
+  return known
 }
 
 /** The devices of a long list, as `findDevices` finds those of a short one; between two slices others have their turn. */
 export async function findListed(
   queries: Writes,
   { ownerNo, deviceIds }: Trigger,
-): Promise<RunDevice[] | Refusal> {
-  const devices: RunDevice[] = []
+): Promise<ListedDevices | Refusal> {
+  const devices = new ListedDevices()
   const seen = new NumberSet()
   const unknown = new Set<string>()
-  await eachDevice(queries, ownerNo, deviceIds, (deviceId, device) => {
-    if (device === undefined) unknown.add(deviceId)
-    else if (seen.add(device.deviceNo)) devices.push(device)
-    return unknown.size < namedDevices
+  await eachSlice(queries, ownerNo, deviceIds, (slice) => {
+    const { asked, found, deviceNos } = slice
+    const placeOf = placesOf(found, asked)
+    const places: number[] = []
+    for (const [index, deviceId] of asked.entries()) {
+      const place = placeOf(deviceId, index)
+      if (place === undefined) unknown.add(deviceId)
+      else if (seen.add(deviceNos[place] ?? 0)) places.push(place)
+      if (unknown.size === namedDevices) return false
+    }
+    devices.add(inOrder(slice, places))
+    return true
   })
   return unknown.size > 0 ? { kind: 'unknown-device', deviceIds: [...unknown] } : devices
 }
 
-type Take = (deviceId: string, device: RunDevice | undefined) => boolean
+/** `found`: in the order of the two others, which is not that of the question. `names`: a list in JSON. */
+type FoundSlice = { asked: string[]; found: string[]; deviceNos: number[]; names: string }
 
-/** In the order of the list, until `take` says that it is enough. The next slice is looked up while one is taken in. */
-async function eachDevice(queries: Writes, ownerNo: number, deviceIds: string[], take: Take): Promise<void> {
+/** Until `take` says that it is enough. The next slice is looked up while one is taken in. */
+async function eachSlice(
+  queries: Writes,
+  ownerNo: number,
+  deviceIds: string[],
+  take: (slice: FoundSlice) => boolean,
+): Promise<void> {
   const ask = (start: number) => {
-    const slice = deviceIds.slice(start, start + namesAtOnce)
-    if (slice.length === 0) return undefined
-    const lists = queries.one(DEVICE_LISTS, DEVICES, { ownerNo, deviceIds: texts(slice) })
+    const asked = deviceIds.slice(start, start + namesAtOnce)
+    if (asked.length === 0) return undefined
+    const lists = queries.one(DEVICE_LISTS, DEVICES, { ownerNo, deviceIds: texts(asked) })
     // Nobody waits for it yet; a failure is seen where it is waited for, or with the transaction.
     lists.catch(() => undefined)
-    return { slice, lists }
+    return { asked, lists }
   }
   let next = ask(0)
   for (let start = namesAtOnce; next; start += namesAtOnce) {
-    const { slice, lists } = next
+    const { asked, lists } = next
     next = ask(start)
     const { deviceIds: found, deviceNos, deviceNames } = await lists
-    const placeOf = placesOf(found ?? [], slice)
-    const isEnough = !slice.every((deviceId, index) => {
-      const place = placeOf(deviceId, index)
-      if (place === undefined) return take(deviceId, undefined)
-      return take(deviceId, {
-        deviceNo: deviceNos?.[place] ?? 0,
-        deviceId,
-        deviceName: deviceNames?.[place] ?? '',
-      })
-    })
-    if (isEnough) return
+    if (!take({ asked, found: found ?? [], deviceNos: deviceNos ?? [], names: deviceNames ?? '[]' })) return
   }
 }
 
@@ -149,4 +154,16 @@ function placesOf(found: string[], slice: string[]): (deviceId: string, index: n
   }
   const places = new Map(found.map((deviceId, place) => [deviceId, place]))
   return (deviceId) => places.get(deviceId)
+}
+
+/** Those at these places; mostly all of them as they are. */
+function inOrder({ asked, found, deviceNos, names }: FoundSlice, places: number[]): DeviceSlice {
+  if (places.length === asked.length && places.every((place, index) => place === index))
+    return { deviceIds: asked, deviceNos: Int32Array.from(deviceNos), names }
+  const deviceNames: string[] = JSON.parse(names)
+  return {
+    deviceIds: places.map((place) => found[place] ?? ''),
+    deviceNos: Int32Array.from(places, (place) => deviceNos[place] ?? 0),
+    names: JSON.stringify(places.map((place) => deviceNames[place])),
+  }
 }

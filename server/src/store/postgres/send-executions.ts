@@ -1,5 +1,6 @@
 // The executions of new runs: few as a statement; many by COPY, which takes less time and any number.
 
+import { numbersOf } from './listed-devices.ts'
 import type { Transaction } from './transaction.ts'
 import type { Launch } from './trigger-group.ts'
 
@@ -24,7 +25,7 @@ export async function sendExecutions(transaction: Transaction, launches: Launch[
     executionIds: each(({ run }, index) => run.firstExecutionId + index),
     runIds: each(({ run }) => run.runId),
     ownerNos: each(({ run }) => run.ownerNo),
-    deviceNos: each(({ devices }, index) => devices[index]?.deviceNo),
+    deviceNos: each(({ devices }, index) => devices.at(index)?.deviceNo),
   })
 }
 
@@ -44,7 +45,7 @@ function* piecesOf(launches: Launch[], total: number): Generator<Buffer> {
   let at = 0
   for (const { run, devices } of launches) {
     let executionId = run.firstExecutionId
-    for (const { deviceNo } of devices) {
+    for (const deviceNo of numbersOf(devices)) {
       writeRow(view, at, executionId++, run, deviceNo)
       at += rowBytes
       if (at < bytes.length) continue

@@ -8,7 +8,7 @@ import {
   namedDevices,
   newRun,
   type Refusal,
-  type RunDevice,
+  type RunDevices,
   type RunJob,
   refuseOverQuota,
   refuseUnknownWindow,
@@ -20,6 +20,7 @@ import type { Queries, Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, offerWindow } from '../schema/tables.ts'
 import type { Names } from './directory.ts'
+import { numbersOf } from './listed-devices.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import { texts } from './rows.ts'
 import type { FirstIds } from './transaction.ts'
@@ -43,7 +44,7 @@ const MOST_OF_DEVICE = `
     last_id.run_id + 1) AS most, last_id.run_id AS "lastRunId"
   FROM last_id`
 
-export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevice[] }
+export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevices }
 export type Launch = Planned & { run: NewRun }
 export type Entry = Launch | Refusal | EarlierCall
 
@@ -79,7 +80,7 @@ export async function readWindows(
 }
 
 /** The devices of a trigger, if all that it names are there. */
-export type Found = RunDevice[] | Refusal
+export type Found = RunDevices | Refusal
 
 /** For who has read the names of all of them. */
 export function findNamed(trigger: Trigger, names: Names): Found {
@@ -113,7 +114,7 @@ function* slicesOf(found: (Found | undefined)[]): Generator<number[]> {
   let slice = new Set<number>()
   for (const devices of found) {
     if (devices === undefined || 'kind' in devices) continue
-    for (const { deviceNo } of devices) {
+    for (const deviceNo of numbersOf(devices)) {
       slice.add(deviceNo)
       if (slice.size < devicesAtOnce) continue
       yield [...slice]
@@ -163,7 +164,9 @@ export function judge(
   const job = jobOf(trigger, names.get(trigger.ownerNo)?.jobs.get(trigger.jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   if ('kind' in devices) return devices
-  const over = refuseOverQuota(trigger, full.size === 0 ? [] : devices, ({ deviceNo }) => full.has(deviceNo))
+  const over = refuseOverQuota(trigger, full.size === 0 ? [] : [...devices], ({ deviceNo }) =>
+    full.has(deviceNo),
+  )
   const refusal = over ?? refuseUnplanned(trigger, job) ?? refuseUnknownWindow(trigger, hasWindow)
   return refusal ?? { trigger, job, devices }
 }
