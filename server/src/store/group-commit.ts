@@ -1,5 +1,5 @@
 // Group commit: whatever arrives while a commit is under way is written together by the next one.
-// No timer: with one caller a write starts at once, with many callers groups grow by themselves.
+// With few callers a write starts at once, with many callers groups grow by themselves (see also returning-callers.ts).
 //
 // A group does not wait for locks. If it cannot have one, its items are sent in smaller groups, until it is known whose
 // item it is that has to wait. That one waits in a lane of its own, and so does what comes for the same key meanwhile.
