@@ -379,18 +379,22 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   async #inBatches<T>(
     all: readonly T[],
-    notify: (one: T, index: number, held: HeldSessions | undefined) => void,
+    notify: (one: T, index: number, held: HeldSessions) => void,
   ): Promise<void> {
-    const held = all.length > devicesPerBatch ? new HeldSessions() : undefined
+    const held = new HeldSessions(all.length > devicesPerBatch)
     try {
-      for (const [index, one] of all.entries()) {
-        notify(one, index, held)
-        if (index % devicesPerBatch !== devicesPerBatch - 1) continue
-        await nextTurn()
-        await held?.releaseIfMany()
+      for (let start = 0; start < all.length; start += devicesPerBatch) {
+        if (start > 0) {
+          await nextTurn()
+          await held.releaseIfMany()
+        }
+        const end = Math.min(start + devicesPerBatch, all.length)
+        for (let index = start; index < end; index++) notify(all[index] as T, index, held)
+        held.flush()
       }
     } finally {
-      void held?.release()
+      held.flush()
+      void held.release()
     }
   }
 
@@ -419,7 +423,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     launch: number,
     execution: DeviceExecution,
     document: DeviceDocument,
-    held: HeldSessions | undefined,
+    held: HeldSessions,
   ): void {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
@@ -428,8 +432,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       this.#wake(notices)
       return
     }
+    held.add(notices.session)
     this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
-    held?.add(notices.session)
   }
 }
 

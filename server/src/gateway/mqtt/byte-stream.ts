@@ -4,7 +4,8 @@ export type ByteStream = {
   readonly writable: boolean
   /** Bytes written here that are not yet sent. */
   readonly writableLength: number
-  write(bytes: Uint8Array): unknown
+  /** A text has one character for each byte. */
+  write(bytes: Uint8Array | string, encoding?: 'latin1'): unknown
   /** Until `uncork`, writes are gathered and then sent together. */
   cork(): unknown
   uncork(): unknown

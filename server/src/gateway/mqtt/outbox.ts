@@ -30,6 +30,8 @@ export class Outbox {
   #written = 0
   #sent: number | undefined
   #progressAt = 0
+  /** Until `flush`; undefined: packets go out one by one. */
+  #gathered: string | undefined
 
   constructor(stream: ByteStream, terms: OutboxTerms) {
     this.#stream = stream
@@ -38,7 +40,7 @@ export class Outbox {
 
   /** Also true when the connection is closed: writes are then dropped. */
   get hasRoom(): boolean {
-    return !this.#stream.writable || this.#stream.writableLength <= maxWaitingBytes
+    return !this.#stream.writable || this.#waitingBytes <= maxWaitingBytes
   }
 
   get acceptsNotices(): boolean {
@@ -47,6 +49,17 @@ export class Outbox {
 
   send(packet: Packet): void {
     this.#write(encodePacket(this.#terms.version, packet))
+  }
+
+  /** Publishes wait for `flush`. Ten thousand that are encoded first and then written take less than one by one. */
+  gather(): void {
+    this.#gathered ??= ''
+  }
+
+  flush(): void {
+    const gathered = this.#gathered
+    this.#gathered = undefined
+    if (gathered) this.#stream.write(gathered, 'latin1')
   }
 
   puback(messageId: number): void {
@@ -93,7 +106,7 @@ export class Outbox {
 
   /** How long output has been waiting without any progress. Called regularly. */
   stuckMs(clock: SteadyInstant): number {
-    const waiting = this.#stream.writableLength
+    const waiting = this.#waitingBytes
     const sent = this.#written - waiting
     if (waiting === 0 || sent !== this.#sent) {
       this.#sent = sent
@@ -112,11 +125,19 @@ export class Outbox {
     return this.#packetId
   }
 
-  #write(bytes: Buffer): boolean {
-    if (!this.#stream.writable || this.#stream.writableLength > mostWaitingBytes) return false
+  get #waitingBytes(): number {
+    return this.#stream.writableLength + (this.#gathered?.length ?? 0)
+  }
+
+  #write(bytes: Buffer | string): boolean {
+    if (!this.#stream.writable || this.#waitingBytes > mostWaitingBytes) return false
     if (bytes.length > this.#terms.maxPacketSize) return false
     this.#written += bytes.length
-    this.#stream.write(bytes)
+    if (typeof bytes !== 'string') {
+      this.flush()
+      this.#stream.write(bytes)
+    } else if (this.#gathered === undefined) this.#stream.write(bytes, 'latin1')
+    else this.#gathered += bytes
     return true
   }
 }

@@ -106,6 +106,14 @@ export class MqttSession implements DeviceSession, Phase {
     this.#outbox.publish(topic, json, qos, jobExecutionIds, traceParent)
   }
 
+  gather(): void {
+    this.#outbox.gather()
+  }
+
+  flush(): void {
+    this.#outbox.flush()
+  }
+
   hold(): void {
     this.#line.hold()
   }
@@ -178,6 +186,7 @@ export class MqttSession implements DeviceSession, Phase {
 
   lastPacket(reason: Reason): Buffer | undefined {
     this.#requests.drop()
+    this.#outbox.flush()
     if (this.version === 4 || !isFailure(reason)) return undefined
     return encodePacket(this.version, { cmd: 'disconnect', reasonCode: reasonCodes[reason] })
   }
