@@ -24,8 +24,11 @@ export type OutboxTerms = {
 export class Outbox {
   readonly #stream: ByteStream
   readonly #terms: OutboxTerms
-  /** Unacknowledged publishes, each with the executions it names. */
-  #unacknowledged: Map<number, readonly number[]> | undefined
+  /** The executions that the unacknowledged publish `#firstId` names; undefined: there is none. */
+  #first: readonly number[] | undefined
+  #firstId = 0
+  /** Those sent meanwhile. Most devices acknowledge one before the next. */
+  #more: Map<number, readonly number[]> | undefined
   #packetId = 0
   #written = 0
   #sent: number | undefined
@@ -93,14 +96,24 @@ export class Outbox {
     const { version } = this.#terms
     const bytes = encodePublish(version, topic, json, isAcknowledged ? 1 : 0, packetId, traceParent)
     if (bytes === undefined || !this.#write(bytes) || !isAcknowledged) return
-    this.#unacknowledged ??= new Map()
-    this.#unacknowledged.set(packetId, jobExecutionIds)
+    if (this.#first === undefined) {
+      this.#first = jobExecutionIds
+      this.#firstId = packetId
+    } else {
+      this.#more ??= new Map()
+      this.#more.set(packetId, jobExecutionIds)
+    }
   }
 
   /** The executions named in the acknowledged publish; undefined if there was none. */
   acknowledge(packetId: number): readonly number[] | undefined {
-    const jobExecutionIds = this.#unacknowledged?.get(packetId)
-    this.#unacknowledged?.delete(packetId)
+    if (this.#first !== undefined && packetId === this.#firstId) {
+      const jobExecutionIds = this.#first
+      this.#first = undefined
+      return jobExecutionIds
+    }
+    const jobExecutionIds = this.#more?.get(packetId)
+    if (this.#more?.delete(packetId) && this.#more.size === 0) this.#more = undefined
     return jobExecutionIds
   }
 
@@ -116,13 +129,18 @@ export class Outbox {
   }
 
   get #hasWindow(): boolean {
-    return this.#unacknowledged === undefined || this.#unacknowledged.size < this.#terms.window
+    const unacknowledged = (this.#first === undefined ? 0 : 1) + (this.#more?.size ?? 0)
+    return unacknowledged < this.#terms.window
   }
 
   #nextPacketId(): number {
     do this.#packetId = (this.#packetId % lastPacketId) + 1
-    while (this.#unacknowledged?.has(this.#packetId))
+    while (this.#isUnacknowledged(this.#packetId))
     return this.#packetId
+  }
+
+  #isUnacknowledged(packetId: number): boolean {
+    return (this.#first !== undefined && packetId === this.#firstId) || (this.#more?.has(packetId) ?? false)
   }
 
   get #waitingBytes(): number {
