@@ -6,6 +6,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { Tell } from '../../observe/events.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
+import { directWrites } from './direct-writes.ts'
 import { normalizeSerial, revokedSerials, splitRevocationLists } from './revoked-serials.ts'
 import { readShared } from './shared-reads.ts'
 import type { CertificateSubject } from './sign-in-device.ts'
@@ -28,7 +29,8 @@ export type KeyPair = { cert: string; key: string }
 
 export function buildSocketServer(connections: Connections): SocketServer {
   const server = createServer({ noDelay: true }, (socket) => {
-    const connection = attach(socket, undefined, connections)
+    const writeNow = directWrites(socket)
+    const connection = attach(writeNow ? Object.assign(socket, { writeNow }) : socket, undefined, connections)
     const isShared = readShared(socket, (size, buffer) => {
       connection.receive(buffer.subarray(0, size), true)
     })

@@ -1,4 +1,4 @@
-// Packets to one device, within its maximum packet size and its limit of unacknowledged publishes.
+// Packets to one device, as texts with a character for each byte, within its maximum packet size and its limit of unacknowledged publishes.
 
 import type { Packet } from 'mqtt-packet'
 import type { SteadyInstant } from '../../domain/instants.ts'
@@ -35,6 +35,8 @@ export class Outbox {
   #progressAt = 0
   /** Until `flush`; undefined: packets go out one by one. */
   #gathered: string | undefined
+  /** Of what was written without the stream. */
+  #waitingBelow = 0
 
   constructor(stream: ByteStream, terms: OutboxTerms) {
     this.#stream = stream
@@ -51,10 +53,10 @@ export class Outbox {
   }
 
   send(packet: Packet): void {
-    this.#write(encodePacket(this.#terms.version, packet))
+    this.#write(encodePacket(this.#terms.version, packet).toString('latin1'))
   }
 
-  /** Publishes wait for `flush`. Ten thousand that are encoded first and then written take less than one by one. */
+  /** Packets wait for `flush`. Ten thousand that are encoded first and then written take less than one by one. */
   gather(): void {
     this.#gathered ??= ''
   }
@@ -62,7 +64,7 @@ export class Outbox {
   flush(): void {
     const gathered = this.#gathered
     this.#gathered = undefined
-    if (gathered) this.#stream.write(gathered, 'latin1')
+    if (gathered) this.#put(gathered)
   }
 
   puback(messageId: number): void {
@@ -71,9 +73,9 @@ export class Outbox {
 
   /** What is written meanwhile goes out at once. */
   together(write: () => void): void {
-    this.#stream.cork()
+    this.gather()
     write()
-    this.#stream.uncork()
+    this.flush()
   }
 
   pong(): void {
@@ -117,6 +119,11 @@ export class Outbox {
     return jobExecutionIds
   }
 
+  /** Everything was sent. */
+  drained(): void {
+    this.#waitingBelow = 0
+  }
+
   /** How long output has been waiting without any progress. Called regularly. */
   stuckMs(clock: SteadyInstant): number {
     const waiting = this.#waitingBytes
@@ -144,18 +151,21 @@ export class Outbox {
   }
 
   get #waitingBytes(): number {
-    return this.#stream.writableLength + (this.#gathered?.length ?? 0)
+    return this.#stream.writableLength + this.#waitingBelow + (this.#gathered?.length ?? 0)
   }
 
-  #write(bytes: Buffer | string): boolean {
+  #write(packet: string): boolean {
     if (!this.#stream.writable || this.#waitingBytes > mostWaitingBytes) return false
-    if (bytes.length > this.#terms.maxPacketSize) return false
-    this.#written += bytes.length
-    if (typeof bytes !== 'string') {
-      this.flush()
-      this.#stream.write(bytes)
-    } else if (this.#gathered === undefined) this.#stream.write(bytes, 'latin1')
-    else this.#gathered += bytes
+    if (packet.length > this.#terms.maxPacketSize) return false
+    this.#written += packet.length
+    if (this.#gathered === undefined) this.#put(packet)
+    else this.#gathered += packet
     return true
+  }
+
+  #put(packets: string): void {
+    const waiting = this.#stream.writeNow?.(packets)
+    if (waiting === undefined) this.#stream.write(packets, 'latin1')
+    else this.#waitingBelow = waiting
   }
 }

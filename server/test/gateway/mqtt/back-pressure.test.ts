@@ -163,7 +163,7 @@ test('notices that belong together are sent together, then no more until the dev
   assert.equal(stream.topics.length, 2)
 })
 
-test('notices that are gathered go out in one piece, before whatever else is sent', async () => {
+test('notices that are gathered go out in one piece, in order with whatever else is sent', async () => {
   const { backend, stream, send } = await openConnection()
   const { session } = backend
   send(subscribe(`${prefix}#`))
@@ -183,6 +183,7 @@ test('notices that are gathered go out in one piece, before whatever else is sen
   session.gather()
   session.send(next(2), [2])
   send({ cmd: 'pingreq' })
+  session.flush()
   assert.deepEqual(stream.commands.slice(-2), ['publish', 'pingresp'])
   session.gather()
   session.send(next(3), [3])
