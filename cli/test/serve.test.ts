@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { explainStartError } from '../src/serve/server-options.ts'
@@ -213,12 +214,3 @@ test('JOBCAST_ADMIN_KEY is used instead of a new key, also when the log cannot b
   assert.equal(await server.end('SIGTERM'), 0)
   assert.equal(server.stderr(), '')
 })
-
-async function freePort(): Promise<number> {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = other.address() as AddressInfo
-  other.close()
-  await once(other, 'close')
-  return port
-}

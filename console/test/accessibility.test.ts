@@ -116,12 +116,12 @@ async function check(page: Page, screens: Screen[]): Promise<void> {
   for (const { path, ready, open } of screens) {
     await go(page, path)
     await page.locator('main').getByText(ready).filter({ visible: true }).first().waitFor()
-    assert.deepEqual(await findViolations(page), [], path)
+    assert.deepEqual(await findViolations(page, 'html', { withColours: true }), [], path)
     const excess = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(excess <= 0, `${path} is ${excess} pixels too wide`)
     if (open === undefined) continue
     await open.show(page)
-    assert.deepEqual(await findViolations(page, open.within), [], `${path}, opened`)
+    assert.deepEqual(await findViolations(page, open.within, { withColours: true }), [], `${path}, opened`)
   }
 }
 
@@ -161,7 +161,7 @@ for (const [number, look] of looks.entries()) {
     const page = await openPage(t, look)
     await page.goto(http)
     await page.getByLabel('API key').waitFor()
-    assert.deepEqual(await findViolations(page), [])
+    assert.deepEqual(await findViolations(page, 'html', { withColours: true }), [])
   })
 
   test(`axe finds nothing where there is nothing yet (${title})`, async (t) => {

@@ -3,6 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
+import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { testSize } from '@jobcast/testkit/test-size'
 import { buildConsoleIfStale, builtFolder } from '../build.ts'
 import { routes } from '../src/routes.ts'
 import { test } from './browser-test.ts'
@@ -39,10 +42,17 @@ test('the page comes back by itself after a restart of the server, and misses no
   await page.getByRole('button', { name: '1 waiting' }).waitFor()
 })
 
+/** `npm test` loads some of them, and has the others sent. Without loading, accessibility.test.ts opens each. */
+const loadedScreens = testSize('loadedScreens', { test: 5, chaos: routes.length })
+
 test('every screen loads from its own address', async (t) => {
   const { server, page } = await openConsole(t, { expected: [/404/] }) // there is nothing with the name 1
-  for (const { path } of routes) {
-    await page.goto(server.http + path.replaceAll(/:\w+/g, '1'))
+  const addresses = routes.map(({ path }) => server.http + path.replaceAll(/:\w+/g, '1'))
+  const sent = await Promise.all(addresses.map(async (address) => (await fetch(address)).text()))
+  assert.equal(new Set(sent).size, 1)
+  const first = seededRandom(testSeed).below(routes.length)
+  for (let count = 0; count < loadedScreens; count++) {
+    await page.goto(addresses[(first + count) % addresses.length] as string)
     await page.locator('main h1').waitFor()
   }
 })

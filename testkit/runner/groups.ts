@@ -40,24 +40,29 @@ const onBothStores = [
   'server/test/devices/**/*.test.ts',
 ]
 
+/** Of the libraries for devices, `npm test` takes one of each protocol to PostgreSQL, `npm run test:chaos` all. */
+const onBothStoresAtFullSize = ['server/test/devices/{mqtt-js,aws-sdk-v1,aws-sdk-v2-mqtt3}.test.ts']
+
 /** The trigger call is the same for a job whose runs are released little by little. */
 const alsoHeldBack = ['server/test/http/{trigger*,idempotency}.test.ts']
 
 /** All groups, or those with files below the given paths. */
 export function findGroups(root: string, wanted: readonly string[], { isAlone = false } = {}): Group[] {
-  const find = (pattern: string[]) =>
-    globSync(pattern, { cwd: root })
+  const find = (pattern: string[], exclude: string[] = []) =>
+    globSync(pattern, { cwd: root, exclude })
       .map((file) => file.replaceAll('\\', '/'))
       .filter((file) => wanted.length === 0 || wanted.some((path) => isBelow(file, path)))
       .sort()
   const groupsOf = isAlone ? singleFiles : groupFiles
   const groups = [
     ...groupsOf(find([all]), '', {}),
-    ...groupsOf(find(onBothStores), ' on PostgreSQL', postgres),
+    ...groupsOf(find(onBothStores, isFullSize() ? [] : onBothStoresAtFullSize), ' on PostgreSQL', postgres),
     ...groupsOf(find(alsoHeldBack), ' with jobs that hold back', heldBack),
   ]
   return groups.sort((a, b) => orderOf(a) - orderOf(b))
 }
+
+const isFullSize = () => process.env.JOBCAST_TEST_SIZE === 'chaos'
 
 const orderOf = ({ files: [first = ''] }: Group) => batches.indexOf(batchOf(first))
 

@@ -19,15 +19,18 @@ const { values, positionals } = parseArgs({
   },
 })
 
-/** They import a size or a seed themselves, or the suite of the stores, which does. */
+/** They import a size or a seed themselves, or what does: the suite of the stores, and axe. */
 function findFiles(): string[] {
-  const isRandom = /@jobcast\/testkit\/test-(size|seed)|\/exercise-store\.ts/
+  const isRandom = /@jobcast\/testkit\/test-(size|seed)|\/(exercise-store|find-violations)\.ts/
   return globSync('*/test/**/*.test.ts', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)))
-    .filter((file) => isRandom.test(readFileSync(join(root, file), 'utf8')))
+    .filter((file) => isRandom.test(readFileSync(join(root, file), 'utf8')) || isOfDevices(file))
     .sort()
 }
+
+/** On PostgreSQL, most of them run only here. */
+const isOfDevices = (file: string) => file.startsWith('server/test/devices/')
 
 async function runWith(seed: number, files: string[]): Promise<boolean> {
   const child = spawn(process.execPath, [runner, ...files], {

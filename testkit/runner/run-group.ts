@@ -48,6 +48,8 @@ export async function runGroup(group: Group, root: string, { isMeasured = false 
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  const end = () => endAll(child.pid)
+  process.once('exit', end)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -57,12 +59,13 @@ export async function runGroup(group: Group, root: string, { isMeasured = false 
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
-    endAll(child.pid)
+    end()
   }, timeoutOf(group))
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearTimeout(timer)
   // What its tests have left behind would otherwise outlive them.
-  endAll(child.pid)
+  end()
+  process.off('exit', end)
   if (isLate) output += `\nStopped: it did not end within ${timeoutOf(group) / 1000} s.\n`
   const [passed, skipped] = [countOf(output, 'pass'), countOf(output, 'skipped')]
   const isGood = code === 0 && !isLate && passed + skipped > 0

@@ -2,11 +2,13 @@
 // node testkit/runner/run-tests.ts server/test/http
 // --times says how many CPU seconds each group has used, most first; with --alone each file is a group.
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../src/global-setup.ts'
 import { findGroups, type Group, isExclusive } from './groups.ts'
 import { type Outcome, runGroup } from './run-group.ts'
+import { makeFolderInMemory } from './test-folder.ts'
 
 const { values: options, positionals: paths } = parseArgs({
   allowPositionals: true,
@@ -61,6 +63,13 @@ const groups = findGroups(root, paths, { isAlone: options.alone })
 if (groups.length === 0) {
   console.error('No test files match.')
   process.exit(1)
+}
+// By Ctrl-C: what runs is in process groups of its own, and hears nothing of it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+const inMemory = makeFolderInMemory()
+if (inMemory !== undefined) {
+  process.env.TMPDIR = inMemory
+  process.once('exit', () => rmSync(inMemory, { recursive: true, force: true }))
 }
 await globalSetup()
 const outcomes = [

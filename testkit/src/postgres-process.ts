@@ -15,9 +15,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from './free-port.ts'
 import { newTemporaryFolder } from './temporary-folder.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -51,15 +51,6 @@ async function findPrograms(): Promise<Programs> {
 function isOpenToAll(path: string): boolean {
   const isOpen = (statSync(path).mode & 0o001) !== 0
   return isOpen && (dirname(path) === path || isOpenToAll(dirname(path)))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Words of the server are kept for the case that it fails. */

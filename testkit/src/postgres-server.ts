@@ -2,6 +2,7 @@
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { tmpdir } from 'node:os'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openStore } from '@jobcast/server'
@@ -80,11 +81,13 @@ export async function sharedPostgres(): Promise<string> {
 }
 
 let count = 0
+/** Copying files takes half the CPU time, but writes all that is in memory to the disk first. */
+const strategy = tmpdir().startsWith('/dev/shm/') ? 'STRATEGY file_copy' : ''
 
 /** A new one with our tables; gives its address. To drop it costs as much as to create it: it goes with the server. */
 export async function createDatabase(server: string): Promise<string> {
   const name = `jobcast_${process.pid}_${++count}`
-  await execute(`${server}/postgres`, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await execute(`${server}/postgres`, `CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`)
   return `${server}/${name}`
 }
 

@@ -1,10 +1,9 @@
 // Webhooks as their owner sees them: making, pausing, secrets, the log, sending again.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { Scope } from '@jobcast/contract'
+import { freePort } from '@jobcast/testkit/free-port'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
@@ -181,16 +180,6 @@ test('without MANAGE only the scheme and host of a URL are shown, in get and lis
   assert.deepEqual(await shownTo('READ', 'TRIGGER', 'ADMIN'), [origin, origin])
   assert.deepEqual(await shownTo('READ', 'MANAGE'), [url, url])
 })
-
-/** Nobody listens there. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 test('the log does not tell a name that does not resolve from one where nobody listens', async (t) => {
   const port = await freePort()

@@ -103,7 +103,8 @@ test('a body without an end is cut off, and the status counts', async (t) => {
 
 test('a body that stops on the way is cut off after the time, and the status counts', async (t) => {
   const { post } = await openReceiver(t, (_, response) => void response.writeHead(200).write('x'), {
-    timeoutMs: 50,
+    // A busy machine needs some of it for the status.
+    timeoutMs: 2000,
   })
   assert.deepEqual(await post(), { status: 200, error: null, retryAfterMs: 0 })
 })

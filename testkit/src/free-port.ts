@@ -1,0 +1,24 @@
+// A port for a program that has to be told one.
+
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/**
+ * Below those that the system gives to whoever asks for any: one of these may be a client's before the program that is to
+ * have it starts, or while it restarts.
+ */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  for (;;) {
+    try {
+      const port = randomInt(10_000, 30_000)
+      await once(server.listen(port, '127.0.0.1'), 'listening')
+      server.close()
+      await once(server, 'close')
+      return port
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error
+    }
+  }
+}
