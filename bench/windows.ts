@@ -116,6 +116,8 @@ function connect({ dispatcher }: Parts, ownerNo: number, deviceId: string, onNex
     send(notice: DeviceNotice) {
       if (notice.kind === 'next' && notice.next) onNext()
     },
+    gather: () => undefined,
+    flush: () => undefined,
     hold: () => undefined,
     release: () => undefined,
     close: () => undefined,

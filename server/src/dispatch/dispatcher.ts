@@ -15,17 +15,17 @@ import {
   type SeenQueue,
 } from '../domain/ports/device-link.ts'
 import type { DeviceKey } from '../domain/ports/devices.ts'
-import { type DeviceDocument, type HandedOut, UnresolvedDocument } from '../domain/ports/documents.ts'
+import { type DeviceDocument, UnresolvedDocument } from '../domain/ports/documents.ts'
 import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
 import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
 import type { Store } from '../domain/ports/store.ts'
-import type { DeviceList, LaunchedRun } from '../domain/ports/triggers.ts'
+import type { LaunchedRun } from '../domain/ports/triggers.ts'
 import { ByDevice } from '../state/by-device.ts'
 import type { ChangeSignal } from '../state/change-signal.ts'
 import type { Deliveries } from '../state/deliveries.ts'
 import type { Documents } from '../state/documents.ts'
 import type { Presence } from '../state/presence.ts'
-import { HeldSessions } from './held-sessions.ts'
+import { RunAnnouncer } from './announce-runs.ts'
 import { NoticeState } from './notice-state.ts'
 
 export type DispatcherDeps = {
@@ -64,12 +64,17 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   /** Devices that recently connected to another node, and since when. */
   #elsewhere = new ByDevice<{ device: DeviceKey; since: SteadyInstant }>()
   #reading: Promise<void> | undefined
-  /** Runs are announced one after another, each in batches. */
-  #launching: Promise<void> = Promise.resolve()
-  #launches = 0
+  readonly #runs: RunAnnouncer
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps
+    this.#runs = new RunAnnouncer({
+      ...{ documents: deps.documents, deliveries: deps.deliveries, onFailure: deps.onFailure },
+      connected: this.#notices,
+      isAwake: (notices) => this.#awake.has(notices),
+      wake: (notices) => this.#wake(notices),
+      notifyWaiting: (device) => this.#notifyWaiting(device),
+    })
   }
 
   open(session: DeviceSession): void {
@@ -139,22 +144,17 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   /** Call before reading a run that another node launched: a device woken after this may already have ended it. */
   beginLaunch(): number {
-    return ++this.#launches
+    return this.#runs.beginLaunch()
   }
 
   launched(ownerNo: number, run: LaunchedRun, launch = this.beginLaunch()): void {
     if (!this.hasListeners || this.#deps.isFrozen(ownerNo)) return
-    this.#launching = this.#launching
-      .then(() => this.#notifyRun(ownerNo, run, launch))
-      .catch((error: unknown) => this.#deps.onFailure(error))
+    this.#runs.launched(ownerNo, run, launch)
   }
 
   released({ ownerNo }: RunPart, released: ReleasedPart): void {
     if (!this.hasListeners || this.#deps.isFrozen(ownerNo)) return
-    const launch = this.beginLaunch()
-    this.#launching = this.#launching
-      .then(() => this.#notifyReleased(ownerNo, released, launch))
-      .catch((error: unknown) => this.#deps.onFailure(error))
+    this.#runs.released(ownerNo, released)
   }
 
   withdraw(device: DeviceKey, jobExecutionId: number): void {
@@ -234,7 +234,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   /** Resolves when no notification is outstanding. */
   async quiet(): Promise<void> {
-    await this.#launching
+    await this.#runs.quiet()
     await this.#reading
   }
 
@@ -270,7 +270,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   #wake(notices: NoticeState): void {
     if (!notices.wantsAny) return
     notices.mark = undefined
-    notices.wokenAt = this.#launches
+    notices.wokenAt = this.#runs.launches
     this.#awake.add(notices)
     void this.#startReading()
   }
@@ -358,107 +358,8 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     }
     notices.remember(queue)
   }
-
-  /**
-   * If a device was notified that its queue is empty, the queue now holds exactly this execution, so no read is needed.
-   * That is the common case of a fan-out, where a read per device would dominate the cost. A device that knows its next
-   * execution and subscribes to nothing else needs no read either: reading made triggers of busy devices twice as slow.
-   */
-  async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
-    const document = await this.#sharedDocument(ownerNo, run)
-    await this.#inBatches(run.devices, ({ deviceId }, index, held) => {
-      const device = { ownerNo, deviceId }
-      this.#notifyWaiting(device)
-      const notices = this.#notices.get(device)
-      // Whether its window is open there, the store knows.
-      if (notices && document && !run.isWindowed)
-        this.#notifyLaunched(notices, launch, launchedExecution(run, index), document, held)
-      else if (notices) this.#wake(notices)
-    })
-  }
-
-  async #inBatches<T>(
-    all: Pick<DeviceList<T>, 'length' | 'entries'>,
-    notify: (one: T, index: number, held: HeldSessions | undefined) => void,
-  ): Promise<void> {
-    const held = all.length > devicesPerBatch ? new HeldSessions() : undefined
-    try {
-      for (const [index, one] of all.entries()) {
-        notify(one, index, held)
-        if (index % devicesPerBatch !== devicesPerBatch - 1) continue
-        await nextTurn()
-        await held?.releaseIfMany()
-      }
-    } finally {
-      void held?.release()
-    }
-  }
-
-  /** Undefined: it differs by device, so each queue is read. */
-  async #sharedDocument(ownerNo: number, run: HandedOut): Promise<DeviceDocument | undefined> {
-    const document = await this.#deps.documents.ofRun({ ...run, ownerNo })
-    return typeof document === 'function' ? undefined : document
-  }
-
-  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
-  async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
-    const document = await this.#sharedDocument(ownerNo, released)
-    await this.#inBatches(released.executions, ({ deviceId, jobExecutionId }, _index, held) => {
-      const device = { ownerNo, deviceId }
-      this.#notifyWaiting(device)
-      const notices = this.#notices.get(device)
-      const execution = firstOffer(released, jobExecutionId)
-      if (notices?.knowsEmpty && document && !released.isWindowed)
-        this.#notifyLaunched(notices, launch, execution, document, held)
-      else if (notices) this.#wake(notices)
-    })
-  }
-
-  #notifyLaunched(
-    notices: NoticeState,
-    launch: number,
-    execution: DeviceExecution,
-    document: DeviceDocument,
-    held: HeldSessions | undefined,
-  ): void {
-    // Announcing a large run takes time: a device woken since may already have ended its execution.
-    const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#awake.has(notices)
-    if (notices.knowsNext && !isLate) return
-    if (!notices.knowsEmpty || isLate) {
-      this.#wake(notices)
-      return
-    }
-    this.#sendNotices(notices, { mark: undefined, total: 1, executions: [execution] }, document)
-    held?.add(notices.session)
-  }
 }
 
 function toOpenSession({ session: { device }, since }: NoticeState): OpenSession {
   return { ...device, since }
-}
-
-function launchedExecution(run: LaunchedRun, index: number): DeviceExecution {
-  return firstOffer(run, run.firstExecutionId + index)
-}
-
-function firstOffer(
-  run: Pick<LaunchedRun, 'runId' | 'launchedAt' | 'jobVersion' | 'traceParent'>,
-  jobExecutionId: number,
-): DeviceExecution {
-  const { runId, launchedAt, jobVersion, traceParent } = run
-  return {
-    jobExecutionId,
-    execState: 'PENDING',
-    attempt: 1,
-    versionNumber: 1,
-    statusDetails: {},
-    launchedAt,
-    startedAt: null,
-    updatedAt: launchedAt,
-    timesOutAt: null,
-    notified: false,
-    runId,
-    jobVersion,
-    ...(traceParent !== undefined && { traceParent }),
-  }
 }

@@ -93,6 +93,16 @@ export class NoticeState {
         : undefined
   }
 
+  /** It is all of the queue, and what of it the device is subscribed to was sent. */
+  rememberOnly(execution: DeviceExecution): void {
+    const { list, next } = this.session.wants
+    this.#list = list ? onlyText(execution, 1) : nothing
+    this.#rememberNext(next ? execution : undefined)
+    this.mark = undefined
+    this.isCurrent = true
+    this.#canceled = undefined
+  }
+
   #rememberNext(next: DeviceExecution | undefined): void {
     this.#nextId = next?.jobExecutionId ?? 0
     this.#nextAttempt = next?.attempt ?? 0
@@ -102,8 +112,12 @@ export class NoticeState {
 function listText({ executions, total }: DeviceQueue): string {
   const [only] = executions
   if (only === undefined) return nothing
-  if (executions.length === 1) return `${total}: ${attemptText(only)}`
+  if (executions.length === 1) return onlyText(only, total)
   return `${total}: ${executions.map(attemptText).toSorted().join(' ')}`
+}
+
+function onlyText(execution: DeviceExecution, total: number): string {
+  return `${total}: ${attemptText(execution)}`
 }
 
 function attemptText({ jobExecutionId, attempt }: DeviceExecution): string {

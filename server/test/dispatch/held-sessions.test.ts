@@ -44,8 +44,24 @@ test('the device of a small run is not held', async () => {
   assert.deepEqual([sessions[0]?.told.length, sessions[0]?.holds], [2, 0])
 })
 
+test('what a batch is told goes out when all of it was encoded, and before the next turn', async () => {
+  const { dispatcher, sessions, ownerNo, run } = await announce(2)
+  const [first, last] = sessions
+  assert.ok(first && last)
+  const { send } = last
+  last.send = (notice, ids) => {
+    assert.equal(first.told.length, 0)
+    send.call(last, notice, ids)
+    setImmediate(() => assert.equal(first.told.length, 2))
+  }
+  dispatcher.launched(ownerNo, run)
+  await dispatcher.quiet()
+  await nextTurn()
+  assert.ok(sessions.every(({ told }) => told.length === 2))
+})
+
 test('no more than ten thousand are held at a time', async () => {
-  const held = new HeldSessions()
+  const held = new HeldSessions(true)
   const sessions = namesOf(10_000).map((deviceId) => new RecordingSession({ ownerNo: 1, deviceId }))
   for (const session of sessions.slice(1)) held.add(session)
   await held.releaseIfMany()

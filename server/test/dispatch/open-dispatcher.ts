@@ -31,6 +31,8 @@ export class RecordingSession implements DeviceSession {
   closed: CloseReason | undefined
   /** In short, in the order they came: `next 1`, `list 1 2`, `cancel 1`. */
   told: string[] = []
+  /** What it will be told with `flush`. */
+  #gathered: string[] | undefined
 
   constructor(device: DeviceKey) {
     this.device = { ...device, tokenId: 'token' }
@@ -40,7 +42,17 @@ export class RecordingSession implements DeviceSession {
     assert.ok(this.isReady, 'told while it takes no more')
     const named = idsOf(notice)
     assert.deepEqual(jobExecutionIds, notice.kind === 'cancel' ? [] : named)
-    this.told.push([notice.kind, ...named].join(' '))
+    const sent = this.#gathered ?? this.told
+    sent.push([notice.kind, ...named].join(' '))
+  }
+
+  gather(): void {
+    this.#gathered ??= []
+  }
+
+  flush(): void {
+    this.told.push(...(this.#gathered ?? []))
+    this.#gathered = undefined
   }
 
   hold(): void {

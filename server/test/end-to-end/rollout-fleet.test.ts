@@ -42,6 +42,10 @@ class SimulatedSession implements DeviceSession {
     if (notice.kind !== 'cancel') for (const jobExecutionId of jobExecutionIds) this.#take(jobExecutionId)
   }
 
+  gather(): void {}
+
+  flush(): void {}
+
   hold(): void {}
 
   release(): void {}

@@ -94,6 +94,10 @@ export class SimulatedConnection implements DeviceSession {
     })
   }
 
+  gather(): void {}
+
+  flush(): void {}
+
   hold(): void {}
 
   release(): void {}

@@ -217,9 +217,11 @@ test('a run that has not ended keeps its partition and no other', async (t) => {
 test('several nodes purge at once: nothing fails, nothing is done twice, and triggers go on meanwhile', async (t) => {
   const { url, store, others } = await open(t, 3)
   const seed = await seedOwner(store)
-  for (const first of [0, million, 2 * million, 3 * million]) {
+  for (const [index, first] of [0, million, 2 * million, 3 * million].entries()) {
     await skipTo(url, first + 1)
-    const trigger = () => endedRun(store, seed, ['d1', 'd2'])
+    // Each lasts three days, so that the next one is as large, whether it is made before that is noted or after.
+    const at = startedAt - (3 - index) * 3 * day
+    const trigger = () => endedRun(store, seed, ['d1', 'd2'], at)
     await trigger()
     await untilNoted(url, first, trigger)
   }

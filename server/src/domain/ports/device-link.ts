@@ -53,6 +53,9 @@ export type DeviceSession = {
   readonly lastSeenAt: number
   /** `jobExecutionIds` are the executions that the notice names; their delivery is recorded. */
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void
+  /** What is sent from here on goes out with `flush`: within the same turn of the event loop. */
+  gather(): void
+  flush(): void
   /** What it sends is not read until `release`: soon, so that nothing is lost by it. */
   hold(): void
   release(): void

@@ -2,14 +2,12 @@ import type { ProtocolVersion } from './reason.ts'
 
 const publish = 0x30
 const longestTopic = 0xffff
-/** Between topic and payload: the packet id with QoS 1; then in MQTT 5 the properties, a zero for none. */
-const gaps = ['', '\0\0']
 /** The user property `traceparent` of MQTT 5, up to its value, which has 55 characters. */
 const traceProperty = '\x47\x26\0\x0btraceparent\0\x37'
 
 /**
- * Every notice to every device is encoded here; mqtt-packet is six times slower (3 µs instead of 0.5): one text, written
- * at once, with the packet id filled in afterwards.
+ * Every notice to every device is encoded here; mqtt-packet is six times slower. The result has one character for each byte
+ * (latin1): a socket writes such a text without a copy, and a buffer of its own for each would cost more than all the rest.
  * Undefined if the topic is too long. `packetId` is used with QoS 1.
  */
 export function encodePublish(
@@ -19,21 +17,29 @@ export function encodePublish(
   qos: 0 | 1,
   packetId: number,
   traceParent?: string,
-): Buffer | undefined {
+): string | undefined {
+  const name = asBytes(topic)
+  if (name.length > longestTopic) return undefined
+  const id = qos === 1 ? twoBytes(packetId) : ''
   const properties = version !== 5 ? '' : traceParent === undefined ? '\0' : traceProperty + traceParent
-  const text = topic + gaps[qos] + properties + payload
-  const size = Buffer.byteLength(text)
-  const topicLength = size === text.length ? topic.length : Buffer.byteLength(topic)
-  if (topicLength > longestTopic) return undefined
-  const length = 2 + size
-  const lengthBytes = length < 2 ** 7 ? 1 : length < 2 ** 14 ? 2 : length < 2 ** 21 ? 3 : 4
-  const packet = Buffer.allocUnsafe(1 + lengthBytes + length)
-  packet[0] = publish | (qos << 1)
-  for (let i = 1, rest = length; i <= lengthBytes; i++, rest >>= 7) {
-    packet[i] = i < lengthBytes ? (rest & 0x7f) | 0x80 : rest
-  }
-  const textAt = packet.writeUInt16BE(topicLength, 1 + lengthBytes)
-  packet.write(text, textAt)
-  if (qos === 1) packet.writeUInt16BE(packetId, textAt + topicLength)
-  return packet
+  const content = asBytes(payload)
+  const length = 2 + name.length + id.length + properties.length + content.length
+  const head = String.fromCharCode(publish | (qos << 1)) + lengthBytes(length) + twoBytes(name.length)
+  return head + name + id + properties + content
+}
+
+/** Its UTF-8, a character for each byte. */
+function asBytes(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1')
+}
+
+function twoBytes(value: number): string {
+  return String.fromCharCode(value >> 8, value & 0xff)
+}
+
+/** Seven bits in each, and the eighth says that more follow. */
+function lengthBytes(length: number): string {
+  return length < 0x80
+    ? String.fromCharCode(length)
+    : String.fromCharCode((length & 0x7f) | 0x80) + lengthBytes(length >> 7)
 }

@@ -1,4 +1,4 @@
-// Packets to one device, within its maximum packet size and its limit of unacknowledged publishes.
+// Packets to one device, as texts with a character for each byte, within its maximum packet size and its limit of unacknowledged publishes.
 
 import type { Packet } from 'mqtt-packet'
 import type { SteadyInstant } from '../../domain/instants.ts'
@@ -24,12 +24,19 @@ export type OutboxTerms = {
 export class Outbox {
   readonly #stream: ByteStream
   readonly #terms: OutboxTerms
-  /** Unacknowledged publishes, each with the executions it names. */
-  #unacknowledged: Map<number, readonly number[]> | undefined
+  /** The executions that the unacknowledged publish `#firstId` names; undefined: there is none. */
+  #first: readonly number[] | undefined
+  #firstId = 0
+  /** Those sent meanwhile. Most devices acknowledge one before the next. */
+  #more: Map<number, readonly number[]> | undefined
   #packetId = 0
   #written = 0
   #sent: number | undefined
   #progressAt = 0
+  /** Until `flush`; undefined: packets go out one by one. */
+  #gathered: string | undefined
+  /** Of what was written without the stream. */
+  #waitingBelow = 0
 
   constructor(stream: ByteStream, terms: OutboxTerms) {
     this.#stream = stream
@@ -38,7 +45,7 @@ export class Outbox {
 
   /** Also true when the connection is closed: writes are then dropped. */
   get hasRoom(): boolean {
-    return !this.#stream.writable || this.#stream.writableLength <= maxWaitingBytes
+    return !this.#stream.writable || this.#waitingBytes <= maxWaitingBytes
   }
 
   get acceptsNotices(): boolean {
@@ -46,7 +53,18 @@ export class Outbox {
   }
 
   send(packet: Packet): void {
-    this.#write(encodePacket(this.#terms.version, packet))
+    this.#write(encodePacket(this.#terms.version, packet).toString('latin1'))
+  }
+
+  /** Packets wait for `flush`. Ten thousand that are encoded first and then written take less than one by one. */
+  gather(): void {
+    this.#gathered ??= ''
+  }
+
+  flush(): void {
+    const gathered = this.#gathered
+    this.#gathered = undefined
+    if (gathered) this.#put(gathered)
   }
 
   puback(messageId: number): void {
@@ -55,9 +73,9 @@ export class Outbox {
 
   /** What is written meanwhile goes out at once. */
   together(write: () => void): void {
-    this.#stream.cork()
+    this.gather()
     write()
-    this.#stream.uncork()
+    this.flush()
   }
 
   pong(): void {
@@ -80,20 +98,35 @@ export class Outbox {
     const { version } = this.#terms
     const bytes = encodePublish(version, topic, json, isAcknowledged ? 1 : 0, packetId, traceParent)
     if (bytes === undefined || !this.#write(bytes) || !isAcknowledged) return
-    this.#unacknowledged ??= new Map()
-    this.#unacknowledged.set(packetId, jobExecutionIds)
+    if (this.#first === undefined) {
+      this.#first = jobExecutionIds
+      this.#firstId = packetId
+    } else {
+      this.#more ??= new Map()
+      this.#more.set(packetId, jobExecutionIds)
+    }
   }
 
   /** The executions named in the acknowledged publish; undefined if there was none. */
   acknowledge(packetId: number): readonly number[] | undefined {
-    const jobExecutionIds = this.#unacknowledged?.get(packetId)
-    this.#unacknowledged?.delete(packetId)
+    if (this.#first !== undefined && packetId === this.#firstId) {
+      const jobExecutionIds = this.#first
+      this.#first = undefined
+      return jobExecutionIds
+    }
+    const jobExecutionIds = this.#more?.get(packetId)
+    if (this.#more?.delete(packetId) && this.#more.size === 0) this.#more = undefined
     return jobExecutionIds
+  }
+
+  /** Everything was sent. */
+  drained(): void {
+    this.#waitingBelow = 0
   }
 
   /** How long output has been waiting without any progress. Called regularly. */
   stuckMs(clock: SteadyInstant): number {
-    const waiting = this.#stream.writableLength
+    const waiting = this.#waitingBytes
     const sent = this.#written - waiting
     if (waiting === 0 || sent !== this.#sent) {
       this.#sent = sent
@@ -103,20 +136,36 @@ export class Outbox {
   }
 
   get #hasWindow(): boolean {
-    return this.#unacknowledged === undefined || this.#unacknowledged.size < this.#terms.window
+    const unacknowledged = (this.#first === undefined ? 0 : 1) + (this.#more?.size ?? 0)
+    return unacknowledged < this.#terms.window
   }
 
   #nextPacketId(): number {
     do this.#packetId = (this.#packetId % lastPacketId) + 1
-    while (this.#unacknowledged?.has(this.#packetId))
+    while (this.#isUnacknowledged(this.#packetId))
     return this.#packetId
   }
 
-  #write(bytes: Buffer): boolean {
-    if (!this.#stream.writable || this.#stream.writableLength > mostWaitingBytes) return false
-    if (bytes.length > this.#terms.maxPacketSize) return false
-    this.#written += bytes.length
-    this.#stream.write(bytes)
+  #isUnacknowledged(packetId: number): boolean {
+    return (this.#first !== undefined && packetId === this.#firstId) || (this.#more?.has(packetId) ?? false)
+  }
+
+  get #waitingBytes(): number {
+    return this.#stream.writableLength + this.#waitingBelow + (this.#gathered?.length ?? 0)
+  }
+
+  #write(packet: string): boolean {
+    if (!this.#stream.writable || this.#waitingBytes > mostWaitingBytes) return false
+    if (packet.length > this.#terms.maxPacketSize) return false
+    this.#written += packet.length
+    if (this.#gathered === undefined) this.#put(packet)
+    else this.#gathered += packet
     return true
+  }
+
+  #put(packets: string): void {
+    const waiting = this.#stream.writeNow?.(packets)
+    if (waiting === undefined) this.#stream.write(packets, 'latin1')
+    else this.#waitingBelow = waiting
   }
 }

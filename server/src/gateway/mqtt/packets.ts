@@ -28,17 +28,12 @@ export type DevicePacket =
 // Its cache of two-byte numbers takes several megabytes.
 writeToStream.cacheNumbers = false
 
-/** The same in all versions. */
-export const pingresp = Buffer.from([0xd0, 0])
+/** The same in all versions; a character for each byte. */
+export const pingresp = '\xd0\0'
 
-/** Success is encoded the same way in all versions. */
-export function encodePuback(messageId: number): Buffer {
-  const packet = Buffer.allocUnsafe(4)
-  packet[0] = 0x40
-  packet[1] = 2
-  packet[2] = messageId >> 8
-  packet[3] = messageId & 0xff
-  return packet
+/** Success is encoded the same way in all versions; a character for each byte. */
+export function encodePuback(messageId: number): string {
+  return String.fromCharCode(0x40, 2, messageId >> 8, messageId & 0xff)
 }
 
 export function encodePacket(version: ProtocolVersion, packet: Packet): Buffer {

@@ -31,7 +31,6 @@ export type Served = {
 export class RequestServer {
   readonly prefix: string
   readonly subscriptions: Subscriptions
-  readonly #shadowPrefix: string
   /** Most devices have none. */
   #shadow: Subscriptions | undefined
   readonly #deps: ServeDeps
@@ -41,7 +40,6 @@ export class RequestServer {
   constructor(deps: ServeDeps, session: Served, outbox: Outbox) {
     this.prefix = topicPrefix(session.device.deviceId)
     this.subscriptions = new Subscriptions(this.prefix)
-    this.#shadowPrefix = shadowPrefix(session.device.deviceId)
     this.#deps = deps
     this.#session = session
     this.#outbox = outbox
@@ -66,12 +64,13 @@ export class RequestServer {
 
   /** Acknowledged after the commit: what a device may discard is on disk. */
   async #servePublish({ topic, payload, qos, messageId = 0 }: PublishPacket): Promise<void> {
-    const isShadow = topic.startsWith(this.#shadowPrefix)
-    if (!isShadow && !topic.startsWith(this.prefix)) {
+    const isShadow = !topic.startsWith(this.prefix)
+    const prefix = isShadow ? this.#shadowPrefix : this.prefix
+    if (isShadow && !topic.startsWith(prefix)) {
       this.#refuseForeign(qos, messageId)
       return
     }
-    const suffix = topic.slice((isShadow ? this.#shadowPrefix : this.prefix).length)
+    const suffix = topic.slice(prefix.length)
     const operation = isShadow ? shadowOperation(suffix) : parseOperation(suffix)
     const { device } = this.#session
     let served: ServedRequest
@@ -119,10 +118,15 @@ export class RequestServer {
     if (wantsMore) this.#session.wantsMore()
   }
 
+  /** Not kept: few devices have use for it. */
+  get #shadowPrefix(): string {
+    return shadowPrefix(this.#session.device.deviceId)
+  }
+
   #grant(wanted: ISubscribePacket['subscriptions']): ReturnType<Subscriptions['add']> {
-    if (!wanted.some(({ topic }) => topic.startsWith(this.#shadowPrefix)))
-      return this.subscriptions.add(wanted)
-    this.#shadow ??= new Subscriptions(this.#shadowPrefix)
+    const prefix = this.#shadowPrefix
+    if (!wanted.some(({ topic }) => topic.startsWith(prefix))) return this.subscriptions.add(wanted)
+    this.#shadow ??= new Subscriptions(prefix)
     return wanted.flatMap((each) => this.#treeOf(each.topic).add([each]))
   }
 

@@ -106,6 +106,14 @@ export class MqttSession implements DeviceSession, Phase {
     this.#outbox.publish(topic, json, qos, jobExecutionIds, traceParent)
   }
 
+  gather(): void {
+    this.#outbox.gather()
+  }
+
+  flush(): void {
+    this.#outbox.flush()
+  }
+
   hold(): void {
     this.#line.hold()
   }
@@ -153,6 +161,7 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   drained(): void {
+    this.#outbox.drained()
     this.#requests.proceed()
     this.#deps.sessions.refresh(this)
   }
@@ -178,6 +187,7 @@ export class MqttSession implements DeviceSession, Phase {
 
   lastPacket(reason: Reason): Buffer | undefined {
     this.#requests.drop()
+    this.#outbox.flush()
     if (this.version === 4 || !isFailure(reason)) return undefined
     return encodePacket(this.version, { cmd: 'disconnect', reasonCode: reasonCodes[reason] })
   }

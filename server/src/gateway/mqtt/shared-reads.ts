@@ -21,10 +21,13 @@ const bufferField = symbols.find(({ description }) => description === 'kBuffer')
 const callbackField = symbols.find(({ description }) => description === 'kBufferCb')
 
 /**
- * `take` gets so many bytes at the beginning of a buffer that is overwritten when it returns. False: this socket cannot be
+ * `take`, as a method of the socket, gets so many bytes at the beginning of a buffer that is overwritten when it returns. False: this socket cannot be
  * read so. Only for sockets from which nothing was read.
  */
-export function readShared(socket: Socket, take: (size: number, buffer: Buffer) => void): boolean {
+export function readShared<T extends Socket>(
+  socket: Socket,
+  take: (this: T, size: number, buffer: Buffer) => void,
+): boolean {
   const fields = socket as unknown as Fields
   const handle = fields._handle
   if (bufferField === undefined || callbackField === undefined || !isKnown(handle)) return false

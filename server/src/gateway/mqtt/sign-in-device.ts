@@ -27,7 +27,10 @@ export function signInDevice(
 ): Promise<SignedInDevice | undefined> {
   const deviceId = claimedDeviceId(connect)
   const token = connect.password?.toString() ?? ''
-  if (token !== '') return deviceId === '' ? nobody : signInByToken(deps, token, deviceId)
+  // Without `secrets`, which remembers what was right for the next request: of a connection there is one.
+  const { store, credentialChanges } = deps
+  if (token !== '')
+    return deviceId === '' ? nobody : signInByToken({ store, credentialChanges }, token, deviceId)
   if (subject === undefined || (deviceId !== '' && deviceId !== subject.commonName)) return nobody
   return signInByCertificate(deps, subject)
 }

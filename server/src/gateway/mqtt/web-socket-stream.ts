@@ -23,8 +23,8 @@ export class WebSocketStream implements ByteStream {
     return this.#socket.bufferedAmount
   }
 
-  write(bytes: Uint8Array): void {
-    this.#socket.send(bytes)
+  write(bytes: Uint8Array | string): void {
+    this.#socket.send(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   }
 
   cork(): void {

@@ -163,6 +163,44 @@ test('notices that belong together are sent together, then no more until the dev
   assert.equal(stream.topics.length, 2)
 })
 
+test('notices that are gathered go out in one piece, in order with whatever else is sent', async () => {
+  const { backend, stream, send } = await openConnection()
+  const { session } = backend
+  send(subscribe(`${prefix}#`))
+  const writes: number[] = []
+  const { write } = stream
+  stream.write = (bytes, encoding) => {
+    writes.push(bytes.length)
+    write.call(stream, bytes, encoding)
+  }
+  session.gather()
+  session.send({ kind: 'list', queue: queueOf(1) }, [1])
+  session.send(next(1), [1])
+  assert.deepEqual(writes, [])
+  session.flush()
+  assert.equal(writes.length, 1)
+  assert.deepEqual(stream.topics, [`${prefix}notify`, `${prefix}notify-next`])
+  session.gather()
+  session.send(next(2), [2])
+  send({ cmd: 'pingreq' })
+  session.flush()
+  assert.deepEqual(stream.commands.slice(-2), ['publish', 'pingresp'])
+  session.gather()
+  session.send(next(3), [3])
+  session.close('taken-over')
+  assert.equal(stream.publishes.length, 4)
+})
+
+test('what is gathered counts as waiting', async () => {
+  const { backend, stream, send } = await openConnection()
+  send(subscribe(`${prefix}#`))
+  stream.writableLength = 64 * 1024
+  backend.session.gather()
+  assert.equal(backend.session.isReady, true)
+  backend.session.send(next(1), [1])
+  assert.equal(backend.session.isReady, false)
+})
+
 test('as many notices as the device takes are unconfirmed; what goes beyond has QoS 0', async () => {
   const { backend, stream, send } = await openConnection(5, { receiveMaximum: 2 })
   send(subscribe(`${prefix}notify-next`))

@@ -33,8 +33,8 @@ export class StreamUnderTest implements ByteStream {
     return this.written.filter((packet) => packet.cmd === 'publish')
   }
 
-  write(bytes: Uint8Array): void {
-    this.#parser.parse(Buffer.from(bytes))
+  write(bytes: Uint8Array | string, encoding?: 'latin1'): void {
+    this.#parser.parse(typeof bytes === 'string' ? Buffer.from(bytes, encoding) : Buffer.from(bytes))
     if (this.isStuck) this.writableLength += bytes.length
   }
 
