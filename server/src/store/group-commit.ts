@@ -15,8 +15,10 @@ export type GroupCommitOptions<In, Out> = {
   /** More than this may not wait: the next one is refused. */
   maxWaitingWeight: number
   maxWaitingItems: number
-  /** Commits sent at once. They must take effect in the order in which they are sent. */
+  /** Commits sent at once, and as many heavy ones. What matters takes effect in the order in which it is sent. */
   maxInFlight: number
+  /** What weighs as much is committed by itself, and what is lighter does not wait for it. None: nothing is. */
+  heavyWeight?: number
   /** What weighs less gathers while a commit is under way that weighs less as well. None: it never does. */
   lightWeight?: number
   /** Whose item it is. One owner may take up no more than this part of what may wait. */
@@ -57,9 +59,11 @@ export class GroupCommit<In, Out> {
   readonly #lanesToSend: unknown[] = []
   #lanesInFlight = 0
   readonly #waiting: Member<In, Out>[] = []
+  readonly #heavy: Member<In, Out>[] = []
   readonly #all = new Load()
   readonly #shares = new Map<number, Load>()
   #inFlight = 0
+  #heavyInFlight = 0
   #inFlightWeight = 0
 
   constructor(
@@ -85,7 +89,8 @@ export class GroupCommit<In, Out> {
     return new Promise((resolve, reject) => {
       const member = { item, weight, load, owner, isWaiting: true, resolve, reject }
       const lane = this.#lanes.size === 0 ? undefined : this.#lanes.get(this.#keyOf(member))
-      const waiting = lane ?? this.#waiting
+      const isHeavy = weight >= (this.#options.heavyWeight ?? Number.POSITIVE_INFINITY)
+      const waiting = lane ?? (isHeavy ? this.#heavy : this.#waiting)
       waiting.push(member)
       this.#all.add(1, load)
       this.#shareOf(owner).add(1, load)
@@ -122,6 +127,15 @@ export class GroupCommit<In, Out> {
       void this.#send(group).finally(() => {
         this.#inFlight--
         this.#inFlightWeight -= weight
+        this.#sendGroups()
+      })
+    }
+    while (this.#heavyInFlight < this.#options.maxInFlight && this.#heavy.length > 0) {
+      const heavy = this.#heavy.splice(0, 1)
+      for (const member of heavy) this.#leave(member)
+      this.#heavyInFlight++
+      void this.#send(heavy).finally(() => {
+        this.#heavyInFlight--
         this.#sendGroups()
       })
     }
