@@ -13,6 +13,8 @@ import { GroupCommit } from './store/group-commit.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000
+/** Of a trigger, in devices: it is interrupted for smaller ones (store/sqlite/large-trigger.ts). */
+const largeTrigger = 4000
 // About two seconds of work. Beyond that a 503 serves a caller better than a longer wait.
 const maxWaitingWeight = 500_000
 const maxWaitingItems = 10_000
@@ -50,6 +52,7 @@ export function groupWrites(
   })
   const triggers = new GroupCommit(store.createExecutions, {
     ...options('triggers'),
+    ...(!isRemote && { heavyWeight: largeTrigger }),
     weigh: (trigger: Trigger) => trigger.deviceIds.length,
     onCommit: ({ items, outs, ms }) => {
       tell({ kind: 'group-committed', of: 'triggers', items, ms })

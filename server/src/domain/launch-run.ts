@@ -95,16 +95,16 @@ let lastCall = 0
  */
 export function findDevices<Device extends NamedDevice>(
   { deviceIds }: Trigger,
-  deviceOf: (deviceId: string) => Device | undefined,
+  deviceOf: (deviceId: string, at: number) => Device | undefined,
 ): Device[] | Refusal {
   // Of a call that can only be answered as an earlier one was (findEarlierRun).
   if (deviceIds.length === 0) return { kind: 'unknown-device', deviceIds }
   const devices: Device[] = []
   lastCall = (lastCall + 1) | 0
-  for (const deviceId of deviceIds) {
-    const device = deviceOf(deviceId)
+  for (let at = 0; at < deviceIds.length; at++) {
+    const device = deviceOf(deviceIds[at] as string, at)
     if (device === undefined) {
-      const unknown = new Set(deviceIds.filter((each) => deviceOf(each) === undefined))
+      const unknown = new Set(deviceIds.filter((each, place) => deviceOf(each, place) === undefined))
       return { kind: 'unknown-device', deviceIds: [...unknown].slice(0, namedDevices) }
     }
     if (device.namedBy === lastCall) continue

@@ -16,8 +16,10 @@ export type GroupCommitOptions<In, Out> = {
   /** More than this may not wait: the next one is refused. */
   maxWaitingWeight: number
   maxWaitingItems: number
-  /** Commits sent at once. They must take effect in the order in which they are sent. */
+  /** Commits sent at once, and as many heavy ones. What matters takes effect in the order in which it is sent. */
   maxInFlight: number
+  /** What weighs as much is committed by itself, and what is lighter does not wait for it. None: nothing is. */
+  heavyWeight?: number
   /**
    * What weighs less gathers while a commit is under way that weighs less as well, and behind it until those that it has
    * answered are back. None: it never does.
@@ -61,9 +63,11 @@ export class GroupCommit<In, Out> {
   readonly #lanesToSend: unknown[] = []
   #lanesInFlight = 0
   readonly #waiting: Member<In, Out>[] = []
+  readonly #heavy: Member<In, Out>[] = []
   readonly #all = new Load()
   readonly #shares = new Map<number, Load>()
   #inFlight = 0
+  #heavyInFlight = 0
   #inFlightWeight = 0
   readonly #returning = new ReturningCallers(() => this.#sendGroups())
 
@@ -90,7 +94,8 @@ export class GroupCommit<In, Out> {
     return new Promise((resolve, reject) => {
       const member = { item, weight, load, owner, isWaiting: true, resolve, reject }
       const lane = this.#lanes.size === 0 ? undefined : this.#lanes.get(this.#keyOf(member))
-      const waiting = lane ?? this.#waiting
+      const isHeavy = weight >= (this.#options.heavyWeight ?? Number.POSITIVE_INFINITY)
+      const waiting = lane ?? (isHeavy ? this.#heavy : this.#waiting)
       waiting.push(member)
       this.#all.add(1, load)
       this.#shareOf(owner).add(1, load)
@@ -133,6 +138,15 @@ export class GroupCommit<In, Out> {
         this.#inFlightWeight -= weight
         if (this.#inFlight === 0 && weight < lightWeight)
           this.#returning.expect(group.length, this.#waiting.length, performance.now() - begun)
+        this.#sendGroups()
+      })
+    }
+    while (this.#heavyInFlight < this.#options.maxInFlight && this.#heavy.length > 0) {
+      const heavy = this.#heavy.splice(0, 1)
+      for (const member of heavy) this.#leave(member)
+      this.#heavyInFlight++
+      void this.#send(heavy).finally(() => {
+        this.#heavyInFlight--
         this.#sendGroups()
       })
     }

@@ -242,6 +242,22 @@ test('whoever waits for callers that do not come back is written all the same, a
   assert.deepEqual((await take()).items, [100])
 })
 
+test('what is heavy is committed by itself, and what is light does not wait for it', async () => {
+  const { groups, sent, take } = buildGroups({ heavyWeight: 50 })
+  for (const item of [50, 60, 1, 2, 3]) void groups.write(item)
+  assert.deepEqual(
+    sent.map(({ items }) => items),
+    [[50], [1]],
+  )
+  assert.equal(groups.waitingItems, 3)
+  const [heavy, light] = [await take(), await take()]
+  light.succeed()
+  assert.deepEqual((await take()).items, [2, 3])
+  heavy.succeed()
+  assert.deepEqual((await take()).items, [60])
+  assert.equal(groups.waitingItems, 0)
+})
+
 test('one owner may fill its share of what waits, and leaves room for others', async () => {
   const { groups, take } = buildGroups({
     maxWaitingItems: 4,

@@ -1,8 +1,8 @@
 // What the embedded store keeps in memory: which jobs, devices and keys there are, and what waits for each
 // device. One process sees every write, so memory can be exact. Two rules keep it so: the writer takes and
-// answers writes in the order in which they are sent; and a job or device that is taken away vanishes here when
-// its write is sent, while what is added appears here when it is on disk. So a trigger that finds a device here
-// is written before anything that removes the device.
+// answers writes in the order in which they are sent (only small triggers overtake large ones, see questions.ts);
+// and a job or device that is taken away vanishes here when its write is sent, while what is added appears here
+// when it is on disk. So a trigger that finds a device here is written before anything that removes the device.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { NamedDevice } from '../../domain/launch-run.ts'

@@ -5,16 +5,16 @@ import { isMainThread, type MessagePort, parentPort, Worker, workerData } from '
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
 import type { ZoneChange } from '../queries.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
+import type { Others } from './large-trigger.ts'
 import { watchLog } from './log-length.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
+import { type Question, Questions } from './questions.ts'
 import { nobody, type WriteListener } from './writes.ts'
 
 type Role = 'reader' | 'scanner' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
 /** What an operation answers, whether at once or later. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
-// Lists: with an object the names of its fields would be sent along each time.
-type Question = [id: number, name: string, input: unknown]
 /** What a write has done besides its answer: made events, moved executions, and moved devices to other zones. */
 type Effects = { events: boolean; moves: Moves | undefined; zones: ZoneChange[] }
 type Moves = Parameters<WriteListener['onMoved']>[0]
@@ -138,7 +138,15 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
       effects.zones.push(...changes)
     },
   }
-  const operations: Operations = role === 'writer' ? prepareWrites(db, listener) : prepareReads(db)
+  const questions = new Questions(port)
+  const others: Others = {
+    areWaiting: () => questions.hasSmall(),
+    serve() {
+      for (let next = questions.takeSmall(); next; next = questions.takeSmall()) answer(next)
+      effects = noEffects()
+    },
+  }
+  const operations: Operations = role === 'writer' ? prepareWrites(db, listener, others) : prepareReads(db)
   const isLogLong = role === 'writer' ? watchLog(db) : undefined
 
   function tell(id: number, value: unknown): void {
@@ -154,7 +162,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
 
   /** Undefined: it is answered. */
   function answer([id, name, input]: Question): Promise<void> | undefined {
-    effects = { events: false, moves: undefined, zones: [] }
+    effects = noEffects()
     try {
       const value = operations[name]?.(input as never)
       if (!(value instanceof Promise)) return tell(id, value) as undefined
@@ -164,14 +172,12 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
     }
   }
 
-  // One at a time, in the order in which they were sent: transactions do not mix, and memory relies on the order.
-  const waiting: (Question | 'close')[] = []
   let isBusy = false
   let answered = 0
 
   async function answerWaiting(): Promise<void> {
     isBusy = true
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (let next = questions.take(); next !== undefined; next = questions.take()) {
       if (next !== 'close') {
         const answering = answer(next)
         if (answering) await answering
@@ -185,9 +191,11 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
   }
 
   port.on('message', (question: Question | 'close') => {
-    waiting.push(question)
+    questions.add(question)
     if (!isBusy) void answerWaiting()
   })
 }
+
+const noEffects = (): Effects => ({ events: false, moves: undefined, zones: [] })
 
 if (!isMainThread && parentPort && workerData?.role) serveQuestions(parentPort, workerData)

@@ -124,7 +124,12 @@ export function buildDeviceSteps(
 }
 
 /** A queue as memory has it; without a question where there is nothing to read. */
-type QueueView = { mark: number; total: number; firstUnwritten: number; question: QueueQuestion | undefined }
+type QueueView = {
+  mark: number
+  total: number
+  isUnwritten: (jobExecutionId: number) => boolean
+  question: QueueQuestion | undefined
+}
 
 function viewOf(
   catalogue: Catalogue,
@@ -135,7 +140,7 @@ function viewOf(
   if (device === undefined) return undefined
   const { frozen, freezeChanges, windows } = catalogue
   const { deviceNo, queue } = device
-  const { firstUnwritten } = queue
+  const isUnwritten = queue.unwritten()
   const isUnderWindow = !windows.isEmpty && queue.all.some((id) => windows.isUnder(id))
   const changes = (freezeChanges.get(ownerNo) ?? 0) + (isUnderWindow ? windows.changesOf(ownerNo) : 0)
   const mark = queue.mark + changes * marksPerChange
@@ -144,14 +149,14 @@ function viewOf(
   const total = queue.offered(withheld)
   const waiting = () => (frozen.has(ownerNo) ? [] : queue.oldest(candidates, withheld))
   const question = total > 0 ? { deviceNo, waiting: waiting() } : undefined
-  return { mark, total, firstUnwritten, question }
+  return { mark, total, isUnwritten, question }
 }
 
 /**
  * The database may be ahead of memory. What memory does not count yet is not shown, so that no run is seen in part;
  * and what is shown is all there is, unless it is as much as can be shown.
  */
-function toQueue({ mark, total, firstUnwritten }: QueueView, found: DeviceExecution[]): DeviceQueue {
-  const executions = found.filter(({ jobExecutionId }) => jobExecutionId < firstUnwritten)
+function toQueue({ mark, total, isUnwritten }: QueueView, found: DeviceExecution[]): DeviceQueue {
+  const executions = found.filter(({ jobExecutionId }) => !isUnwritten(jobExecutionId))
   return { mark, total: found.length < shownPending ? executions.length : total, executions }
 }

@@ -20,14 +20,13 @@ import { isDiskFault, rollBack } from './database.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import { prepareNamed } from './named-queries.ts'
 import { takeBack, withhold } from './trigger-group.ts'
-import { INSERT_EXECUTIONS, type LastIds, readLastIds } from './triggers.ts'
+import { INSERT_EXECUTIONS, type LastIds, readLastIds, SET_LAST_ID } from './triggers.ts'
 
 /** A batch takes the writer about 3 ms. */
 const batchSize = 2000
 /** How many queues are filled before others get their turn. */
 const queuesAtOnce = 5000
 
-const SET_LAST_ID = 'UPDATE last_id SET run_id = :runId, execution_id = :last'
 const ERASE_LATER = `
   INSERT INTO forgotten_range (first_execution_id, last_execution_id)
   SELECT first_execution_id, first_execution_id + total - 1 FROM run_draft`
@@ -49,7 +48,7 @@ export function prepareDrafts(db: DatabaseSync) {
   const { runId: lastRunId } = readLastIds(db)
   return {
     beginDraft(draft: Draft): void {
-      setLastId.run({ runId: draft.runId, last: draft.firstExecutionId + draft.total - 1 })
+      setLastId.run({ runId: draft.runId, jobExecutionId: draft.firstExecutionId + draft.total - 1 })
       insertDraft.run({ ...draft, nodeNo: 0 })
     },
     addToDraft({ runId, ownerNo, firstExecutionId, deviceNos }: DraftBatch): void {

@@ -6,6 +6,8 @@ type Leaving<Ref> = { onDisk: Ref | undefined; removals: number }
 export class NameIndex<Ref> {
   readonly #inSight = new Map<string, Ref>()
   readonly #leaving = new Map<string, Leaving<Ref>>()
+  /** How often something else was found under a name than before. */
+  changes = 0
 
   get size(): number {
     return this.#inSight.size
@@ -27,6 +29,7 @@ export class NameIndex<Ref> {
 
   /** It is on disk. If a removal was sent after it, it stays out of sight: answers come in the order of sending. */
   set(name: string, ref: Ref): void {
+    this.changes++
     const leaving = this.#leaving.get(name)
     if (leaving) leaving.onDisk = ref
     else this.#inSight.set(name, ref)
@@ -41,6 +44,7 @@ export class NameIndex<Ref> {
     const leaving = this.#leaving.get(name) ?? { onDisk: this.#inSight.get(name), removals: 0 }
     this.#leaving.set(name, leaving)
     this.#inSight.delete(name)
+    this.changes++
     leaving.removals++
     try {
       const answer = await write()
@@ -49,6 +53,7 @@ export class NameIndex<Ref> {
     } finally {
       if (--leaving.removals === 0) {
         this.#leaving.delete(name)
+        this.changes++
         if (leaving.onDisk !== undefined) this.#inSight.set(name, leaving.onDisk)
       }
     }

@@ -22,13 +22,14 @@ import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
 import { prepareDrafts } from './large-run.ts'
+import { noOthers, prepareLargeTriggers } from './large-trigger.ts'
 import { prepareCarryOver } from './log-length.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
 import type { ReportMessage } from './report-message.ts'
 import { recordReports } from './reports.ts'
-import { prepareTriggers, type RecordedRun } from './triggers.ts'
+import { type CheckedTrigger, prepareTriggers, type RecordedRun } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
 
 /** Those that the main thread passes on as they are (sqlite-store.ts). */
@@ -53,10 +54,13 @@ export function prepareReads(db: DatabaseSync) {
   }
 }
 
-export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
+export function prepareWrites(db: DatabaseSync, listener?: WriteListener, others = noOthers) {
   const queries = openWrites(db, listener)
-  const { recordTriggers, recordUsual, recordRun } = prepareTriggers(db, queries.log)
-  const { beginDraft, addToDraft, dropDraft, endDraft, dropLeft } = prepareDrafts(db)
+  const triggers = prepareTriggers(db, queries.log)
+  const { recordTriggers, recordUsual, recordRun } = triggers
+  const drafts = prepareDrafts(db)
+  const { beginDraft, addToDraft, dropDraft, endDraft, dropLeft } = drafts
+  const recordLarge = prepareLargeTriggers(db, triggers, drafts, others)
   const carryOver = prepareCarryOver(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
@@ -92,13 +96,17 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
   /** The same without a promise, for what is done at once and often. */
   const atOnce =
     <In, Out>(operation: (input: In) => Out) =>
-    (input: In): Out | Promise<Out> => {
-      try {
-        return inTransaction(db, () => operation(input))
-      } catch (error) {
-        return afterFailure(error)
-      }
+    (input: In): Out | Promise<Out> =>
+      orOverwrite(() => inTransaction(db, () => operation(input)))
+
+  /** For what has transactions of its own. */
+  function orOverwrite<Out>(write: () => Out | Promise<Out>): Out | Promise<Out> {
+    try {
+      return write()
+    } catch (error) {
+      return afterFailure(error)
     }
+  }
 
   async function afterFailure(error: unknown): Promise<never> {
     if (isDiskFault(error)) await overwriteFailed()
@@ -123,8 +131,9 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener) {
     enrollDevice: inOneTransaction(enroll),
     putDevices: inOneTransaction((puts: DevicePut[]) => putDevices(queries, puts)),
     deleteDevice: inOneTransaction((removal: DeviceRemoval) => deleteDevice(queries, removal)),
-    recordTriggers: inOneTransaction(recordTriggers),
+    recordTriggers: atOnce(recordTriggers),
     recordUsual: atOnce(recordUsual),
+    recordLarge: (trigger: CheckedTrigger) => orOverwrite(() => recordLarge(trigger)),
     beginDraft: inOneTransaction(beginDraft),
     addToDraft: inOneTransaction(addToDraft),
     dropDraft: inOneTransaction(dropDraft),

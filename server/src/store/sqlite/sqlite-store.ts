@@ -12,8 +12,10 @@ import { migrateDatabase, openDatabaseIn } from './database.ts'
 import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
 import { createLargeRun, dropDrafts } from './large-run.ts'
+import { largeTrigger } from './large-trigger.ts'
 import { lockData } from './lock-data.ts'
 import { LogCarrier } from './log-carrier.ts'
+import { lookUpAhead } from './look-up-ahead.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { TriggerGroup } from './trigger-group.ts'
 import { packTriggers } from './trigger-message.ts'
@@ -254,7 +256,8 @@ function buildExecutionSteps(
   return {
     createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
     async createExecutions(triggers) {
-      const group = new TriggerGroup(catalogue, lastIds, triggers)
+      const looking = lookUpAhead(catalogue, triggers)
+      const group = new TriggerGroup(catalogue, lastIds, triggers, looking && (await looking))
       let recorded: RecordedTrigger[] | 'all-created'
       try {
         recorded = await recordGroup(writer, group)
@@ -280,6 +283,10 @@ async function recordGroup(
   { questions }: TriggerGroup,
 ): Promise<RecordedTrigger[] | 'all-created'> {
   if (questions.length === 0) return []
+  const [first] = questions
+  if (questions.length === 1 && first && 'runId' in first && first.total >= largeTrigger) {
+    return [await writer.call('recordLarge', first)]
+  }
   const usual = packTriggers(questions)
   if (usual === undefined) return writer.call('recordTriggers', questions)
   await writer.call('recordUsual', usual)

@@ -14,6 +14,7 @@ import {
 } from '../../domain/launch-run.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
+import type { FoundAhead } from './look-up-ahead.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
@@ -32,8 +33,9 @@ type ReadRun = (runId: number) => Promise<LaunchedRun>
 export class TriggerGroup {
   readonly #entries: (Launch | Refused)[]
 
-  constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[]) {
-    this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger))
+  /** `ahead`: of the only one. */
+  constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[], ahead?: FoundAhead) {
+    this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger, ahead))
   }
 
   /** What the writer has to record or to look up, one for each trigger; none if all of it is refused anyway. */
@@ -88,13 +90,19 @@ function outcomeOf(
   )
 }
 
-function launch(catalogue: Catalogue, lastIds: LastIds, trigger: Trigger): Launch | Refused {
+function launch(
+  catalogue: Catalogue,
+  lastIds: LastIds,
+  trigger: Trigger,
+  ahead: FoundAhead | undefined,
+): Launch | Refused {
   const { ownerNo, jobName, deviceIds, idempotency, request, values } = trigger
   const refused = (refusal: Refusal) => ({ refusal, question: { ownerNo, idempotency } })
   const job = jobOf(trigger, catalogue.jobs(ownerNo).get(jobName))
   if (job === undefined) return refused({ kind: 'unknown-job' })
   const known = catalogue.devices(ownerNo)
-  const devices = findDevices(trigger, (deviceId) => known.get(deviceId))
+  const found = ahead?.changes === known.changes ? ahead.devices : undefined
+  const devices = findDevices(trigger, (deviceId, at) => (found ? found[at] : known.get(deviceId)))
   if ('kind' in devices) return refused(devices)
 
   const over = refuseOverQuota(trigger, devices, ({ queue }, most) => queue.all.length >= most)

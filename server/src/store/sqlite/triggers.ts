@@ -15,7 +15,9 @@ import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id`
-const SET_LAST_ID = 'UPDATE last_id SET run_id = :runId, execution_id = :jobExecutionId'
+// Not back to lower ones: a small trigger with higher ids may have overtaken a large one.
+export const SET_LAST_ID = `
+  UPDATE last_id SET run_id = max(run_id, :runId), execution_id = max(execution_id, :jobExecutionId)`
 const KEY = select(idempotencyKey.pick('requestHash', 'runId'))
 const FIND_KEY = `
   SELECT ${KEY} FROM idempotency_key
@@ -69,7 +71,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return row && idempotency ? judgeKey(KEY.read(row), idempotency.requestHash) : undefined
   }
 
-  /** Without numbers its executions are there already (large-run.ts). */
+  /** Without numbers its executions are there already (large-run.ts, large-trigger.ts). */
   function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
@@ -112,15 +114,19 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     setLastId.run({ runId: runs[last + places.runId], jobExecutionId })
   }
 
+  function setLastIds({ runId, firstExecutionId, total }: NewRun): void {
+    setLastId.run({ runId, jobExecutionId: firstExecutionId + total - 1 })
+  }
+
   return {
+    earlierCall,
+    setLastIds,
     recordRun: recordTrigger,
     /** All of them have been created. */
     recordUsual,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const last = questions.findLast((question) => 'runId' in question)
-      if (last) {
-        setLastId.run({ runId: last.runId, jobExecutionId: last.firstExecutionId + last.total - 1 })
-      }
+      if (last) setLastIds(last)
       return questions.map(recordTrigger)
     },
   }

@@ -8,8 +8,10 @@ export class WaitingQueue {
   #ids: number[] = []
   /** Those that wait for a retry and are not offered; most queues never have one. */
   #delayed: Set<number> | undefined
-  /** Those that are being written and cannot be seen yet. */
+  /** The last ones of the list, which are being written and cannot be seen yet. */
   #unwritten = 0
+  /** Those of them that are on disk before an older one is: a small run overtakes a large one. */
+  #early: Set<number> | undefined
   /** Another number whenever what a device can see of the queue may be another. */
   mark = 0
 
@@ -32,13 +34,27 @@ export class WaitingQueue {
 
   /** What was announced is on disk; or it is not, and never was. */
   settle(jobExecutionId: number, written: boolean): void {
-    this.#unwritten--
-    if (written) this.mark++
-    else this.#drop(jobExecutionId)
+    if (!written) {
+      this.#unwritten--
+      this.#drop(jobExecutionId)
+    } else {
+      this.mark++
+      if (jobExecutionId > this.#firstUnwritten) {
+        this.#early ??= new Set()
+        this.#early.add(jobExecutionId)
+        return
+      }
+      this.#unwritten--
+    }
+    if (this.#early) this.#countEarly()
   }
 
   leave(jobExecutionId: number): void {
     this.#drop(jobExecutionId)
+    if (this.#early?.delete(jobExecutionId)) {
+      this.#unwritten--
+      this.#countEarly()
+    }
     this.#delayed?.delete(jobExecutionId)
     this.mark++
   }
@@ -62,24 +78,33 @@ export class WaitingQueue {
 
   /** How many a device can see. */
   offered(held: Withheld): number {
-    const written = this.#ids.length - this.#unwritten
-    const all = written - (this.#delayed?.size ?? 0)
+    const early = this.#early ?? none
+    const first = this.#firstUnwritten
+    const all = this.#ids.length - this.#unwritten + early.size - (this.#delayed?.size ?? 0)
     if (held.isEmpty) return all
     let count = all
-    for (let at = 0; at < written; at++) {
-      const id = this.#ids[at] as number
-      if (held.has(id) && !this.#delayed?.has(id)) count--
+    for (const id of this.#ids) {
+      const isWritten = id < first || early.has(id)
+      if (isWritten && held.has(id) && !this.#delayed?.has(id)) count--
     }
     return count
   }
 
-  /** What has this id or a higher one is being written; writes settle in the order in which they are announced. */
-  get firstUnwritten(): number {
+  /** Whether it is being written, as of now. */
+  unwritten(): (jobExecutionId: number) => boolean {
+    const first = this.#firstUnwritten
+    const early = this.#early && new Set(this.#early)
+    return (jobExecutionId) => jobExecutionId >= first && !early?.has(jobExecutionId)
+  }
+
+  /** All that are older are on disk. */
+  get #firstUnwritten(): number {
     return this.#ids[this.#ids.length - this.#unwritten] ?? Number.POSITIVE_INFINITY
   }
 
   /** The one on disk with the highest id. */
   get newest(): number | undefined {
+    if (this.#early) return Math.max(...this.#early)
     return this.#ids[this.#ids.length - this.#unwritten - 1]
   }
 
@@ -110,6 +135,12 @@ export class WaitingQueue {
   #append(jobExecutionId: number): void {
     if (this.#ids.length === 0) this.#ids = [jobExecutionId]
     else this.#ids.push(jobExecutionId)
+  }
+
+  /** What none that is being written is older than is one of the others. */
+  #countEarly(): void {
+    while (this.#early?.delete(this.#firstUnwritten)) this.#unwritten--
+    if (this.#early?.size === 0) this.#early = undefined
   }
 
   #drop(jobExecutionId: number): void {
