@@ -36,6 +36,19 @@ const jobIdStart = Buffer.from('"jobId":"')
 const quote = '"'.charCodeAt(0)
 const lastPacketId = 0xffff
 
+/** Of all devices. On a machine of its own none would have to wait until others have sent theirs. */
+let acknowledgements: { socket: Socket; packetId: number }[] = []
+
+function acknowledge(socket: Socket, packetId: number): void {
+  if (acknowledgements.push({ socket, packetId }) > 1) return
+  // After all that has arrived for others by now.
+  setImmediate(() => {
+    const due = acknowledgements
+    acknowledgements = []
+    for (const each of due) each.socket.write(pubackPacket(each.packetId))
+  })
+}
+
 export class Device {
   readonly deviceId: string
   readonly prefix: string
@@ -113,7 +126,7 @@ export class Device {
     switch (firstByte >> 4) {
       case packetTypes.publish: {
         const packetId = packetIdOf(firstByte, bytes, start)
-        if (packetId > 0 && speaksMqtt) this.send(pubackPacket(packetId))
+        if (packetId > 0 && speaksMqtt && this.#socket) acknowledge(this.#socket, packetId)
         ears.onMessage?.(this, bytes, start, end)
         return
       }
