@@ -10,11 +10,10 @@ import type { Metrics } from './observe/metrics.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import type { ExecutionNotes } from './state/execution-notes.ts'
 import { GroupCommit } from './store/group-commit.ts'
+import { largeTrigger } from './store/sqlite/large-trigger.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000
-/** Of a trigger, in devices: it is interrupted for smaller ones (store/sqlite/large-trigger.ts). */
-const largeTrigger = 4000
 // About two seconds of work. Beyond that a 503 serves a caller better than a longer wait.
 const maxWaitingWeight = 500_000
 const maxWaitingItems = 10_000

@@ -5,15 +5,14 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
-import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import type { Store } from '../../src/domain/ports/store.ts'
 import { serveQuestions } from '../../src/store/sqlite/database-thread.ts'
-import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { packTriggers } from '../../src/store/sqlite/trigger-message.ts'
 import type { CheckedTrigger } from '../../src/store/sqlite/triggers.ts'
 import type { Answered } from './die-between-bites.ts'
+import { openSqlite } from './sqlite-under-test.ts'
 import {
   allExecutions,
   assertRunsAddUp,
@@ -29,31 +28,6 @@ import {
 } from './store-under-test.ts'
 
 const deviceIds = Array.from({ length: 8000 }, (_, n) => `d${String(n).padStart(5, '0')}`)
-
-type Opened = { folder: string; store: Store; reopen(): Promise<Store> }
-
-function openStore(t: TestContext): Opened {
-  const folder = newDataFolder()
-  const open = () =>
-    openSqliteStore({
-      folder,
-      onLost: (error) => {
-        throw error
-      },
-    })
-  let store = open()
-  t.after(() => store.close())
-  removeAfter(t, folder)
-  return {
-    folder,
-    store,
-    async reopen() {
-      await store.close()
-      store = open()
-      return store
-    },
-  }
-}
 
 /** Asks a writer in this thread all of it before it has begun: the order of the answers is that of the commits. */
 async function askWriter(folder: string, questions: [name: string, input: unknown][]) {
@@ -91,7 +65,7 @@ function readFile<T>(folder: string, sql: string): T[] {
 }
 
 test('small triggers are committed before large ones that were sent before, and all of each is there', async (t) => {
-  const { folder, store, reopen } = openStore(t)
+  const { folder, store, reopen } = openSqlite(t)
   const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
   await store.close()
   const answers = await askWriter(folder, [
@@ -124,7 +98,7 @@ test('small triggers are committed before large ones that were sent before, and 
 })
 
 test('a large trigger that fails after small ones have overtaken it leaves nothing but them', async (t) => {
-  const { folder, store, reopen } = openStore(t)
+  const { folder, store, reopen } = openSqlite(t)
   const { ownerNo } = await seedOwner(store, { devices: deviceIds })
   await store.close()
   const db = new DatabaseSync(join(folder, 'jobcast.db'))
@@ -155,7 +129,7 @@ async function assertErased(store: Store, folder: string, ownerNo: number, runs:
 }
 
 test('of two with one idempotency key, the small one that overtakes has it, and nothing is left of the other', async (t) => {
-  const { folder, store, reopen } = openStore(t)
+  const { folder, store, reopen } = openSqlite(t)
   const { ownerNo } = await seedOwner(store, { devices: deviceIds })
   await store.close()
   const answers = await askWriter(folder, [
@@ -176,7 +150,7 @@ test('of two with one idempotency key, the small one that overtakes has it, and 
 })
 
 test('a device sees the small run at once, and the older large one when it is there', async (t) => {
-  const { store } = openStore(t)
+  const { store } = openSqlite(t)
   const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
   const device = { ownerNo, deviceId: 'd00007' }
   let hasOvertaken = false
@@ -215,7 +189,7 @@ const endOf = (ownerNo: number, jobExecutionId: number) => ({
 })
 
 test('killed between two bites, all that was answered is there, and nothing of the large one', async (t) => {
-  const { folder, store, reopen } = openStore(t)
+  const { folder, store, reopen } = openSqlite(t)
   const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
   await store.close()
   const triggers = JSON.stringify({ large: trigger(deviceIds), small: trigger(['d00007']) })
@@ -260,7 +234,7 @@ async function runUntilKilled(folder: string, triggers: string): Promise<Answere
 }
 
 test('what is looked up in slices is what is there when it is written', async (t) => {
-  const { store } = openStore(t)
+  const { store } = openSqlite(t)
   const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
   const twice = [...deviceIds, ...deviceIds.slice(0, 10)]
 

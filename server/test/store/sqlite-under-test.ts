@@ -7,7 +7,8 @@ import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTest> {
+/** `store` is the one that was opened last. */
+export function openSqlite(t: TestContext) {
   const folder = newDataFolder()
   const open = () =>
     openSqliteStore({
@@ -20,6 +21,7 @@ export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTes
   t.after(() => store.close())
   removeAfter(t, folder)
   return {
+    folder,
     get store() {
       return store
     },
@@ -28,6 +30,17 @@ export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTes
       store = open()
       return store
     },
+  }
+}
+
+export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTest> {
+  const opened = openSqlite(t)
+  const { folder, reopen } = opened
+  return {
+    get store() {
+      return opened.store
+    },
+    reopen,
     failAt: async (instant) => failAt(connect(folder), instant),
     async countRows(table) {
       const db = connect(folder)

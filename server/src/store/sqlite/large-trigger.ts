@@ -10,6 +10,7 @@ import type { CheckedTrigger, prepareTriggers, RecordedTrigger } from './trigger
 
 /** Devices. A bite takes the writer about 2 ms; smaller ones would be so many more commits. */
 const biteSize = 2000
+/** From so many devices on it is written in bites, and smaller ones do not queue behind it. */
 export const largeTrigger = 2 * biteSize
 
 /** Those that may go first. */
