@@ -306,7 +306,7 @@ test('values are judged by the signed schema, and the agent puts them into the s
   await bench.put({ document: template, parameters: { type: 'object', properties } })
   const { deviceId } = bench.device
   const usual = await bench.run()
-  assert.match(usual.marks, new RegExp(`^soft ${deviceId} run-\\d+ \\$\\{x\\} soft\\n$`), usual.reason)
+  assert.match(usual.marks, new RegExp(`^soft ${deviceId} run-\\d+ \\$\\{x\\} soft\\n$`), usual.reason ?? '')
   assert.match((await bench.run({ mode: 'hard' })).marks, /^hard .* hard\n$/)
 
   attacker.tamper = (execution) => {

@@ -46,4 +46,4 @@ function insertGroups(forMs: number): number {
 
 insertGroups(warmUpMs)
 process.send?.({ callsPerSecond: insertGroups(measureMs) })
-process.disconnect()
+process.disconnect?.()

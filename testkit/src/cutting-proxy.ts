@@ -50,7 +50,7 @@ export async function openCuttingProxy(
       })
     }
     inner.on('data', (chunk) => outer.write(chunk))
-    outer.on('data', (chunk) => {
+    outer.on('data', (chunk: Buffer) => {
       const passed = chunk.subarray(0, Math.min(left, chunk.length))
       left -= chunk.length
       if (left >= 0) inner.write(passed)

@@ -147,13 +147,20 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 const port = await freePort()
 const programs = await findPrograms()
 let server: ChildProcess
+
+/** Shows what PostgreSQL wrote. Whoever waits for this process sees it end. */
+function fail(error: unknown): never {
+  console.error(lines.join('\n'), error)
+  server?.kill('SIGQUIT')
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.exit(1)
+}
+
 try {
   await initialise(programs)
   server = await start(programs)
 } catch (error) {
-  console.error(lines.join('\n'), error)
-  rmSync(folder, { recursive: true, force: true })
-  process.exit(1)
+  fail(error)
 }
 const steps: Record<string, () => Promise<void>> = {
   async restart() {
@@ -164,6 +171,8 @@ const steps: Record<string, () => Promise<void>> = {
   async 'keep standby'() {
     await stop(server, 'SIGINT')
     cpSync(databaseDir, standbyDir, { recursive: true })
+    // Not every Node copies modes, and PostgreSQL refuses a folder that others may read.
+    chmodSync(standbyDir, 0o700)
     if (user) chownAll(standbyDir, user)
     server = await start(programs)
   },
@@ -176,8 +185,12 @@ const steps: Record<string, () => Promise<void>> = {
   },
 }
 process.on('message', async (step: string) => {
-  await steps[step]?.()
-  process.send?.('done')
+  try {
+    await steps[step]?.()
+    process.send?.('done')
+  } catch (error) {
+    fail(error)
+  }
 })
 process.once('disconnect', async () => {
   // Fast: whoever is connected still is cut off.

@@ -32,7 +32,7 @@ export async function startPostgres({ isBackground = false } = {}): Promise<Post
   // Without the flags of this process: with --test it would be a test file.
   const child = fork(program, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const gone = once(child, 'exit')
-  const failed = gone.then(() => Promise.reject(new Error('PostgreSQL did not start')))
+  const failed = gone.then(() => Promise.reject(new Error('PostgreSQL failed; what it wrote stands above')))
   failed.catch(() => undefined)
   const [told] = await Promise.race([once(child, 'message'), failed])
   const { url } = told as { url: string }
@@ -46,7 +46,7 @@ export async function startPostgres({ isBackground = false } = {}): Promise<Post
   const ask = async (step: string) => {
     const done = once(child, 'message')
     child.send(step)
-    await done
+    await Promise.race([done, failed])
   }
   return {
     url,

@@ -16,7 +16,7 @@ export async function openDeafProxy(t: TestContext, databaseUrl: string): Promis
     client.setNoDelay()
     client.pipe(database)
     let rest = Buffer.alloc(0)
-    database.on('data', (chunk) => {
+    database.on('data', (chunk: Buffer) => {
       rest = Buffer.concat([rest, chunk])
       // A type of one byte, then a length that counts itself.
       while (rest.length >= 5 && rest.length >= 1 + rest.readUInt32BE(1)) {

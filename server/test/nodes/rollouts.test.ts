@@ -75,7 +75,7 @@ async function stopBeforeThirdWave(t: TestContext, nodes: OpenServer[]): Promise
     const guessed = await device.line.request(`${ids[index]}/update`, { status: 'IN_PROGRESS' })
     assert.equal(guessed.outcome, 'rejected')
     const polled = await tokens[index]?.call('GET', '')
-    assert.ok(!polled?.text.includes(`"${ids[index]}"`), polled?.text)
+    assert.ok(!polled?.text.includes(`"${ids[index]}"`), polled?.text ?? '')
     assert.ok(device.notices.every(({ json }) => !JSON.stringify(json).includes(`"${ids[index]}"`)))
   }
   assert.equal((await api.call('POST', `${path}/resume`)).status, 200)

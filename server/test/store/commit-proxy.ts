@@ -54,7 +54,7 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
     let doneTag = sentCommit
     let isWriting = false
     let sent = Buffer.alloc(0)
-    client.on('data', (chunk) => {
+    client.on('data', (chunk: Buffer) => {
       const isLaunch = !isWriting && sentLaunches.some((name) => chunk.includes(name))
       if (chunk.includes(begin) || isLaunch) isWriting = true
       if (isWriting) sent = Buffer.concat([sent, chunk])
@@ -92,7 +92,7 @@ export async function openCommitProxy(t: TestContext, databaseUrl: string): Prom
         await once(database, 'close')
       }
     })
-    database.on('data', (chunk) => {
+    database.on('data', (chunk: Buffer) => {
       if (!isLost) client.write(chunk)
       else if (chunk.includes(doneTag)) client.destroy()
     })

@@ -30,7 +30,7 @@ async function openEndingProxy(t: TestContext, url: string): Promise<string> {
       sockets.add(socket.on('error', () => undefined))
     }
     client.pipe(server)
-    server.on('data', (bytes) => {
+    server.on('data', (bytes: Buffer) => {
       if (isFirst && bytes.subarray(-ready.length).equals(ready)) {
         isFirst = false
         client.end(Buffer.concat([bytes, fatalMessage()]))

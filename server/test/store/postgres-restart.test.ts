@@ -75,7 +75,7 @@ test(
         const outcomes = await tryOnce(node.recordReports([sent]))
         if (outcomes === undefined) continue
         // One whose commit was not answered has been done by the time it is sent again.
-        assert.ok(['done', 'wrong-state'].includes(outcomes[0]?.kind ?? ''), outcomes[0]?.kind)
+        assert.ok(['done', 'wrong-state'].includes(outcomes[0]?.kind ?? ''), outcomes[0]?.kind ?? '')
         succeeded.push(run.firstExecutionId)
         next++
       }

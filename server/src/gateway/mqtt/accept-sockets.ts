@@ -6,9 +6,7 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
 import type { Tell } from '../../observe/events.ts'
 import type { Connection } from './connection.ts'
 import type { Connections } from './connections.ts'
-import { directWrites } from './direct-writes.ts'
 import { normalizeSerial, revokedSerials, splitRevocationLists } from './revoked-serials.ts'
-import { readShared } from './shared-reads.ts'
 import type { CertificateSubject } from './sign-in-device.ts'
 import { watchFile } from './watch-file.ts'
 
@@ -29,9 +27,7 @@ export type KeyPair = { cert: string; key: string }
 
 export function buildSocketServer(connections: Connections): SocketServer {
   const server = createServer({ noDelay: true }, (socket) => {
-    const writeNow = directWrites(socket)
-    const connection = attach(writeNow ? Object.assign(socket, { writeNow }) : socket, undefined, connections)
-    if (!readShared(socket, received)) receiveEvents(socket, connection)
+    attach(socket, undefined, connections)
   })
   return { server, cut: () => undefined, renew: () => undefined }
 }
@@ -58,7 +54,7 @@ export function buildTlsServer(
     },
     (socket) => {
       const subject = deviceCa === undefined ? undefined : subjectOf(socket)
-      receiveEvents(socket, attach(socket, subject, connections))
+      attach(socket, subject, connections)
     },
   )
   const raw = new Set<Socket>()
@@ -98,16 +94,11 @@ export function buildTlsServer(
   }
 }
 
-function attach(
-  socket: Socket,
-  subject: CertificateSubject | undefined,
-  connections: Connections,
-): Connection {
+function attach(socket: Socket, subject: CertificateSubject | undefined, connections: Connections): void {
   const address = socket.remoteAddress ?? ''
   const connection = connections.add({ stream: socket, transport: 'mqtt', address, subject })
   Object.assign(socket, { connection })
-  socket.on('drain', drained).on('close', closed).on('error', ignore)
-  return connection
+  socket.on('data', received).on('drain', drained).on('close', closed).on('error', ignore)
 }
 
 /** Functions for all sockets: closures of each would take a tenth of what a connection takes. */
@@ -121,16 +112,12 @@ function closed(this: Attached): void {
   this.connection.closed()
 }
 
-function received(this: Attached, size: number, buffer: Buffer): void {
-  this.connection.receive(buffer.subarray(0, size), true)
+function received(this: Attached, chunk: Buffer): void {
+  this.connection.receive(chunk)
 }
 
 /** A close event follows. */
 function ignore(): void {}
-
-function receiveEvents(socket: Socket, connection: Connection): void {
-  socket.on('data', (chunk: Buffer) => connection.receive(chunk))
-}
 
 /** A subject with repeated names is rejected. */
 function subjectOf(socket: TLSSocket): CertificateSubject | undefined {

@@ -6,8 +6,6 @@ export type ByteStream = {
   readonly writableLength: number
   /** A text has one character for each byte. */
   write(bytes: Uint8Array | string, encoding?: 'latin1'): unknown
-  /** Writes past the stream, if it has nothing to send. Undefined: it has, use `write`. Else so many bytes wait until it drains. */
-  writeNow?(text: string): number | undefined
   /** Until `uncork`, writes are gathered and then sent together. */
   cork(): unknown
   uncork(): unknown

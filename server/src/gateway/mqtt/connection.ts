@@ -74,14 +74,12 @@ export class Connection implements Line {
     this.#phase = phase
   }
 
-  /** `isLent`: the bytes are overwritten when this returns. */
-  receive(chunk: Buffer, isLent = false): void {
+  receive(chunk: Buffer): void {
     // After we have ended the connection, input is read and discarded: closing with unread bytes would reset it, and the
     // reset can overtake our last packet.
     if (!this.isOpen) return
-    this.#frames.push(chunk, isLent)
+    this.#frames.push(chunk)
     this.#processFrames()
-    if (isLent) this.#frames.keep()
   }
 
   /** False: the connection has ended. */

@@ -12,22 +12,17 @@ export type FrameRules = {
 
 const nothing = Buffer.alloc(0)
 const mostLengthBytes = 4
-/** Such packets are read at once, so a lent one need not be copied: acknowledgements and pings. */
-const readAtOnceBytes = 4
 
 export class Frames {
   // The received chunk while it holds everything, else our own buffer with spare room.
   #bytes: Buffer = nothing
   #start = 0
   #end = 0
-  #isLent = false
 
-  /** `isLent`: only until `keep` is called. */
-  push(chunk: Buffer, isLent = false): void {
+  push(chunk: Buffer): void {
     const waiting = this.#end - this.#start
     if (waiting === 0) {
       this.#bytes = chunk
-      this.#isLent = isLent
       this.#start = 0
       this.#end = chunk.length
       return
@@ -42,15 +37,6 @@ export class Frames {
     }
     chunk.copy(this.#bytes, this.#end)
     this.#end += chunk.length
-  }
-
-  /** What is left of lent bytes becomes our own. */
-  keep(): void {
-    if (!this.#isLent) return
-    this.#isLent = false
-    this.#bytes = Buffer.from(this.#bytes.subarray(this.#start, this.#end))
-    this.#end -= this.#start
-    this.#start = 0
   }
 
   /** The next packet including its header; undefined until it is complete. Throws ProtocolError. */
@@ -79,14 +65,12 @@ export class Frames {
     this.#bytes = nothing
     this.#start = 0
     this.#end = 0
-    this.#isLent = false
   }
 
   #cut(size: number): Buffer | undefined {
     const end = this.#start + size
     if (end > this.#end) return undefined
-    const cut = this.#bytes.subarray(this.#start, end)
-    const frame = this.#isLent && size > readAtOnceBytes ? Buffer.from(cut) : cut
+    const frame = this.#bytes.subarray(this.#start, end)
     this.#start = end
     if (end === this.#end) this.clear()
     return frame

@@ -35,8 +35,6 @@ export class Outbox {
   #progressAt = 0
   /** Until `flush`; undefined: packets go out one by one. */
   #gathered: string | undefined
-  /** Of what was written without the stream. */
-  #waitingBelow = 0
 
   constructor(stream: ByteStream, terms: OutboxTerms) {
     this.#stream = stream
@@ -119,11 +117,6 @@ export class Outbox {
     return jobExecutionIds
   }
 
-  /** Everything was sent. */
-  drained(): void {
-    this.#waitingBelow = 0
-  }
-
   /** How long output has been waiting without any progress. Called regularly. */
   stuckMs(clock: SteadyInstant): number {
     const waiting = this.#waitingBytes
@@ -151,7 +144,7 @@ export class Outbox {
   }
 
   get #waitingBytes(): number {
-    return this.#stream.writableLength + this.#waitingBelow + (this.#gathered?.length ?? 0)
+    return this.#stream.writableLength + (this.#gathered?.length ?? 0)
   }
 
   #write(packet: string): boolean {
@@ -164,8 +157,6 @@ export class Outbox {
   }
 
   #put(packets: string): void {
-    const waiting = this.#stream.writeNow?.(packets)
-    if (waiting === undefined) this.#stream.write(packets, 'latin1')
-    else this.#waitingBelow = waiting
+    this.#stream.write(packets, 'latin1')
   }
 }

@@ -161,7 +161,6 @@ export class MqttSession implements DeviceSession, Phase {
   }
 
   drained(): void {
-    this.#outbox.drained()
     this.#requests.proceed()
     this.#deps.sessions.refresh(this)
   }

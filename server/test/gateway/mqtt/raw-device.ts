@@ -33,7 +33,7 @@ export class RawDevice {
       this.#received.push(packet)
       this.#wake()
     })
-    socket.on('data', (chunk) => parsing.parse(chunk))
+    socket.on('data', (chunk: Buffer) => parsing.parse(chunk))
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.#isClosed = true
