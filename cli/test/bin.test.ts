@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
-import { sourceProgram } from '@jobcast/testkit/program'
+import { program } from '@jobcast/testkit/program'
 import { cleanEnv, dataFolder } from './run-jobcast.ts'
 import { spawnToEnd } from './spawn-jobcast.ts'
 
@@ -28,7 +28,7 @@ test('exits with the code of its command after everything has been written', asy
 test('says in one sentence that Node is too old, if there is no newer one to use', async (t) => {
   const folder = dataFolder(t)
   mkdirSync(join(folder, 'cli', 'bin'), { recursive: true })
-  copyFileSync(sourceProgram, join(folder, 'cli', 'bin', 'jobcast.js'))
+  copyFileSync(program, join(folder, 'cli', 'bin', 'jobcast.js'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const older = 'data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.9.0" })'
   const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
@@ -53,7 +53,7 @@ test('the server ends when the shell of npm start is killed', async (t) => {
       '-c',
       '"$0" "$@"; true',
       process.execPath,
-      sourceProgram,
+      program,
       'serve',
       '--port',
       '0',
@@ -75,7 +75,7 @@ test('the server ends when the shell of npm start is killed', async (t) => {
 test('the server ends when npm is killed and leaves its shell behind', {
   skip: !existsSync('/proc/self'),
 }, async (t) => {
-  const serve = [process.execPath, sourceProgram, 'serve', '--port', '0', '--data', dataFolder(t)]
+  const serve = [process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)]
   // In the place of npm: it starts the shell, and cannot tell it when it is killed.
   const npm = spawn('sh', ['-c', 'sh -c \'"$0" "$@"; true\' "$0" "$@"; true', ...serve], {
     env: { ...cleanEnv(), npm_lifecycle_event: 'start' },

@@ -20,10 +20,7 @@ export async function installPackages(folder: string): Promise<Installed> {
   const project = join(folder, 'project')
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), '{"name":"blank","private":true,"type":"module"}')
-  // The runner has built the program for all tests, in the same way.
-  const program = process.env.JOBCAST_TEST_PROGRAM
-  const built = program === undefined ? undefined : join(dirname(program), '..')
-  const tarballs = await makePackages(join(folder, 'tarballs'), built)
+  const tarballs = await makePackages(join(folder, 'tarballs'))
   const flags = ['--offline', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict']
   await run('npm', ['install', ...flags, ...tarballs.map(({ path }) => path)], { cwd: project })
   return { folder: project, tarballs, file: (path) => join(project, 'node_modules', path) }

@@ -8,17 +8,9 @@
 import { EventEmitter } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { pathToFileURL } from 'node:url'
-import type { run as runCommand } from '../../cli/src/run.ts'
+import { run } from '../../cli/src/run.ts'
 
 type Part = { kind: string; shell: string; fields: string[]; socket: Socket }
-
-// Built by the runner, it loads in a fraction of the time.
-const built = process.env.JOBCAST_TEST_PROGRAM
-const source = new URL('../../cli/src/run.ts', import.meta.url)
-const { run }: { run: typeof runCommand } = await import(
-  built === undefined ? source.href : new URL('../dist/index.js', pathToFileURL(built)).href
-)
 
 const endMark = '\u0004'
 /** Of commands of which not all connections are open yet, by shell. */

@@ -1,12 +1,11 @@
-// Loaded into every process of tests: the threads of databases run in their built form and are kept for the next
-// database. To start one costs more than most tests do, and there are a thousand databases.
+// Loaded into every process of tests: the threads of databases are kept for the next database. To start one costs more than most tests do, and there are a thousand databases.
 
 import { registerHooks } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 
 const keptThreads = new URL('kept-threads.ts', import.meta.url).href
 
-if (isMainThread && process.env.JOBCAST_TEST_PROGRAM !== undefined) {
+if (isMainThread) {
   registerHooks({
     resolve: (specifier, context, next) =>
       specifier === 'node:worker_threads' && context.parentURL?.endsWith('/sqlite/database-thread.ts')

@@ -1,8 +1,7 @@
 // Test files as arguments, loaded and run one after the other in this process:
 //   node --test-reporter=spec testkit/runner/run-files.ts a.test.ts b.test.ts
-// Not "node --test --test-isolation=none a.test.ts b.test.ts" (Node 24.22): a file that throws while it loads, after its
-// first test, is skipped silently there, and the process ends with 0. And what one file has opened would stay open during
-// the tests of all others: idle servers took a third of the time of some groups.
+// Not "node --test --test-isolation=none a.test.ts b.test.ts": what one file has opened would stay open during the tests
+// of all others, and idle servers took a third of the time of some groups.
 
 import '../src/after-all-files.ts'
 import { resolve } from 'node:path'
@@ -13,6 +12,7 @@ const files = process.argv.slice(2).filter((file) => file.endsWith('.test.ts'))
 
 for (const file of files) {
   const done = Promise.withResolvers<void>()
+  process.send?.({ started: file })
   // The body is done before the tests that it has defined begin.
   suite(file, async () => {
     try {

@@ -1,100 +1,101 @@
-// One group of test files in a process of its own, which ends: by itself, or by force when its time is up.
+// The test files of one group in a process of its own, which ends: by itself, or by force when its time is up.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Group } from './groups.ts'
+import type { Group } from './plan.ts'
+import type { FileReport } from './report-files.ts'
 
-export type Outcome = {
-  group: Group
-  isGood: boolean
-  seconds: number
-  /** Of all processes that it has started and ended; measured where asked for. */
-  cpuSeconds: number | undefined
-  passed: number
-  failed: number
-  skipped: number
-  /** All that it printed; worth reading where it failed. */
-  output: string
-}
+/**
+ * What became of one file. `output`: what its process printed meanwhile; worth reading where it failed. `repeat`: the
+ * command that runs it again, where that is not `npm test`.
+ */
+export type Outcome = FileReport & { group: Group; output: string; repeat?: string }
+
+type Message = FileReport | { started: string }
 
 const loader = join(import.meta.dirname, 'run-files.ts')
+const reporter = join(import.meta.dirname, 'report-files.ts')
 const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
-const testTimeoutMs = 300_000
+const testTimeoutMs = process.env.JOBCAST_TEST_SIZE === 'chaos' ? 900_000 : 300_000
 const groupTimeoutMs = 1_800_000
+const maxOutput = 20_000
 /** At its full size, one file may take as long as a whole group does otherwise. */
 const timeoutOf = ({ files }: Group) =>
   process.env.JOBCAST_TEST_SIZE === 'chaos' ? files.length * groupTimeoutMs : groupTimeoutMs
 
-/** A shell's own `times` is the only way to what the processes of a process have used. It has no channel of its own. */
-const measuring = ['sh', '-c', '"$@"; code=$?; echo "cpu seconds:"; times; exit $code', 'sh']
-
-export async function runGroup(group: Group, root: string, { isMeasured = false } = {}): Promise<Outcome> {
+/** `onEnd` is called for each file when it ends. */
+export async function runGroup(group: Group, root: string, onEnd: (outcome: Outcome) => void): Promise<void> {
   const startedAt = performance.now()
-  const [command = '', ...args] = [
-    ...(isMeasured ? measuring : []),
-    process.execPath,
-    '--import',
-    keepDatabaseThreads,
-    '--test-reporter=spec',
+  const args = [
+    ...['--import', keepDatabaseThreads],
+    `--test-reporter=${reporter}`,
     `--test-timeout=${testTimeoutMs}`,
     loader,
     ...group.files,
   ]
   // In a process group of its own, so that whatever it started can be ended with it.
-  const child = spawn(command, args, {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, ...group.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
   })
   const end = () => endAll(child.pid)
   process.once('exit', end)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-maxOutput)
     })
   }
+  const unfinished = new Set<string>(group.files)
+  let current = group.files[0] ?? ''
+  let failures = 0
+  child.on('message', (message: Message) => {
+    if ('started' in message) {
+      current = message.started
+      return
+    }
+    unfinished.delete(message.file)
+    failures += message.failures.length
+    onEnd({ ...message, group, output })
+    output = ''
+  })
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
     end()
   }, timeoutOf(group))
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
+    child.once('close', (...ended) => resolve(ended)),
+  )
   clearTimeout(timer)
   // What its tests have left behind would otherwise outlive them.
   end()
   process.off('exit', end)
-  if (isLate) output += `\nStopped: it did not end within ${timeoutOf(group) / 1000} s.\n`
-  const [passed, skipped] = [countOf(output, 'pass'), countOf(output, 'skipped')]
-  const isGood = code === 0 && !isLate && passed + skipped > 0
-  const failed = countOf(output, 'fail') + countOf(output, 'cancelled')
-  return {
+  if (unfinished.size === 0 && (code === 0 || failures > 0)) return
+  const why = isLate ? `it did not end within ${timeoutOf(group) / 1000} s` : describeEnd(code, signal)
+  const others = [...unfinished].filter((file) => file !== current)
+  const text = [
+    `The process of this file ended: ${why}.`,
+    ...(others.length > 0 ? [`These files were not run: ${others.join(', ')}`] : []),
+  ].join('\n')
+  const seconds = (performance.now() - startedAt) / 1000
+  onEnd({
+    file: current,
+    seconds,
+    cpuSeconds: undefined,
+    passed: 0,
+    failures: [{ title: '', text }],
+    skipped: [],
     group,
-    isGood,
-    seconds: (performance.now() - startedAt) / 1000,
-    cpuSeconds: isMeasured ? cpuSecondsOf(output) : undefined,
-    passed,
-    failed: failed === 0 && !isGood ? 1 : failed,
-    skipped,
     output,
-  }
+  })
 }
 
-/** From the closing lines of the reporter: `ℹ pass 12`. */
-function countOf(output: string, what: string): number {
-  return Number(new RegExp(`^. ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
-}
-
-/** Two lines, the shell's own and its children's, user and system: `0m0.00s 0m0.00s`. */
-function cpuSecondsOf(output: string): number {
-  const times = output.split('\ncpu seconds:\n').at(-1) ?? ''
-  return [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
-    (total, [, minutes, seconds]) => total + Number(minutes) * 60 + Number(seconds),
-    0,
-  )
-}
+const describeEnd = (code: number | null, signal: string | null) =>
+  signal === null ? `exit code ${code}` : `signal ${signal}`
 
 function endAll(pid: number | undefined): void {
   if (pid === undefined) return

@@ -1,69 +1,44 @@
-// `npm test`, behind the checks of types and style. Paths as arguments run only what is below them:
-// node testkit/runner/run-tests.ts server/test/http
-// --times says how many CPU seconds each group has used, most first; with --alone each file is a group.
+// `npm test`: types, lint and the tests. Words behind it run the test files whose path contains one of them, without the
+// checks (with them: --checks): npm test -- devices rollouts
+// --times lists what each file has used, most first; --alone gives each file a process of its own; --chaos runs what
+// `npm run test:chaos` does; --report writes what failed to a file, as JSON.
 
-import { rmSync } from 'node:fs'
+import { randomInt } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { globalSetup, globalTeardown } from '../src/global-setup.ts'
-import { findGroups, type Group, isExclusive } from './groups.ts'
+import { runChecks } from './checks.ts'
+import { describeEnd, describeFailures, describeTimes } from './describe-outcome.ts'
+import { machineCpuSeconds } from './machine-cpu.ts'
+import { type Group, isExclusive, planGroups } from './plan.ts'
 import { type Outcome, runGroup } from './run-group.ts'
 import { makeFolderInMemory } from './test-folder.ts'
 
-const { values: options, positionals: paths } = parseArgs({
+const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: { times: { type: 'boolean', default: false }, alone: { type: 'boolean', default: false } },
+  options: {
+    times: { type: 'boolean', default: false },
+    alone: { type: 'boolean', default: false },
+    chaos: { type: 'boolean', default: false },
+    checks: { type: 'boolean', default: false },
+    report: { type: 'string' },
+  },
 })
 const root = join(import.meta.dirname, '../..')
+const size = options.chaos ? 'chaos' : 'test'
 /** On two cores four of six wait most of the time: for a process to start, for a clock, for the disk. With eight it takes longer. */
 const sharedAtOnce = 6
 
-async function runAll(groups: Group[], atOnce: number): Promise<Outcome[]> {
-  const waiting = [...groups]
-  const outcomes: Outcome[] = []
-  const work = async () => {
-    for (let group = waiting.shift(); group; group = waiting.shift()) {
-      const outcome = await runGroup(group, root, { isMeasured: options.times })
-      outcomes.push(outcome)
-      console.log(describe(outcome))
-    }
-  }
-  await Promise.all(Array.from({ length: atOnce }, work))
-  return outcomes
-}
-
-function describe({ group, isGood, seconds, passed, failed, skipped, output }: Outcome): string {
-  const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, skipped > 0 && `${skipped} skipped`]
-  const line = `${isGood ? '✔' : '✖'} ${group.name}: ${counts.filter(Boolean).join(', ')} (${seconds.toFixed(1)} s)`
-  if (!isGood) return `${line}\n${output}`
-  return skipped > 0 ? `${line}\n${skippedLines(output)}` : line
-}
-
-/** Once for each reason. */
-function skippedLines(output: string): string {
-  const reasons = [...output.matchAll(/^.*# (.+)$/gm)].map(([, reason]) => `  skipped: ${reason}`)
-  return [...new Set(reasons)].join('\n')
-}
-
-function describeTimes(outcomes: Outcome[]): string {
-  const byUse = outcomes.toSorted((a, b) => (b.cpuSeconds ?? 0) - (a.cpuSeconds ?? 0))
-  const total = byUse.reduce((sum, { cpuSeconds = 0 }) => sum + cpuSeconds, 0)
-  const lines = byUse.map(
-    ({ group, cpuSeconds = 0, seconds }) =>
-      `${cpuSeconds.toFixed(1).padStart(7)} CPU s ${seconds.toFixed(1).padStart(7)} s  ${group.name}`,
-  )
-  return [...lines, `${total.toFixed(0)} CPU s`].join('\n')
-}
-
-const sum = (outcomes: Outcome[], what: 'passed' | 'failed' | 'skipped') =>
-  outcomes.reduce((total, outcome) => total + outcome[what], 0)
-
 const startedAt = performance.now()
-const groups = findGroups(root, paths, { isAlone: options.alone })
+const cpuAtStart = machineCpuSeconds()
+const groups = planGroups(root, size, words, { isAlone: options.alone })
 if (groups.length === 0) {
-  console.error('No test files match.')
+  console.error(`No test file has ${words.map((word) => `"${word}"`).join(' or ')} in its path.`)
   process.exit(1)
 }
+process.env.JOBCAST_TEST_SEED ||= String(randomInt(2 ** 31))
+if (options.chaos) process.env.JOBCAST_TEST_SIZE ||= 'chaos'
 // By Ctrl-C: what runs is in process groups of its own, and hears nothing of it.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const inMemory = makeFolderInMemory()
@@ -71,20 +46,60 @@ if (inMemory !== undefined) {
   process.env.TMPDIR = inMemory
   process.once('exit', () => rmSync(inMemory, { recursive: true, force: true }))
 }
+
+const outcomes: Outcome[] = []
+const files = groups.reduce((sum, group) => sum + group.files.length, 0)
+console.log(`${files} test files, JOBCAST_TEST_SEED=${process.env.JOBCAST_TEST_SEED}`)
 await globalSetup()
-const outcomes = [
-  ...(await runAll(
-    groups.filter((group) => !isExclusive(group)),
-    sharedAtOnce,
-  )),
-  ...(await runAll(groups.filter(isExclusive), 1)),
-]
-await globalTeardown()
-if (options.times) console.log(describeTimes(outcomes))
-const failing = outcomes.filter(({ isGood }) => !isGood)
-for (const { group } of failing) console.log(`failed: ${group.name}`)
-console.log(`${((performance.now() - startedAt) / 1000).toFixed(0)} s`)
-console.log(
-  `${sum(outcomes, 'passed')} passed, ${sum(outcomes, 'failed')} failed, ${sum(outcomes, 'skipped')} skipped`,
+const isWhole = words.length === 0 && !options.chaos
+const checks = isWhole || options.checks ? runChecks(root, ended) : undefined
+await runAll(
+  groups.filter((group) => !isExclusive(group)),
+  sharedAtOnce,
 )
-process.exitCode = failing.length === 0 ? 0 : 1
+await checks
+await runAll(groups.filter(isExclusive), 1)
+await globalTeardown()
+report()
+
+async function runAll(waiting: Group[], atOnce: number): Promise<void> {
+  const work = async () => {
+    for (let group = waiting.shift(); group; group = waiting.shift()) await runGroup(group, root, ended)
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+}
+
+function ended(outcome: Outcome): void {
+  outcomes.push(outcome)
+  console.log(describeEnd(outcome))
+}
+
+/** The counts come last: whoever looks at the end of a long log sees what failed, and how much ran. */
+function report(): void {
+  if (options.times) console.log(describeTimes(outcomes))
+  const failed = sum(({ failures }) => failures.length)
+  if (failed > 0) {
+    console.log(`\n${describeFailures(outcomes, options.chaos ? 'npm run test:chaos' : 'npm test')}`)
+  }
+  const seconds = (performance.now() - startedAt) / 1000
+  const cpu = machineCpuSeconds()
+  const cpuText =
+    cpu === undefined || cpuAtStart === undefined
+      ? ''
+      : `, ${(cpu - cpuAtStart).toFixed(0)} CPU s of the whole machine`
+  if (options.report) {
+    const failures = outcomes.flatMap(({ file, group, failures }) =>
+      failures.map(({ title }) => `${file}${group.suffix} > ${title}`),
+    )
+    writeFileSync(options.report, JSON.stringify({ seconds, failures }))
+  }
+  console.log(`${outcomes.length} files in ${seconds.toFixed(0)} s${cpuText}`)
+  console.log(
+    `${sum(({ passed }) => passed)} passed, ${failed} failed, ${sum(({ skipped }) => skipped.length)} skipped`,
+  )
+  process.exitCode = failed === 0 ? 0 : 1
+}
+
+function sum(count: (outcome: Outcome) => number): number {
+  return outcomes.reduce((total, outcome) => total + count(outcome), 0)
+}

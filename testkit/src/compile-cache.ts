@@ -1,6 +1,7 @@
 // Where code that was compiled for one program of the tests is kept for the next ones.
 
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-export const compileCache = join(tmpdir(), 'jobcast-test-compile-cache')
+export const compileCache =
+  process.env.NODE_COMPILE_CACHE ??
+  fileURLToPath(new URL('../../node_modules/.cache/jobcast-compiled', import.meta.url))

@@ -1,0 +1,86 @@
+// Which test files depend on files that changed, by the imports of all files.
+
+import { globSync, readFileSync } from 'node:fs'
+import { join, posix } from 'node:path'
+
+const sources = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/**/*.{ts,tsx,js}'
+/** What is imported as a type only is gone when the file runs. */
+const typeImport = /^import type [^'"]*['"][^'"]+['"]/gm
+const importPattern = /(?:from|import|new URL\()\s*\(?\s*['"]([^'"]+)['"]/g
+
+/** `changed` and the result are paths from the root. */
+export function testsThatDependOn(
+  root: string,
+  changed: readonly string[],
+  tests: readonly string[],
+): string[] {
+  const isAffected = affectedBy(readImports(root), changed)
+  const folders = new Set(changed.filter((file) => !isImported(file)).map(folderOfTests))
+  return tests.filter((test) => isAffected(test) || [...folders].some((folder) => test.startsWith(folder)))
+}
+
+const isImported = (file: string) => /\.(ts|tsx|js)$/.test(file)
+
+/** Of what nobody imports: a page, a migration, a style. The tests of its package are the nearest. */
+function folderOfTests(file: string): string {
+  const [first = ''] = file.split('/')
+  if (/\.md$/.test(file)) return 'docs/test/'
+  if (/\.sql$/.test(file)) return 'server/test/store/'
+  // Of all packages: settings of the compiler, the lock file.
+  return file.includes('/') ? `${first}/test/` : ''
+}
+
+function affectedBy(imports: Map<string, string[]>, changed: readonly string[]): (file: string) => boolean {
+  const importers = new Map<string, string[]>()
+  for (const [file, imported] of imports) {
+    for (const each of imported) importers.set(each, [...(importers.get(each) ?? []), file])
+  }
+  const affected = new Set(changed)
+  const waiting = [...changed]
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    for (const importer of importers.get(file) ?? []) {
+      if (affected.has(importer)) continue
+      affected.add(importer)
+      waiting.push(importer)
+    }
+  }
+  return (file) => affected.has(file)
+}
+
+function readImports(root: string): Map<string, string[]> {
+  const files = globSync(sources, { cwd: root, exclude: ['**/node_modules/**', '**/dist/**'] })
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort()
+  const packages = readPackages(root)
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(join(root, file), 'utf8').replaceAll(typeImport, '')
+      const specifiers = [...text.matchAll(importPattern)].map(([, specifier = '']) => specifier)
+      return [file, specifiers.map((specifier) => resolveImport(file, specifier, packages)).filter(Boolean)]
+    }),
+  )
+}
+
+type Package = { folder: string; exports: Record<string, string> }
+
+function readPackages(root: string): Map<string, Package> {
+  const manifests = globSync('*/package.json', { cwd: root }).map((path) => path.replaceAll('\\', '/'))
+  return new Map(
+    manifests.map((path) => {
+      const { name, exports = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'))
+      const entries = typeof exports === 'string' ? { '.': exports } : exports
+      return [name, { folder: posix.dirname(path), exports: entries }]
+    }),
+  )
+}
+
+/** A path from the root; empty for a package that is not ours. */
+function resolveImport(file: string, specifier: string, packages: Map<string, Package>): string {
+  if (specifier.startsWith('.')) return posix.join(posix.dirname(file), specifier)
+  const [scope = '', name = '', ...rest] = specifier.split('/')
+  const found = packages.get(`${scope}/${name}`)
+  if (found === undefined) return ''
+  const asked = rest.length > 0 ? `./${rest.join('/')}` : '.'
+  const target = found.exports[asked] ?? found.exports['./*']?.replace('*', rest.join('/')) ?? ''
+  return posix.join(found.folder, target)
+}
