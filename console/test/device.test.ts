@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openOwner, openSignedIn, typeFirst } from './open-console.ts'
 
 const server = await openOwner()
@@ -89,7 +89,7 @@ test('a device is created, gets a token that is shown only once, changes, and is
   assert.equal((await server.call('GET', '/job/api/devices/kiosk-1')).status, 404)
 })
 
-test('an existing device is not overwritten', async (t) => {
+chaosTest('an existing device is not overwritten', async (t) => {
   await newDevice(server, 'taken')
   const page = await openSignedIn(t, server, '/devices')
   await page.getByRole('button', { name: 'New device' }).click()
@@ -98,44 +98,47 @@ test('an existing device is not overwritten', async (t) => {
   await page.getByText('Device taken already exists.').waitFor()
 })
 
-test('a device that does not exist is reported as not found', async (t) => {
+chaosTest('a device that does not exist is reported as not found', async (t) => {
   const page = await openSignedIn(t, server, '/devices/nobody', { expected: [/404/] })
   await page.getByText('Device not found').waitFor()
 })
 
-test('its queue in order and its last executions follow what happens, and the strip is walked by keyboard', async (t) => {
-  const device = await newDevice(server, 'worker')
-  const page = await openSignedIn(t, server, '/devices/worker')
-  await page.getByText('Queue is empty').waitFor()
-  await page.getByText('No executions yet').waitFor()
-  const ids: number[] = []
-  for (const jobName of ['restart', 'update', 'restart']) {
-    ids.push((await server.trigger(jobName, ['worker'])).json[0].jobExecutionId)
-  }
-  const queue = page.locator('.queue li')
-  await page.getByText('3 waiting', { exact: true }).first().waitFor()
-  await queue.nth(2).waitFor()
-  assert.deepEqual(await queue.locator('a').allTextContents(), [
-    `restart #${ids[0]}`,
-    `update #${ids[1]}`,
-    `restart #${ids[2]}`,
-  ])
-  await device.startNext()
-  await queue.first().getByText('running').waitFor()
-  await device.update(ids[0] as number, 'FAILED')
-  await page.getByText('1 failed, 2 waiting').waitFor()
-  await queue.nth(2).waitFor({ state: 'detached' })
+chaosTest(
+  'its queue in order and its last executions follow what happens, and the strip is walked by keyboard',
+  async (t) => {
+    const device = await newDevice(server, 'worker')
+    const page = await openSignedIn(t, server, '/devices/worker')
+    await page.getByText('Queue is empty').waitFor()
+    await page.getByText('No executions yet').waitFor()
+    const ids: number[] = []
+    for (const jobName of ['restart', 'update', 'restart']) {
+      ids.push((await server.trigger(jobName, ['worker'])).json[0].jobExecutionId)
+    }
+    const queue = page.locator('.queue li')
+    await page.getByText('3 waiting', { exact: true }).first().waitFor()
+    await queue.nth(2).waitFor()
+    assert.deepEqual(await queue.locator('a').allTextContents(), [
+      `restart #${ids[0]}`,
+      `update #${ids[1]}`,
+      `restart #${ids[2]}`,
+    ])
+    await device.startNext()
+    await queue.first().getByText('running').waitFor()
+    await device.update(ids[0] as number, 'FAILED')
+    await page.getByText('1 failed, 2 waiting').waitFor()
+    await queue.nth(2).waitFor({ state: 'detached' })
 
-  await page.locator('.strip a[tabindex="0"]').focus()
-  await page.keyboard.press('Home')
-  await page.locator('.strip-note').filter({ hasText: 'restart: failed' }).waitFor()
-  await page.keyboard.press('ArrowRight')
-  await page.locator('.strip-note').filter({ hasText: 'update: waiting' }).waitFor()
-  await page.keyboard.press('Enter')
-  await page.waitForURL(`${server.http}/executions/${ids[1]}`)
-})
+    await page.locator('.strip a[tabindex="0"]').focus()
+    await page.keyboard.press('Home')
+    await page.locator('.strip-note').filter({ hasText: 'restart: failed' }).waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.locator('.strip-note').filter({ hasText: 'update: waiting' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${server.http}/executions/${ids[1]}`)
+  },
+)
 
-test('the queue names the attempt that comes next', async (t) => {
+chaosTest('the queue names the attempt that comes next', async (t) => {
   await server.call('PUT', '/job/api/jobs/flaky', { body: { retry: { max: 2, backoffSeconds: 600 } } })
   const device = await newDevice(server, 'retrying')
   const [{ jobExecutionId }] = (await server.trigger('flaky', ['retrying'])).json
@@ -182,7 +185,7 @@ test('devices come from a table, are filtered by a selector, and triggered by it
   await page.getByRole('table').getByRole('link', { name: 'sluice-1' }).waitFor()
 })
 
-test('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {
+chaosTest('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {
   for (const deviceId of ['gate-1', 'gate-2', 'far-gate']) {
     await server.call('PUT', `/job/api/devices/${deviceId}`, { body: { tags: ['gates'] } })
   }

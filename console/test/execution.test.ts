@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { go, openOwner, openOwnServer, openSignedIn, waitUntilLive } from './open-console.ts'
 
 const server = await openOwner()
@@ -17,7 +17,7 @@ async function launch(name: string): Promise<{ device: DeviceCalls; id: number }
   return { device, id: jobExecutionId }
 }
 
-test('a wait is explained: the device was offline, then busy with another execution', async (t) => {
+chaosTest('a wait is explained: the device was offline, then busy with another execution', async (t) => {
   const { device, id: first } = await launch('late')
   const [{ jobExecutionId: id }] = (await server.trigger('collect', ['late'])).json
   const page = await openSignedIn(t, server, `/executions/${id}`)
@@ -39,7 +39,7 @@ test('a wait is explained: the device was offline, then busy with another execut
   assert.equal(await page.getByRole('region', { name: 'All state changes' }).getByRole('row').count(), 4)
 })
 
-test('how long a running execution takes counts up, in the list and on its page', async (t) => {
+chaosTest('how long a running execution takes counts up, in the list and on its page', async (t) => {
   const { device, id } = await launch('runner')
   await device.startNext()
   const page = await openSignedIn(t, server, '/executions')
@@ -112,7 +112,7 @@ test('output is shown in colours and never as markup, while it is written', asyn
   await log.locator('.output-row.current').getByText('line 2008').waitFor()
 })
 
-test('long lines are wrapped when that is wanted', async (t) => {
+chaosTest('long lines are wrapped when that is wanted', async (t) => {
   const { device, id } = await launch('wordy')
   await device.startNext()
   await device.output(id, 0, `${'word '.repeat(200)}end\n`)
@@ -170,7 +170,7 @@ test('the reason of a failure is beside the state, and the key that triggered ha
   await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key “test”').waitFor()
 })
 
-test('nothing is asked for output before the device has started', async (t) => {
+chaosTest('nothing is asked for output before the device has started', async (t) => {
   const { device, id } = await launch('not-yet')
   let asked = 0
   const page = await openSignedIn(t, server, '/executions')
@@ -190,7 +190,7 @@ test('nothing is asked for output before the device has started', async (t) => {
   assert.ok(asked > 0)
 })
 
-test('the page goes on after a restart of the server, and its output misses nothing', async (t) => {
+chaosTest('the page goes on after a restart of the server, and its output misses nothing', async (t) => {
   const own = await openOwnServer(t)
   await own.call('PUT', '/job/api/jobs/collect', { body: {} })
   const device = await newDevice(own, 'survivor')

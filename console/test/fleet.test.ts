@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { testSize } from '@jobcast/testkit/test-size'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { go, openConsole, openOwner, openSignedIn, simulateDevices } from './open-console.ts'
 
 /** The number under a title. */
@@ -79,7 +79,7 @@ test('what devices do shows without a reload: figures, runs in words, the map', 
 /** On a machine that does ten other things at once nothing takes less than a second. */
 const shownWithinMs = testSize('shownWithinMs', { test: 20_000, chaos: 1000 })
 
-test('a change on a device shows at once', async (t) => {
+chaosTest('a change on a device shows at once', async (t) => {
   const { server, page } = await openConsole(t)
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   const device = await newDevice(server, 'a')
@@ -99,7 +99,7 @@ test('a change on a device shows at once', async (t) => {
   assert.ok(Math.min(...took) < shownWithinMs, `it took ${took.map(Math.round)} ms`)
 })
 
-test('simulated devices come online and go, and the page follows', async (t) => {
+chaosTest('simulated devices come online and go, and the page follows', async (t) => {
   const { server, page } = await openConsole(t)
   const fleet = await simulateDevices(
     t,
@@ -111,7 +111,7 @@ test('simulated devices come online and go, and the page follows', async (t) => 
   await untilFigure(page, 'Devices online', '0')
 })
 
-test('the map is walked over by keyboard, and Enter opens the device', async (t) => {
+chaosTest('the map is walked over by keyboard, and Enter opens the device', async (t) => {
   const { server, page } = await openConsole(t)
   for (const deviceId of ['a', 'b', 'c']) await newDevice(server, deviceId)
   await page.getByText('3 never ran').waitFor()
@@ -127,7 +127,7 @@ test('the map is walked over by keyboard, and Enter opens the device', async (t)
   await page.waitForURL(`${server.http}/devices/a`)
 })
 
-test('the only unfinished run is on top, whatever has failed since', async (t) => {
+chaosTest('the only unfinished run is on top, whatever has failed since', async (t) => {
   const server = await openOwner()
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   await server.call('PUT', '/job/api/jobs/slow', { body: {} })
@@ -144,7 +144,7 @@ test('the only unfinished run is on top, whatever has failed since', async (t) =
   assert.match((await page.locator('.runs-now li').first().textContent()) ?? '', /^slow on 1 device/)
 })
 
-test('what a cell is stands at the pointer, and the legend says what small means', async (t) => {
+chaosTest('what a cell is stands at the pointer, and the legend says what small means', async (t) => {
   const { server, page } = await openConsole(t)
   for (const deviceId of ['a', 'b', 'c']) await newDevice(server, deviceId)
   await page.getByText('3 never ran').waitFor()

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
@@ -70,7 +70,7 @@ test('a group is made with a count while one types, changed, and deleted with a 
   await dialog.getByText('A group named offline-shop already exists.').waitFor()
 })
 
-test('a key that may only read sees groups and cannot change them', async (t) => {
+chaosTest('a key that may only read sees groups and cannot change them', async (t) => {
   await put('groups/tills', { where: 'tag=till' })
   const { ownerId } = (await server.call('GET', '/job/api/keys/self')).json
   const { apiKey } = await (await openSharedServer()).newKey(['READ'], { ownerId })
@@ -130,22 +130,25 @@ test('attributes and the time zone of a device are edited, beside what it report
   assert.deepEqual([json.attributes, json.timeZone], [{ ram: 1024, model: '2.10' }, 'Europe/Berlin'])
 })
 
-test('a list that is read completely is put in the order of a column, which stands in the address', async (t) => {
-  const page = await openSignedIn(t, server, '/devices?tag=till')
-  const table = page.getByRole('table', { name: 'Devices' })
-  const shown = () => table.locator('[role=cell] a[href^="/devices/till"]').allTextContents()
-  await table.getByRole('link', { name: 'till-10', exact: true }).waitFor()
-  assert.deepEqual(await shown(), ['till-2', 'till-10'])
-  const heading = table.getByRole('columnheader', { name: 'Name' })
-  await heading.getByRole('button').click()
-  await page.waitForURL(/sort=name/)
-  assert.deepEqual(await shown(), ['till-10', 'till-2'])
-  assert.equal(await heading.getAttribute('aria-sort'), 'ascending')
-  await page.keyboard.press('Enter')
-  await page.waitForURL(/sort=-name/)
-  assert.deepEqual(await shown(), ['till-2', 'till-10'])
-  await page.reload()
-  await table.getByRole('link', { name: 'till-10', exact: true }).waitFor()
-  assert.equal(await heading.getAttribute('aria-sort'), 'descending')
-  assert.deepEqual(await findViolations(page), [])
-})
+chaosTest(
+  'a list that is read completely is put in the order of a column, which stands in the address',
+  async (t) => {
+    const page = await openSignedIn(t, server, '/devices?tag=till')
+    const table = page.getByRole('table', { name: 'Devices' })
+    const shown = () => table.locator('[role=cell] a[href^="/devices/till"]').allTextContents()
+    await table.getByRole('link', { name: 'till-10', exact: true }).waitFor()
+    assert.deepEqual(await shown(), ['till-2', 'till-10'])
+    const heading = table.getByRole('columnheader', { name: 'Name' })
+    await heading.getByRole('button').click()
+    await page.waitForURL(/sort=name/)
+    assert.deepEqual(await shown(), ['till-10', 'till-2'])
+    assert.equal(await heading.getAttribute('aria-sort'), 'ascending')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/sort=-name/)
+    assert.deepEqual(await shown(), ['till-2', 'till-10'])
+    await page.reload()
+    await table.getByRole('link', { name: 'till-10', exact: true }).waitFor()
+    assert.equal(await heading.getAttribute('aria-sort'), 'descending')
+    assert.deepEqual(await findViolations(page), [])
+  },
+)

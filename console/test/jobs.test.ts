@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openOwner, openSignedIn } from './open-console.ts'
 
 const server = await openOwner()
@@ -64,7 +64,7 @@ test('a job is changed, shows its runs while they go on, and is deleted', async 
   assert.equal((await server.call('GET', '/job/api/jobs/restart')).status, 404)
 })
 
-test('an edit of something else keeps the default rollout and the approval of a job', async (t) => {
+chaosTest('an edit of something else keeps the default rollout and the approval of a job', async (t) => {
   const rollout = {
     waves: [{ size: 5, where: 'tag=canary' }, { size: '100%' }],
     next: { succeededPercent: 95 },
@@ -93,7 +93,7 @@ test('an edit of something else keeps the default rollout and the approval of a 
   assert.deepEqual([removed.rollout, removed.approval], [null, false])
 })
 
-test('an existing job is not overwritten', async (t) => {
+chaosTest('an existing job is not overwritten', async (t) => {
   await server.call('PUT', '/job/api/jobs/taken', { body: { description: 'Mine' } })
   const page = await openSignedIn(t, server, '/jobs?new')
   await page.getByLabel('Name', { exact: true }).fill('taken')

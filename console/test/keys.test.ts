@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { go, openSharedServer, openSignedIn, openWithKey, typeFirst } from './open-console.ts'
 
 const server = await openSharedServer()
@@ -58,7 +58,7 @@ test('an admin makes an owner and its first key', async (t) => {
   assert.equal(json.ownerId, new URL(page.url()).searchParams.get('owner'))
 })
 
-test('a key grants only what it has, and does not revoke an admin', async (t) => {
+chaosTest('a key grants only what it has, and does not revoke an admin', async (t) => {
   const { apiKey } = await server.newKey(['READ', 'MANAGE'], { keyName: 'manager' })
   const page = await openWithKey(t, server, apiKey, { path: '/keys' })
   await rowOf(page, 'admin').waitFor()
@@ -70,7 +70,7 @@ test('a key grants only what it has, and does not revoke an admin', async (t) =>
   assert.equal(await scopes.count(), 2)
 })
 
-test('a key that may only read is offered no change', async (t) => {
+chaosTest('a key that may only read is offered no change', async (t) => {
   const { apiKey } = await server.newKey(['READ'], { keyName: 'reader' })
   const page = await openWithKey(t, server, apiKey)
   const screens = [

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
@@ -88,47 +88,51 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   await bar('1 succeeded, 1 failed, 2 not started')
 })
 
-test('a rollout under way is changed, as fields or as JSON, with what is refused at its field', async (t) => {
-  const { runId } = await rollOut(['c1', 'c2', 'c3', 'c4'], {
-    rollout: { waves, ratePerMinute: 1, next: { soakSeconds: 60 } },
-  })
-  const page = await openSignedIn(t, server, `/runs/${runId}`, { expected: [/400/] })
-  const definition = async () => (await server.call('GET', `/job/api/runs/${runId}`)).json.rollout.definition
-  const dialog = page.getByRole('dialog')
-  const change = dialog.getByRole('button', { name: 'Change' })
-  await page.getByRole('button', { name: 'Change…' }).click()
-  const field = dialog.getByLabel('Waves', { exact: true })
-  assert.equal(await field.inputValue(), '1, 2, 100%')
-  assert.equal(await dialog.getByLabel('Soak time').inputValue(), '1 min')
-  await field.fill('2, 100%')
-  await change.click()
-  await dialog.getByText(/must stay 1: that wave has begun\. \(J-500\)/).waitFor()
-  assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
-  await field.fill('1, 100%')
-  await dialog.getByLabel('Devices per minute').fill('600')
-  await change.click()
-  await dialog.waitFor({ state: 'detached' })
-  await page.getByText('Rolling out wave 1 of 2').waitFor()
-  const changed = { waves: [{ size: 1 }, { size: '100%' }], ratePerMinute: 600, next: { soakSeconds: 60 } }
-  assert.deepEqual(await definition(), changed)
+chaosTest(
+  'a rollout under way is changed, as fields or as JSON, with what is refused at its field',
+  async (t) => {
+    const { runId } = await rollOut(['c1', 'c2', 'c3', 'c4'], {
+      rollout: { waves, ratePerMinute: 1, next: { soakSeconds: 60 } },
+    })
+    const page = await openSignedIn(t, server, `/runs/${runId}`, { expected: [/400/] })
+    const definition = async () =>
+      (await server.call('GET', `/job/api/runs/${runId}`)).json.rollout.definition
+    const dialog = page.getByRole('dialog')
+    const change = dialog.getByRole('button', { name: 'Change' })
+    await page.getByRole('button', { name: 'Change…' }).click()
+    const field = dialog.getByLabel('Waves', { exact: true })
+    assert.equal(await field.inputValue(), '1, 2, 100%')
+    assert.equal(await dialog.getByLabel('Soak time').inputValue(), '1 min')
+    await field.fill('2, 100%')
+    await change.click()
+    await dialog.getByText(/must stay 1: that wave has begun\. \(J-500\)/).waitFor()
+    assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
+    await field.fill('1, 100%')
+    await dialog.getByLabel('Devices per minute').fill('600')
+    await change.click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Rolling out wave 1 of 2').waitFor()
+    const changed = { waves: [{ size: 1 }, { size: '100%' }], ratePerMinute: 600, next: { soakSeconds: 60 } }
+    assert.deepEqual(await definition(), changed)
 
-  await page.getByRole('button', { name: 'Change…' }).click()
-  await dialog.getByRole('button', { name: 'Edit as JSON' }).click()
-  const json = dialog.getByLabel('Rollout')
-  await json.fill('{ "stop": [{ "on": ["FAILED"] }] }')
-  await change.click()
-  await dialog.getByText('rollout.stop[0] must have either percent or count.').waitFor()
-  const grown = { ...changed, growth: { factor: 2, afterSucceeded: 1000 } }
-  await json.fill(JSON.stringify(grown))
-  await change.click()
-  await dialog.waitFor({ state: 'detached' })
-  assert.deepEqual(await definition(), grown)
-  // The fields have no place for it.
-  await page.getByRole('button', { name: 'Change…' }).click()
-  assert.deepEqual(JSON.parse(await json.inputValue()), grown)
-})
+    await page.getByRole('button', { name: 'Change…' }).click()
+    await dialog.getByRole('button', { name: 'Edit as JSON' }).click()
+    const json = dialog.getByLabel('Rollout')
+    await json.fill('{ "stop": [{ "on": ["FAILED"] }] }')
+    await change.click()
+    await dialog.getByText('rollout.stop[0] must have either percent or count.').waitFor()
+    const grown = { ...changed, growth: { factor: 2, afterSucceeded: 1000 } }
+    await json.fill(JSON.stringify(grown))
+    await change.click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.deepEqual(await definition(), grown)
+    // The fields have no place for it.
+    await page.getByRole('button', { name: 'Change…' }).click()
+    assert.deepEqual(JSON.parse(await json.inputValue()), grown)
+  },
+)
 
-test('what a key may not do to a rollout is disabled, with the reason', async (t) => {
+chaosTest('what a key may not do to a rollout is disabled, with the reason', async (t) => {
   const { runId } = await rollOut(['k1', 'k2'], { rollout: { waves } })
   const page = await openWithKey(t, server, await keyWith('READ'), {
     ...narrow,

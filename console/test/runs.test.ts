@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { go, openOwner, openSignedIn, signIn, typeFirst } from './open-console.ts'
 
@@ -59,7 +59,7 @@ test('a failed run is retried: the tabs count while it goes, and both runs are l
   await page.waitForURL(`${server.http}/runs/${retry}`)
 })
 
-test('failures of a run are grouped by reason, also while they come in', async (t) => {
+chaosTest('failures of a run are grouped by reason, also while they come in', async (t) => {
   const run = await launch('restart', ['w1', 'w2', 'w3', 'w4'])
   await end(run, 0, 'FAILED', { statusDetails: { reason: 'disk full' } })
   await end(run, 1, 'FAILED')
@@ -71,7 +71,7 @@ test('failures of a run are grouped by reason, also while they come in', async (
   assert.match((await reasons.first().textContent()) ?? '', /^disk full/)
 })
 
-test('a retry asks, and leaves out what was canceled on purpose unless it is chosen', async (t) => {
+chaosTest('a retry asks, and leaves out what was canceled on purpose unless it is chosen', async (t) => {
   const run = await launch('restart', ['r1', 'r2', 'r3'])
   await end(run, 0, 'FAILED')
   await server.call('POST', `/job/api/executions/${run.ids[1]}/cancel`)
@@ -108,7 +108,7 @@ test('a run is canceled after a question, and forced when a device does not answ
   await page.getByRole('button', { name: 'Force cancel' }).waitFor({ state: 'detached' })
 })
 
-test('the browser reports the end of a run that is watched, also while the tab is hidden', async (t) => {
+chaosTest('the browser reports the end of a run that is watched, also while the tab is hidden', async (t) => {
   const run = await launch('restart', ['n1'])
   const page = await openPage(t)
   // A browser without a window allows none.
@@ -137,7 +137,7 @@ test('the browser reports the end of a run that is watched, also while the tab i
   ])
 })
 
-test('a row that leaves the state of its tab leaves the table', async (t) => {
+chaosTest('a row that leaves the state of its tab leaves the table', async (t) => {
   const run = await launch('restart', ['c1', 'c2'])
   const page = await openSignedIn(t, server, `/runs/${run.runId}?execState=PENDING`)
   await page.getByRole('link', { name: 'c1', exact: true }).waitFor()
@@ -195,7 +195,7 @@ test('filters of executions stand in the address, over a reload and the way back
   await link('f2').waitFor()
 })
 
-test('runs are filtered by job and by whether they have ended, and move while one looks', async (t) => {
+chaosTest('runs are filtered by job and by whether they have ended, and move while one looks', async (t) => {
   const run = await launch('update', ['g1'])
   const page = await openSignedIn(t, server, '/runs?jobName=update&finished=false')
   const link = page.getByRole('table').getByRole('link', { name: String(run.runId), exact: true })
@@ -210,7 +210,7 @@ test('runs are filtered by job and by whether they have ended, and move while on
   await link.waitFor({ state: 'detached' })
 })
 
-test('an export has what the filters let through, as CSV and as JSON', async (t) => {
+chaosTest('an export has what the filters let through, as CSV and as JSON', async (t) => {
   const names = Array.from({ length: 250 }, (_, index) => `x${index}`)
   for (const name of names) await server.call('PUT', `/job/api/devices/${name}`, { body: {} })
   const reply = await server.trigger('restart', names)
@@ -236,7 +236,7 @@ test('an export has what the filters let through, as CSV and as JSON', async (t)
   assert.deepEqual(json[0], (await server.call('GET', `/job/api/executions/${json[0].jobExecutionId}`)).json)
 })
 
-test('what is not there says where to go', async (t) => {
+chaosTest('what is not there says where to go', async (t) => {
   const page = await openSignedIn(t, server, '/runs/987654', { expected: [/404/] })
   await page.getByText('Run not found').waitFor()
   await page.goto(`${server.http}/executions/987654`)
@@ -245,7 +245,7 @@ test('what is not there says where to go', async (t) => {
   await page.waitForURL(`${server.http}/executions`)
 })
 
-test('a filter of a link that cannot be applied is reported', async (t) => {
+chaosTest('a filter of a link that cannot be applied is reported', async (t) => {
   const page = await openSignedIn(t, server, '/executions?execState=BROKEN&runId=x')
   await page.getByRole('alert').getByText('execState=BROKEN, runId=x').waitFor()
   await go(page, '/executions?execState=FAILED')
@@ -268,7 +268,7 @@ test('a filter of a link that cannot be applied is reported', async (t) => {
   await page.getByRole('link', { name: 'what failed' }).waitFor({ state: 'detached' })
 })
 
-test('selected executions are canceled or retried together, and those of a filter only', async (t) => {
+chaosTest('selected executions are canceled or retried together, and those of a filter only', async (t) => {
   const run = await launch('restart', ['k1', 'k2', 'k3', 'k4'])
   await end(run, 0, 'FAILED')
   const page = await openSignedIn(t, server, `/executions?runId=${run.runId}`)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
@@ -97,7 +97,7 @@ test('a window is made, shows its next openings in a zone that it names, is used
   await page.waitForURL(`${server.http}/windows`)
 })
 
-test('a run is triggered in a window, or at any time with a note', async (t) => {
+chaosTest('a run is triggered in a window, or at any time with a note', async (t) => {
   await put('windows/mornings', { cron: '0 6 * * *', durationMinutes: 60, timeZone: 'UTC' })
   await put('jobs/reboot', { window: 'mornings' })
   await put('windows/evenings', { cron: '0 20 * * *', durationMinutes: 60, timeZone: 'UTC' })
@@ -263,7 +263,7 @@ test('the calendar shows coming runs and the windows by zone, in the zone that i
   await checkLook(phone)
 })
 
-test('a run starts later, which the page of the trigger and of the run say with a zone', async (t) => {
+chaosTest('a run starts later, which the page of the trigger and of the run say with a zone', async (t) => {
   await put('jobs/later', {})
   const page = await openSignedIn(t, server, '/trigger?jobName=later&deviceId=d1', berlin)
   const at = page.getByLabel('Start at, in Europe/Berlin time')

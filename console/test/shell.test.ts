@@ -5,10 +5,10 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { testSize } from '@jobcast/testkit/test-size'
+import { isChaos } from '@jobcast/testkit/test-size'
 import { buildConsoleIfStale, builtFolder } from '../build.ts'
 import { routes } from '../src/routes.ts'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
 import {
@@ -42,22 +42,22 @@ test('the page comes back by itself after a restart of the server, and misses no
   await page.getByRole('button', { name: '1 waiting' }).waitFor()
 })
 
-/** `npm test` loads some of them, and has the others sent. Without loading, accessibility.test.ts opens each. */
-const loadedScreens = testSize('loadedScreens', { test: 5, chaos: routes.length })
-
-test('every screen loads from its own address', async (t) => {
+/** `npm test` loads one of them, and opens the others on the page that is loaded. */
+test('every screen opens at its own address', async (t) => {
   const { server, page } = await openConsole(t, { expected: [/404/] }) // there is nothing with the name 1
   const addresses = routes.map(({ path }) => server.http + path.replaceAll(/:\w+/g, '1'))
   const sent = await Promise.all(addresses.map(async (address) => (await fetch(address)).text()))
   assert.equal(new Set(sent).size, 1)
-  const first = seededRandom(testSeed).below(routes.length)
-  for (let count = 0; count < loadedScreens; count++) {
-    await page.goto(addresses[(first + count) % addresses.length] as string)
+  const loaded = seededRandom(testSeed).below(routes.length)
+  for (const [index, address] of addresses.entries()) {
+    if (isChaos || index === loaded) await page.goto(address)
+    else await go(page, address)
+    await page.waitForURL(address)
     await page.locator('main h1').waitFor()
   }
 })
 
-test('light and dark follow the system, until one is chosen, which is kept', async (t) => {
+chaosTest('light and dark follow the system, until one is chosen, which is kept', async (t) => {
   const server = await openSharedServer()
   const page = await openWithKey(t, server, server.adminKey, { colorScheme: 'dark' })
   const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
@@ -170,7 +170,7 @@ test('nothing that was built is loaded from elsewhere', async () => {
   }
 })
 
-test('a screen that could not be loaded appears by itself when the server is back', async (t) => {
+chaosTest('a screen that could not be loaded appears by itself when the server is back', async (t) => {
   const { page } = await openConsole(t, { path: '/', expected: [/ERR_|Failed to (load|fetch)|preload/] })
   await page.route(/\/assets\/|\/$/, (route) => route.abort('connectionrefused'))
   await page.getByRole('link', { name: 'Webhooks' }).click()
@@ -179,7 +179,7 @@ test('a screen that could not be loaded appears by itself when the server is bac
   await page.getByText('No webhooks yet').waitFor()
 })
 
-test('a name that is long or written from right to left stays in its place', async (t) => {
+chaosTest('a name that is long or written from right to left stays in its place', async (t) => {
   const server = await openOwner()
   const ids = ['x'.repeat(128), 'left\u202eright']
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openConsole, openOwner, openSharedServer, openWithKey, waitUntilLive } from './open-console.ts'
 
@@ -45,7 +45,7 @@ test('a link with a ticket signs in once, and nothing of it stays in the address
   assert.equal(another.url(), `${server.http}/sign-in`)
 })
 
-test('a link with a ticket asks before it replaces a session', async (t) => {
+chaosTest('a link with a ticket asks before it replaces a session', async (t) => {
   const { server, page } = await openConsole(t)
   const { apiKey, keyId } = await server.newKey(['READ'], { keyName: 'somebody else' })
   const linkOf = async () => {
@@ -65,7 +65,7 @@ test('a link with a ticket asks before it replaces a session', async (t) => {
   assert.equal(await signedInAs(), keyId)
 })
 
-test('a rejected key is reported with its code', async (t) => {
+chaosTest('a rejected key is reported with its code', async (t) => {
   const server = await openOwner()
   const page = await openPage(t, { expected: [/403/] })
   await page.goto(server.http)
@@ -89,7 +89,7 @@ test('a session whose key is revoked leads back to the sign-in at once', async (
   await page.getByLabel('API key').waitFor()
 })
 
-test('what the scopes of the key do not allow is not offered', async (t) => {
+chaosTest('what the scopes of the key do not allow is not offered', async (t) => {
   const server = await openOwner()
   const { apiKey } = await server.newKey(['READ'])
   const page = await openPage(t)
@@ -102,7 +102,7 @@ test('what the scopes of the key do not allow is not offered', async (t) => {
   assert.equal(await page.getByRole('link', { name: 'Trigger' }).count(), 0)
 })
 
-test('a link to another site does not lead there after the sign-in', async (t) => {
+chaosTest('a link to another site does not lead there after the sign-in', async (t) => {
   const { server, page } = await openConsole(t)
   for (const next of ['https://elsewhere.invalid/', '//elsewhere.invalid/', '/\\elsewhere.invalid/']) {
     await page.goto(`${server.http}/sign-in?next=${encodeURIComponent(next)}`)
@@ -132,7 +132,7 @@ test('a key of each single scope lands on a screen that it can use', async (t) =
   }
 })
 
-test('a key that may only read gets no trigger form, not even by its address', async (t) => {
+chaosTest('a key that may only read gets no trigger form, not even by its address', async (t) => {
   const server = await openOwner()
   const { apiKey } = await server.newKey(['READ'])
   const page = await openWithKey(t, server, apiKey, { path: '/trigger?jobName=restart&deviceId=a' })

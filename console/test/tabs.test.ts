@@ -1,11 +1,11 @@
 // Several tabs of one browser: they share the session and the event stream.
 
 import assert from 'node:assert/strict'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openOwner, signIn, waitUntilLive } from './open-console.ts'
 
-test('eight tabs are live at once, and all show what happens', async (t) => {
+chaosTest('eight tabs are live at once, and all show what happens', async (t) => {
   const server = await openOwner()
   const page = await openPage(t)
   await signIn(page, server, '/devices')
@@ -22,7 +22,7 @@ test('eight tabs are live at once, and all show what happens', async (t) => {
   for (const tab of others) await tab.getByRole('link', { name: 'second-one' }).waitFor()
 })
 
-test('a tab that was hidden shows what it has missed', async (t) => {
+chaosTest('a tab that was hidden shows what it has missed', async (t) => {
   const server = await openOwner()
   const page = await openPage(t)
   await signIn(page, server, '/devices')
@@ -59,27 +59,30 @@ test('signing out in one tab signs out the others, which say why, and signing in
   assert.equal(other.url(), `${server.http}/devices`)
 })
 
-test('when the session has expired the sign-in says so, and what was typed is still there', async (t) => {
-  const server = await openOwner()
-  const page = await openPage(t, { expected: [/40[34]/] })
-  await signIn(page, server, '/jobs?new')
-  await page.getByLabel('Name', { exact: true }).fill('half-typed')
-  await page.getByLabel('Description').fill('A long text')
-  // As after twelve hours: the cookie is there, the session is not.
-  await page.request.delete(`${server.http}/job/api/session`, { headers: { origin: server.http } })
-  await page.getByRole('button', { name: 'Create job' }).click()
-  await page.getByText('Your session has expired.').waitFor()
-  assert.equal(await page.getByLabel('Description').isVisible(), false)
-  await page.getByLabel('API key').fill(server.adminKey)
-  await page.keyboard.press('Enter')
-  await waitUntilLive(page)
-  assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'half-typed')
-  assert.equal(await page.getByLabel('Description').inputValue(), 'A long text')
-  await page.getByRole('button', { name: 'Create job' }).click()
-  await page.waitForURL(`${server.http}/jobs/half-typed`)
-})
+chaosTest(
+  'when the session has expired the sign-in says so, and what was typed is still there',
+  async (t) => {
+    const server = await openOwner()
+    const page = await openPage(t, { expected: [/40[34]/] })
+    await signIn(page, server, '/jobs?new')
+    await page.getByLabel('Name', { exact: true }).fill('half-typed')
+    await page.getByLabel('Description').fill('A long text')
+    // As after twelve hours: the cookie is there, the session is not.
+    await page.request.delete(`${server.http}/job/api/session`, { headers: { origin: server.http } })
+    await page.getByRole('button', { name: 'Create job' }).click()
+    await page.getByText('Your session has expired.').waitFor()
+    assert.equal(await page.getByLabel('Description').isVisible(), false)
+    await page.getByLabel('API key').fill(server.adminKey)
+    await page.keyboard.press('Enter')
+    await waitUntilLive(page)
+    assert.equal(await page.getByLabel('Name', { exact: true }).inputValue(), 'half-typed')
+    assert.equal(await page.getByLabel('Description').inputValue(), 'A long text')
+    await page.getByRole('button', { name: 'Create job' }).click()
+    await page.waitForURL(`${server.http}/jobs/half-typed`)
+  },
+)
 
-test('a list that is refused leads to the sign-in, not to an error inside the page', async (t) => {
+chaosTest('a list that is refused leads to the sign-in, not to an error inside the page', async (t) => {
   const server = await openOwner()
   const page = await openPage(t, { expected: [/403/] })
   await signIn(page, server, '/jobs')

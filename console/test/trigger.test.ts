@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openOwner, openSignedIn } from './open-console.ts'
 
@@ -82,7 +82,7 @@ test('a trigger by keys alone', async (t) => {
   await page.getByRole('table').getByRole('link', { name: 'gate-2' }).waitFor()
 })
 
-test('Enter chooses the job whose whole name was typed, also where others come first', async (t) => {
+chaosTest('Enter chooses the job whose whole name was typed, also where others come first', async (t) => {
   await server.call('PUT', '/job/api/jobs/aaa-restart', { body: {} })
   await server.call('PUT', '/job/api/jobs/reboot', { body: {} })
   const page = await openSignedIn(t, server, '/trigger')
@@ -109,7 +109,7 @@ test('pressed twice it makes one run', async (t) => {
   assert.equal((await runsNow()).length, before + 1)
 })
 
-test('an answer that was lost makes one run when it is asked for again', async (t) => {
+chaosTest('an answer that was lost makes one run when it is asked for again', async (t) => {
   await newDevice(server, 'lost')
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=lost', {
     expected: [/jobs\/execute/],
@@ -131,7 +131,7 @@ test('an answer that was lost makes one run when it is asked for again', async (
   assert.equal((await runsNow()).length, before + 1)
 })
 
-test('devices by tag and by paste; names that are none are shown as such', async (t) => {
+chaosTest('devices by tag and by paste; names that are none are shown as such', async (t) => {
   for (const deviceId of ['lab-1', 'lab-2', 'lab-3']) {
     await server.call('PUT', `/job/api/devices/${deviceId}`, { body: { tags: ['lab'] } })
   }
@@ -153,7 +153,7 @@ test('devices by tag and by paste; names that are none are shown as such', async
   await untilCount(page, 'offline', 3)
 })
 
-test('the counts follow the devices before the button is pressed', async (t) => {
+chaosTest('the counts follow the devices before the button is pressed', async (t) => {
   const device = await newDevice(server, 'counted')
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=counted')
   await untilCount(page, 'offline', 1)
@@ -200,7 +200,7 @@ test('J-301 is said at the job, J-001 at the devices, which can be left out', as
   assert.equal(await page.getByRole('combobox', { name: 'Job' }).getAttribute('aria-invalid'), 'true')
 })
 
-test('the chosen devices are still there after Back, few or many', async (t) => {
+chaosTest('the chosen devices are still there after Back, few or many', async (t) => {
   const many = Array.from({ length: 60 }, (_, index) => `back-${index}`)
   await server.putJobAndDevices('restart', many)
   const page = await openSignedIn(t, server, '/trigger?jobName=restart')
@@ -220,7 +220,7 @@ test('the chosen devices are still there after Back, few or many', async (t) => 
   await page.getByRole('heading', { name: '60 devices chosen' }).waitFor()
 })
 
-test('a key that may only trigger does so by names', async (t) => {
+chaosTest('a key that may only trigger does so by names', async (t) => {
   await newDevice(server, 'blind')
   const { apiKey } = await server.newKey(['TRIGGER'])
   const page = await openPage(t, { expected: [/403/] })

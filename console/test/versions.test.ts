@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { newAuthor } from '@jobcast/testkit/author'
 import { newDevice } from '@jobcast/testkit/call-device'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
@@ -64,7 +64,7 @@ test('versions of a job are compared side by side, say what used them, and one i
   assert.ok(excess <= 0, `${excess} pixels too wide`)
 })
 
-test('whoever edits a job that another has changed meanwhile is told, and decides', async (t) => {
+chaosTest('whoever edits a job that another has changed meanwhile is told, and decides', async (t) => {
   await put('jobs/shared', { description: 'First' })
   const page = await openSignedIn(t, server, '/jobs/shared', { expected: [/412/] })
   await page.getByLabel('Description').fill('Mine')
@@ -176,7 +176,7 @@ test('a trigger asks for parameters by the schema of the job, says at the field 
   await page.getByText('"token": "********"').waitFor()
 })
 
-test('a signed job names the keys that have signed it', async (t) => {
+chaosTest('a signed job names the keys that have signed it', async (t) => {
   const document = { handler: 'signed' }
   const envelope = newAuthor().sign({ jobName: 'signed', version: 1, document })
   assert.equal((await put('jobs/signed', { document, signatures: [envelope] })).status, 201)

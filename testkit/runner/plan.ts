@@ -118,9 +118,9 @@ function plannedFiles(root: string, size: Size): Planned[] {
   return [...first, ...again]
 }
 
-/** They import a size or a seed themselves, or what does: the suite of the stores, and axe. */
+/** They import a size or a seed themselves, or what does: the suite of the stores, axe, and tests in the browser. */
 function hasSize(root: string, file: string): boolean {
-  const isSized = /@jobcast\/testkit\/test-(size|seed)|\/(exercise-store|find-violations)\.ts/
+  const isSized = /@jobcast\/testkit\/test-(size|seed)|\/(exercise-store|find-violations|browser-test)\.ts/
   return isSized.test(readFileSync(join(root, file), 'utf8'))
 }
 
