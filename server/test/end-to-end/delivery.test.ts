@@ -22,7 +22,8 @@ const deviceIds = deviceIdsUpTo(Math.ceil(total / 20))
 const serverKills = Math.ceil(total / 125)
 /** So many wait at a time, that all of it is spread over all kills. */
 const maxOpen = 2 * deviceIds.length
-const failsafeMs = 60_000 + 30 * total
+/** On a machine that does ten other things at once it takes a minute for every hundred. */
+const failsafeMs = 120_000 + 600 * total
 
 type Fleet = Map<string, SimulatedDevice>
 /** To which device each execution was handed, as often as it was. */

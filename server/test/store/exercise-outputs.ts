@@ -205,14 +205,18 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
   await t.test('a reader beside a writer never sees more than the reported length', async () => {
     const { read, write, text } = await seedStarted()
     const pieces = testSize('pieces', { test: 60, chaos: 900 })
-    const sent: Promise<unknown>[] = []
-    const looks: ReturnType<typeof read>[] = []
-    for (let at = 0; at < pieces; at++) {
-      sent.push(write(at, String.fromCharCode(97 + (at % 26))))
-      looks.push(read(0, 1000))
+    // More at once would wait for a connection longer than the store lets them.
+    const atOnce = 60
+    for (let first = 0; first < pieces; first += atOnce) {
+      const sent: Promise<unknown>[] = []
+      const reads: ReturnType<typeof read>[] = []
+      for (let at = first; at < Math.min(first + atOnce, pieces); at++) {
+        sent.push(write(at, String.fromCharCode(97 + (at % 26))))
+        reads.push(read(0, 1000))
+      }
+      for (const { data, length } of await Promise.all(reads)) assert.equal(data.length, length)
+      await Promise.all(sent)
     }
-    for (const { data, length } of await Promise.all(looks)) assert.equal(data.length, length)
-    await Promise.all(sent)
     assert.equal((await text()).length, pieces)
   })
 
