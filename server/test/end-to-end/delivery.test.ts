@@ -22,7 +22,7 @@ const deviceIds = deviceIdsUpTo(Math.ceil(total / 20))
 const serverKills = Math.ceil(total / 125)
 /** So many wait at a time, that all of it is spread over all kills. */
 const maxOpen = 2 * deviceIds.length
-const failsafeMs = 60_000 + 30 * total
+const failsafeMs = 180_000 + 30 * total
 
 type Fleet = Map<string, SimulatedDevice>
 /** To which device each execution was handed, as often as it was. */
@@ -142,7 +142,8 @@ async function killDevices(
     const deviceId = random.pick(deviceIds)
     const line = fleet.get(deviceId)?.line
     if (line === undefined || line.isClosed) continue
-    if (random.chance(0.2)) {
+    // The first in any case, so that no seed is without one.
+    if (killed.devices === 0 || random.chance(0.2)) {
       bringToLife(deviceId)
       killed.devices++
     } else {
