@@ -81,9 +81,21 @@ test('a redirect is not followed', async (t) => {
   assert.ok(!wasReached)
 })
 
+/** A busy machine may take longer than the first ones to connect, or to answer what it should. */
+const timeoutsMs = [50, 500, 5000, 60_000]
+
 test('a receiver that says nothing is left after a time', async (t) => {
-  const { post } = await openReceiver(t, () => undefined, { timeoutMs: 50 })
-  assert.deepEqual(await post(), { status: null, error: 'no answer within 50 ms', retryAfterMs: 0 })
+  for (const timeoutMs of timeoutsMs) {
+    let wasReached = false
+    const listener = () => {
+      wasReached = true
+    }
+    const { post } = await openReceiver(t, listener, { timeoutMs })
+    const answer = await post()
+    if (!wasReached && timeoutMs !== timeoutsMs.at(-1)) continue
+    const error = `no answer within ${timeoutMs} ms`
+    return assert.deepEqual(answer, { status: null, error, retryAfterMs: 0 })
+  }
 })
 
 test('a body without an end is cut off, and the status counts', async (t) => {
@@ -103,12 +115,11 @@ test('a body without an end is cut off, and the status counts', async (t) => {
 })
 
 test('a body that stops on the way is cut off after the time, and the status counts', async (t) => {
-  // A busy machine may take longer than that for the status.
-  for (const timeoutMs of [500, 5000, 60_000]) {
+  for (const timeoutMs of timeoutsMs) {
     const respond: RequestListener = (_, response) => void response.writeHead(200).write('x')
     const { post } = await openReceiver(t, respond, { timeoutMs })
     const answer = await post()
-    if (answer?.status === null && timeoutMs < 60_000) continue
+    if (answer?.status === null && timeoutMs !== timeoutsMs.at(-1)) continue
     return assert.deepEqual(answer, { status: 200, error: null, retryAfterMs: 0 })
   }
 })
