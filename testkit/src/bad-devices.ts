@@ -2,6 +2,7 @@
 // cost the server. This file is both the thread's program and the way to talk to it.
 
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { LineClosed, MqttLine, NotLetIn } from './mqtt-line.ts'
@@ -59,10 +60,18 @@ async function misbehave({ mqtt, tokens, seed }: Order): Promise<void> {
   parentPort?.postMessage(counts)
 }
 
-/**
- * Asks for its large document again and again, and never reads an answer. True if all it asked was read nevertheless:
- * 18 MB, more than the system keeps between the two.
- */
+/** More than the system keeps between two programs: 18 MB, or what it says that its buffers may grow to. */
+const unreadBytes = Math.max(18e6, 2 * (mostOf('tcp_rmem') + mostOf('tcp_wmem')))
+
+function mostOf(buffer: string): number {
+  try {
+    return Number(readFileSync(`/proc/sys/net/ipv4/${buffer}`, 'utf8').split(/\s+/)[2]) || 0
+  } catch {
+    return 0
+  }
+}
+
+/** Asks for its large document again and again, and never reads an answer. True if all it asked was read nevertheless. */
 async function beStuck(
   mqtt: string,
   token: string,
@@ -72,7 +81,8 @@ async function beStuck(
   const line = await MqttLine.open(mqtt, { deviceId: 'stuck', token })
   await line.subscribe('notify', 'notify-next', '$next/get/+')
   line.stream.pause()
-  for (let i = 0; i < 3000; i++) line.publishUnconfirmed('$next/get', { padding: 'x'.repeat(6000) })
+  for (let sent = 0; sent < unreadBytes; sent += 6000)
+    line.publishUnconfirmed('$next/get', { padding: 'x'.repeat(6000) })
   onStuck()
   // It stays to the end: the server must live with it, not only survive it.
   if (!isOver.aborted) await Promise.race([line.closed, once(isOver, 'abort')])

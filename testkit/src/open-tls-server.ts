@@ -19,8 +19,8 @@ export function openTlsServer(): Promise<OpenServer> {
   })
 }
 
-/** The certificate of the server is for this name. */
-export const tlsHost = 'localhost'
+/** The certificate of the server is for this address, and it has one: localhost may be ::1 first, where nobody listens. */
+export const tlsHost = '127.0.0.1'
 
 export function mqttPortOf({ server }: OpenServer): number {
   return Number(new URL(server.mqtt).port)

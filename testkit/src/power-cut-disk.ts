@@ -23,12 +23,12 @@ export function openPowerCutDisk(parent: string, whyNot: (reason: string) => voi
   const image = join(parent, 'disk.img')
   const folder = join(parent, 'disk')
   try {
+    run('perl', '-e', '1')
     mkdirSync(folder)
     writeFileSync(image, '')
     run('truncate', '--size', '512M', image)
     run('mkfs.ext4', '-q', '-F', image)
     run('mount', '-o', 'loop', image, folder)
-    run('perl', '-e', '1')
   } catch (error) {
     whyNot(`no disk to cut here: ${(error as Error).message.split('\n')[0]}`)
     return undefined

@@ -12,7 +12,7 @@ export type RawReply = {
 }
 
 /** A failsafe, far above what a server takes to close a connection that it said it would close. */
-const closeMs = 30_000
+const closeMs = 120_000
 
 /**
  * Sends it and gives what came back: once the server has closed the connection, or once it has answered so many times

@@ -51,7 +51,7 @@ export function startProgram(
   const [command = '', ...words] = [...before, process.execPath, ...serve]
   const child = spawn(command, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, DATABASE_URL: '', NODE_COMPILE_CACHE: compileCache, ...env },
+    env: { ...environment(), DATABASE_URL: '', NODE_COMPILE_CACHE: compileCache, ...env },
   })
   endWithProcess(child)
   const output = { lines: [] as string[], errors: '' }
@@ -75,7 +75,14 @@ export function startProgram(
       const pid = child.pid as number
       resolve({ ...buildApi(http, adminKey), mqtt, pid, process: child, output, end })
     })
-    void gone.then(() => reject(new Error(`the server did not start: ${output.errors}`)))
+    const written = () => [...output.lines, output.errors].join('\n')
+    gone.then(() => reject(new Error(`the server did not start: ${written()}`)), reject)
   })
   return { ready: within(startMs, 'the server is not ready', ready), end }
+}
+
+/** Without the settings of a Jobcast that somebody runs or calls from this shell. */
+function environment(): NodeJS.ProcessEnv {
+  const isSetting = (name: string) => /^(JOBCAST_(?!TEST_)|OTEL_)/.test(name)
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)))
 }

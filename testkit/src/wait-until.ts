@@ -15,7 +15,7 @@ const [leastMs, mostMs] = [5, 200]
 export async function waitUntil(
   what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,
-  { timeoutMs = 60_000, intervalMs }: WaitOptions = {},
+  { timeoutMs = 120_000, intervalMs }: WaitOptions = {},
 ): Promise<number> {
   const begun = performance.now()
   while (!(await isSo())) {

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { test } from 'node:test'
 import { type SpawnedServer, spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
@@ -17,7 +18,7 @@ const windowMs = isTable
   ? Number(argument.slice('seconds='.length)) * 1000
   : testSize('windowMs', { test: 400, chaos: 700 })
 /** A busy machine disturbs a window now and then, an abuser every one: the best round counts. */
-const rounds = isTable ? 3 : 5
+const rounds = isTable ? 3 : 15
 const leastKept = 0.6
 
 type Measured = { before: TriggerRate; beside: TriggerRate; kept: number }
@@ -35,14 +36,17 @@ async function measure(server: SpawnedServer, kind: AbuseKind | ManyKind, fleet:
   const { key, abuserKey: apiKey, deviceId, token } = fleet
   const before = await measureTriggers(server.http, key, windowMs)
   const abuser = fork(abuserFile, { stdio: 'inherit' })
+  const gone = once(abuser, 'close')
+  const failed = gone.then(([code]) => Promise.reject(new Error(`the abuser ended with ${code}`)))
+  failed.catch(() => undefined)
   try {
     abuser.send({ kind, http: server.http, mqtt: server.mqtt, deviceId, token, apiKey })
-    await once(abuser, 'message')
+    await Promise.race([once(abuser, 'message'), failed])
     const beside = await measureTriggers(server.http, key, windowMs)
     return { before, beside, kept: beside.perSecond / before.perSecond }
   } finally {
     abuser.kill('SIGKILL')
-    await once(abuser, 'close')
+    await gone
   }
 }
 
@@ -55,7 +59,12 @@ async function bestOf(server: SpawnedServer, kind: AbuseKind | ManyKind, fleet: 
   return best
 }
 
-test('one connection at full speed leaves another owner most of its triggers a second', async (t) => {
+/** There the abuser takes its share of the core, whatever the service does. */
+const onOneCore = availableParallelism() === 1 && 'caller, service and abuser share one core'
+
+test('one connection at full speed leaves another owner most of its triggers a second', {
+  skip: onOneCore,
+}, async (t) => {
   const folder = newTemporaryFolder()
   const server = await spawnServer(folder, '--log-level', 'error')
   t.after(() => server.end('SIGKILL'))

@@ -28,7 +28,8 @@ type SignIn = () => Promise<DeviceOptions>
 const byCertificate: SignIn = async () => {
   await seedDeviceAnew(api, certifiedDeviceId)
   return {
-    host: tlsHost,
+    // Not tlsHost: it sends the host as the name of the server, which an address cannot be.
+    host: 'localhost',
     port: mqttPortOf(api),
     clientId: certifiedDeviceId,
     caPath: certificates.ca,

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openServer } from '@jobcast/testkit/open-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { putJob, seedDevice, trigger, waitForEnd } from './support/seed.ts'
 
 const script = fileURLToPath(new URL('../../../docs/examples/device.sh', import.meta.url))
@@ -33,16 +34,27 @@ test('docs/examples/device.sh waits for jobs, works, and reports', {
     said += chunk
   })
   const gone = once(device, 'close')
+  let isGone = false
+  const failed = gone.then(([code]) => {
+    isGone = true
+    throw new Error(`the device ended with ${code}: ${said}`)
+  })
+  failed.catch(() => undefined)
   t.after(async () => {
-    process.kill(-(device.pid as number), 'SIGTERM')
+    if (!isGone) process.kill(-(device.pid as number), 'SIGTERM')
     await gone
   })
 
-  const ended = await waitForEnd(api, first)
+  const ended = await Promise.race([waitForEnd(api, first), failed])
   assert.equal(ended.execState, 'SUCCEEDED', said)
   // The device waits by now, or is about to: this one comes through the long poll.
   const second = await trigger(api, 'hello', 'shell-device')
-  assert.equal((await waitForEnd(api, second)).execState, 'SUCCEEDED', said)
-  assert.match(said, new RegExp(`working on ${first}\n.*working on ${second}\n`, 's'))
+  assert.equal((await Promise.race([waitForEnd(api, second), failed])).execState, 'SUCCEEDED', said)
+  // What it wrote may arrive after what it has sent.
+  const expected = new RegExp(`working on ${first}\n.*working on ${second}\n`, 's')
+  await waitUntil(
+    () => `${expected} in ${said}`,
+    () => expected.test(said),
+  )
   assert.ok(!said.includes(token))
 })

@@ -19,7 +19,7 @@ setDefaultCACertificates([ca])
 
 async function open(address: string): Promise<TLSSocket> {
   const { port } = new URL(address)
-  const socket = connect({ host: 'localhost', port: Number(port), ca, servername: 'localhost' })
+  const socket = connect({ host: '127.0.0.1', port: Number(port), ca, servername: 'localhost' })
   await once(socket, 'secureConnect')
   return socket
 }
@@ -47,7 +47,7 @@ test('SIGHUP reads certificate and key again without dropping a connection', asy
   const { port: mqttPort } = new URL(server.mqtt)
   await server.call('PUT', '/job/api/devices/kiosk-1', { body: {} })
   const { deviceToken } = (await server.call('POST', '/job/api/devices/kiosk-1/credential')).json
-  const device = await connectAsync(`mqtts://localhost:${mqttPort}`, {
+  const device = await connectAsync(`mqtts://127.0.0.1:${mqttPort}`, {
     username: 'kiosk-1',
     password: deviceToken,
     ca,

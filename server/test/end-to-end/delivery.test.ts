@@ -143,7 +143,8 @@ async function killDevices(
     const deviceId = random.pick(deviceIds)
     const line = fleet.get(deviceId)?.line
     if (line === undefined || line.isClosed) continue
-    if (random.chance(0.2)) {
+    // The first in any case, so that no seed is without one.
+    if (killed.devices === 0 || random.chance(0.2)) {
       bringToLife(deviceId)
       killed.devices++
     } else {

@@ -39,20 +39,31 @@ async function watchLiveness(server: SpawnedServer, work: Promise<unknown>): Pro
   return times
 }
 
-// The promise is 100 ms; the bound here is one that also a busy machine keeps. The benchmark measures it.
+// The promise is 100 ms; the bound here is one that also a busy machine keeps in some of its tries. The benchmark measures it.
 const boundMs = 2000
+const tries = 5
 /** What each sync takes longer: more than the bound, so that an event loop that waited for it would be noticed. */
 const delayMs = 2500
+
+/** An event loop that waits for the disk does so in every try. */
+async function assertOnceWithinBound(measure: () => Promise<number[]>): Promise<void> {
+  const slowest: number[] = []
+  do slowest.push(Math.max(...(await measure())))
+  while (Math.min(...slowest) >= boundMs && slowest.length < tries)
+  assert.ok(Math.min(...slowest) < boundMs, `the slowest answers took ${slowest} ms`)
+}
 
 test(`/livez answers while ${count} devices of a call are written`, async (t) => {
   const server = await open(t)
 
   await t.test('in several calls at once', async (t) => {
-    const calls = Promise.all(Array.from({ length: 4 }, () => server.trigger('restart', deviceIds)))
-    const times = await watchLiveness(server, calls)
-    assert.ok((await calls).every((reply) => reply.status === 201))
-    t.diagnostic(`${times.length} answers, the slowest after ${Math.round(Math.max(...times))} ms`)
-    assert.ok(Math.max(...times) < boundMs)
+    await assertOnceWithinBound(async () => {
+      const calls = Promise.all(Array.from({ length: 4 }, () => server.trigger('restart', deviceIds)))
+      const times = await watchLiveness(server, calls)
+      assert.ok((await calls).every((reply) => reply.status === 201))
+      t.diagnostic(`${times.length} answers, the slowest after ${Math.round(Math.max(...times))} ms`)
+      return times
+    })
   })
 
   await t.test('to a slow disk', async (t) => {
@@ -61,16 +72,21 @@ test(`/livez answers while ${count} devices of a call are written`, async (t) =>
       fdatasync: `delay_enter=${delayMs * 1000}`,
     })
     if (typeof disk === 'string') return t.skip(disk)
-    const begun = performance.now()
-    const calls = Promise.all([server.trigger('restart', deviceIds), server.trigger('restart', ['device-1'])])
-    const times = await watchLiveness(server, calls)
-    const ms = performance.now() - begun
-    await disk.end()
-    assert.ok((await calls).every((reply) => reply.status === 201))
-    t.diagnostic(
-      `written after ${Math.round(ms)} ms; ${times.length} answers meanwhile, the slowest after ${Math.round(Math.max(...times))} ms`,
-    )
-    assert.ok(ms > delayMs, 'the disk was not slow')
-    assert.ok(Math.max(...times) < boundMs)
+    t.after(() => disk.end())
+    await assertOnceWithinBound(async () => {
+      const begun = performance.now()
+      const calls = Promise.all([
+        server.trigger('restart', deviceIds),
+        server.trigger('restart', ['device-1']),
+      ])
+      const times = await watchLiveness(server, calls)
+      const ms = performance.now() - begun
+      assert.ok((await calls).every((reply) => reply.status === 201))
+      t.diagnostic(
+        `written after ${Math.round(ms)} ms; ${times.length} answers meanwhile, the slowest after ${Math.round(Math.max(...times))} ms`,
+      )
+      assert.ok(ms > delayMs, 'the disk was not slow')
+      return times
+    })
   })
 })

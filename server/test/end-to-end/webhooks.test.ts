@@ -169,6 +169,9 @@ async function assertGone(server: Api, { receiver }: Gone): Promise<void> {
   await receiver.until('both are accepted', () => receiver.accepted.length === 2)
 }
 
+/** After that long without an answer a delivery has failed. */
+const senderTimeoutMs = 15_000
+
 test('receivers of one owner that never answer do not delay the deliveries of another', async (t) => {
   const [slow, fast] = [await WebhookReceiver.open(t), await WebhookReceiver.open(t)]
   slow.answer = () => 'hang'
@@ -182,16 +185,22 @@ test('receivers of one owner that never answer do not delay the deliveries of an
     names.map((name) => server.call('PUT', `/job/api/webhooks/${name}`, { body: { url: slow.url } })),
   )
   await server.call('PUT', '/job/api/webhooks/w', { key, body: { url: fast.url } })
+  const slowSince = performance.now()
   for (let runs = 0; runs < 10; runs++) await server.trigger('update', deviceIds)
   await slow.until('the slow ones are all at work', () => slow.received.length >= 32)
-  const begun = performance.now()
-  for (let runs = 1; runs <= 5; runs++) {
-    await server.trigger('update', deviceIds, { key })
-    await fast.until(`delivery ${runs}`, () => fast.accepted.length >= runs)
-  }
-  const ms = performance.now() - begun
-  t.diagnostic(`five deliveries one after the other took ${Math.round(ms)} ms`)
-  // Without shares each of them waits for a time-out of the slow receivers.
-  assert.ok(ms < 5000, `${ms} ms`)
-  assert.equal(slow.received.length, 32)
+  const timesMs: number[] = []
+  do {
+    const begun = performance.now()
+    for (let runs = 1; runs <= 5; runs++) {
+      const before = fast.accepted.length
+      await server.trigger('update', deviceIds, { key })
+      await fast.until(`delivery ${runs}`, () => fast.accepted.length > before)
+    }
+    timesMs.push(Math.round(performance.now() - begun))
+    // Before the first one of them has timed out, no other takes its slot.
+    if (performance.now() - slowSince < senderTimeoutMs) assert.equal(slow.received.length, 32)
+    // Without shares each delivery waits for a time-out of the slow receivers. A busy machine takes as long once.
+  } while (Math.min(...timesMs) >= 5000 && timesMs.length < 5)
+  t.diagnostic(`five deliveries one after the other took ${timesMs} ms`)
+  assert.ok(Math.min(...timesMs) < 5000, `${timesMs} ms`)
 })

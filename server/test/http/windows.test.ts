@@ -15,7 +15,7 @@ await api.putJobAndDevices('plain', [])
 
 const minuteMs = 60_000
 /** The promise is 2 s, for a machine that has nothing else to do. */
-const noticeMs = testSize('notice', { test: 10_000, chaos: 2000 })
+const noticeMs = testSize('notice', { test: 45_000, chaos: 2000 })
 const content = { cron: '0 10 * * *', durationMinutes: 60, timeZone: 'UTC' }
 const put = (name: string, body: unknown) => api.call('PUT', `/job/api/windows/${name}`, { body })
 const explain = async (id: number) => (await api.call('GET', `/job/api/executions/${id}/explain`)).json
@@ -126,7 +126,7 @@ test("a job's window holds for the trigger call, whose answer does not change", 
   assert.match(removal.json.message, /: by the job windowed, and by the unfinished run \d+$/)
 
   // A device that waits over HTTP, and one that is connected, are notified when it opens.
-  const waiting = device.call('GET', '?wait=30')
+  const waiting = device.call('GET', '?wait=60')
   clock.forward(30 * minuteMs)
   const forwarded = performance.now()
   const isThis = (suffix: string, json: { execution?: { jobId: string } }) =>

@@ -13,7 +13,7 @@ import { within } from '@jobcast/testkit/within'
 import { openNodes } from './open-nodes.ts'
 
 // The promise is about 6 s; this is one that also a busy machine keeps. Without the check calls wait for longer.
-const boundMs = 20_000
+const boundMs = 45_000
 const useAnotherServer = 0x9c
 
 /** The last of them has its way to the database through the proxy. All know of each other. */
@@ -64,9 +64,14 @@ test(
       assert.equal(line.disconnectCode, useAnotherServer)
     }
     assert.equal((await within(boundMs, 'the device waits', polled)).status, 503)
-    const begun = performance.now()
-    assert.equal((await cutOff.trigger('restart', ['d1'])).status, 503)
-    assert.ok(performance.now() - begun < 2000)
+    const timesMs: number[] = []
+    do {
+      const begun = performance.now()
+      assert.equal((await cutOff.trigger('restart', ['d1'])).status, 503)
+      timesMs.push(performance.now() - begun)
+      // One that waits for the database takes longer each time, a busy machine not.
+    } while (Math.min(...timesMs) > 2000 && timesMs.length < 5)
+    assert.ok(Math.min(...timesMs) < 2000, `it took ${timesMs} ms`)
     assert.equal((await cutOff.call('GET', '/readyz')).status, 503)
     assert.equal((await cutOff.call('GET', '/livez')).status, 200)
 

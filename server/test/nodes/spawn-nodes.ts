@@ -91,7 +91,7 @@ export async function cutHearing(databaseUrl: string): Promise<number> {
 }
 
 /** Resolves once it is so; `what` is said if it never is. A database that is away says nothing. */
-export function until(what: string, isSo: () => Promise<boolean>, timeoutMs = 60_000): Promise<number> {
+export function until(what: string, isSo: () => Promise<boolean>, timeoutMs = 120_000): Promise<number> {
   return waitUntil(what, () => isSo().catch(() => false), { timeoutMs })
 }
 

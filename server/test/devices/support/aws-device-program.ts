@@ -19,7 +19,7 @@ type Tell = (inbox: InboxName, message: Json) => void
 const requestOptions = {
   maxRequestResponseSubscriptions: 4,
   maxStreamingSubscriptions: 2,
-  operationTimeoutInSeconds: 15,
+  operationTimeoutInSeconds: 120,
 }
 const qos = mqtt.QoS.AtLeastOnce
 

@@ -51,13 +51,13 @@ export class AwsDevices {
   constructor() {
     this.#process = fork(program)
     this.#process.on('message', (message: FromProgram) => this.#read(message))
+    const gone = once(this.#process, 'exit')
     this.#process.on('exit', (code, signal) => {
       for (const { reject } of this.#waiting.values())
         reject(new Error(`the device ended: ${code ?? signal}`))
     })
     after(async () => {
-      const gone = once(this.#process, 'exit')
-      this.#process.disconnect()
+      if (this.#process.connected) this.#process.disconnect()
       await gone
     })
   }
@@ -85,7 +85,7 @@ export class AwsDevices {
     const id = this.#ids
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject })
-      this.#process.send({ id, ...order })
+      this.#process.send({ id, ...order }, (error) => error && reject(error))
     })
   }
 

@@ -35,7 +35,7 @@ export class Refused extends Error {
 }
 
 /** Far above what any answer takes: it is here so that a lost one fails a test instead of hanging it. */
-const patienceMs = 15_000
+const waitLimitMs = 120_000
 
 /** Messages in the order they came, taken one after the other. */
 export class Inbox<T> {
@@ -62,7 +62,7 @@ export class Inbox<T> {
       const giveUp = setTimeout(() => {
         this.#waiting = undefined
         reject(new Error(`nothing came on ${this.#name}`))
-      }, patienceMs)
+      }, waitLimitMs)
       this.#waiting = (message) => {
         clearTimeout(giveUp)
         resolve(message)

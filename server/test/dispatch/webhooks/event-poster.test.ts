@@ -1,6 +1,7 @@
 // Requests to real receivers that answer in all kinds of ways.
 
 import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -80,9 +81,21 @@ test('a redirect is not followed', async (t) => {
   assert.ok(!wasReached)
 })
 
+/** A busy machine may take longer than the first ones to connect, or to answer what it should. */
+const timeoutsMs = [50, 500, 5000, 60_000]
+
 test('a receiver that says nothing is left after a time', async (t) => {
-  const { post } = await openReceiver(t, () => undefined, { timeoutMs: 50 })
-  assert.deepEqual(await post(), { status: null, error: 'no answer within 50 ms', retryAfterMs: 0 })
+  for (const timeoutMs of timeoutsMs) {
+    let wasReached = false
+    const listener = () => {
+      wasReached = true
+    }
+    const { post } = await openReceiver(t, listener, { timeoutMs })
+    const answer = await post()
+    if (!wasReached && timeoutMs !== timeoutsMs.at(-1)) continue
+    const error = `no answer within ${timeoutMs} ms`
+    return assert.deepEqual(answer, { status: null, error, retryAfterMs: 0 })
+  }
 })
 
 test('a body without an end is cut off, and the status counts', async (t) => {
@@ -102,11 +115,13 @@ test('a body without an end is cut off, and the status counts', async (t) => {
 })
 
 test('a body that stops on the way is cut off after the time, and the status counts', async (t) => {
-  const { post } = await openReceiver(t, (_, response) => void response.writeHead(200).write('x'), {
-    // A busy machine needs some of it for the status.
-    timeoutMs: 2000,
-  })
-  assert.deepEqual(await post(), { status: 200, error: null, retryAfterMs: 0 })
+  for (const timeoutMs of timeoutsMs) {
+    const respond: RequestListener = (_, response) => void response.writeHead(200).write('x')
+    const { post } = await openReceiver(t, respond, { timeoutMs })
+    const answer = await post()
+    if (answer?.status === null && timeoutMs !== timeoutsMs.at(-1)) continue
+    return assert.deepEqual(answer, { status: 200, error: null, retryAfterMs: 0 })
+  }
 })
 
 const retryAfters: [string, number, string, number][] = [
@@ -144,6 +159,8 @@ test('nothing is sent to an address that is not allowed, however it is written',
 })
 
 test('of the addresses of a name only those are used that are allowed', async (t) => {
+  const found = await lookup('localhost', { all: true })
+  if (!found.some(({ address }) => address === '127.0.0.1')) return t.skip('localhost is not 127.0.0.1 here')
   const isAllowedAddress = allowAddresses(['127.0.0.1'])
   const { post, port } = await openReceiver(t, (_, response) => void response.end(), { isAllowedAddress })
   assert.equal((await post(`http://localhost:${port}/`))?.status, 200)
@@ -156,7 +173,8 @@ test('a receiver that is not there, and a name that nobody has', async (t) => {
   // The owner is told the same of both: the difference would tell which names and addresses there are.
   for (const [url, detail] of [
     [`http://127.0.0.1:${port}/`, /ECONNREFUSED/],
-    ['http://nobody.invalid/', /nobody\.invalid/],
+    // Longer than a label may be: no name server is asked, which could take longer than the poster waits.
+    [`http://${'nobody'.repeat(11)}.invalid/`, /nobody\.invalid/],
   ] as const) {
     const answer = await post(url)
     assert.deepEqual(answer, { ...noConnection, detail: answer?.detail })
@@ -201,7 +219,7 @@ test('a certificate that nobody vouches for is refused', async (t) => {
   })
   server.on('tlsClientError', () => undefined)
   const port = await listen(t, server)
-  const answer = await openPoster(t).post({ url: `https://localhost:${port}/`, headers: {}, body: '' }, never)
+  const answer = await openPoster(t).post({ url: `https://127.0.0.1:${port}/`, headers: {}, body: '' }, never)
   assert.equal(answer?.status, null)
   assert.match(answer?.error ?? '', /certificate/)
   assert.ok(!wasReached)
