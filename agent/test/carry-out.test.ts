@@ -159,7 +159,7 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
 
 test('executions are carried out one at a time, in their order, and a retry is an attempt of its own', async (t) => {
   const device = await newDeviceUnderTest(t, server)
-  device.addHandler('note', `echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>${device.folder}/notes; exit "$1"`)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>"${device.folder}/notes"; exit "$1"`)
   const ids = [
     await device.trigger({ handler: 'note', args: ['0'] }),
     await device.trigger({ handler: 'note', args: ['1'] }, { retry: { max: 1, backoffSeconds: 0 } }),

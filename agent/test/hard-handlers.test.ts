@@ -23,7 +23,7 @@ test('a handler that never reads its input gets along, however long the document
 
 test('a handler that closes its output early is waited for', async (t) => {
   const device = await newDeviceUnderTest(t, server)
-  device.addHandler('mute', `echo early; exec >&- 2>&-; echo more >${device.folder}/more; exit 4`)
+  device.addHandler('mute', `echo early; exec >&- 2>&-; echo more >"${device.folder}/more"; exit 4`)
   await device.start()
   const { id, execState, statusDetails } = await device.run({ handler: 'mute' })
   assert.deepEqual([execState, statusDetails.exitCode], ['FAILED', '4'])
@@ -35,7 +35,7 @@ test('bytes that are no text arrive as they are', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7 + (index >> 8)) & 0xff))
   writeFileSync(join(device.folder, 'bytes'), bytes)
-  device.addHandler('binary', `cat ${device.folder}/bytes`)
+  device.addHandler('binary', `cat "${device.folder}/bytes"`)
   await device.start()
   const { id } = await device.run({ handler: 'binary' })
   assert.deepEqual(await device.output(id), bytes)

@@ -110,10 +110,10 @@ async function sendsOutput(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
   const bytes = randomBytes(150_000)
   writeFileSync(join(device.folder, 'bytes'), bytes)
-  device.addHandler('print', `cat ${device.folder}/bytes`)
+  device.addHandler('print', `cat "${device.folder}/bytes"`)
   device.addHandler(
     'progress',
-    `echo '::progress 40 half "done"'; while [ ! -e ${device.folder}/go ]; do sleep 0.1; done`,
+    `echo '::progress 40 half "done"'; while [ ! -e "${device.folder}/go" ]; do sleep 0.1; done`,
   )
   startProgram(t, program, device, server.http)
   const { id } = await device.run({ handler: 'print' })
@@ -157,7 +157,7 @@ async function stops(t: TestContext, program: AgentProgram) {
 
 async function killed(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
-  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>${device.folder}/starts; ${lasting}`)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>"${device.folder}/starts"; ${lasting}`)
   const first = startProgram(t, program, device, server.http)
   const id = await device.trigger({ handler: 'note' })
   const [, ...running] = await device.untilOutput(id, pids)
@@ -197,7 +197,7 @@ async function killedOften(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
   const random = seededRandom(testSeed)
   const starts = join(device.folder, 'starts')
-  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>${starts}; echo done`)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>"${starts}"; echo done`)
   const ids = await Promise.all(Array.from({ length: 6 }, () => device.trigger({ handler: 'note' })))
   const isOver = async () =>
     (await Promise.all(ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))).every(

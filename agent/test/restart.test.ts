@@ -17,9 +17,9 @@ const readyWithPids = /(\d+) (\d+) ready/
 function addNotingHandler(device: DeviceUnderTest, more = ''): void {
   device.addHandler(
     'note',
-    `echo "$JOBCAST_START \${JOBCAST_RESUMED:-0}" >>${device.folder}/starts
+    `echo "$JOBCAST_START \${JOBCAST_RESUMED:-0}" >>"${device.folder}/starts"
 sleep 600 & echo $! $$ ready
-while [ ! -e ${device.folder}/go ]; do sleep 0.05; done
+while [ ! -e "${device.folder}/go" ]; do sleep 0.05; done
 kill $!; echo went on; ${more}`,
   )
 }
@@ -151,7 +151,7 @@ test('an outcome that could not be reported is reported after the next start', a
   const device = await newDeviceUnderTest(t, server)
   const proxy = await TcpProxy.open(async () => server.http)
   t.after(() => proxy.close())
-  device.addHandler('work', `while [ ! -e ${device.folder}/go ]; do sleep 0.05; done; echo output; exit 9`)
+  device.addHandler('work', `while [ ! -e "${device.folder}/go" ]; do sleep 0.05; done; echo output; exit 9`)
   const id = await device.trigger({ handler: 'work' })
   const first = device.spawn({ server: { by: 'mqtt', url: `ws://${proxy.host}/mqtt` } })
   await first.log.until('started')
