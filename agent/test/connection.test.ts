@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 
@@ -133,6 +134,6 @@ test('two agents with the name of one device: what one has begun the other does 
   assert.equal(device.log.of('started').length, 1)
   proxy.isClosed = false
   await device.log.until('canceled')
-  await device.log.untilTrue(() => !isAlive(Number(pid)), 'it is still running')
+  await waitUntil('it has ended', () => !isAlive(Number(pid)))
   assert.equal(readFileSync(join(device.folder, 'starts'), 'utf8'), 'x\n')
 })

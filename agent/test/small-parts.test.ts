@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -37,7 +37,8 @@ test('a token file that others can read is refused in a sentence', (t) => {
   writeFileSync(path, 'jd_abc\n', { mode: 0o600 })
   assert.equal(readTokenFile(path), 'jd_abc')
   const open = join(temporaryFolder(t), 'open')
-  writeFileSync(open, 'jd_abc', { mode: 0o644 })
+  writeFileSync(open, 'jd_abc')
+  chmodSync(open, 0o644)
   assert.throws(() => readTokenFile(open), /others can read the token file .*0644.*chmod 600/)
   writeFileSync(path, 'jc_an-api-key')
   assert.throws(() => readTokenFile(path), /no device token .* in /)

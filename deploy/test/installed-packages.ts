@@ -1,6 +1,6 @@
 // The packages, packed and installed in an empty folder, as somebody without a checkout has them.
 
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -25,7 +25,9 @@ export async function installPackages(folder: string): Promise<Installed> {
   const built = program === undefined ? undefined : join(dirname(program), '..')
   const tarballs = await makePackages(join(folder, 'tarballs'), built)
   const flags = ['--offline', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict']
-  await run('npm', ['install', ...flags, ...tarballs.map(({ path }) => path)], { cwd: project })
+  // The home of this user may be read-only, or not there.
+  const env = { ...process.env, npm_config_cache: join(folder, 'npm-cache') }
+  await run('npm', ['install', ...flags, ...tarballs.map(({ path }) => path)], { cwd: project, env })
   return { folder: project, tarballs, file: (path) => join(project, 'node_modules', path) }
 }
 
@@ -39,9 +41,11 @@ export function findNodes(): NodeProgram[] {
   const paths = new Set(
     found.filter((path) => path !== '' && existsSync(path)).map((path) => realpathSync(path)),
   )
-  const nodes = [...paths].map((path) => {
-    const version = execFileSync(path, ['--version'], { encoding: 'utf8' }).trim()
-    return { path, version, major: Number.parseInt(version.slice(1), 10) }
+  const nodes = [...paths].flatMap((path) => {
+    // What is called node may be something else, or of another machine.
+    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
+    const [, version, major] = /^(v(\d+)\.\S+)$/.exec(stdout?.trim() ?? '') ?? []
+    return version === undefined ? [] : [{ path, version, major: Number(major) }]
   })
   const majors = new Map(nodes.filter(({ major }) => major >= 20).map((node) => [node.major, node]))
   return [...majors.values()]
