@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { relative } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
+import { userName } from '../src/user-name.ts'
 import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const server = await openSharedServer()
@@ -131,7 +131,6 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
   device.addHandler('say', 'echo "$JOBCAST_STEP: $1"; exit $2')
   device.addHandler('grumble', 'echo 1 >&2; echo 2 >&2')
   await device.start()
-  const { username } = userInfo()
   const say = (name: string, args: string[], more: object = {}) => ({
     action: { name, type: 'runHandler', input: { handler: 'say', args, path: 'default' }, ...more },
   })
@@ -141,7 +140,7 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
   const good = await device.run({
     version: '1.0',
     steps: [
-      say('one', ['a'], { runAsUser: username }),
+      say('one', ['a'], { runAsUser: userName() }),
       say('two', ['b', '7'], { ignoreStepFailure: 'true' }),
       grumble(2),
     ],

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -12,6 +14,7 @@ import { readResult } from '../src/result-file.ts'
 import { httpAddress, mqttAddress, webSocketAddress } from '../src/server-address.ts'
 import { details } from '../src/status-details.ts'
 import { callAt } from '../src/time-limit.ts'
+import { userName } from '../src/user-name.ts'
 import { WakeUp } from '../src/wake-up.ts'
 
 test('the delay before a reconnect is anything up to a limit that doubles, and never more than the cap', () => {
@@ -43,6 +46,16 @@ test('a token file that others can read is refused in a sentence', (t) => {
   writeFileSync(path, 'jc_an-api-key')
   assert.throws(() => readTokenFile(path), /no device token .* in /)
   assert.throws(() => readTokenFile(`${path}-none`), { code: 'ENOENT' })
+})
+
+test('a user without a name, as in a container, is called by its number', (t) => {
+  const userInfo = t.mock.method(os, 'userInfo', () => {
+    throw new Error('uv_os_get_passwd returned ENOENT (no such file or directory)')
+  })
+  syncBuiltinESMExports()
+  assert.equal(userName(), String(process.getuid?.()))
+  userInfo.mock.restore()
+  syncBuiltinESMExports()
 })
 
 test("a handler's environment has none of the agent's settings", () => {
