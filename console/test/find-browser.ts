@@ -59,7 +59,7 @@ async function find(): Promise<BrowserProgram> {
 function ofThisMachine(): string | undefined {
   const named = process.env.JOBCAST_TEST_BROWSER
   // One that you name is taken at your word: if it is not there, the tests say so and do not take another.
-  if (named !== undefined) return named
+  if (named) return named
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   const onPath = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   return [...onPath, ...(installed[process.platform] ?? [])].find(isProgram)
