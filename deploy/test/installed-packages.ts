@@ -23,11 +23,11 @@ export async function installPackages(folder: string): Promise<Installed> {
   // The runner has built the program for all tests, in the same way.
   const program = process.env.JOBCAST_TEST_PROGRAM
   const built = program === undefined ? undefined : join(dirname(program), '..')
+  // The home of this user, where npm keeps its cache, may be read-only, or not there.
+  process.env.npm_config_cache ??= join(folder, 'npm-cache')
   const tarballs = await makePackages(join(folder, 'tarballs'), built)
   const flags = ['--offline', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict']
-  // The home of this user may be read-only, or not there.
-  const env = { ...process.env, npm_config_cache: join(folder, 'npm-cache') }
-  await run('npm', ['install', ...flags, ...tarballs.map(({ path }) => path)], { cwd: project, env })
+  await run('npm', ['install', ...flags, ...tarballs.map(({ path }) => path)], { cwd: project })
   return { folder: project, tarballs, file: (path) => join(project, 'node_modules', path) }
 }
 

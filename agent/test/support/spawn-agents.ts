@@ -28,7 +28,8 @@ export function spawnAgents(
 ): SpawnedAgents {
   const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    // Node warns where NO_COLOR and FORCE_COLOR are both set, and nothing else may be on stderr.
+    env: { ...process.env, NO_COLOR: undefined, NODE_COMPILE_CACHE: compileCache },
   })
   endWithProcess(child)
   const gone = once(child, 'close')
