@@ -1,7 +1,6 @@
 // Starts and stops an agent: builds its parts and wires them together.
 
 import { stat } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { readBootId } from './boot-id.ts'
 import type { Tell } from './events.ts'
@@ -14,6 +13,7 @@ import { AttributeReporter } from './report-attributes.ts'
 import { StartRefused } from './start-refused.ts'
 import { openStateFolder, type StateFolder } from './state-folder.ts'
 import { Trust, type TrustOptions } from './trust/trust.ts'
+import { userName } from './user-name.ts'
 import { workLoop } from './work-loop.ts'
 
 export type AgentOptions = {
@@ -81,7 +81,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     graceMs: options.graceMs ?? defaultGraceMs,
     environment: options.environment ?? process.env,
     maxOutputBytes: options.maxOutputBytes ?? defaultMaxOutputBytes,
-    rules: { allowCommands: options.allowCommands, userName: userInfo().username, handlersFolder },
+    rules: { allowCommands: options.allowCommands, userName: userName(), handlersFolder },
     stopping: stopping.signal,
     closing: closing.signal,
     tell,

@@ -30,7 +30,7 @@ for (const by of ['mqtt', 'http'] as const) {
     writeFileSync(attributesFile, JSON.stringify({ fw: '1.1' }))
     await until(({ fw, slot }) => fw === '1.1' && slot === undefined)
 
-    device.addHandler('update', `printf '{"fw": "2.0"}' > ${attributesFile}`)
+    device.addHandler('update', `printf '{"fw": "2.0"}' > "${attributesFile}"`)
     assert.equal((await device.run({ handler: 'update' })).execState, 'SUCCEEDED')
     await until(({ fw }) => fw === '2.0')
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 
-const server = await openSharedServer({ cancelDeadlineSeconds: 20 })
+const server = await openSharedServer({ cancelDeadlineSeconds: 90 })
 const lasting = 'sleep 600 & echo $! $$ ready; wait'
 const pids = /(\d+) (\d+) ready/
 
@@ -67,8 +67,9 @@ test("the job's own time limit ends it as well: the server says TIMED_OUT, and n
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('lasting', lasting)
   await device.start()
-  const id = await device.trigger({ handler: 'lasting' }, { timeoutSeconds: 1 })
-  const [, ...running] = await device.untilOutput(id, pids)
+  const trigger = (timeoutSeconds: number) => device.trigger({ handler: 'lasting' }, { timeoutSeconds })
+  const { id, match } = await device.triggerWithLimit(trigger, pids)
+  const [, ...running] = match
   assert.equal((await device.ended(id)).execState, 'TIMED_OUT')
   await device.log.untilTrue(
     () => device.log.of('canceled').length + device.log.of('not-wanted').length > 0,
@@ -83,9 +84,11 @@ test('after a time-out the next attempt of the same execution is carried out', a
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('second', '[ "$JOBCAST_ATTEMPT" = 1 ] && sleep 600; echo fine')
   await device.start()
-  const policies = { timeoutSeconds: 1, retry: { max: 1, backoffSeconds: 0 } }
+  // More than two: on a busy machine the second may take longer than its second as well.
+  const policies = { timeoutSeconds: 1, retry: { max: 20, backoffSeconds: 0 } }
   const { execState, attempt } = await device.run({ handler: 'second' }, policies)
-  assert.deepEqual([execState, attempt], ['SUCCEEDED', 2])
+  assert.equal(execState, 'SUCCEEDED')
+  assert.ok(attempt >= 2, `attempt ${attempt}`)
 })
 
 test('by HTTP a cancel takes effect when the server has given the device up', async (t) => {

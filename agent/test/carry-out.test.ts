@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { relative } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
+import { userName } from '../src/user-name.ts'
 import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const server = await openSharedServer()
@@ -131,7 +131,6 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
   device.addHandler('say', 'echo "$JOBCAST_STEP: $1"; exit $2')
   device.addHandler('grumble', 'echo 1 >&2; echo 2 >&2')
   await device.start()
-  const { username } = userInfo()
   const say = (name: string, args: string[], more: object = {}) => ({
     action: { name, type: 'runHandler', input: { handler: 'say', args, path: 'default' }, ...more },
   })
@@ -141,7 +140,7 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
   const good = await device.run({
     version: '1.0',
     steps: [
-      say('one', ['a'], { runAsUser: username }),
+      say('one', ['a'], { runAsUser: userName() }),
       say('two', ['b', '7'], { ignoreStepFailure: 'true' }),
       grumble(2),
     ],
@@ -159,7 +158,7 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
 
 test('executions are carried out one at a time, in their order, and a retry is an attempt of its own', async (t) => {
   const device = await newDeviceUnderTest(t, server)
-  device.addHandler('note', `echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>${device.folder}/notes; exit "$1"`)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>"${device.folder}/notes"; exit "$1"`)
   const ids = [
     await device.trigger({ handler: 'note', args: ['0'] }),
     await device.trigger({ handler: 'note', args: ['1'] }, { retry: { max: 1, backoffSeconds: 0 } }),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 
@@ -26,10 +27,10 @@ test(`${megabytes} MB of output arrive byte for byte through three cut connectio
   const device = await newDeviceUnderTest(t, server)
   const proxy = await openProxy(t)
   const size = megabytes * 1024 * 1024
-  device.addHandler(
-    'flood',
-    `#!${process.execPath}
-const { createHash } = require('node:crypto')
+  const program = join(device.folder, 'flood.cjs')
+  writeFileSync(
+    program,
+    `const { createHash } = require('node:crypto')
 const hash = createHash('sha256')
 let left = ${size}
 function write() {
@@ -44,6 +45,8 @@ function write() {
 write()
 `,
   )
+  // Not behind #!: the path of Node may have a space in it, or be too long for that line.
+  device.addHandler('flood', `exec "${process.execPath}" "${program}"`)
   await device.start({
     server: ways['MQTT over WebSocket'](proxy),
     maxOutputBytes: size + 1024,
@@ -70,7 +73,7 @@ for (const [way, serverBy] of Object.entries(ways)) {
     const proxy = await openProxy(t)
     device.addHandler(
       'work',
-      `echo before; while [ ! -e ${device.folder}/go ]; do sleep 0.05; done; echo after; exit 6`,
+      `echo before; while [ ! -e "${device.folder}/go" ]; do sleep 0.05; done; echo after; exit 6`,
     )
     await device.start({ server: serverBy(proxy) })
     const id = await device.trigger({ handler: 'work' })
@@ -119,7 +122,7 @@ test('a cancel by force that came while there was no connection is noticed when 
 test('two agents with the name of one device: what one has begun the other does not start', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   const proxy = await openProxy(t)
-  device.addHandler('note', `echo x >>${device.folder}/starts; echo $$ ready; exec sleep 600`)
+  device.addHandler('note', `echo x >>"${device.folder}/starts"; echo $$ ready; exec sleep 600`)
   await device.start({ server: ways['MQTT over WebSocket'](proxy) })
   const id = await device.trigger({ handler: 'note' })
   const [, pid] = await device.untilOutput(id, /(\d+) ready/)
@@ -131,6 +134,6 @@ test('two agents with the name of one device: what one has begun the other does 
   assert.equal(device.log.of('started').length, 1)
   proxy.isClosed = false
   await device.log.until('canceled')
-  await device.log.untilTrue(() => !isAlive(Number(pid)), 'it is still running')
+  await waitUntil('it has ended', () => !isAlive(Number(pid)))
   assert.equal(readFileSync(join(device.folder, 'starts'), 'utf8'), 'x\n')
 })

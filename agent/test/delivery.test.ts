@@ -86,7 +86,7 @@ test(`of ${total} executions each ends and none is started twice (seed ${testSee
 
 async function setScene(folder: string, starts: string): Promise<Scene> {
   const handlers = join(folder, 'handlers')
-  mkdirSync(handlers)
+  mkdirSync(handlers, { mode: 0o755 })
   writeFileSync(starts, '')
   writeFileSync(join(handlers, 'note'), handler)
   chmodSync(join(handlers, 'note'), 0o755)

@@ -16,7 +16,7 @@ import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
-import { type AgentProgram, findPrograms, startProgram } from './support/programs.ts'
+import { type AgentProgram, findPrograms, noProxy, startProgram } from './support/programs.ts'
 
 const server = await openSharedServer({ cancelDeadlineSeconds: 30 })
 const programs = await findPrograms()
@@ -96,24 +96,20 @@ async function runsHandlers(t: TestContext, program: AgentProgram) {
     assert.equal(execState, 'REJECTED', JSON.stringify(bad))
     assert.ok(statusDetails.reason)
   }
-  const late = await device.run({ handler: 'lasting', timeoutSeconds: 1 })
-  assert.equal(late.statusDetails.reason, 'took longer than its time limit')
-  const left =
-    pids
-      .exec((await device.output(late.id)).toString())
-      ?.slice(1)
-      .map(Number) ?? []
-  assert.deepEqual([left.length, left.filter(isAlive)], [2, []])
+  const trigger = (timeoutSeconds: number) => device.trigger({ handler: 'lasting', timeoutSeconds })
+  const late = await device.triggerWithLimit(trigger, pids)
+  assert.equal((await device.ended(late.id)).statusDetails.reason, 'took longer than its time limit')
+  assert.deepEqual(late.match.slice(1).map(Number).filter(isAlive), [])
 }
 
 async function sendsOutput(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
   const bytes = randomBytes(150_000)
   writeFileSync(join(device.folder, 'bytes'), bytes)
-  device.addHandler('print', `cat ${device.folder}/bytes`)
+  device.addHandler('print', `cat "${device.folder}/bytes"`)
   device.addHandler(
     'progress',
-    `echo '::progress 40 half "done"'; while [ ! -e ${device.folder}/go ]; do sleep 0.1; done`,
+    `echo '::progress 40 half "done"'; while [ ! -e "${device.folder}/go" ]; do sleep 0.1; done`,
   )
   startProgram(t, program, device, server.http)
   const { id } = await device.run({ handler: 'print' })
@@ -157,12 +153,12 @@ async function stops(t: TestContext, program: AgentProgram) {
 
 async function killed(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
-  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>${device.folder}/starts; ${lasting}`)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>"${device.folder}/starts"; ${lasting}`)
   const first = startProgram(t, program, device, server.http)
   const id = await device.trigger({ handler: 'note' })
   const [, ...running] = await device.untilOutput(id, pids)
   const second = startProgram(t, program, device, server.http)
-  await second.until(/Another agent is running/)
+  await Promise.all([second.gone(), second.until(/Another agent is running/)])
   await first.end('SIGKILL')
   startProgram(t, program, device, server.http)
   const { execState, statusDetails } = await device.ended(id)
@@ -197,7 +193,7 @@ async function killedOften(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
   const random = seededRandom(testSeed)
   const starts = join(device.folder, 'starts')
-  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>${starts}; echo done`)
+  device.addHandler('note', `echo "$JOBCAST_JOB_ID" >>"${starts}"; echo done`)
   const ids = await Promise.all(Array.from({ length: 6 }, () => device.trigger({ handler: 'note' })))
   const isOver = async () =>
     (await Promise.all(ids.map((id) => server.call('GET', `/job/api/executions/${id}`)))).every(
@@ -230,7 +226,7 @@ async function refuses(t: TestContext, program: AgentProgram) {
     [device.token, 0o644, /others can read the token file/],
   ] as const) {
     const agent = startProgram(t, program, { ...device, token }, server.http, {}, tokenMode)
-    assert.equal(await agent.gone, 2, agent.printed())
+    assert.equal(await agent.gone(), 2, agent.printed())
     await agent.until(reason)
   }
 }
@@ -240,7 +236,7 @@ async function enrolls(t: TestContext, { name, words: [command = '', ...words] }
   const deviceId = name.replace(/\W+/g, '-')
   const tokenFile = join(temporaryFolder(t), 'token')
   const flags = ['enroll', '--server', server.http, '--device', deviceId, '--token-file', tokenFile]
-  const env = { ...process.env, JOBCAST_ENROLLMENT_TOKEN: json.enrollmentToken }
+  const env = { ...process.env, ...noProxy, JOBCAST_ENROLLMENT_TOKEN: json.enrollmentToken }
   await promisify(execFile)(command, [...words, ...flags], { env })
   const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
   const reply = await fetch(`${server.http}/things/${deviceId}/jobs`, { headers: { authorization } })

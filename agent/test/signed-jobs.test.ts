@@ -41,7 +41,7 @@ async function newBench(t: TestContext): Promise<Bench> {
   const path = `/job/api/jobs/${encodeURIComponent(jobName)}`
   let version = 0
   const marks = join(device.folder, 'marks')
-  device.addHandler('mark', `echo "$@" >>${marks}`)
+  device.addHandler('mark', `echo "$@" >>"${marks}"`)
   const trustFile = join(device.folder, 'trusted.pem')
   // The same key twice counts once.
   writeFileSync(trustFile, `Anna, Ben\n${anna.publicPem}${ben.publicPem}${anna.publicPem}`, { mode: 0o644 })
@@ -297,7 +297,7 @@ test('values are judged by the signed schema, and the agent puts them into the s
   const bench = await newBench(t)
   const trust = { keysFile: bench.trustFile, requiredSignatures: 1 }
   await bench.device.start({ trust, server: { by: 'http', url: attacker.http } })
-  bench.device.addHandler('mark', `echo "$@" "$JOBCAST_PARAM_MODE" >>${join(bench.device.folder, 'marks')}`)
+  bench.device.addHandler('mark', `echo "$@" "$JOBCAST_PARAM_MODE" >>"${join(bench.device.folder, 'marks')}"`)
   const properties = { mode: { type: 'string', enum: ['soft', 'hard'], default: 'soft' } }
   const template = {
     handler: 'mark',
@@ -355,7 +355,7 @@ test('jobcast-agent.sh of a taken server starts nothing', { skip: missing }, asy
   ]
   for (const [settings, message] of refusals) {
     const refused = startProgram(t, shell, bench.device, attacker.http, settings)
-    assert.equal(await refused.gone, 2, refused.printed())
-    assert.match(refused.printed(), message)
+    assert.equal(await refused.gone(), 2, refused.printed())
+    await refused.until(message)
   }
 })

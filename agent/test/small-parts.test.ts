@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -12,6 +14,7 @@ import { readResult } from '../src/result-file.ts'
 import { httpAddress, mqttAddress, webSocketAddress } from '../src/server-address.ts'
 import { details } from '../src/status-details.ts'
 import { callAt } from '../src/time-limit.ts'
+import { userName } from '../src/user-name.ts'
 import { WakeUp } from '../src/wake-up.ts'
 
 test('the delay before a reconnect is anything up to a limit that doubles, and never more than the cap', () => {
@@ -37,11 +40,22 @@ test('a token file that others can read is refused in a sentence', (t) => {
   writeFileSync(path, 'jd_abc\n', { mode: 0o600 })
   assert.equal(readTokenFile(path), 'jd_abc')
   const open = join(temporaryFolder(t), 'open')
-  writeFileSync(open, 'jd_abc', { mode: 0o644 })
+  writeFileSync(open, 'jd_abc')
+  chmodSync(open, 0o644)
   assert.throws(() => readTokenFile(open), /others can read the token file .*0644.*chmod 600/)
   writeFileSync(path, 'jc_an-api-key')
   assert.throws(() => readTokenFile(path), /no device token .* in /)
   assert.throws(() => readTokenFile(`${path}-none`), { code: 'ENOENT' })
+})
+
+test('a user without a name, as in a container, is called by its number', (t) => {
+  const userInfo = t.mock.method(os, 'userInfo', () => {
+    throw new Error('uv_os_get_passwd returned ENOENT (no such file or directory)')
+  })
+  syncBuiltinESMExports()
+  assert.equal(userName(), String(process.getuid?.()))
+  userInfo.mock.restore()
+  syncBuiltinESMExports()
 })
 
 test("a handler's environment has none of the agent's settings", () => {

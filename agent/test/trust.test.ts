@@ -190,7 +190,7 @@ test('does not start with a file of keys that others can change, or that has too
   const open = (requiredSignatures: number) =>
     Trust.open({ keysFile, requiredSignatures }, join(folder, 'versions.json'), { ...deps, now: Date.now })
   await assert.rejects(open(1), /trusted\.pem cannot be read \(ENOENT\)/)
-  writeFileSync(keysFile, newAuthor().publicPem.repeat(2))
+  writeFileSync(keysFile, newAuthor().publicPem.repeat(2), { mode: 0o644 })
   await assert.rejects(open(2), /2 signatures are required, but .* has 1 different keys/)
   await open(1)
   chmodSync(keysFile, 0o666)

@@ -6,19 +6,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast, startJobcast } from './run-jobcast.ts'
 
 const server = await openSharedServer()
 const { http, adminKey } = server
-/** A port without a listener: it was free just now. */
-const unreachable = await new Promise<string>((resolve) => {
-  const opened = createServer().listen(0, '127.0.0.1', () => {
-    const { port } = opened.address() as AddressInfo
-    opened.close(() => resolve(`http://127.0.0.1:${port}`))
-  })
-})
+/** A port without a listener. */
+const unreachable = `http://127.0.0.1:${await freePort()}`
 
 function withProfiles(t: TestContext, current: string, profiles: object): Record<string, string> {
   const folder = dataFolder(t)
@@ -117,14 +113,16 @@ test('exits with 8 if another service responds: its 404 does not mean "not found
 
 test('keeps waiting while the service is unreachable, and says so', async (t) => {
   const folder = dataFolder(t)
-  const first = await openServer(t, { dataFolder: folder })
+  // Not one that the system gives to anybody who connects while the service is away.
+  const port = await freePort()
+  const first = await openServer(t, { dataFolder: folder, port })
   await first.putJobAndDevices('away', ['away-1'])
   const env = { JOBCAST_URL: first.http, JOBCAST_API_KEY: first.adminKey }
   const waiting = startJobcast(t, ['trigger', 'away', '-d', 'away-1', '--wait'], env)
   await waiting.untilError(/1 PENDING/)
   await first.server.stop()
   await waiting.untilError(/^No response from http:\S+ \(.+\); still waiting\.$/m)
-  const second = await openServer(t, { dataFolder: folder, port: Number(new URL(first.http).port) })
+  const second = await openServer(t, { dataFolder: folder, port })
   await waiting.untilError(/^The service is reachable again\.$/m)
   await second.call('POST', '/job/api/runs/1/cancel')
   assert.equal(await waiting.ended, 6)

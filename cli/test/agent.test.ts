@@ -14,7 +14,7 @@ const trusting = { NODE_EXTRA_CA_CERTS: certificates.ca }
 async function prepareDevice(t: TestContext, deviceId: string) {
   const folder = dataFolder(t)
   const handlers = join(folder, 'handlers')
-  mkdirSync(handlers)
+  mkdirSync(handlers, { mode: 0o755 })
   writeFileSync(join(handlers, 'greet'), '#!/bin/sh\nenv | grep -c TOKEN\n')
   chmodSync(join(handlers, 'greet'), 0o755)
   await server.call('PUT', `/job/api/devices/${deviceId}`, { body: {} })

@@ -1,11 +1,12 @@
 // The installed program: its exit codes, a Node that is too old, and the end of its parent.
 
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { on, once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { program } from '@jobcast/testkit/program'
 import { cleanEnv, dataFolder } from './run-jobcast.ts'
@@ -60,10 +61,9 @@ test('the server ends when the shell of npm start is killed', async (t) => {
       '--data',
       dataFolder(t),
     ],
-    { env: { ...cleanEnv(), npm_lifecycle_event: 'start' }, stdio: ['ignore', 'pipe', 'ignore'] },
+    { env: { ...cleanEnv(), npm_lifecycle_event: 'start' }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
-  const [line] = await once(createInterface({ input: shell.stdout }), 'line')
-  const { pid } = JSON.parse(line)
+  const pid = await pidOfServer(shell)
   t.after(() => endIfRunning(pid))
   assert.notEqual(pid, shell.pid)
   // The pipe closes when its last writer, the server, has ended.
@@ -73,20 +73,37 @@ test('the server ends when the shell of npm start is killed', async (t) => {
 })
 
 test('the server ends when npm is killed and leaves its shell behind', {
-  skip: !existsSync('/proc/self'),
+  skip: existsSync('/proc/self') ? false : 'there is no /proc here',
 }, async (t) => {
   const serve = [process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)]
   // In the place of npm: it starts the shell, and cannot tell it when it is killed.
   const npm = spawn('sh', ['-c', 'sh -c \'"$0" "$@"; true\' "$0" "$@"; true', ...serve], {
     env: { ...cleanEnv(), npm_lifecycle_event: 'start' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [line] = await once(createInterface({ input: npm.stdout }), 'line')
-  t.after(() => endIfRunning(JSON.parse(line).pid))
+  const pid = await pidOfServer(npm)
+  t.after(() => endIfRunning(pid))
   const ended = once(npm.stdout, 'close')
   npm.kill('SIGKILL')
   await ended
 })
+
+/** From the first line of its log; throws what it wrote if it ends before. */
+async function pidOfServer({
+  stdout,
+  stderr,
+}: ChildProcessByStdio<null, Readable, Readable>): Promise<number> {
+  let errors = ''
+  stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  const written = once(stderr, 'end')
+  for await (const line of on(createInterface({ input: stdout }), 'line', { close: ['close'] })) {
+    return JSON.parse(String(line)).pid
+  }
+  await written
+  throw new Error(`the server did not start: ${errors}`)
+}
 
 function endIfRunning(pid: number): void {
   try {

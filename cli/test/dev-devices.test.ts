@@ -39,8 +39,8 @@ test('dev shows one execution that succeeds, one that fails, and one that waits 
     ['kiosk-1', 'kiosk-7', 'kiosk-8'],
   )
   await dev.until(/^\d\d:\d\d:\d\d {2}execution 1, restart on kiosk-1: IN_PROGRESS$/m)
-  await dev.until(/^\d\d:\d\d:\d\d {2}execution 1, restart on kiosk-1: SUCCEEDED after \d\.\d s$/m)
-  await dev.until(/^\d\d:\d\d:\d\d {2}execution 2, restart on kiosk-7: FAILED after \d\.\d s: \w.*$/m)
+  await dev.until(/^\d\d:\d\d:\d\d {2}execution 1, restart on kiosk-1: SUCCEEDED after \d+\.\d s$/m)
+  await dev.until(/^\d\d:\d\d:\d\d {2}execution 2, restart on kiosk-7: FAILED after \d+\.\d s: \w.*$/m)
   assert.equal((await call('GET', '/job/api/executions/1')).execState, 'SUCCEEDED')
   assert.equal((await call('GET', '/job/api/executions/2')).execState, 'FAILED')
   for (const [line, expected] of [

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { openServer } from '@jobcast/testkit/open-server'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
-import { dataFolder, startJobcast } from './run-jobcast.ts'
+import { cleanEnv, dataFolder, startJobcast } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
 
 // Some machines have no curl.
@@ -51,6 +51,8 @@ test('at a terminal dev logs only the requests that fail', async (t) => {
 })
 
 async function paste(line: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`])
+  // Without the proxies of this machine.
+  const env = cleanEnv()
+  const { stdout } = await promisify(execFile)('sh', ['-c', `${line} --silent --show-error`], { env })
   return stdout
 }

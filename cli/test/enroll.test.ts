@@ -34,7 +34,7 @@ test('a device enrolls once, stores its token privately, and its agent carries o
   assert.deepEqual(device.tags, ['new'])
 
   const handlers = join(folder, 'handlers')
-  mkdirSync(handlers)
+  mkdirSync(handlers, { mode: 0o755 })
   writeFileSync(join(handlers, 'hello'), '#!/bin/sh\necho hello\n')
   chmodSync(join(handlers, 'hello'), 0o755)
   const flags = ['--device', 'enrolled-1', '--token-file', tokenFile, '--handlers', handlers]

@@ -11,7 +11,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { explainStartError } from '../src/serve/server-options.ts'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
-import { spawnJobcast } from './spawn-jobcast.ts'
+import { type Spawned, spawnJobcast } from './spawn-jobcast.ts'
 
 const readyLine = /^(\{.*"msg":"ready".*\})$/m
 
@@ -94,7 +94,9 @@ test('one sentence and exit code 1 if it cannot start where it was told to', asy
 })
 
 // Node's recursive mkdir never returns there.
-test('a data folder below /proc is refused', { skip: !existsSync('/proc/self') }, async (t) => {
+test('a data folder below /proc is refused', {
+  skip: existsSync('/proc/self') ? false : 'there is no /proc here',
+}, async (t) => {
   const ended = spawnJobcast(t, ['serve', '--port', '0', '--data', '/proc/jobcast/data'])
   assert.equal(await ended.ended, 1)
   assert.match(
@@ -193,24 +195,34 @@ test('--check starts nothing, --help lists every setting, a wrong flag exits wit
 test('JOBCAST_ADMIN_KEY is used instead of a new key, also when the log cannot be written', async (t) => {
   const data = dataFolder(t)
   const apiKey = (await runJobcast(['new-key'])).stdout.trim()
-  const port = await freePort()
   const full = existsSync('/dev/full') ? openSync('/dev/full', 'w') : undefined
   if (full !== undefined) t.after(() => closeSync(full))
-  const env = { JOBCAST_PORT: String(port), JOBCAST_DATA: data, JOBCAST_ADMIN_KEY: apiKey }
-  const server = spawnJobcast(t, ['serve', '--json-log'], env, full)
-  const ask = (path: string) =>
-    fetch(`http://127.0.0.1:${port}/job/api/${path}`, { headers: { 'x-api-key': apiKey } }).catch(
-      () => undefined,
-    )
-  await waitUntil(
-    'it answers, or has ended',
-    async () => (await ask('owners'))?.status === 200 || !server.isRunning(),
-  )
+  let port: number
+  let server: Spawned
+  // The port was free a moment ago; where somebody has taken it since, another one.
+  do {
+    port = await freePort()
+    const env = { JOBCAST_PORT: String(port), JOBCAST_DATA: data, JOBCAST_ADMIN_KEY: apiKey }
+    server = spawnJobcast(t, ['serve', '--json-log'], env, full)
+    await answers(port, server, apiKey)
+  } while (!server.isRunning() && /port \d+ is in use/.test(server.stderr()))
   // Enough lines that some must have been written, and rejected, by now.
   let reply: Response | undefined
-  for (let calls = 0; calls < 300; calls++) reply = await ask('owners')
+  for (let calls = 0; calls < 300; calls++) reply = await askServer(port, 'owners', apiKey)
   assert.equal(reply?.status, 200)
   assert.throws(() => statSync(join(data, 'admin-key')), { code: 'ENOENT' })
   assert.equal(await server.end('SIGTERM'), 0)
   assert.equal(server.stderr(), '')
 })
+
+const askServer = (port: number, path: string, apiKey: string) =>
+  fetch(`http://127.0.0.1:${port}/job/api/${path}`, { headers: { 'x-api-key': apiKey } }).catch(
+    () => undefined,
+  )
+
+/** Resolves when it answers, or when it has ended. */
+async function answers(port: number, server: Spawned, apiKey: string): Promise<void> {
+  const hasAnswered = async () => (await askServer(port, 'owners', apiKey))?.status === 200
+  await waitUntil('it answers, or has ended', async () => (await hasAnswered()) || !server.isRunning())
+  if (!server.isRunning()) await server.ended
+}

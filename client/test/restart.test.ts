@@ -4,14 +4,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { JobcastEvent } from '@jobcast/client'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { clientOf } from './support/open-client.ts'
 
 test('events, output and wait go on after a restart of the service', async (t) => {
   const dataFolder = temporaryFolder(t)
-  const before = await openServer(t, { dataFolder })
-  const port = Number(new URL(before.http).port)
+  // Not one that the system gives to anybody who connects while the service is away.
+  const port = await freePort()
+  const before = await openServer(t, { dataFolder, port })
   const jobcast = clientOf(before, { maxRetries: 0 })
   const device = await newDevice(before, 'a')
   await jobcast.jobs.put('restart')

@@ -6,8 +6,8 @@ import { canUnpackChromium, unpackChromium } from './unpack-chromium.ts'
 
 export type BrowserProgram = { executablePath: string; env?: Record<string, string> }
 
-export const noBrowser =
-  'no browser: install Chromium or Chrome (Debian: apt-get install chromium), or set JOBCAST_TEST_BROWSER to its path'
+const remedy =
+  'install Chromium or Chrome (Debian: apt-get install chromium), or set JOBCAST_TEST_BROWSER to its path'
 
 /** The shell first: the same engine without windows, tabs and profiles. A page costs it a quarter of the CPU time. */
 const names = [
@@ -30,22 +30,36 @@ const installed: Partial<Record<NodeJS.Platform, string[]>> = {
     .map((folder) => join(folder, 'Google/Chrome/Application/chrome.exe')),
 }
 
-/** Whether `findBrowser` will find one. Nothing is installed or unpacked yet. */
-export function hasBrowser(): boolean {
-  return ofThisMachine() !== undefined || canUnpackChromium()
+let found: Promise<BrowserProgram> | undefined
+
+/** Installs one where it can; rejects with one line where there is none. */
+export function findBrowser(): Promise<BrowserProgram> {
+  found ??= find()
+  return found
 }
 
-export async function findBrowser(): Promise<BrowserProgram> {
+/** Undefined where there is one. */
+export function whyNoBrowser(): Promise<string | undefined> {
+  return findBrowser().then(
+    () => undefined,
+    (error: Error) => error.message,
+  )
+}
+
+async function find(): Promise<BrowserProgram> {
   const executablePath = ofThisMachine()
   if (executablePath !== undefined) return { executablePath }
-  if (canUnpackChromium()) return unpackChromium()
-  throw new Error(noBrowser)
+  if (!canUnpackChromium()) throw new Error(`no browser: ${remedy}`)
+  return unpackChromium().catch((error: Error) => {
+    const [why = ''] = /^npm error .*|^\w*Error: .*/m.exec(error.message) ?? error.message.split('\n')
+    throw new Error(`no browser, and none could be installed from npm (${why}): ${remedy}`)
+  })
 }
 
 function ofThisMachine(): string | undefined {
   const named = process.env.JOBCAST_TEST_BROWSER
   // One that you name is taken at your word: if it is not there, the tests say so and do not take another.
-  if (named !== undefined) return named
+  if (named) return named
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   const onPath = names.flatMap((name) => folders.map((folder) => join(folder, name)))
   return [...onPath, ...(installed[process.platform] ?? [])].find(isProgram)

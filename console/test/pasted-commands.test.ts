@@ -67,7 +67,7 @@ function paste(t: TestContext, command: string): { ran: Ran[]; files: string[] }
     writeProgram(join(bin, program), recorder(program, records))
   writeProgram(join(bin, 'hostname'), '#!/bin/sh\necho machine\n')
   writeProgram(join(bin, 'mkdir'), '#!/bin/sh\nexec /bin/mkdir "$@"\n')
-  writeProgram(join(bin, 'touch'), `#!/bin/sh\n: > ${join(home, 'ran')}\n`)
+  writeProgram(join(bin, 'touch'), `#!/bin/sh\n: > '${join(home, 'ran')}'\n`)
   execFileSync('/bin/sh', {
     input: `${command}\n`,
     cwd: home,
@@ -86,8 +86,8 @@ function writeProgram(path: string, text: string): void {
 /** Reads its input only where it is told to: a pasted line shares its input with what is pasted after it. */
 function recorder(program: string, records: string): string {
   return `#!/bin/sh
-printf '%s\\0' ${program} "$JOBCAST_URL" "$JOBCAST_API_KEY" "$JOBCAST_DEVICE_TOKEN" "$@" > ${records}/$$
-case " $* " in *' @- '* | *'=- '*) /bin/cat > ${records}/$$.input ;; esac
+printf '%s\\0' ${program} "$JOBCAST_URL" "$JOBCAST_API_KEY" "$JOBCAST_DEVICE_TOKEN" "$@" > '${records}'/$$
+case " $* " in *' @- '* | *'=- '*) /bin/cat > '${records}'/$$.input ;; esac
 `
 }
 

@@ -33,6 +33,15 @@ export async function unpackChromium(): Promise<Chromium> {
 /** Beside it, then in its place: another test file may do the same at the same time. */
 async function unpackInto(folder: string): Promise<void> {
   const own = `${folder}.${process.pid}`
+  try {
+    await unpackBeside(own, folder)
+  } catch (error) {
+    rmSync(own, { recursive: true, force: true })
+    if (!existsSync(folder)) throw error
+  }
+}
+
+async function unpackBeside(own: string, folder: string): Promise<void> {
   mkdirSync(own, { recursive: true })
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
     writeFileSync(join(own, name), readFileSync(join(here, 'chromium', name)))
@@ -45,12 +54,7 @@ async function unpackInto(folder: string): Promise<void> {
   // Its own list of fonts names only positions of AWS.
   const fonts = `<dir>${join(folder, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(folder, 'font-cache')}</cachedir>`
   writeFileSync(join(own, 'fonts/fonts.conf'), `<fontconfig>${fonts}</fontconfig>\n`)
-  try {
-    renameSync(own, folder)
-  } catch (error) {
-    rmSync(own, { recursive: true, force: true })
-    if (!existsSync(folder)) throw error
-  }
+  renameSync(own, folder)
 }
 
 function wantedVersion(): string {

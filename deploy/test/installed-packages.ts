@@ -1,6 +1,6 @@
 // The packages, packed and installed in an empty folder, as somebody without a checkout has them.
 
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -20,6 +20,8 @@ export async function installPackages(folder: string): Promise<Installed> {
   const project = join(folder, 'project')
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), '{"name":"blank","private":true,"type":"module"}')
+  // The home of this user, where npm keeps its cache, may be read-only, or not there.
+  process.env.npm_config_cache ??= join(folder, 'npm-cache')
   const tarballs = await makePackages(join(folder, 'tarballs'))
   const flags = ['--offline', '--no-audit', '--no-fund', '--loglevel=error', '--engine-strict']
   await run('npm', ['install', ...flags, ...tarballs.map(({ path }) => path)], { cwd: project })
@@ -36,9 +38,11 @@ export function findNodes(): NodeProgram[] {
   const paths = new Set(
     found.filter((path) => path !== '' && existsSync(path)).map((path) => realpathSync(path)),
   )
-  const nodes = [...paths].map((path) => {
-    const version = execFileSync(path, ['--version'], { encoding: 'utf8' }).trim()
-    return { path, version, major: Number.parseInt(version.slice(1), 10) }
+  const nodes = [...paths].flatMap((path) => {
+    // What is called node may be something else, or of another machine.
+    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8' })
+    const [, version, major] = /^(v(\d+)\.\S+)$/.exec(stdout?.trim() ?? '') ?? []
+    return version === undefined ? [] : [{ path, version, major: Number(major) }]
   })
   const majors = new Map(nodes.filter(({ major }) => major >= 20).map((node) => [node.major, node]))
   return [...majors.values()]

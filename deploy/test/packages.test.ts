@@ -146,7 +146,7 @@ console.log(JSON.stringify(states))
 
 function startAgent(t: TestContext, node: NodeProgram, { device, token }: { device: string; token: string }) {
   const handlers = join(installed.folder, 'handlers')
-  mkdirSync(handlers, { recursive: true })
+  mkdirSync(handlers, { recursive: true, mode: 0o755 })
   writeFileSync(join(handlers, 'greet'), '#!/bin/sh\necho hello\n')
   chmodSync(join(handlers, 'greet'), 0o755)
   const state = join(installed.folder, `state-${device}`)
@@ -159,8 +159,8 @@ function startAgent(t: TestContext, node: NodeProgram, { device, token }: { devi
     stdio: 'inherit',
   })
   endWithProcess(child)
+  const gone = new Promise((resolve) => child.once('exit', resolve))
   t.after(async () => {
-    const gone = new Promise((resolve) => child.once('exit', resolve))
     child.kill('SIGTERM')
     assert.equal(await gone, 0)
   })

@@ -8,7 +8,7 @@ import { examplesOf, pages, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
 /** A failsafe for a very busy machine: a page takes seconds. */
-const timeout = 240_000
+const timeout = 1_200_000
 
 /** Read one after the other, on the same service: what one changes is not what another shows. */
 const togetherInOrder = [

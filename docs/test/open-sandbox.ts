@@ -1,12 +1,11 @@
 // What a page runs on: a service as `npm start` starts it, in a folder that is laid out like the repository.
 
-import { once } from 'node:events'
 import { symlinkSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { startFleet } from '@jobcast/sim'
 import { compileCache } from '@jobcast/testkit/compile-cache'
+import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
 import { program } from '@jobcast/testkit/program'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
@@ -38,7 +37,9 @@ export async function openSandbox(t: TestContext): Promise<Sandbox> {
   const { server, adminKey, call } = await openServer(t, { dataFolder, webhookAllow: ['127.0.0.1'] })
   removeAfter(t, folder)
   const deviceLog = await startDevices(t, server, dataFolder, adminKey)
-  const [receiverPort, commandPort] = [await findFreePort(), await openCommandLine(t, folder)]
+  // For the receiver of webhooks, which listens on PORT.
+  const receiverPort = await freePort()
+  const commandPort = await openCommandLine(t, folder)
   layOut(folder)
   return {
     folder,
@@ -87,15 +88,6 @@ async function startDevices(
   t.after(() => fleet.stop())
   await fleet.whenUp()
   return deviceLog
-}
-
-/** For the receiver of webhooks, which listens on PORT. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 function layOut(folder: string): void {

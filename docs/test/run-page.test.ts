@@ -9,7 +9,7 @@ import { skip } from './needed-programs.ts'
 import { openSandbox, type Sandbox } from './open-sandbox.ts'
 import { runPage } from './run-page.ts'
 
-const options = { skip, timeout: 240_000 }
+const options = { skip, timeout: 600_000 }
 const fence = '```'
 const block = (info: string, ...lines: string[]) => [fence + info, ...lines, fence].join('\n')
 

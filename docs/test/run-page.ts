@@ -27,8 +27,8 @@ import { documentedIds, realIds } from './page-ids.ts'
 import { Terminal } from './terminal.ts'
 import { scriptOf } from './workflow.ts'
 
-/** A failsafe, far above what a block takes. */
-const aMinuteMs = 60_000
+/** A failsafe, far above what a block takes on a machine that does twenty other things at once. */
+const blockFailsafeMs = 240_000
 
 export async function runPage(
   blocks: readonly Block[],
@@ -39,7 +39,7 @@ export async function runPage(
   // Programs that are still running would keep a test alive after its timeout.
   signal?.addEventListener('abort', () => void reader.closeAll())
   const at = (where: string, act: () => Promise<void>) =>
-    within(aMinuteMs, () => `it does not end:\n${reader.printed}`, act()).catch((error: Error) => {
+    within(blockFailsafeMs, () => `it does not end:\n${reader.printed}`, act()).catch((error: Error) => {
       throw new Error(`${where}: ${reader.asDocumented(error.message)}`)
     })
   try {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { examplesOf, pages, repository } from './pages.ts'
 
-test('every example in TypeScript type-checks', { timeout: 120_000 }, async (t) => {
+test('every example in TypeScript type-checks', { timeout: 600_000 }, async (t) => {
   const folder = temporaryFolder(t)
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')

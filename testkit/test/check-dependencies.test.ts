@@ -34,12 +34,18 @@ async function check(t: TestContext, advisories: object | undefined, ...words: s
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
     npm_config_cache: join(folder, 'cache'),
+    // Where the machine has a proxy, npm would ask that.
+    no_proxy: '127.0.0.1',
+    npm_config_noproxy: '127.0.0.1',
     JOBCAST_SBOM: sbom,
   }
-  const { code, stdout } = await new Promise<{ code: number; stdout: string }>((resolve) => {
-    execFile(script, words, { env }, (error, stdout) => resolve({ code: Number(error?.code ?? 0), stdout }))
+  type Ended = { code: number; stdout: string; stderr: string }
+  const { code, stdout, stderr } = await new Promise<Ended>((resolve) => {
+    execFile(script, words, { env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    )
   })
-  return { code, stdout, sbom }
+  return { code, stdout, sbom, printed: stdout + stderr }
 }
 
 const advisory = (severity: string) => ({
@@ -60,8 +66,8 @@ test(
   'a dependency with a moderate vulnerability passes, and the SBOM has what production needs',
   onUnix,
   async (t) => {
-    const { code, stdout, sbom } = await check(t, advisory('moderate'))
-    assert.equal(code, 0, stdout)
+    const { code, stdout, sbom, printed } = await check(t, advisory('moderate'))
+    assert.equal(code, 0, printed)
     assert.match(stdout, /^npm audit: no known vulnerabilities of severity high/m)
     const { bomFormat, components } = JSON.parse(readFileSync(sbom, 'utf8'))
     assert.equal(bomFormat, 'CycloneDX')
@@ -72,13 +78,13 @@ test(
 )
 
 test('a high one fails', onUnix, async (t) => {
-  const { code, stdout } = await check(t, advisory('high'), 'audit')
-  assert.equal(code, 1, stdout)
+  const { code, stdout, printed } = await check(t, advisory('high'), 'audit')
+  assert.equal(code, 1, printed)
   assert.match(stdout, /a hole/)
 })
 
 test('a registry that does not answer is reported, and fails nothing', onUnix, async (t) => {
-  const { code, stdout } = await check(t, undefined, 'audit')
-  assert.equal(code, 0, stdout)
+  const { code, stdout, printed } = await check(t, undefined, 'audit')
+  assert.equal(code, 0, printed)
   assert.match(stdout, /^WARNING: the registry did not answer npm audit; dependencies were NOT checked/m)
 })

@@ -20,7 +20,8 @@ function run(t: TestContext, ...contents: string[]): { code: number | null; outp
   })
   const { status, stdout } = spawnSync(process.execPath, ['--test-reporter=spec', runner, ...files], {
     encoding: 'utf8',
-    env: { ...process.env, NODE_TEST_CONTEXT: '' },
+    // Without colors, which FORCE_COLOR would want in a pipe as well.
+    env: { ...process.env, NODE_TEST_CONTEXT: '', FORCE_COLOR: '0' },
   })
   return { code: status, output: stdout }
 }

@@ -1,6 +1,6 @@
 // Runs an agent until a signal, and prints its log.
 
-import { homedir, userInfo } from 'node:os'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isNewDeviceId } from '@jobcast/contract'
 import { type AgentOptions, defaultMaxOutputBytes, startAgent } from '../agent.ts'
@@ -134,7 +134,7 @@ function isClearText(address: string): boolean {
 }
 
 function defaultStateFolder(device: string): string {
-  const base = userInfo().uid === 0 ? '/var/lib/jobcast-agent' : join(homedir(), '.jobcast-agent')
+  const base = process.getuid?.() === 0 ? '/var/lib/jobcast-agent' : join(homedir(), '.jobcast-agent')
   return join(base, device)
 }
 

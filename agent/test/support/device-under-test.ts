@@ -42,10 +42,26 @@ export type DeviceUnderTest = {
   output(jobExecutionId: number): Promise<Buffer>
   /** Follows the output until it matches. */
   untilOutput(jobExecutionId: number, pattern: RegExp): Promise<RegExpExecArray>
+  /**
+   * Triggers it with a time limit that ends it only after it has printed this. A busy machine may take longer to start a
+   * handler than a limit of a second: then once more with a longer one.
+   */
+  triggerWithLimit(
+    trigger: (timeoutSeconds: number) => Promise<number>,
+    pattern: RegExp,
+  ): Promise<{ id: number; match: RegExpExecArray }>
+  /** For a program that runs the agent: when it ends by itself, whoever waits for an execution gets this message at once. */
+  fail(message: string): void
   cancel(jobExecutionId: number, force?: boolean): Promise<void>
 }
 
 let lastDevice = 0
+
+/** Above what a busy machine takes to end a process by SIGTERM. What is to be killed has a shorter one in its test. */
+const longGraceMs = 30_000
+const outputLimitsSeconds = [1, 4, 16, 64]
+
+class NotPrinted extends Error {}
 
 /** A process that has ended, and that only its parent has not noticed, counts as gone. */
 export function isAlive(pid: number): boolean {
@@ -63,6 +79,8 @@ export async function newDeviceUnderTest(t: TestContext, api: Api): Promise<Devi
   const handlers = join(folder, 'handlers')
   mkdirSync(handlers, { mode: 0o755 })
   const log = new EventLog()
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => undefined)
   const agents: RunningAgent[] = []
   t.after(async () => {
     for (const agent of agents) await agent.stop()
@@ -83,7 +101,7 @@ export async function newDeviceUnderTest(t: TestContext, api: Api): Promise<Devi
       handlersFolder: handlers,
       stateFolder: join(folder, 'state'),
       allowCommands: false,
-      graceMs: 500,
+      graceMs: longGraceMs,
       backoff: { baseMs: 10, capMs: 100 },
       tell: log.tell,
       ...more,
@@ -95,7 +113,7 @@ export async function newDeviceUnderTest(t: TestContext, api: Api): Promise<Devi
     },
     spawn(more = {}) {
       const { readToken: _, tell: __, environment: ___, ...options } = device.options()
-      const spawned = spawnAgents([{ ...options, token, ...more }])
+      const spawned = spawnAgents([{ ...options, token, ...more }], device.fail)
       t.after(async () => {
         await spawned.end('SIGKILL')
         assert.equal(spawned.errors(), '')
@@ -117,7 +135,8 @@ export async function newDeviceUnderTest(t: TestContext, api: Api): Promise<Devi
     async ended(jobExecutionId) {
       const isOver = /^(SUCCEEDED|FAILED|REJECTED|TIMED_OUT|CANCELED|EXPIRED)$/
       for (;;) {
-        const { json } = await api.call('GET', `/job/api/executions/${jobExecutionId}?wait=30`)
+        const asked = api.call('GET', `/job/api/executions/${jobExecutionId}?wait=30`)
+        const { json } = await Promise.race([asked, failed.promise])
         if (isOver.test(json.execState)) return json
       }
     },
@@ -132,17 +151,33 @@ export async function newDeviceUnderTest(t: TestContext, api: Api): Promise<Devi
       return Buffer.from(await response.arrayBuffer())
     },
     async untilOutput(jobExecutionId, pattern) {
-      const response = await fetch(`${api.http}/job/api/executions/${jobExecutionId}/output?follow=true`, {
-        headers: { 'x-api-key': api.adminKey },
-      })
-      let text = ''
-      for await (const chunk of response.body ?? []) {
-        text += Buffer.from(chunk).toString()
-        const match = pattern.exec(text)
-        if (match) return match
+      const follow = async () => {
+        const response = await fetch(`${api.http}/job/api/executions/${jobExecutionId}/output?follow=true`, {
+          headers: { 'x-api-key': api.adminKey },
+        })
+        let text = ''
+        for await (const chunk of response.body ?? []) {
+          text += Buffer.from(chunk).toString()
+          const match = pattern.exec(text)
+          if (match) return match
+        }
+        throw new NotPrinted(`the output ended without ${pattern}: ${text}`)
       }
-      throw new Error(`the output ended without ${pattern}: ${text}`)
+      return Promise.race([follow(), failed.promise])
     },
+    async triggerWithLimit(trigger, pattern) {
+      for (const timeoutSeconds of outputLimitsSeconds) {
+        const id = await trigger(timeoutSeconds)
+        try {
+          return { id, match: await device.untilOutput(id, pattern) }
+        } catch (error) {
+          if (!(error instanceof NotPrinted)) throw error
+          await device.ended(id)
+        }
+      }
+      throw new NotPrinted(`not within ${outputLimitsSeconds.at(-1)} s: ${pattern}`)
+    },
+    fail: (message) => failed.reject(new Error(message)),
     async cancel(jobExecutionId, force = false) {
       const reply = await api.call('POST', `/job/api/executions/${jobExecutionId}/cancel`, {
         body: { force },

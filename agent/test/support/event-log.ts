@@ -8,6 +8,16 @@ const failsafeMs = 90_000
 export class EventLog {
   readonly events: AgentEvent[] = []
   readonly #watchers = new Set<() => void>()
+  readonly #failed = Promise.withResolvers<never>()
+
+  constructor() {
+    this.#failed.promise.catch(() => undefined)
+  }
+
+  /** Nothing more will be told: whoever waits gets this message. */
+  fail(message: string): void {
+    this.#failed.reject(new Error(message))
+  }
 
   readonly tell = (event: AgentEvent): void => {
     this.events.push(event)
@@ -31,7 +41,8 @@ export class EventLog {
     }
     this.#watchers.add(look)
     look()
-    await within(failsafeMs, () => `${what}: ${JSON.stringify(this.events)}`, reached.promise)
+    const either = Promise.race([reached.promise, this.#failed.promise])
+    await within(failsafeMs, () => `${what}: ${JSON.stringify(this.events)}`, either)
     this.#watchers.delete(look)
   }
 }

@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { endWithProcess } from '@jobcast/testkit/end-with-process'
 import { newTemporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -41,20 +42,25 @@ export function findShellPrograms(): AgentProgram[] {
 
 function missingOf([program = '', ...words]: string[]): { missing?: string } {
   for (const needed of [program, 'curl', 'setsid'])
-    if (spawnSync('which', [needed]).status !== 0) return { missing: `${needed} is not on this machine` }
+    if (spawnSync('sh', ['-c', 'command -v "$1"', 'sh', needed]).status !== 0)
+      return { missing: `${needed} is not on this machine` }
   const { status } = spawnSync(program, [...words, '-c', 'true'])
   return status === 0 ? {} : { missing: `${program} has no ${words.join(' ')}` }
 }
 
 export type RunningProgram = {
-  gone: Promise<number | null>
+  /** Resolves with the exit code when it ends by itself. Without this call, that is a failure. */
+  gone(): Promise<number | null>
   printed(): string
+  /** Rejects with what it printed if it ends before. */
   until(pattern: RegExp): Promise<void>
   /** Resolves with the exit code, or null after a signal. */
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
 const failsafeMs = 90_000
+/** curl asks the proxy of the machine for 127.0.0.1 as well. */
+export const noProxy = { no_proxy: '127.0.0.1' }
 
 /** Ended after the test if it still runs. */
 export function startProgram(
@@ -72,7 +78,7 @@ export function startProgram(
   const flags = ['--device', device.deviceId, '--token-file', tokenFile, '--handlers', device.handlers]
   const state = join(device.folder, isShell ? 'state-sh' : 'state')
   const child = spawn(command, [...rest, ...flags, '--state', state], {
-    env: { ...process.env, JOBCAST_URL: url, JOBCAST_POLL_SECONDS: '1', ...env },
+    env: { ...process.env, ...noProxy, JOBCAST_URL: url, JOBCAST_POLL_SECONDS: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   endWithProcess(child)
@@ -84,10 +90,22 @@ export function startProgram(
       for (const watcher of watchers) watcher()
     })
   }
-  const gone = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  // What it wrote last comes after its exit; what it has left running may hold the pipes for longer.
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let isExpected = false
+  void exited.then(async (code) => {
+    await Promise.race([closed, delay(1000)])
+    if (!isExpected) device.fail(`${words.join(' ')} ended by itself with ${code}:\n${printed}`)
+  })
+  const gone = () => {
+    isExpected = true
+    return exited
+  }
   const end = (signal: NodeJS.Signals) => {
+    const code = gone()
     child.kill(signal)
-    return gone
+    return code
   }
   t.after(() => end('SIGKILL'))
   return {
@@ -99,7 +117,11 @@ export function startProgram(
         watchers.add(look)
         look()
       })
-      await within(failsafeMs, () => `not printed: ${pattern}\n${printed}`, found)
+      const ended = closed.then(() => {
+        if (!pattern.test(printed)) throw new Error(`it ended before it printed ${pattern}:\n${printed}`)
+      })
+      const either = Promise.race([found, ended])
+      await within(failsafeMs, () => `not printed: ${pattern}\n${printed}`, either)
     },
     end,
   }

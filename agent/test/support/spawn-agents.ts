@@ -21,11 +21,15 @@ export type SpawnedAgents = {
   end(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Whoever spawns must end it. */
-export function spawnAgents(settings: AgentSettings[]): SpawnedAgents {
+/** Whoever spawns must end it; `onGone` hears it when it ends by itself. */
+export function spawnAgents(
+  settings: AgentSettings[],
+  onGone: (message: string) => void = () => undefined,
+): SpawnedAgents {
   const child = spawn(process.execPath, [program, JSON.stringify(settings)], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, NODE_COMPILE_CACHE: compileCache },
+    // Node warns where NO_COLOR and FORCE_COLOR are both set, and nothing else may be on stderr.
+    env: { ...process.env, NO_COLOR: undefined, NODE_COMPILE_CACHE: compileCache },
   })
   endWithProcess(child)
   const gone = once(child, 'close')
@@ -34,11 +38,19 @@ export function spawnAgents(settings: AgentSettings[]): SpawnedAgents {
   child.stderr.on('data', (chunk) => {
     errors += chunk
   })
+  let isEnded = false
+  void gone.then(([code, signal]) => {
+    if (isEnded) return
+    const message = `the agents ended by themselves with ${code ?? signal}:\n${errors}`
+    log.fail(message)
+    onGone(message)
+  })
   createInterface({ input: child.stdout }).on('line', (line) => log.tell(JSON.parse(line)))
   return {
     log,
     errors: () => errors,
     async end(signal) {
+      isEnded = true
       child.kill(signal)
       await gone
     },

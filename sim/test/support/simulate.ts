@@ -42,7 +42,11 @@ export async function openFleet(
 /** The run that was triggered on all of them, once all have ended. */
 export async function runToEnd(server: OpenServer, deviceIds: string[]) {
   const { headers } = await server.trigger(jobName, deviceIds)
-  const address = headers.get('location') as string
+  return untilFinished(server, headers.get('location') as string)
+}
+
+/** The run at this address, once all have ended. */
+export async function untilFinished(server: OpenServer, address: string) {
   for (;;) {
     const { json } = await server.call('GET', `${address}?wait=60`)
     if (json.finished) return json
