@@ -86,7 +86,9 @@ test('what a device will not do is refused with a reason, and nothing is started
 
 test('a command is carried out where the device allows it, and never read by a shell', async (t) => {
   const device = await newDeviceUnderTest(t, server)
-  await device.start({ allowCommands: true })
+  // Of a folder on the PATH that this user may not read, the system would say that instead.
+  const environment = { ...process.env, PATH: '/usr/bin:/bin' }
+  await device.start({ allowCommands: true, environment })
   const { id, execState } = await device.run({ command: ['printf', '%s|%s', '$HOME', '; id'] })
   assert.equal(execState, 'SUCCEEDED')
   assert.equal((await device.output(id)).toString(), '$HOME|; id')
