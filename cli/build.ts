@@ -37,7 +37,8 @@ export async function buildProgram(folder: string): Promise<string> {
     // Not on the page: the sources of the bundle, and a frame for OAuth.
     filter: (path) => !/\/(swagger-ui|oauth2-redirect)\.(js|html)$/.test(path),
   })
-  cpSync(join(root, 'agent/bin/older-node.js'), join(files, 'older-node.js'))
+  for (const name of ['older-node.js', 'needed-node.js'])
+    cpSync(join(root, 'agent/bin', name), join(files, name))
   mkdirSync(join(folder, 'bin'))
   const program = join(folder, 'bin/jobcast.js')
   cpSync(join(root, 'cli/bin/jobcast.js'), program)
@@ -57,7 +58,7 @@ async function bundle(folder: string): Promise<void> {
     },
     external: ['pg-native'],
     transform: { target: 'node20' },
-    plugins: [consoleIsBuilt, sqliteOfNode24, httpAlone, ownAddress, addressOfApiPages],
+    plugins: [consoleIsBuilt, stableSqlite, httpAlone, ownAddress, addressOfApiPages],
     logLevel: 'silent',
   })
   await bundle.write({ dir: folder, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
@@ -73,15 +74,16 @@ const consoleIsBuilt: Plugin = {
       : undefined,
 }
 
-/** So that a Node without it can load the commands that do not need it. */
-const sqliteOfNode24: Plugin = {
-  name: 'sqlite-of-node-24',
+/** So that a Node without it, or with one that prints a warning, can load the commands that do not need it. */
+const stableSqlite: Plugin = {
+  name: 'stable-sqlite',
   resolveId: (id) => (id === 'node:sqlite' ? '\0sqlite' : undefined),
   load: (id) =>
     id === '\0sqlite'
-      ? `const isThere = Number.parseInt(process.versions.node, 10) >= 24
-const sqlite = isThere ? process.getBuiltinModule('node:sqlite') : {}
-const refuse = () => { throw new Error('The embedded database needs Node 24 or newer; this is ' + process.version + '.') }
+      ? `import { neededNode } from ${JSON.stringify(join(root, 'agent/bin/needed-node.js'))}
+const needed = neededNode('sqlite')
+const sqlite = needed === undefined ? process.getBuiltinModule('node:sqlite') : {}
+const refuse = () => { throw new Error('The embedded database needs Node ' + needed + ' or newer; this is ' + process.version + '.') }
 export const DatabaseSync = sqlite.DatabaseSync ?? class { constructor() { refuse() } }
 export const backup = sqlite.backup ?? refuse`
       : undefined,

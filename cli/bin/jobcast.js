@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that it runs on any Node. The published package is built, for Node 20 and newer. In a checkout Jobcast
-// runs from its sources, which need Node 24; `npm ci` installs one beside it.
+// Plain JavaScript, so that it runs on any Node. The published package is built, and most of its commands run on Node 20. In
+// a checkout Jobcast runs from its sources, which need the Node of the server; `npm ci` installs one beside it.
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import module from 'node:module'
@@ -9,23 +9,23 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const built = new URL('../dist/main.js', import.meta.url)
+const isBuilt = existsSync(built)
+const beside = isBuilt ? '../dist/needed-node.js' : '../../agent/bin/needed-node.js'
+const { neededNode } = await import(new URL(beside, import.meta.url).href)
+const needed = neededNode(isBuilt ? 'commands' : 'sqlite')
 
 endWithParent()
-if (existsSync(built)) {
+if (isBuilt) {
+  if (needed !== undefined) refuse()
   cacheCompiled()
   await import(new URL('../dist/older-node.js', import.meta.url).href)
   await import(built.href)
-} else if (Number.parseInt(process.versions.node, 10) >= 24) {
+} else if (needed === undefined) {
   cacheCompiled()
   await import('../src/main.ts')
 } else {
   const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
-  if (!existsSync(node)) {
-    console.error(
-      `jobcast needs Node 24 or newer; this is ${process.version}. Run "npm ci" to get one beside it.`,
-    )
-    process.exit(1)
-  }
+  if (!existsSync(node)) refuse(' Run "npm ci" to get one beside it.')
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
     env: { ...process.env, JOBCAST_WRAPPER: '1' },
@@ -34,6 +34,11 @@ if (existsSync(built)) {
   process.on('SIGINT', () => undefined)
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
+}
+
+function refuse(advice = '') {
+  console.error(`jobcast needs Node ${needed} or newer; this is ${process.version}.${advice}`)
+  process.exit(1)
 }
 
 /**

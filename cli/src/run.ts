@@ -1,5 +1,6 @@
 // run(): the command line as a function. Arguments and streams in, exit code out.
 
+import { neededNode } from '@jobcast/agent/needed-node'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import { type CommandEntry, commands } from './command-list.ts'
@@ -11,8 +12,9 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const program = buildProgram(io)
   const invocation = bindInvocation(program, io)
   const asked = commandIn(argv)
-  if (needsNewerNode(asked) && !argv.includes('--help')) {
-    io.stderr.write(`jobcast ${asked} needs Node ${serverNode} or newer; this is ${process.version}.\n`)
+  const needed = neededNodeOf(asked)
+  if (needed !== undefined && !argv.includes('--help')) {
+    io.stderr.write(`jobcast ${asked} needs Node ${needed} or newer; this is ${process.version}.\n`)
     return exitCode.unexpected
   }
   for (const entry of commands) adopt(program, await commandOf(entry, asked))
@@ -45,12 +47,10 @@ function buildProgram({ stdout, stderr }: Io): Command {
   )
 }
 
-/** Of the embedded database. Other commands run on Node 20. */
-const serverNode = 24
-
-function needsNewerNode(asked: string | undefined): boolean {
-  const isOld = Number.parseInt(process.versions.node, 10) < serverNode
-  return isOld && commands.some(({ name, needsServerNode }) => name === asked && needsServerNode)
+/** Undefined if this one will do. */
+function neededNodeOf(asked: string | undefined): string | undefined {
+  const opensDatabase = commands.some(({ name, needsServerNode }) => name === asked && needsServerNode)
+  return opensDatabase ? neededNode('sqlite') : undefined
 }
 
 /** The program itself has no flags with values, so the first word that is not a flag is the command. */

@@ -28,8 +28,10 @@ test('exits with the code of its command after everything has been written', asy
 
 test('says in one sentence that Node is too old, if there is no newer one to use', async (t) => {
   const folder = dataFolder(t)
-  mkdirSync(join(folder, 'cli', 'bin'), { recursive: true })
+  for (const workspace of ['cli', 'agent']) mkdirSync(join(folder, workspace, 'bin'), { recursive: true })
   copyFileSync(program, join(folder, 'cli', 'bin', 'jobcast.js'))
+  const neededNode = join(program, '../../../agent/bin/needed-node.js')
+  copyFileSync(neededNode, join(folder, 'agent', 'bin', 'needed-node.js'))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   const older = 'data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.9.0" })'
   const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
@@ -41,7 +43,7 @@ test('says in one sentence that Node is too old, if there is no newer one to use
   assert.equal(code, 1)
   assert.match(
     stderr,
-    /^jobcast needs Node 24 or newer; this is v.*\. Run "npm ci" to get one beside it\.\n$/,
+    /^jobcast needs Node 24\.15\.0 or newer; this is v.*\. Run "npm ci" to get one beside it\.\n$/,
   )
 })
 
@@ -50,17 +52,7 @@ test('the server ends when the shell of npm start is killed', async (t) => {
   const shell = spawn(
     'sh',
     // Not the last command, so that the shell does not replace itself with it.
-    [
-      '-c',
-      '"$0" "$@"; true',
-      process.execPath,
-      program,
-      'serve',
-      '--port',
-      '0',
-      '--data',
-      dataFolder(t),
-    ],
+    ['-c', '"$0" "$@"; true', process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)],
     { env: { ...cleanEnv(), npm_lifecycle_event: 'start' }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   const pid = await pidOfServer(shell)

@@ -8,6 +8,8 @@ export const root = join(import.meta.dirname, '../..')
 type Described = {
   /** Of the repository. */
   workspace: string
+  /** The versions of Node it runs on; those of the repository by default. */
+  engines?: { node: string }
   exports: Record<string, unknown>
   files: string[]
   bin?: Record<string, string>

@@ -38,6 +38,8 @@ async function stageJobcast(folder: string, built: string | undefined): Promise<
   copyFileSync(join(root, 'cli/src/index.d.ts'), join(folder, 'dist/index.d.ts'))
   describePackage(folder, {
     workspace: 'cli',
+    // Those of most commands (agent/bin/needed-node.js): a command that opens a database says itself what it needs.
+    engines: { node: '^20.15.0 || >=22.2.0' },
     bin: { jobcast: 'bin/jobcast.js' },
     exports: {
       '.': { types: './dist/index.d.ts', default: './dist/index.js' },

@@ -1,23 +1,26 @@
 // What `npm run package` makes, used as by somebody who has installed it.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
+import { neededNode } from '@jobcast/agent/needed-node'
 import { endWithProcess } from '@jobcast/testkit/end-with-process'
 import { newTemporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import type { run as documented } from '../../cli/src/index.d.ts'
 import { run as runCommand } from '../../cli/src/run.ts'
-import { blankEnvironment, findNodes, installPackages, type NodeProgram, run } from './installed-packages.ts'
+import { findNodes, type NodeProgram } from './find-nodes.ts'
+import { blankEnvironment, installPackages, run } from './installed-packages.ts'
 
+const [thisNode, ...otherNodes] = await findNodes()
+assert.ok(thisNode)
 const installed = await installPackages(newTemporaryFolder())
 const program = installed.file('jobcast/bin/jobcast.js')
 const agent = installed.file('@jobcast/agent/jobcast-agent.js')
-const nodes = findNodes()
 
 test('publint finds nothing to say', async () => {
   for (const { path } of installed.tarballs) {
@@ -50,74 +53,108 @@ test('the command line as a function is what its types say', () => {
   assert.equal(asDocumented.length, 2)
 })
 
-/** The server, on this Node. */
-const server = await startServer()
+test('what package.json says about Node is what the program says', () => {
+  const { engines } = JSON.parse(readFileSync(installed.file('jobcast/package.json'), 'utf8'))
+  assert.equal(engines.node, `^${neededNode('commands', '20.0.0')} || >=${neededNode('commands', '22.0.0')}`)
+})
+
+const ownServer = await startServer(thisNode)
 after(async () => {
-  await server.stop()
+  await ownServer.stop()
   rmSync(installed.folder, { recursive: true, force: true })
 })
 
-test('the service has its console, its description and its pages about the API', async () => {
-  const page = await (await fetch(server.url)).text()
-  const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page) ?? []
-  for (const path of [script, '/docs/static/swagger-ui-bundle.js', '/docs/', '/openapi.json'])
-    assert.equal((await fetch(server.url + path)).status, 200, path)
-})
+for (const node of [thisNode, ...otherNodes]) {
+  describe(`on Node ${node.version}`, async () => {
+    const needed = neededNode('sqlite', node.version.slice(1))
+    // An older Node is the one of a caller or of a device, whose server has its own.
+    const isOwn = needed !== undefined || node === thisNode
+    const server = isOwn ? ownServer : await startServer(node)
+    if (!isOwn) after(server.stop)
+    const { jobcast, env } = commandLine(node, server)
 
-for (const node of nodes) {
-  describe(`on Node ${node.version}`, () => {
     test('the command line triggers, the agent carries it out, a program reads the result', async (t) => {
-      const { jobcast, env } = commandLine(node)
-      const device = `kiosk-${node.major}`
+      const device = `kiosk-${node.version}`
       await jobcast('apply', '--file', fleetFile(device))
       const token = (await jobcast('devices', 'token', device)).stdout.trim()
-      startAgent(t, node, { device, token })
+      startAgent(t, node, server, { device, token })
       const { stdout } = await jobcast('trigger', 'greet', '--device', device, '--timeout', '60s', '--json')
       assert.match(stdout, /SUCCEEDED/)
       const read = await run(node.path, [clientProgram(), server.url, server.key, device], { env })
       assert.deepEqual(JSON.parse(read.stdout), ['SUCCEEDED'])
+      assert.equal(read.stderr, '')
     })
 
-    if (node.major >= 24) return
-    test('one sentence says which Node the server needs', async () => {
-      const { jobcast } = commandLine(node)
-      for (const command of ['serve', 'dev', 'backup']) {
-        const expected = `jobcast ${command} needs Node 24 or newer; this is ${node.version}.\n`
-        await assert.rejects(jobcast(command), { code: 1, stderr: expected })
-      }
+    test('every command can be loaded', async () => {
+      assert.equal((await jobcast('completion', 'bash')).stderr, '')
     })
+
+    if (needed === undefined) {
+      test('the service has its console, its description and its pages about the API', async () => {
+        const page = await (await fetch(server.url)).text()
+        const [, script = ''] = /src="(\/assets\/[^"]+\.js)"/.exec(page) ?? []
+        for (const path of [script, '/docs/static/swagger-ui-bundle.js', '/docs/', '/openapi.json'])
+          assert.equal((await fetch(server.url + path)).status, 200, path)
+      })
+
+      test('the database is backed up while the service runs', async () => {
+        await jobcast('backup', '--data', server.data, '--to', `${server.data}.backup`)
+      })
+    } else {
+      test('one sentence says which Node the server needs', async () => {
+        for (const command of ['serve', 'dev', 'migrate', 'export', 'import', 'backup', 'secrets']) {
+          const expected = `jobcast ${command} needs Node ${needed} or newer; this is ${node.version}.\n`
+          await assert.rejects(jobcast(command), { code: 1, stderr: expected })
+        }
+      })
+    }
   })
 }
 
-async function startServer() {
-  const [node] = nodes.filter(({ major }) => major >= 24)
-  assert.ok(node)
-  const data = join(installed.folder, 'data')
+type RunningServer = { url: string; key: string; data: string; stop(): Promise<void> }
+
+async function startServer(node: NodeProgram): Promise<RunningServer> {
+  const data = join(installed.folder, `data-${node.version}`)
   const ports = ['--port', '0', '--mqtt-port', '0', '--metrics-port', '0']
   const child = spawn(node.path, [program, 'serve', ...ports, '--data', data, '--json-log'], {
     cwd: installed.folder,
     env: blankEnvironment(installed.folder, node.path),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  endWithProcess(child)
-  const gone = new Promise((resolve) => child.once('exit', resolve))
+  const stop = stopper(child)
   for await (const line of createInterface({ input: child.stdout })) {
     const { msg, http } = JSON.parse(line)
     if (msg !== 'ready') continue
     const key = readFileSync(join(data, 'admin-key'), 'utf8').trim()
-    const stop = async () => {
-      child.kill('SIGTERM')
-      assert.equal(await gone, 0)
-    }
-    return { url: http as string, key, stop }
+    return { url: http as string, key, data, stop }
   }
+  await stop()
   throw new Error('the installed server does not start')
 }
 
-function commandLine(node: NodeProgram) {
+/** It ends without an error, and has printed no warning of Node. */
+function stopper(child: ChildProcess): () => Promise<void> {
+  endWithProcess(child)
+  const gone = new Promise((resolve) => child.once('close', resolve))
+  let written = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    written += text
+  })
+  return async () => {
+    child.kill('SIGTERM')
+    assert.equal(await gone, 0, written)
+    assert.doesNotMatch(written, /Warning/)
+  }
+}
+
+function commandLine(node: NodeProgram, server: RunningServer) {
   const blank = blankEnvironment(installed.folder, node.path)
   const env = { ...blank, JOBCAST_URL: server.url, JOBCAST_API_KEY: server.key }
-  const jobcast = (...words: string[]) => run(node.path, [program, ...words], { cwd: installed.folder, env })
+  const jobcast = async (...words: string[]) => {
+    const written = await run(node.path, [program, ...words], { cwd: installed.folder, env })
+    assert.doesNotMatch(written.stderr, /Warning/)
+    return written
+  }
   return { jobcast, env }
 }
 
@@ -144,7 +181,12 @@ console.log(JSON.stringify(states))
   return file
 }
 
-function startAgent(t: TestContext, node: NodeProgram, { device, token }: { device: string; token: string }) {
+function startAgent(
+  t: TestContext,
+  node: NodeProgram,
+  server: RunningServer,
+  { device, token }: { device: string; token: string },
+): void {
   const handlers = join(installed.folder, 'handlers')
   mkdirSync(handlers, { recursive: true, mode: 0o755 })
   writeFileSync(join(handlers, 'greet'), '#!/bin/sh\necho hello\n')
@@ -156,12 +198,7 @@ function startAgent(t: TestContext, node: NodeProgram, { device, token }: { devi
       JOBCAST_URL: server.url,
       JOBCAST_DEVICE_TOKEN: token,
     },
-    stdio: 'inherit',
+    stdio: ['ignore', 'inherit', 'pipe'],
   })
-  endWithProcess(child)
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  t.after(async () => {
-    child.kill('SIGTERM')
-    assert.equal(await gone, 0)
-  })
+  t.after(stopper(child))
 }
