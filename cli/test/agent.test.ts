@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { certificates } from '@jobcast/testkit/certificates'
 import { openTlsServer } from '@jobcast/testkit/open-tls-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
 
+// It makes this process trust its certificates; the files that run after this one in the same process must not.
+const trustedBefore = getCACertificates('default')
+after(() => setDefaultCACertificates(trustedBefore))
 const server = await openTlsServer()
 const trusting = { NODE_EXTRA_CA_CERTS: certificates.ca }
 

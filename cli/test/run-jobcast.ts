@@ -115,7 +115,9 @@ export function dataFolder(t: TestContext): string {
 const inherited = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'SHELL', 'SystemRoot', 'NODE_COMPILE_CACHE']
 
 export function cleanEnv(): Record<string, string | undefined> {
-  const base = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
+  // Those that are set: a pseudo-terminal would pass on the others as the word "undefined".
+  const set = inherited.filter((name) => process.env[name] !== undefined)
+  const base = Object.fromEntries(set.map((name) => [name, process.env[name]]))
   const noProfiles = join(tmpdir(), 'jobcast-without-profiles')
   return { ...base, JOBCAST_MQTT_PORT: '0', XDG_CONFIG_HOME: noProfiles }
 }

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { setDefaultCACertificates } from 'node:tls'
+import { after, test } from 'node:test'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
 import { mqttPortOf, openTlsServer, tlsHost } from '@jobcast/testkit/open-tls-server'
 
+// It makes this process trust its certificates; the files that run after this one in the same process must not.
+const trustedBefore = getCACertificates('default')
+after(() => setDefaultCACertificates(trustedBefore))
 const server = await openTlsServer()
 await server.call('PUT', '/job/api/jobs/restart', { body: {} })
 const devices = await registerDevices(server.call, ['sim-1'])
