@@ -1,7 +1,7 @@
 // `npm run package`: the tarballs of the three packages that are installed somewhere, in dist/ or in the folder given.
 
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,15 +13,15 @@ import { describePackage, root } from './describe-package.ts'
 
 export type Tarball = { name: string; path: string; bytes: number }
 
-/** Puts the tarballs into the folder. `built` is the folder of a program that is built already. */
-export async function makePackages(folder: string, built?: string): Promise<Tarball[]> {
+/** Puts the tarballs into the folder. */
+export async function makePackages(folder: string): Promise<Tarball[]> {
   mkdirSync(folder, { recursive: true })
   const staging = mkdtempSync(join(tmpdir(), 'jobcast-packages-'))
   try {
     await buildConsoleIfStale()
     return pack(
       [
-        await stageJobcast(join(staging, 'jobcast'), built),
+        await stageJobcast(join(staging, 'jobcast')),
         stageClient(join(staging, 'client')),
         await stageAgent(join(staging, 'agent')),
       ],
@@ -32,9 +32,8 @@ export async function makePackages(folder: string, built?: string): Promise<Tarb
   }
 }
 
-async function stageJobcast(folder: string, built: string | undefined): Promise<string> {
-  if (built === undefined) await buildProgram(folder)
-  else for (const part of ['bin', 'dist']) cpSync(join(built, part), join(folder, part), { recursive: true })
+async function stageJobcast(folder: string): Promise<string> {
+  await buildProgram(folder)
   copyFileSync(join(root, 'cli/src/index.d.ts'), join(folder, 'dist/index.d.ts'))
   describePackage(folder, {
     workspace: 'cli',

@@ -27,6 +27,9 @@ const onlyChaos = [
   'testkit/test/check-dependencies.test.ts',
 ]
 
+/** These try more in test:chaos; how much they find out by themselves. */
+const alsoChaos = ['deploy/test/packages.test.ts']
+
 /** Files that run again under another environment. `npm test` runs a part of them again, or none. */
 type Variant = { suffix: string; env: Record<string, string>; inTest: string[]; inChaos: string[] }
 
@@ -104,9 +107,10 @@ type Planned = { file: string; env: Group['env']; suffix: string }
 function plannedFiles(root: string, size: Size): Planned[] {
   const files = find(root, [all])
   const isOnlyChaos = new Set(find(root, onlyChaos))
+  const isOfChaos = new Set([...isOnlyChaos, ...find(root, alsoChaos)])
   const first = files
     .filter((file) =>
-      size === 'test' ? !isOnlyChaos.has(file) : isOnlyChaos.has(file) || hasSize(root, file),
+      size === 'test' ? !isOnlyChaos.has(file) : isOfChaos.has(file) || hasSize(root, file),
     )
     .map((file) => ({ file, env: {}, suffix: '' }))
   // Whoever names a variant gets that one alone.
