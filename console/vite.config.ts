@@ -12,5 +12,7 @@ export default defineConfig({
     assetsInlineLimit: 0, // the content security policy lets nothing inline through
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // On a slow machine it would print which plugins took how long.
+    rolldownOptions: { checks: { bundlerTimings: false } },
   },
 })

@@ -1,5 +1,5 @@
 // A way to the server that can be cut at any instant, and closed for a while. It does not use resetAndDestroy: with a
-// shutdown under way that leaks the handle, and the process never ends (Node 24.21).
+// shutdown under way that leaks the handle, and the process never ends (Node 24.21 and 26.10).
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -1,7 +1,7 @@
 // A query of query-core in a component: it is read when the component shows it, and drawn again when it changes.
 
 import { type QueryKey, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
-import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks'
+import { useLayoutEffect, useReducer, useState } from 'preact/hooks'
 import { queryClient } from './query-client.ts'
 
 type QueryOptions<T> = {
@@ -14,13 +14,15 @@ type QueryOptions<T> = {
 }
 
 export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Error> {
-  const whole = queryClient.defaultQueryOptions({
-    ...options,
-    _optimisticResults: 'optimistic' as const, // already the first drawing says that it is being read
-  })
+  const whole = queryClient.defaultQueryOptions(options)
   const [observer] = useState(() => new QueryObserver<T, Error, T, T>(queryClient, whole))
   const [, draw] = useReducer((count: number, _: unknown) => count + 1, 0)
-  useEffect(() => observer.subscribe(draw), [observer])
-  useLayoutEffect(() => observer.setOptions(whole))
-  return observer.getOptimisticResult(whole)
+  const shown = observer.getOptimisticResult(whole)
+  useLayoutEffect(() => observer.subscribe(draw), [observer])
+  useLayoutEffect(() => {
+    observer.setOptions(whole)
+    // It may have begun to read: what is painted says so.
+    if (observer.getCurrentResult().fetchStatus !== shown.fetchStatus) draw(undefined)
+  })
+  return shown
 }

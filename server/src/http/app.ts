@@ -123,9 +123,12 @@ const maxTriggerBytesEver = 256 * 1024 * 1024
 
 export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App> {
   const requestIds = requestIdsOf(deps.now())
+  // Java's HttpClient offers an upgrade to HTTP/2 with every request; ignore it.
+  const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
+    headers.upgrade?.toLowerCase() === 'websocket' && app.server.listenerCount('upgrade') > 0
   const app: App = fastify({
-    ...(options.tls && { https: { ...options.tls, ...httpOptions } }),
-    ...(!options.tls && { http: httpOptions }),
+    ...(options.tls && { https: { ...options.tls, ...httpOptions, shouldUpgradeCallback } }),
+    ...(!options.tls && { http: { ...httpOptions, shouldUpgradeCallback } }),
     requestTimeout: requestTimeoutMs,
     connectionTimeout: silentConnectionMs,
     bodyLimit: maxBodyBytes,

@@ -1,6 +1,8 @@
 // Health, metrics, request ids and the page with the documentation: open to all, and nothing from elsewhere.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
@@ -17,6 +19,14 @@ for (const path of ['/livez', '/readyz']) {
     assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8')
   })
 }
+
+test('an upgrade to something else than WebSocket is a request like any other', async () => {
+  const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }
+  const asked = request(new URL('/livez', api.http), { headers, agent: false }).end()
+  const [response] = await once(asked, 'response')
+  response.resume()
+  assert.equal(response.statusCode, 200)
+})
 
 test('/metrics counts requests by route, commits and executions', async () => {
   await api.trigger('update', ['d1', 'd2'])

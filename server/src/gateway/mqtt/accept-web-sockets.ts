@@ -16,12 +16,9 @@ const maxHeaderSize = 5
 const maxFragments = 1024
 const onlyBinary = 1003
 
-/** In Node since 24.9; its types have it as an option only. */
-type Upgradable = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean }
-
 /** Returns a function that stops it. */
 export function acceptWebSockets(
-  http: Upgradable,
+  http: Server,
   connections: Connections,
   isTrustedProxy: IsTrustedProxy | undefined,
 ): () => void {
@@ -48,11 +45,8 @@ export function acceptWebSockets(
       })
   }
   http.on('upgrade', upgrade)
-  // Java's HttpClient offers an upgrade to HTTP/2 with every request; ignore it.
-  http.shouldUpgradeCallback = ({ headers }) => headers.upgrade?.toLowerCase() === 'websocket'
   return () => {
     http.off('upgrade', upgrade)
-    http.shouldUpgradeCallback = () => false
   }
 }
 

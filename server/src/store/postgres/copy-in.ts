@@ -1,28 +1,20 @@
-// COPY … FROM STDIN on a connection of pg: the fastest way in. pg knows the messages but has no call for it.
+// COPY … FROM STDIN on a connection of pg: the fastest way in. pg has no call for it, so the messages of the protocol are
+// written here, as pg-copy-streams does.
 
-import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 
-type CopyConnection = {
-  stream: Socket
-  query(sql: string): void
-  sendCopyFromChunk(chunk: Buffer): void
-  endCopyFrom(): void
-  sendCopyFail(message: string): void
-}
-
-/** What pg asks of whatever it is to send. */
-type Submittable = {
-  submit(connection: CopyConnection): void
-  handleCopyInResponse(connection: CopyConnection): void
+/** What pg calls while it sends one; its types name only the first. */
+type Submittable = pg.Submittable & {
+  handleCopyInResponse(connection: pg.Connection): void
   handleError(error: Error): void
   handleReadyForQuery(): void
   handleCommandComplete(): void
 }
 
 /** Also when the connection is gone: that is told by an error of its own. */
-function drained(stream: Socket): Promise<void> {
+function drained(stream: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       stream.off('drain', done).off('close', done)
@@ -37,17 +29,17 @@ export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable
   return new Promise((resolve, reject) => {
     /** Of the chunks, or of the server: the one that came first counts. */
     let failure: Error | undefined
-    const send = async (connection: CopyConnection) => {
+    const send = async (connection: pg.Connection) => {
       try {
         for await (const chunk of chunks) {
           if (failure) return
-          connection.sendCopyFromChunk(Buffer.from(chunk))
+          writeData(connection.stream, Buffer.from(chunk))
           if (connection.stream.writableNeedDrain) await drained(connection.stream)
         }
-        connection.endCopyFrom()
+        connection.stream.write(copyDone)
       } catch (error) {
         failure ??= error as Error
-        connection.sendCopyFail('the rows cannot be read')
+        connection.stream.write(copyFail)
       }
     }
     const query: Submittable = {
@@ -60,18 +52,17 @@ export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable
       handleCommandComplete: () => undefined,
       handleReadyForQuery: () => (failure ? reject(failure) : resolve()),
     }
-    client.query(query as unknown as pg.Submittable)
+    client.query(query)
   })
 }
 
 /** pg lets nothing but its own queries into a pipeline. */
 class CopyQuery extends pg.Query {
-  constructor(sql: string, onSent: (connection: CopyConnection) => void, onEnd: (error?: Error) => void) {
+  constructor(sql: string, onSent: (connection: pg.Connection) => void, onEnd: (error?: Error) => void) {
     super({ text: sql }, (error) => onEnd(error ?? undefined))
     this.submit = (connection) => {
-      const to = connection as unknown as CopyConnection
-      to.query(sql)
-      onSent(to)
+      connection.query(sql)
+      onSent(connection)
     }
   }
 
@@ -90,17 +81,14 @@ export function sendCopy(
 ): { sent: Promise<void>; done: Promise<void> } {
   const { promise: done, resolve, reject } = Promise.withResolvers<void>()
   const sent = new Promise<void>((resolveSent) => {
-    const send = async (connection: CopyConnection) => {
+    const send = async (connection: pg.Connection) => {
       for (const piece of pieces) {
-        connection.stream.cork()
-        connection.stream.write(copyDataHead(piece))
-        connection.stream.write(piece)
-        connection.stream.uncork()
+        writeData(connection.stream, piece)
         if (connection.stream.destroyed) break
         if (connection.stream.writableNeedDrain) await drained(connection.stream)
         else if (piece.length > largePiece) await nextTurn()
       }
-      connection.endCopyFrom()
+      connection.stream.write(copyDone)
     }
     const query = new CopyQuery(
       sql,
@@ -115,9 +103,21 @@ export function sendCopy(
 
 const largePiece = 100_000
 
-function copyDataHead(piece: Buffer): Buffer {
+const copyDone = messageHead('c', 0)
+const reason = Buffer.from('the rows cannot be read\0')
+const copyFail = Buffer.concat([messageHead('f', reason.length), reason])
+
+function writeData(stream: Duplex, piece: Buffer): void {
+  stream.cork()
+  stream.write(messageHead('d', piece.length))
+  stream.write(piece)
+  stream.uncork()
+}
+
+/** Its length counts itself. */
+function messageHead(kind: string, length: number): Buffer {
   const head = Buffer.alloc(5)
-  head.write('d', 'latin1')
-  head.writeInt32BE(piece.length + 4, 1)
+  head.write(kind, 'latin1')
+  head.writeInt32BE(length + 4, 1)
   return head
 }

@@ -11,6 +11,7 @@ import { locks } from './locks.ts'
 
 const channel = 'jobcast'
 const LISTEN = `LISTEN ${channel}`
+const OWN_PROCESS = 'SELECT pg_backend_pid() AS pid'
 const NOTIFY = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
 const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held`
 const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken`
@@ -65,10 +66,11 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#client = client
     // It is given its time: what was heard before this connection says nothing about it.
     this.#heardAt = performance.now()
+    let ownProcess: number | undefined
     client.on('notification', ({ processId, payload = '' }) => {
       this.#heardAt = performance.now()
       // Whoever listens here was told at once.
-      if (processId === (client as unknown as { processID: number }).processID) return
+      if (processId === ownProcess) return
       this.isAlone = false
       this.heardOthers++
       this.#hear(payload)
@@ -77,6 +79,8 @@ export class NodeSignal extends EventEmitter<Signals> {
     client.once('end', () => this.#reconnect(client))
     try {
       await client.connect()
+      const { rows } = await client.query<{ pid: number }>(OWN_PROCESS)
+      ownProcess = rows[0]?.pid
       await client.query(LISTEN)
       await this.#holdNode(client)
       this.#heardAt = performance.now()

@@ -2,8 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { generate, type Packet, parser } from 'mqtt-packet'
 import { WebSocket } from 'ws'
@@ -104,16 +102,6 @@ for (const [title, path, protocols, status] of refused) {
     socket.terminate()
   })
 }
-
-test('an upgrade to something else than WebSocket is a request like any other', async (t) => {
-  const listener = await openListener(t)
-  listener.http.on('request', (_request, response) => response.end('from the API'))
-  const headers = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABk' }
-  const asked = request({ port: listener.httpPort, path: '/mqtt', headers, agent: false }).end()
-  const [response] = await once(asked, 'response')
-  assert.equal(response.statusCode, 200)
-  assert.equal(await text(response), 'from the API')
-})
 
 test("stop closes WebSockets, and upgrades are nobody's afterwards", async (t) => {
   const listener = await openListener(t)
