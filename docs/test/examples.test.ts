@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { isChaos } from '@jobcast/testkit/test-size'
 import { skip } from './needed-programs.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { examplesOf, pages, staleNotRun } from './pages.ts'
@@ -30,8 +31,11 @@ const ofTheirOwn = pages.filter(
   (page) => !togetherInOrder.flat().includes(page) && examplesOf(page).length > 0,
 )
 
+/** `npm test` runs the pages that are read first, `npm run test:chaos` all. */
+const run = isChaos ? [...togetherInOrder, ...ofTheirOwn.map((page) => [page])] : togetherInOrder
+
 describe('the examples run', { concurrency: 2, skip }, () => {
-  for (const readInOrder of [...togetherInOrder, ...ofTheirOwn.map((page) => [page])]) {
+  for (const readInOrder of run) {
     test(readInOrder.join(', then '), { timeout }, async (t) => {
       const sandbox = await openSandbox(t)
       for (const page of readInOrder) {

@@ -20,15 +20,12 @@ const onlyChaos = [
   'console/test/{accessibility,data-table}.test.ts',
   'server/test/abuse/abuse.test.ts',
   'server/test/devices/aws-sdk-v2-mqtt3.test.ts',
-  'server/test/end-to-end/{bad-devices,clocks,delivery,disk-growth,event-stream,reconnect-storm,revocation,rollout-fleet,slow-disk,trouble-devices}.test.ts',
+  'server/test/end-to-end/{bad-devices,certificate-reload,clock,clocks,delivery,disk-growth,event-stream,reconnect-storm,revocation,rollout-fleet,slow-disk,stop-devices,trouble-devices,webhooks}.test.ts',
   'server/test/history/history.test.ts',
-  'server/test/nodes/{clocks,cut-hearing,cut-off,fleet-under-load,large-run-kills,left-behind,lost-hints,presence,rollouts,schedules,upgrade,webhooks}.test.ts',
+  'server/test/nodes/{clocks,cut-hearing,cut-off,failover,fleet-under-load,large-run-kills,left-behind,lost-hints,presence,rollouts,schedules,upgrade,webhooks}.test.ts',
   'server/test/simulation/simulation.test.ts',
   'testkit/test/check-dependencies.test.ts',
 ]
-
-/** These try more in test:chaos; how much they find out by themselves. */
-const alsoChaos = ['deploy/test/packages.test.ts']
 
 /** Files that run again under another environment. `npm test` runs a part of them again, or none. */
 type Variant = { suffix: string; env: Record<string, string>; inTest: string[]; inChaos: string[] }
@@ -107,10 +104,9 @@ type Planned = { file: string; env: Group['env']; suffix: string }
 function plannedFiles(root: string, size: Size): Planned[] {
   const files = find(root, [all])
   const isOnlyChaos = new Set(find(root, onlyChaos))
-  const isOfChaos = new Set([...isOnlyChaos, ...find(root, alsoChaos)])
   const first = files
     .filter((file) =>
-      size === 'test' ? !isOnlyChaos.has(file) : isOfChaos.has(file) || hasSize(root, file),
+      size === 'test' ? !isOnlyChaos.has(file) : isOnlyChaos.has(file) || hasSize(root, file),
     )
     .map((file) => ({ file, env: {}, suffix: '' }))
   // Whoever names a variant gets that one alone.
