@@ -9,6 +9,7 @@ import { instantOf } from './zone-time.ts'
 /** `until`, `offersUntil`: not included. */
 export type Opening = { from: number; until: number; offersUntil: number }
 
+/** `goesOn`: it may be open longer; nobody has looked. */
 type Span = { from: number; until: number; goesOn?: boolean }
 type Days = { first: number; last: number }
 
@@ -41,14 +42,25 @@ export class WindowTimes {
     for (let steps = 0; steps < mostSteps; steps++) {
       const begin = this.#pattern.next(at - this.#durationMs)
       if (begin === undefined) return undefined
-      const span = this.#spanFrom(begin)
-      const closed = this.#closedIn(span)
-      const open = partsOf(span, closed).find(({ until }) => until > at)
+      const { open, closedUntil } = this.#openAfter(at, begin)
       if (open) return this.#toOpening(open)
       // All of it is closed; a long exception is passed in one step.
-      at = Math.max(span.until, ...closed.map(({ until }) => until - 1))
+      at = closedUntil
     }
     return undefined
+  }
+
+  /** What begins there, without exceptions, as far as it must be known to say how long something is offered in it. */
+  #openAfter(at: number, begin: number): { open: Span | undefined; closedUntil: number } {
+    for (let bound = begin + longestSpanMs; ; ) {
+      const span = this.#spanFrom(begin, bound + this.#cutoffMs)
+      const closed = this.#closedIn(span)
+      const open = partsOf(span, closed).find(({ until }) => until > at)
+      const closedUntil = Math.max(span.until, ...closed.map(({ until }) => until - 1))
+      const needed = Math.max(at, open?.from ?? 0)
+      if (!open?.goesOn || open.until - this.#cutoffMs > needed) return { open, closedUntil }
+      bound = needed + longestSpanMs
+    }
   }
 
   /** The first opening in which something may be offered after this instant. */
@@ -61,12 +73,11 @@ export class WindowTimes {
     return undefined
   }
 
-  /** All that follows without a gap. */
-  #spanFrom(begin: number): Span {
-    const longest = begin + longestSpanMs
+  /** All that follows without a gap, up to the first end after `bound`. */
+  #spanFrom(begin: number, bound: number): Span {
     let last = begin
     let until = begin + this.#durationMs
-    while (until <= longest) {
+    while (until <= bound) {
       const next = this.#pattern.next(last)
       if (next === undefined || next > until) return { from: begin, until }
       // One that begins at the very end saves to go through all that lie between.
@@ -93,7 +104,9 @@ export class WindowTimes {
   }
 
   #toOpening({ from, until, goesOn }: Span): Opening {
-    return { from, until, offersUntil: goesOn ? until : Math.max(from, until - this.#cutoffMs) }
+    const offersUntil = Math.max(from, until - this.#cutoffMs)
+    // Whether it closes after `until` decides what is offered before it: that is asked again.
+    return { from, until: goesOn ? offersUntil : until, offersUntil }
   }
 }
 
