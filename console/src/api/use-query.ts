@@ -1,7 +1,7 @@
 // A query of query-core in a component: it is read when the component shows it, and drawn again when it changes.
 
 import { type QueryKey, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
-import { useLayoutEffect, useReducer, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks'
 import { queryClient } from './query-client.ts'
 
 type QueryOptions<T> = {
@@ -17,12 +17,8 @@ export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Er
   const whole = queryClient.defaultQueryOptions(options)
   const [observer] = useState(() => new QueryObserver<T, Error, T, T>(queryClient, whole))
   const [, draw] = useReducer((count: number, _: unknown) => count + 1, 0)
-  const shown = observer.getOptimisticResult(whole)
-  useLayoutEffect(() => observer.subscribe(draw), [observer])
-  useLayoutEffect(() => {
-    observer.setOptions(whole)
-    // It may have begun to read: what is painted says so.
-    if (observer.getCurrentResult().fetchStatus !== shown.fetchStatus) draw(undefined)
-  })
-  return shown
+  useEffect(() => observer.subscribe(draw), [observer])
+  useLayoutEffect(() => observer.setOptions(whole))
+  // It begins to read after the first drawing, so that one has isPending but not isFetching.
+  return observer.getOptimisticResult(whole)
 }

@@ -90,7 +90,7 @@ export function useRunDraft(choice: RunChoice): RunDraft {
     isPlanned,
     plan: shownPlan,
     planError: plan.error,
-    isPlanning: plan.isFetching,
+    isPlanning: plan.isEnabled && plan.isPending,
   }
 }
 
