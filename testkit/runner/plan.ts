@@ -20,7 +20,7 @@ const onlyChaos = [
   'console/test/{accessibility,data-table}.test.ts',
   'server/test/abuse/abuse.test.ts',
   'server/test/devices/aws-sdk-v2-mqtt3.test.ts',
-  'server/test/end-to-end/{bad-devices,certificate-reload,clock,clocks,delivery,disk-growth,event-stream,reconnect-storm,revocation,rollout-fleet,slow-disk,stop-devices,trouble-devices,webhooks}.test.ts',
+  'server/test/end-to-end/{bad-devices,certificate-reload,clock,clocks,delivery,disk-growth,event-stream,offline-device,reconnect-storm,revocation,rollout-fleet,slow-disk,stop-devices,trouble-devices,webhooks}.test.ts',
   'server/test/history/history.test.ts',
   'server/test/nodes/{clocks,cut-hearing,cut-off,failover,fleet-under-load,large-run-kills,left-behind,lost-hints,presence,rollouts,schedules,upgrade,webhooks}.test.ts',
   'server/test/simulation/simulation.test.ts',
@@ -66,10 +66,9 @@ const batches: Batch[] = [
   batch(12, 'server/test/devices'),
   batch(30, 'server/test/store'),
   batch(100, 'server/test/domain', 'server/test/dispatch', 'server/test/gateway'),
-  batch(24, 'client/test', 'deploy/test'),
+  batch(40, 'client/test', 'deploy/test', 'sim/test', 'examples/test'),
   batch(1, 'server/test/abuse'),
-  batch(24, 'server/test'),
-  batch(24, 'contract/test', 'docs/test', 'examples/test', 'sim/test', 'testkit/test'),
+  batch(40, 'server/test', 'contract/test', 'docs/test', 'testkit/test'),
 ]
 
 /** What compares rates runs after everything else, with the machine to itself. */
