@@ -25,7 +25,7 @@ const deviceIds = Array.from(
   { length: processes * agentsPerProcess },
   (_, index) => `device-${index}-${testSeed}`,
 )
-const failsafeMs = 120_000 + 200 * total
+const failsafeMs = 120_000 + 600 * total
 /** It takes its time, so that kills come in the middle of it. */
 const handler = `#!/bin/sh
 echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>"$1"

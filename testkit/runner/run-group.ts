@@ -17,8 +17,8 @@ const loader = join(import.meta.dirname, 'run-files.ts')
 const reporter = join(import.meta.dirname, 'report-files.ts')
 const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
-const testTimeoutMs = process.env.JOBCAST_TEST_SIZE === 'chaos' ? 900_000 : 300_000
-const groupTimeoutMs = 1_800_000
+const testTimeoutMs = process.env.JOBCAST_TEST_SIZE === 'chaos' ? 1_800_000 : 300_000
+const groupTimeoutMs = 2_400_000
 const maxOutput = 20_000
 /** At its full size, one file may take as long as a whole group does otherwise. */
 const timeoutOf = ({ files }: Group) =>

@@ -7,7 +7,7 @@ export type Sizes = { test: number; chaos: number }
 const given = process.argv.slice(2).filter((text) => /^[a-zA-Z]+=/.test(text))
 
 /** For tests whose size may be large: none hangs for ever. With a size of its own, a test may take hours. */
-export const longTest = { timeout: (given.length > 0 ? 12 * 60 : 15) * 60_000 }
+export const longTest = { timeout: (given.length > 0 ? 12 * 60 : 30) * 60_000 }
 
 /** Where the size is that of `npm run test:chaos`. */
 export const isChaos = process.env.JOBCAST_TEST_SIZE === 'chaos'

@@ -40,7 +40,7 @@ const jobs = Array.from({ length: 8 }, (_, index) => `job-${index}`)
 /** So many executions wait at a time that the fleet is busy through all faults and done soon after them. */
 const maxOpen = Math.min(600, executionsPerFault)
 const callerWaitMs = 3000
-const failsafeMs = 180_000 + 15_000 * (kills + restarts) + pauseMs
+const failsafeMs = 300_000 + 45_000 * (kills + restarts) + pauseMs
 
 /** `open`: executions that wait or are under way. `enough`: when so many have ended, callers wait for the next fault. */
 type Count = { ended: number; open: number; enough: number; hearing: number; isOver: boolean }

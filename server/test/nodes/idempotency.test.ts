@@ -20,7 +20,7 @@ const atOnce = testSize('atOnce', { test: 25, chaos: 50 })
 /** Whoever meets a twin, or nobody, comes back after so long. */
 const againMs = 500
 const devices = ['d1', 'd2', 'd3']
-const failsafeMs = 120_000 + 15_000 * kills + 50 * callsOfEach
+const failsafeMs = 300_000 + 45_000 * kills + 150 * callsOfEach
 
 test(
   `the same key ${callsOfEach} times, ${atOnce} at once, at three nodes of which ${kills} are killed, makes one run (seed ${testSeed})`,
