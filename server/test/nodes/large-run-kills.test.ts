@@ -17,7 +17,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import { spawnNodes } from './spawn-nodes.ts'
 
-const kills = testSize('kills', { test: 1, chaos: 30 })
+const kills = testSize('kills', { test: 1, chaos: 12 })
 const devices = testSize('devices', { test: 11_000, chaos: 50_000 })
 /** So many kills more at most, until one has come before the run was there. */
 const mostMore = 5

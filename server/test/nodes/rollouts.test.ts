@@ -25,7 +25,7 @@ import { type Node, spawnNodes } from './spawn-nodes.ts'
 /** The promise is 2 s; this is one that also a busy machine keeps. */
 const boundMs = 90_000
 
-const kills = testSize('kills', { test: 1, chaos: 50 })
+const kills = testSize('kills', { test: 1, chaos: 20 })
 /** So many that a kill comes while they are released. */
 const devicesPerKill = 20
 
