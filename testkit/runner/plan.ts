@@ -55,11 +55,11 @@ const batch = (atMost: number, ...below: string[]): Batch => ({ below, atMost })
 
 /** What takes long begins first, so that no core waits at the end for another. A file belongs to the first that names it. */
 const batches: Batch[] = [
-  batch(1, 'server/test/store/postgres-store.test.ts'),
+  batch(1, 'server/test/simulation', 'server/test/store/postgres-store.test.ts'),
   batch(13, 'console/test'),
   batch(1, 'docs/test/examples.test.ts'),
-  batch(6, 'server/test/nodes'),
-  batch(11, 'server/test/end-to-end'),
+  batch(4, 'server/test/nodes'),
+  batch(7, 'server/test/end-to-end'),
   batch(17, 'cli/test'),
   batch(14, 'agent/test'),
   batch(30, 'server/test/http'),
