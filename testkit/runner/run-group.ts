@@ -19,6 +19,8 @@ const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts'
 // Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
 const testTimeoutMs = process.env.JOBCAST_TEST_SIZE === 'chaos' ? 1_800_000 : 300_000
 const groupTimeoutMs = 2_400_000
+/** For a process whose files are done to end by itself: what it has opened is closed. */
+const endTimeoutMs = 120_000
 const maxOutput = 20_000
 /** At its full size, one file may take as long as a whole group does otherwise. */
 const timeoutOf = ({ files }: Group) =>
@@ -49,6 +51,16 @@ export async function runGroup(group: Group, root: string, onEnd: (outcome: Outc
       output = (output + text).slice(-maxOutput)
     })
   }
+  let late: string | undefined
+  const stopIn = (ms: number, why: string) => {
+    clearTimeout(timer)
+    return setTimeout(() => {
+      late = why
+      end()
+    }, ms)
+  }
+  let timer: NodeJS.Timeout | undefined
+  timer = stopIn(timeoutOf(group), `it did not end within ${timeoutOf(group) / 1000} s`)
   const unfinished = new Set<string>(group.files)
   let current = group.files[0] ?? ''
   let failures = 0
@@ -58,15 +70,11 @@ export async function runGroup(group: Group, root: string, onEnd: (outcome: Outc
       return
     }
     unfinished.delete(message.file)
+    if (unfinished.size === 0) timer = stopIn(endTimeoutMs, 'it was still open after its last file')
     failures += message.failures.length
     onEnd({ ...message, group, output })
     output = ''
   })
-  let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    end()
-  }, timeoutOf(group))
   const [code, signal] = await new Promise<[number | null, string | null]>((resolve) =>
     child.once('close', (...ended) => resolve(ended)),
   )
@@ -75,7 +83,7 @@ export async function runGroup(group: Group, root: string, onEnd: (outcome: Outc
   end()
   process.off('exit', end)
   if (unfinished.size === 0 && (code === 0 || failures > 0)) return
-  const why = isLate ? `it did not end within ${timeoutOf(group) / 1000} s` : describeEnd(code, signal)
+  const why = late ?? describeEnd(code, signal)
   const others = [...unfinished].filter((file) => file !== current)
   const text = [
     `The process of this file ended: ${why}.`,
