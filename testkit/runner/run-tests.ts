@@ -50,9 +50,9 @@ if (inMemory !== undefined) {
 const outcomes: Outcome[] = []
 const files = groups.reduce((sum, group) => sum + group.files.length, 0)
 console.log(`${files} test files, JOBCAST_TEST_SEED=${process.env.JOBCAST_TEST_SEED}`)
-await globalSetup()
 const isWhole = words.length === 0 && !options.chaos
 const checks = isWhole || options.checks ? runChecks(root, ended) : undefined
+await globalSetup()
 await runAll(
   groups.filter((group) => !isExclusive(group)),
   sharedAtOnce,

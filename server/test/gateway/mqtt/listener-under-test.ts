@@ -98,7 +98,9 @@ export class Backend {
   queue = queueOf()
   reports: DeviceReport[] = []
   attributeReports: AttributeReport[] = []
-  recordReport: (report: DeviceReport) => Promise<ReportOutcome> = async () => ({ kind: 'nothing-pending' })
+  recordReport: (report: DeviceReport) => Promise<ReportOutcome> = async ({ kind }) => ({
+    kind: kind === 'start-next' ? 'nothing-pending' : 'unknown-execution',
+  })
   findDevice: () => Promise<DeviceKey | undefined> = async () => ({ ownerNo: 1, deviceId })
   certificates: string[][] = []
   readonly #waiting: { matches: (event: ServiceEvent) => boolean; resolve: (event: ServiceEvent) => void }[] =
