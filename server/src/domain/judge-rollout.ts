@@ -4,7 +4,8 @@
 import type { PauseRule, Rollout, RolloutState } from '@jobcast/contract'
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { isTerminal } from './execution.ts'
-import { laterBy, latest, type SteadyInstant } from './instants.ts'
+import { laterBy, type SteadyInstant } from './instants.ts'
+import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
 
 export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
@@ -17,8 +18,10 @@ export type RolloutStatus = {
   /** How many executions of the run are released. */
   released: number
   waves: WaveTimes[]
-  /** When the last one was released, at the rate; null before the first. */
+  /** When one was released last; null before the first. */
   releasedAt: SteadyInstant | null
+  /** What the rate had allowed of the next one by then: see pace-release.ts. */
+  allowance: number
   /** Since when the gate of the current wave would open but for its soak time. */
   gateSince: SteadyInstant | null
   /** Since when the current wave is watched: since it began, or since somebody resumed it. */
@@ -53,9 +56,6 @@ export type JudgedRollout = {
 
 const ends = execStates.filter(isTerminal)
 const notPaused = { pausedBecause: null, pausedBy: null, pausedCause: null }
-const minuteMs = 60_000
-/** How much is made up for after a node was away: far less than a minute, so that the rate of a minute holds. */
-const longestLookMs = 10_000
 
 /** Of a run that was just created, or approved. */
 export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
@@ -69,6 +69,7 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
     released: 0,
     waves: times,
     releasedAt: null,
+    allowance: 0,
     gateSince: null,
     watchedSince: now,
     forgiven: { run: {}, wave: {} },
@@ -84,6 +85,7 @@ export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number)
     released: 0,
     waves: Array.from({ length: waves }, () => ({ startedAt: null, passedAt: null })),
     releasedAt: null,
+    allowance: 0,
     gateSince: null,
     watchedSince: null,
     forgiven: { run: {}, wave: {} },
@@ -193,17 +195,15 @@ function releaseMore(
   const end = endOfWave(sizes, status.wave)
   if (status.released >= end) return { status, nextAt: null }
   const perMinute = rateOf(rollout, run)
-  if (perMinute === undefined) return { status: { ...status, released: end, releasedAt: now }, nextAt: null }
-  const eachMs = minuteMs / perMinute
-  // The first one at once. What could have been released during a long pause is not made up for.
-  const longestAgo = laterBy(-Math.max(eachMs, longestLookMs), now)
-  const since = latest(longestAgo, status.releasedAt ?? laterBy(-eachMs, now))
-  const allowed = Math.floor((now - since) / eachMs)
-  const released = Math.min(end, status.released + allowed)
-  const count = released - status.released
-  const releasedAt = count === 0 ? status.releasedAt : count < allowed ? now : laterBy(count * eachMs, since)
-  const nextAt = released < end ? laterBy(eachMs, releasedAt ?? since) : null
-  return { status: { ...status, released, releasedAt }, nextAt }
+  if (perMinute === undefined) {
+    return { status: { ...status, released: end, releasedAt: now, allowance: 0 }, nextAt: null }
+  }
+  const { count, allowance, nextAt } = paceRelease(status, perMinute, now)
+  if (count === 0) return { status, nextAt }
+  const released = status.released + count
+  if (released < end) return { status: { ...status, released, releasedAt: now, allowance }, nextAt }
+  // The next wave saves nothing of this one.
+  return { status: { ...status, released: end, releasedAt: now, allowance: 0 }, nextAt: null }
 }
 
 function rateOf({ ratePerMinute, growth }: Rollout, run: EndedCounts): number | undefined {

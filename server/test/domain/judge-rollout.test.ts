@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { steadyInstant } from '../../src/domain/instants.ts'
 import {
   advanceRollout,
+  approveRollout,
   beginRollout,
   type EndedCounts,
   judgeRollout,
@@ -90,28 +91,33 @@ test('the conditions must hold for the soak time, from its beginning if they did
   ])
 })
 
-test('a rate releases one at once and the others evenly, also after a node was away for a while', () => {
-  const given: Given = { rollout: { ratePerMinute: 60 }, sizes: [10] }
-  let { status, nextAt } = judgeRollout(beginRollout(1, at(0)), facts(0, given))
+test('what a rate releases is judged wave by wave, and the first execution of a wave does not wait', () => {
+  const given: Given = { rollout: { ratePerMinute: 60 }, sizes: [2, 10] }
+  let { status, nextAt } = judgeRollout(beginRollout(2, at(0)), facts(0, given))
   assert.deepEqual([status.released, nextAt], [1, at(1)])
-  ;({ status, nextAt } = judgeRollout(status, facts(3.5, given)))
-  assert.deepEqual([status.released, nextAt], [4, at(4)])
-  ;({ status } = judgeRollout(status, facts(100, given)))
-  assert.deepEqual(seen(status), ['RELEASED', 1, 10])
+  ;({ status, nextAt } = judgeRollout(status, facts(1.5, given)))
+  assert.deepEqual([status.released, nextAt], [2, null])
+  ;({ status, nextAt } = judgeRollout(status, facts(100, { ...given, wave: succeeded(2) })))
+  assert.deepEqual([...seen(status), nextAt], ['ROLLING_OUT', 2, 3, at(101)])
 })
 
-test('what could have been released during a long pause is not made up for', () => {
-  const given: Given = { rollout: { ratePerMinute: 60 }, sizes: [1000] }
-  const { status } = judgeRollout(beginRollout(1, at(0)), facts(0, given))
-  assert.equal(judgeRollout(status, facts(3600, given)).status.released, 11)
+test('a gate that somebody approves or advances is not made up for', () => {
+  const given: Given = { rollout: { ratePerMinute: 600, next: { action: 'APPROVAL' } }, sizes: [2, 1000] }
+  let status = judgeRollout(begun(given), facts(1, given)).status
+  status = judgeRollout(status, facts(2, { ...given, wave: succeeded(2) })).status
+  assert.equal(status.state, 'AWAITING_APPROVAL')
+  const approved = approveRollout(status, [2, 1000], at(60))
+  assert.deepEqual(seen(judgeRollout(approved, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
+  const advanced = advanceRollout(status, [2, 1000], at(60)) as RolloutStatus
+  assert.deepEqual(seen(judgeRollout(advanced, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
 })
 
 test('the rate grows with what has succeeded', () => {
   const rollout: Rollout = { ratePerMinute: 60, growth: { factor: 2, afterSucceeded: 10 } }
   const given: Given = { rollout, sizes: [1000] }
   const status = judgeRollout(beginRollout(1, at(0)), facts(0, given)).status
-  assert.equal(judgeRollout(status, facts(10, { ...given, run: succeeded(9) })).status.released, 11)
-  assert.equal(judgeRollout(status, facts(10, { ...given, run: succeeded(20) })).status.released, 41)
+  const after = (run: EndedCounts) => judgeRollout(status, facts(1.5, { ...given, run })).status.released
+  assert.deepEqual([after(succeeded(9)), after(succeeded(10)), after(succeeded(20))], [2, 4, 6])
 })
 
 test('a stop rule pauses, names what it counted, and nothing more is released', () => {

@@ -334,3 +334,15 @@ test('a run that is asked for with a wrong rollout is not made', async () => {
   await act(made.headers.get('location') as string, 'cancel')
   assert.deepEqual(await awaiting('rolloutState=AWAITING_APPROVAL'), [])
 })
+
+test('a rate that does not divide a minute is released, and resuming it makes up for nothing', async () => {
+  const { path } = await launch({ rollout: { ratePerMinute: 333 } })
+  await waitUntil('more than one is released', async () => (await runOf(path)).rollout.released > 1)
+  await waitFor(path, 6, 'RELEASED')
+  const slow = await launch({ rollout: { ratePerMinute: 7 } })
+  await waitFor(slow.path, 1)
+  await act(slow.path, 'pause')
+  const resumed = await act(slow.path, 'resume')
+  assert.deepEqual([resumed.json.rollout.state, resumed.json.rollout.released], ['ROLLING_OUT', 1])
+  await act(slow.path, 'cancel', undefined)
+})

@@ -22,6 +22,7 @@ import { exerciseOutputs } from './exercise-outputs.ts'
 import { exercisePresence } from './exercise-presence.ts'
 import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseQuotas } from './exercise-quotas.ts'
+import { exerciseRates } from './exercise-rates.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
@@ -46,6 +47,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   lives: exerciseLives,
   queues: exerciseQueues,
   rollouts: exerciseRollouts,
+  'rates of rollouts': exerciseRates,
   windows: exerciseWindows,
   schedules: exerciseSchedules,
   outputs: exerciseOutputs,

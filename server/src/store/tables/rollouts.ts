@@ -177,6 +177,7 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
 
 function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
   const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released, startAt } = row
-  const status = { ...row.status, pausedCause: row.status.pausedCause ?? null, state, released }
+  const { pausedCause = null, allowance = 0 } = row.status
+  const status = { ...row.status, pausedCause, allowance, state, released }
   return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
 }
