@@ -96,6 +96,7 @@ async function measureGated({ store, cpu }: RegisteredStore): Promise<string> {
       waveCounts: new WaveCounts(store, () => performance.now()),
       changes: { notify: () => undefined } as never,
       moment: () => momentAt(at),
+      onDone: () => undefined,
       onFailure: (error) => console.error(error),
     },
     nobody,

@@ -653,6 +653,7 @@ export interface Explanation {
     | 'CANCELED'
   code:
     | 'NOT_RELEASED'
+    | 'RELEASE_FAILING'
     | 'RUN_PAUSED'
     | 'AWAITING_APPROVAL'
     | 'SCHEDULED'
@@ -666,6 +667,7 @@ export interface Explanation {
     | 'NOTIFIED'
     | 'DELIVERED'
     | 'RUNNING'
+    | 'TIMER_FAILING'
     | 'CANCEL_REQUESTED'
     | 'ENDED'
   /**
@@ -684,6 +686,18 @@ export interface Explanation {
    * jobExecutionId of the execution the device must finish first
    */
   behind: number | null
+}
+
+export interface Failing {
+  since: string
+  /**
+   * How many tries in a row have failed; up to 10 seconds old
+   */
+  times: number
+  /**
+   * Why the last one did; its wording may change
+   */
+  message: string
 }
 
 export interface Fleet {
@@ -1690,6 +1704,10 @@ export interface RolloutProgress {
    * When it goes on by itself, where that is known
    */
   nextAt: string | null
+  /**
+   * It cannot go on, and is tried again: what it decides has failed to be written twice or more
+   */
+  failing: Failing | null
   definition: Rollout
 }
 
@@ -1901,6 +1919,10 @@ export interface Schedule {
    * How many of its last runs in a row failed
    */
   failures: number
+  /**
+   * It cannot make its run, and is tried again: twice or more in a row that has failed
+   */
+  failing: Failing | null
   createdAt: string
   updatedAt: string
   /**

@@ -6,6 +6,7 @@ import { Instant, orNull } from './text.ts'
 
 export const explanationCodes = [
   'NOT_RELEASED',
+  'RELEASE_FAILING',
   'RUN_PAUSED',
   'AWAITING_APPROVAL',
   'SCHEDULED',
@@ -19,6 +20,7 @@ export const explanationCodes = [
   'NOTIFIED',
   'DELIVERED',
   'RUNNING',
+  'TIMER_FAILING',
   'CANCEL_REQUESTED',
   'ENDED',
 ] as const

@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
+import { Failing } from './failing.ts'
 import { Instant, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -173,6 +174,10 @@ export const RolloutProgress = Type.Object(
     pausedBy: orNull(Type.String()),
     pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
     nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
+    failing: orNull(Failing, {
+      description:
+        'It cannot go on, and is tried again: what it decides has failed to be written twice or more',
+    }),
     /** What was asked for, or what it was changed to. */
     definition: Rollout,
   },

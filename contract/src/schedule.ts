@@ -1,6 +1,7 @@
 // A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
+import { Failing } from './failing.ts'
 import { JobVersionNumber } from './job.ts'
 import { Targets } from './new-run.ts'
 import { Page } from './page.ts'
@@ -157,6 +158,9 @@ export const Schedule = Type.Object(
       description: 'The run it made; null: none yet, or there was no device',
     }),
     failures: Type.Integer({ description: 'How many of its last runs in a row failed' }),
+    failing: orNull(Failing, {
+      description: 'It cannot make its run, and is tried again: twice or more in a row that has failed',
+    }),
     createdAt: Instant,
     updatedAt: Instant,
     updatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {

@@ -14,6 +14,7 @@ import { idempotencyMs } from './domain/trigger-job.ts'
 import type { Tell } from './observe/events.ts'
 import type { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
+import type { FailingTasks } from './state/failing-tasks.ts'
 import type { Freezes } from './state/freezes.ts'
 import type { KeptClock } from './state/kept-clock.ts'
 import type { KeyUse } from './state/key-use.ts'
@@ -63,6 +64,7 @@ export type BackgroundDeps = ClockDeps & {
   sessionUse: SessionUse
   presence: Presence
   deliveries: Deliveries
+  failing: FailingTasks
   /** Undefined: it is not watched. */
   disk?: DiskSpace | undefined
   keepEventsMs: number
@@ -74,7 +76,7 @@ export type BackgroundDeps = ClockDeps & {
 export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): Background {
   const { keyUse, sessionUse, presence, deliveries } = deps
   const background = new Background(deps.tell)
-  background.every(clocksEveryMs, 'fire clocks', () => fireClocks(deps))
+  background.every(clocksEveryMs, 'fire clocks', () => fireTimers(deps))
   background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
   background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
   background.every(matchingEveryMs, 'look for devices that match', () => deps.matching.tick())
@@ -109,6 +111,18 @@ export function runAmongNodes(background: Background, life: NodeLife): void {
   background.every(eventsEveryMs, 'poll for events', async () => life.pollEvents())
   background.every(sweepEveryMs, 'close stale connections', () => life.closeStaleSessions())
   background.every(seenEveryMs, 'record when devices were last seen', () => life.recordSeen())
+}
+
+const timers = { kind: 'timers', taskNo: 0 } as const
+
+async function fireTimers(deps: BackgroundDeps): Promise<void> {
+  try {
+    await fireClocks(deps)
+    deps.failing.succeeded(timers)
+  } catch (error) {
+    deps.failing.failed(timers, error)
+    throw error
+  }
 }
 
 /** One whose time is over ends by itself. */

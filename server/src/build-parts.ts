@@ -12,6 +12,7 @@ import type { Moment } from './domain/execution.ts'
 import type { SteadyInstant, WallInstant } from './domain/instants.ts'
 import type { MatchDevices } from './domain/plan-rollout.ts'
 import type { DeviceKey } from './domain/ports/devices.ts'
+import type { FailingKind } from './domain/ports/failing-tasks.ts'
 import type { RunPart } from './domain/ports/rollouts.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Quotas } from './domain/quotas.ts'
@@ -27,6 +28,7 @@ import { Deliveries } from './state/deliveries.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import { Documents } from './state/documents.ts'
 import { ExecutionNotes } from './state/execution-notes.ts'
+import { FailingTasks } from './state/failing-tasks.ts'
 import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { Freezes } from './state/freezes.ts'
@@ -123,6 +125,7 @@ export function buildParts(options: PartsOptions) {
     countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
+    failing: new FailingTasks({ store, now }),
     presence: new Presence({ store, now, elapsed }),
     traces,
     onTaken: notes.taken.bind(notes),
@@ -147,21 +150,32 @@ export function buildParts(options: PartsOptions) {
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
   })
   shared.windows.onOpened = (opened) => waker.wake(opened)
+  const { failing } = shared
+  const failed = (kind: FailingKind, taskNo: number, task: string, error: unknown) => {
+    if (failing.failed({ kind, taskNo }, error)) tell({ kind: 'background-failed', task, error })
+  }
   const rollouts = new RolloutTicker(
-    { ...shared, onFailure: (error) => tell({ kind: 'background-failed', task: 'roll out a run', error }) },
+    {
+      ...shared,
+      onFailure: (error, runId) => failed('rollout', runId, `roll out run ${runId}`, error),
+      onDone: (runId) => failing.succeeded({ kind: 'rollout', taskNo: runId }),
+    },
     dispatcher,
   )
   const schedules = new ScheduleTicker(
     {
       ...{ ...shared, rollouts },
-      onFailure: (error) => tell({ kind: 'background-failed', task: 'fire a schedule', error }),
+      onFailure: (error, scheduleNo) => failed('schedule', scheduleNo, `fire schedule ${scheduleNo}`, error),
+      onDone: (scheduleNo) => failing.succeeded({ kind: 'schedule', taskNo: scheduleNo }),
     },
     dispatcher,
   )
   const matching = new MatchTicker(
     {
       ...{ ...shared, rollouts },
-      onFailure: (error) => tell({ kind: 'background-failed', task: 'look for devices that match', error }),
+      onFailure: (error, scheduleNo = 0) =>
+        failed('schedule', scheduleNo, `look for devices that match (schedule ${scheduleNo})`, error),
+      onDone: (scheduleNo) => failing.succeeded({ kind: 'schedule', taskNo: scheduleNo }),
     },
     dispatcher,
   )
@@ -176,6 +190,12 @@ export function buildParts(options: PartsOptions) {
     'Devices that are online at this node, by transport',
     ['transport'],
     () => shared.presence.byTransport(),
+  )
+  metrics.gauges(
+    'jobcast_failing_tasks',
+    'Rollouts, schedules and timers whose last two tries or more on this node have failed',
+    ['kind'],
+    () => failing.counts().map(({ kind, count }) => ({ labels: { kind }, value: count })),
   )
   addServiceLevels(metrics, store, now)
   return { ...shared, rollouts, schedules, matching, dispatcher, link: dispatcher, sessions: dispatcher }

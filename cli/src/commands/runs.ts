@@ -12,6 +12,7 @@ import { execStates } from '../flags/states.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
 import { idNumber, wholeNumber } from '../flags/whole-number.ts'
+import { failingText } from '../output/failing-text.ts'
 import { localTime } from '../output/local-time.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
@@ -191,10 +192,11 @@ function showRun(out: Out, run: Run): void {
 }
 
 function rolloutFields(rollout: NonNullable<Run['rollout']>, total: number) {
-  const { state, wave, waves, released, pausedBecause } = rollout
+  const { state, wave, waves, released, pausedBecause, failing } = rollout
   return {
     rollout: `${state}, wave ${wave} of ${waves.length}, ${released} of ${total} released`,
     ...(pausedBecause !== null && { because: pausedBecause }),
+    ...(failing && { failing: failingText(failing) }),
   }
 }
 

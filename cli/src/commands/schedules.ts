@@ -7,6 +7,7 @@ import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { removeCommand } from '../define/remove-command.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
+import { failingText } from '../output/failing-text.ts'
 import { localTime } from '../output/local-time.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { putScheduleCommand } from './schedule-put.ts'
@@ -20,8 +21,9 @@ export function schedulesCommand(): Command {
       { title: 'WHEN', of: whenText },
       {
         title: 'NEXT',
-        of: ({ paused, nextAt }) => (paused ? 'paused' : localTime(nextAt)),
-        paint: (text, { paused }, paint) => (paused ? paint('yellow', text) : text),
+        of: ({ paused, failing, nextAt }) => (failing ? 'failing' : paused ? 'paused' : localTime(nextAt)),
+        paint: (text, { paused, failing }, paint) =>
+          failing ? paint('red', text) : paused ? paint('yellow', text) : text,
       },
       { title: 'LAST RUN', of: ({ lastRunId }) => lastRunId },
     ],
@@ -71,6 +73,7 @@ function fieldsOf(schedule: Schedule) {
     when: whenText(schedule),
     next: localTime(schedule.nextAt),
     ...(paused && { paused: `${localTime(schedule.pausedAt)} by ${pausedBy}: ${pausedBecause}` }),
+    ...(schedule.failing && { failing: failingText(schedule.failing) }),
     overlap: schedule.overlap,
     catchUp: `${schedule.catchUpSeconds} s`,
     ...(schedule.jitterSeconds > 0 && { jitter: `up to ${schedule.jitterSeconds} s` }),

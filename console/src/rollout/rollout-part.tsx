@@ -5,6 +5,7 @@ import type { RolloutProgress, Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { failedStates, formatCount, stateStyles } from '../parts/exec-state.ts'
+import { FailingNote } from '../parts/failing-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
@@ -43,7 +44,7 @@ const headings: Record<RolloutProgress['state'], string> = {
 }
 
 function StateNote({ run, rollout }: StateProps) {
-  const { state, wave, waves, nextAt, pausedBecause } = rollout
+  const { state, wave, waves, nextAt, pausedBecause, failing } = rollout
   const isStopped = state === 'PAUSED' || state === 'DENIED' || state === 'ABORTED'
   return (
     <div class={`rollout-state ${isStopped ? 'stopped' : ''}`} role="status">
@@ -62,6 +63,7 @@ function StateNote({ run, rollout }: StateProps) {
             Starts <RelativeTime at={nextAt} isAhead />, {formatInZone(parseTime(nextAt), ownZone)} {ownZone}
           </p>
         )}
+        {failing && <FailingNote failing={failing} />}
         {state === 'ROLLING_OUT' && <Gate run={run} />}
         {state === 'ROLLING_OUT' && nextAt !== null && (
           <p class="quiet">

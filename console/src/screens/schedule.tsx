@@ -12,6 +12,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
 import { Facts } from '../parts/facts.tsx'
+import { FailingNote } from '../parts/failing-note.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
@@ -39,6 +40,7 @@ export default function ScheduleScreen({ params }: { params: Record<string, stri
       <PageHeader title={scheduleName} about={schedule && <State schedule={schedule} />}>
         {schedule && <ScheduleActions schedule={schedule} />}
       </PageHeader>
+      {schedule?.failing && <FailingNote failing={schedule.failing} />}
       {isGone && (
         <EmptyState icon="schedules" title="Schedule not found">
           <p>

@@ -10,7 +10,10 @@ import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { DeviceChanged, StoredSchedule } from '../domain/ports/schedules.ts'
 import { GivenDevices } from './given-devices.ts'
 
-export type MatchTickerDeps = Omit<FireDeps, 'link'> & { onFailure: (error: unknown) => void }
+export type MatchTickerDeps = Omit<FireDeps, 'link'> & {
+  onFailure: (error: unknown, scheduleNo?: number) => void
+  onDone: (scheduleNo: number) => void
+}
 
 const changesAtOnce = 2000
 /** Up to here a crash makes nobody look again. */
@@ -55,7 +58,7 @@ export class MatchTicker {
     for (const scheduleNo of this.#watched.keys()) if (!kept.has(scheduleNo)) this.#watched.delete(scheduleNo)
     for (const [ownerNo, schedules] of Map.groupBy(ours, (each) => each.ownerNo)) {
       if (this.#deps.stopping.aborted) return
-      await this.#lookAt(ownerNo, schedules).catch(this.#deps.onFailure)
+      await this.#lookAt(ownerNo, schedules).catch((error: unknown) => this.#deps.onFailure(error))
     }
   }
 
@@ -69,14 +72,17 @@ export class MatchTicker {
       if (schedule.firing !== null || isOver(schedule, this.#deps.moment().at)) continue
       const each = await this.#watch(schedule)
         .catch((error: unknown) => pauseUnreadable(this.#fire, schedule, error))
-        .catch(this.#deps.onFailure)
+        .catch((error: unknown) => this.#deps.onFailure(error, schedule.scheduleNo))
       if (each) watched.push(each)
     }
     for (let more = watched.length > 0; more; ) more = await this.#readChanges(ownerNo, watched)
     for (const each of watched) {
-      await this.#settle(each).catch((error: unknown) => {
-        if (!isTriedAgain(error)) this.#deps.onFailure(error)
-      })
+      const { scheduleNo } = each.schedule
+      await this.#settle(each)
+        .then((isDone) => isDone && this.#deps.onDone(scheduleNo))
+        .catch((error: unknown) => {
+          if (!isTriedAgain(error)) this.#deps.onFailure(error, scheduleNo)
+        })
     }
   }
 
@@ -153,15 +159,15 @@ export class MatchTicker {
     watched.cursor = Math.max(cursor, upTo)
   }
 
-  /** Fires for those that wait, if it may; else notes from time to time how far it has looked. */
-  async #settle(watched: Watched): Promise<void> {
+  /** Fires for those that wait, if it may; else notes from time to time how far it has looked. False: it waits. */
+  async #settle(watched: Watched): Promise<boolean> {
     const { schedule, match, waiting, cursor, given } = watched
     const { at, clock } = this.#deps.moment()
     if (waiting.size > 0) {
-      if (clock < watched.notBefore || (await waitsFor(this.#fire, schedule))) return
+      if (clock < watched.notBefore || (await waitsFor(this.#fire, schedule))) return false
       watched.notBefore = clock + tryAgainMs
       // Rejected, it is finished by whoever finds it.
-      if (!(await fireMatch(this.#fire, schedule, match, waiting, cursor))) return
+      if (!(await fireMatch(this.#fire, schedule, match, waiting, cursor))) return false
       // One that was left out gets it when it changes so that it matches again.
       const left = await withoutGiven(this.#fire, schedule, [...waiting])
       for (const deviceNo of waiting) if (!left.has(deviceNo)) given.add(deviceNo)
@@ -173,6 +179,7 @@ export class MatchTicker {
       const set = { cursor, matchedWhere: match.digest }
       await this.#deps.store.changeSchedule({ before: schedule, set, at })
     }
+    return true
   }
 }
 

@@ -10,7 +10,8 @@ import { type RollOutDeps, rollOut } from '../domain/roll-out.ts'
 
 export type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
   store: Pick<Store, 'listOpenRollouts'>
-  onFailure: (error: unknown) => void
+  onFailure: (error: unknown, runId: number) => void
+  onDone: (runId: number) => void
 }
 
 /** One that takes long, because much of it has to be canceled, does not keep the others waiting. */
@@ -63,10 +64,11 @@ export class RolloutTicker {
       .then((look) => {
         if (look === undefined) this.#looks.delete(runId)
         else this.#looks.set(runId, look)
+        this.#deps.onDone(runId)
       })
       .catch((error: unknown) => {
         this.#judged.delete(runId)
-        this.#deps.onFailure(error)
+        this.#deps.onFailure(error, runId)
       })
       .finally(() => {
         if (this.#underWay.get(runId) === judging) this.#underWay.delete(runId)

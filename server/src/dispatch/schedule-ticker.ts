@@ -6,7 +6,10 @@ import type { WallInstant } from '../domain/instants.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { StoredSchedule } from '../domain/ports/schedules.ts'
 
-export type ScheduleTickerDeps = Omit<FireDeps, 'link'> & { onFailure: (error: unknown) => void }
+export type ScheduleTickerDeps = Omit<FireDeps, 'link'> & {
+  onFailure: (error: unknown, scheduleNo: number) => void
+  onDone: (scheduleNo: number) => void
+}
 
 const mostAtOnce = 8
 const listedAtOnce = 200
@@ -55,8 +58,11 @@ export class ScheduleTicker {
     if (this.#underWay.has(scheduleNo)) return
     if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
     const working = work({ ...this.#deps, link: this.link }, schedule)
+      .then(() => {
+        if (work === fireDue) this.#deps.onDone(scheduleNo)
+      })
       .catch((error: unknown) => {
-        if (!isTriedAgain(error)) this.#deps.onFailure(error)
+        if (!isTriedAgain(error)) this.#deps.onFailure(error, scheduleNo)
       })
       .finally(() => this.#underWay.delete(scheduleNo))
     this.#underWay.set(scheduleNo, working)

@@ -10,9 +10,11 @@ import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollo
 import { explainWindow, readWindowReason, type WindowReason } from './explain-window.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
+import type { Failing } from './ports/failing-tasks.ts'
 import type { StoredPresence } from './ports/presence.ts'
 import type { StoredFreeze } from './ports/rollouts.ts'
 import type { Store } from './ports/store.ts'
+import { failingInWords, readFailing } from './read-failing.ts'
 import { currentPart, type RollOutDeps } from './roll-out.ts'
 
 export type ExplainDeps = {
@@ -40,7 +42,11 @@ export type Facts = {
   freeze?: StoredFreeze | undefined
   /** Undefined: it may be offered at any time. */
   window?: WindowReason | undefined
+  /** Timers cannot be written, and one of this execution is overdue. */
+  overdue?: Overdue | undefined
 }
+
+type Overdue = { at: WallInstant; failing: Failing }
 
 export type Explanation = {
   code: ExplanationCode
@@ -90,7 +96,8 @@ export async function explainExecution(
     freeze,
     window,
   }
-  return { execution, explanation: explain(facts) }
+  const overdue = await readOverdue(deps, facts, now.at)
+  return { execution, explanation: explain({ ...facts, overdue }) }
 }
 
 async function readReasons(
@@ -104,12 +111,32 @@ async function readReasons(
   const { rollout, run } = found
   const part = currentPart(rollout)
   const where = rollout.plan.rollout.next?.where
-  const [waves, offline, confirmed] = await Promise.all([
+  const [waves, offline, confirmed, failing] = await Promise.all([
     waveCounts.recent(rollout, run),
     store.countOffline({ ...part, to: Math.min(part.to, Math.max(part.from, rollout.status.released)) }),
     where === undefined ? 0 : countConfirmed({ ...part, where }),
+    readFailing({ store, moment: () => now }, 'rollout', [runId]).then((found) => found.get(runId)),
   ])
-  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now }
+  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now, failing }
+}
+
+/** So late a timer may be. */
+const toleratedMs = 2000
+
+async function readOverdue(
+  deps: ExplainDeps,
+  { execution, timesOutAt, notBefore }: Facts,
+  now: WallInstant,
+): Promise<Overdue | undefined> {
+  const at = execution.execState === 'PENDING' ? notBefore : timesOutAt
+  if (at === null || isTerminal(execution.execState) || now < at + toleratedMs) return undefined
+  const failing = (await readFailing(deps, 'timers', [0])).get(0)
+  return failing && { at, failing }
+}
+
+function explainOverdue({ at, failing }: Overdue): Explanation {
+  const text = `Its timer was due at ${inWords(at)}, and timers cannot be written: ${failingInWords(failing)}. It is tried again.`
+  return { ...plain, code: 'TIMER_FAILING', text, since: failing.since }
 }
 
 const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
@@ -119,6 +146,7 @@ export function explain(facts: Facts): Explanation {
   if (isTerminal(execution.execState)) {
     return { ...plain, code: 'ENDED', text: explainEnd(execution, transitions), since: execution.finishedAt }
   }
+  if (facts.overdue) return explainOverdue(facts.overdue)
   switch (execution.execState) {
     case 'IN_PROGRESS':
       return explainRunning(facts)

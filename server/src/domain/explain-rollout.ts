@@ -4,7 +4,9 @@ import { inWords } from './explain-end.ts'
 import type { Explanation } from './explain-execution.ts'
 import { type BothClocks, onWallClock } from './instants.ts'
 import type { EndedCounts } from './judge-rollout.ts'
+import type { Failing } from './ports/failing-tasks.ts'
 import type { StoredFreeze, StoredRollout } from './ports/rollouts.ts'
+import { failingInWords } from './read-failing.ts'
 import { waveParts } from './rollout-progress.ts'
 
 export type RolloutReasons = {
@@ -16,6 +18,8 @@ export type RolloutReasons = {
   /** Devices of the current wave that succeeded and report what the gate asks for. */
   confirmed: number
   now: BothClocks
+  /** Undefined: it goes on. */
+  failing?: Failing | undefined
 }
 
 const plain = { since: null, until: null, behind: null }
@@ -52,8 +56,14 @@ export function explainHeld(jobExecutionId: number, reasons: RolloutReasons): Ex
     case 'ABORTED':
       return { ...plain, code: 'NOT_RELEASED', text: `Run ${runId} was stopped, and this is being canceled.` }
     default:
+      if (reasons.failing) return explainFailing(runId, reasons.failing)
       return { ...plain, code: 'NOT_RELEASED', text: waitOf(position, reasons), until }
   }
+}
+
+function explainFailing(runId: number, failing: Failing): Explanation {
+  const text = `Run ${runId} cannot go on: ${failingInWords(failing)}. It is tried again.`
+  return { ...plain, code: 'RELEASE_FAILING', text, since: failing.since }
 }
 
 export function explainFrozen({ reason, principal, at, until }: StoredFreeze): Explanation {

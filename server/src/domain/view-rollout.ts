@@ -1,16 +1,17 @@
 // What a run shows of its rollout.
 
 import type { Rollout, RolloutState } from '@jobcast/contract'
-import type { Moment } from './execution.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
 import type { PauseCause } from './pause-cause.ts'
+import type { Failing } from './ports/failing-tasks.ts'
 import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
+import { type FailingDeps, readFailing } from './read-failing.ts'
 import { waveParts } from './rollout-progress.ts'
 
-export type ViewDeps = { store: Pick<Store, 'listRollouts'>; waveCounts: WaveCounts; moment: () => Moment }
+export type ViewDeps = FailingDeps & { store: Pick<Store, 'listRollouts'>; waveCounts: WaveCounts }
 
 export type RolloutView = {
   state: RolloutState
@@ -28,6 +29,7 @@ export type RolloutView = {
   pausedBy: string | null
   pausedCause: PauseCause | null
   nextAt: WallInstant | null
+  failing: Failing | null
   definition: Rollout
 }
 
@@ -41,15 +43,33 @@ export async function viewRollouts(
 ): Promise<RolloutViews> {
   const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
   const byId = new Map(runs.map((run) => [run.runId, run]))
+  const failing = await readFailing(
+    deps,
+    'rollout',
+    found.filter(canFail).map(({ runId }) => runId),
+  )
   const views = new Map<number, RolloutView>()
   for (const rollout of found) {
     const run = byId.get(rollout.runId)
-    if (run) views.set(rollout.runId, await viewRollout(deps, rollout, run.counts))
+    if (run) {
+      const view = await viewRollout(deps, rollout, run.counts)
+      views.set(rollout.runId, { ...view, failing: failing.get(rollout.runId) ?? null })
+    }
   }
   return views
 }
 
-async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCounts): Promise<RolloutView> {
+/** Others wait for a person, or are over. */
+function canFail({ status: { state, released }, total }: StoredRollout): boolean {
+  if (state === 'ABORTED' || state === 'DENIED') return released < total
+  return state === 'ROLLING_OUT' || state === 'SCHEDULED'
+}
+
+async function viewRollout(
+  deps: ViewDeps,
+  rollout: StoredRollout,
+  run: StateCounts,
+): Promise<Omit<RolloutView, 'failing'>> {
   const { status, plan, nextAt } = rollout
   const moment = deps.moment()
   const counts = await deps.waveCounts.recent(rollout, run)

@@ -3,6 +3,7 @@
 import { type Freeze, type RolloutProgress, toInstantOrNull } from '@jobcast/contract'
 import type { StoredFreeze } from '../domain/ports/rollouts.ts'
 import type { RolloutView } from '../domain/view-rollout.ts'
+import { toFailing } from './failing-to-wire.ts'
 
 export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): RolloutProgress {
   return {
@@ -18,6 +19,7 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     pausedBy: view.pausedBy,
     pausedCause: view.pausedCause,
     nextAt: toInstantOrNull(nextAt),
+    failing: toFailing(view.failing),
     definition: view.definition,
   }
 }

@@ -101,6 +101,13 @@ function held(
   }
 }
 
+const failing = { since: at, times: 3, message: 'internal error (22P02)' }
+
+function heldFailing(position: number): Partial<Facts> {
+  const { rollout } = held(position)
+  return { rollout: rollout && { ...rollout, failing } }
+}
+
 const nights = {
   windowName: 'nights',
   cron: '0 2 * * *',
@@ -143,6 +150,16 @@ const rows: Row[] = [
     code: 'NOT_NOTIFIED_YET',
     text: 'Device kiosk-1 is online, but has not been notified of this yet; it is notified when it polls or subscribes.',
     given: about({}, held(101)),
+  },
+  {
+    code: 'RELEASE_FAILING',
+    text: 'Run 7 cannot go on: 3 tries since 2026-11-15T03:00:00Z have failed, the last one with: internal error (22P02). It is tried again.',
+    given: about({}, heldFailing(500)),
+  },
+  {
+    code: 'TIMER_FAILING',
+    text: 'Its timer was due at 2026-11-15T03:01:00Z, and timers cannot be written: 3 tries since 2026-11-15T03:00:00Z have failed, the last one with: internal error (22P02). It is tried again.',
+    given: about({ execState: 'IN_PROGRESS' }, { overdue: { at: at + minute, failing } }),
   },
   {
     code: 'FROZEN',

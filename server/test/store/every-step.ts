@@ -269,5 +269,9 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.findSession(session)
   await store.deleteSession({ ...by, sessionId: 'child', at: 1 })
   await store.purgeSessions({ expiredBy: 1 })
+  const task = { kind: 'rollout', taskNo: 1 } as const
+  await store.recordFailing({ ...task, since: 1, lastAt: 1, times: 2, message: 'm' })
+  await store.listFailing({ kind: 'rollout', taskNos: [1], after: 0 })
+  await store.clearFailing(task)
   while (await store.purgeRuns(olderThan(startedAt + 1)));
 }

@@ -37,6 +37,7 @@ function openTicker(store: Store): { tickAt(ms: number): Promise<void> } {
       countConfirmed: async () => 0,
       moment: () => now,
       onFailure: (error: unknown) => failures.push(error),
+      onDone: () => {},
     },
     nobody,
   )

@@ -8,6 +8,7 @@ import { exerciseCredentials } from './exercise-credentials.ts'
 import { exerciseDevices } from './exercise-devices.ts'
 import { exerciseEnrollments } from './exercise-enrollments.ts'
 import { exerciseEvents } from './exercise-events.ts'
+import { exerciseFailingTasks } from './exercise-failing-tasks.ts'
 import { exerciseFleet } from './exercise-fleet.ts'
 import { exerciseHistory } from './exercise-history.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
@@ -48,6 +49,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   queues: exerciseQueues,
   rollouts: exerciseRollouts,
   'rates of rollouts': exerciseRates,
+  'failing tasks': exerciseFailingTasks,
   windows: exerciseWindows,
   schedules: exerciseSchedules,
   outputs: exerciseOutputs,

@@ -15,6 +15,7 @@ import type { DeviceStore } from './devices.ts'
 import type { EnrollmentStore } from './enrollments.ts'
 import type { EventStore } from './events.ts'
 import type { ExecutionStore } from './executions.ts'
+import type { FailingTaskStore } from './failing-tasks.ts'
 import type { FleetStore } from './fleet.ts'
 import type { GroupStore } from './groups.ts'
 import type { JobStore } from './jobs.ts'
@@ -52,6 +53,7 @@ export type Store = StoreLifecycle &
   WebhookStore &
   FleetStore &
   StatsStore &
+  FailingTaskStore &
   SteadyClockStore
 
 type StoreLifecycle = {

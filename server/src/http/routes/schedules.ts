@@ -25,7 +25,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { noContent } from '../openapi.ts'
-import { toSchedule } from '../schedule-to-wire.ts'
+import { answerSchedule, toSchedules } from '../schedule-to-wire.ts'
 
 export type ScheduleRouteDeps = ScheduleDeps & FireDeps & AnswerRunDeps
 
@@ -56,7 +56,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
     handler: async (request, reply) => {
       const { scheduleName } = request.params
       const { created, value } = await putSchedule(deps, callerOf(request), scheduleName, request.body)
-      return reply.code(created ? 201 : 200).send(toSchedule(value))
+      return reply.code(created ? 201 : 200).send(await answerSchedule(deps, value))
     },
   })
 
@@ -72,7 +72,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       response: { 200: Schedule },
     },
     handler: async (request) =>
-      toSchedule(await getSchedule(deps, callerOf(request), request.params.scheduleName)),
+      answerSchedule(deps, await getSchedule(deps, callerOf(request), request.params.scheduleName)),
   })
 
   app.route({
@@ -107,7 +107,8 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
     },
     handler: async (request) => {
       const { ownerNo } = callerOf(request)
-      return toPage(await deps.store.listSchedules({ ownerNo, slice: textSlice(request.query) }), toSchedule)
+      const { items, next } = await deps.store.listSchedules({ ownerNo, slice: textSlice(request.query) })
+      return toPage({ items: await toSchedules(deps, items), next }, (schedule) => schedule)
     },
   })
 
@@ -145,7 +146,7 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       response: { 200: Schedule },
     },
     handler: async (request) =>
-      toSchedule(await pauseSchedule(deps, callerOf(request), request.params.scheduleName)),
+      answerSchedule(deps, await pauseSchedule(deps, callerOf(request), request.params.scheduleName)),
   })
 
   app.route({
@@ -161,7 +162,7 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       response: { 200: Schedule },
     },
     handler: async (request) =>
-      toSchedule(await resumeSchedule(deps, callerOf(request), request.params.scheduleName)),
+      answerSchedule(deps, await resumeSchedule(deps, callerOf(request), request.params.scheduleName)),
   })
 
   app.route({

@@ -185,6 +185,16 @@ CREATE TABLE execution_partition (
   PRIMARY KEY (first_id)
 );
 
+CREATE TABLE failing_task (
+  kind text NOT NULL,
+  task_no bigint NOT NULL,
+  since bigint NOT NULL,
+  last_at bigint NOT NULL,
+  times integer NOT NULL,
+  message text NOT NULL,
+  PRIMARY KEY (kind, task_no)
+);
+
 CREATE TABLE fleet_freeze (
   owner_no integer NOT NULL,
   reason text NOT NULL,

@@ -6,6 +6,7 @@ import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contr
 import type { ParameterValue } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../domain/execution.ts'
+import type { FailingKind } from '../../domain/ports/failing-tasks.ts'
 import type { StoredJobContent } from '../../domain/ports/jobs.ts'
 import type { Transport } from '../../domain/ports/presence.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/ports/rollouts.ts'
@@ -407,6 +408,16 @@ export const lastId = table('last_id', [], {
 /** One row: both clocks at the same instant. */
 export const steadyClock = table('steady_clock', [], { clock: steady(), at: number() })
 
+/** What the service does by itself and cannot write. */
+export const failingTask = table('failing_task', ['kind', 'taskNo'], {
+  kind: text<FailingKind>(),
+  taskNo: number(),
+  since: number(),
+  lastAt: number(),
+  times: number(),
+  message: text(),
+})
+
 /** Ids of executions that are purged and whose history and output still take up space. */
 export const purgedRange = table('forgotten_range', ['first'], {
   first: number('first_execution_id'),
@@ -455,5 +466,6 @@ export const tables: readonly Table[] = [
   session,
   lastId,
   steadyClock,
+  failingTask,
   purgedRange,
 ]

@@ -140,6 +140,16 @@ CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
 
 CREATE INDEX execution_progress_held ON execution (progress_at) WHERE progress_held = 1;
 
+CREATE TABLE failing_task (
+  kind TEXT NOT NULL,
+  task_no INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  times INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  PRIMARY KEY (kind, task_no)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE fleet_freeze (
   owner_no INTEGER PRIMARY KEY,
   reason TEXT NOT NULL,

@@ -10,6 +10,7 @@ import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
 import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
+import { failingTaskReads, failingTaskWrites } from './failing-tasks.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
 import { freezeReads, freezeWrites } from './freezes.ts'
 import { groupReads, groupWrites } from './groups.ts'
@@ -55,6 +56,7 @@ export const reads = {
   ...webhookReads,
   ...deliveryReads,
   ...steadyClockReads,
+  ...failingTaskReads,
 }
 
 /** Several statements that see one state of the database. */
@@ -86,6 +88,7 @@ export const writes = {
   ...windowWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
+  ...failingTaskWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */

@@ -28,6 +28,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   session: 'whoever was signed in signs in again',
   node: 'those that live say so',
   steady_clock: 'it is in the first line of the file',
+  failing_task: 'it is about nodes that run',
 }
 
 export const transferTables: readonly TransferTable[] = tables

@@ -1,0 +1,14 @@
+// On the page of a run or a schedule: the service cannot go on with it, and tries again.
+
+import type { Schedule } from '@jobcast/client'
+import { Icon } from './icon.tsx'
+import { RelativeTime } from './relative-time.tsx'
+
+export function FailingNote({ failing }: { failing: NonNullable<Schedule['failing']> }) {
+  return (
+    <p role="alert">
+      <Icon name="warning" /> <strong>Cannot go on:</strong> {failing.times} tries have failed, the first one{' '}
+      <RelativeTime at={failing.since} />. {failing.message}
+    </p>
+  )
+}
