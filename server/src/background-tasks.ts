@@ -94,6 +94,9 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
   background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
+  background.every(purgeEveryMs, 'erase leftovers', () => eraseLeftovers(deps))
+  // A crash may have left them just before this start.
+  background.soon('erase leftovers', () => eraseLeftovers(deps))
   return background
 }
 
@@ -160,6 +163,11 @@ async function purgeDeliveries({ store, stopping }: BackgroundDeps): Promise<voi
 
 async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
+}
+
+/** Also where runs are kept for ever. */
+async function eraseLeftovers({ store, stopping }: BackgroundDeps): Promise<void> {
+  while (!stopping.aborted && (await store.eraseLeftovers()));
 }
 
 async function purgeRuns(deps: BackgroundDeps): Promise<void> {

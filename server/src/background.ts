@@ -40,6 +40,14 @@ export class Background {
       this.#last.push(() => work().catch((error) => this.#tell({ kind: 'background-failed', task, error })))
   }
 
+  /** Runs it now, besides its interval. */
+  soon(task: string, work: () => Promise<void>): void {
+    const run = work()
+      .catch((error: unknown) => this.#tell({ kind: 'background-failed', task, error }))
+      .finally(() => this.#running.delete(run))
+    this.#running.add(run)
+  }
+
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     await Promise.all(this.#running)

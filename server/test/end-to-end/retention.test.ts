@@ -1,9 +1,12 @@
 // A service that is told how long to keep executions forgets older runs by itself, on either store.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 
 const day = 24 * 60 * 60_000
@@ -68,3 +71,22 @@ for (const store of ['SQLite', 'PostgreSQL']) {
     assert.equal((await call('GET', waiting)).json.counts.PENDING, 1)
   })
 }
+
+test('what a crash has left of a large run is erased after the next start, also where runs are kept for ever', async (t) => {
+  const dataFolder = temporaryFolder(t)
+  const before = await openServer(t, { dataFolder, databaseUrl: undefined })
+  await before.putJobAndDevices('restart', ['d1'])
+  await before.server.stop()
+  const db = new DatabaseSync(join(dataFolder, 'jobcast.db'), { timeout: 30_000 })
+  t.after(() => db.close())
+  db.exec(`UPDATE last_id SET run_id = 1, execution_id = 3000;
+    INSERT INTO run_draft SELECT 1, owner_no, 1, 3000, 0, 1 FROM device;
+    WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 2000)
+    INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
+    SELECT id, 1, owner_no, device_no, 'PENDING', 1, 1 FROM ids, device`)
+  const left = () => db.prepare('SELECT count(*) AS count FROM execution').get()?.count
+  assert.equal(left(), 2000)
+  const { trigger } = await openServer(t, { dataFolder, databaseUrl: undefined })
+  await waitUntil('it is erased', () => left() === 0)
+  assert.equal((await trigger('restart', ['d1'])).json[0].jobExecutionId, 3001)
+})

@@ -274,4 +274,5 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.listFailing({ kind: 'rollout', taskNos: [1], after: 0 })
   await store.clearFailing(task)
   while (await store.purgeRuns(olderThan(startedAt + 1)));
+  await store.eraseLeftovers()
 }

@@ -194,6 +194,22 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     assert.equal(again?.kind, 'created')
   })
 
+  await t.test('what is left of purged runs is erased although nothing is purged any more', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    await purgeAll(store, startedAt)
+    const before = await underTest.countRows('transition')
+    const run = await endedRun(store, seed, ['d1', 'd2'], startedAt)
+    assert.ok((await underTest.countRows('transition')) > before)
+    const isThere = () => store.getRun({ ownerNo: seed.ownerNo, runId: run.runId })
+    while ((await isThere()) !== undefined) await store.purgeRuns(olderThan(startedAt + 1))
+    assert.ok((await underTest.countRows('forgotten_range')) > 0)
+    for (let calls = 1; await store.eraseLeftovers(); calls++) assert.ok(calls < 100)
+    assert.equal(await underTest.countRows('forgotten_range'), 0)
+    assert.ok((await underTest.countRows('transition')) <= before)
+    assert.equal(await store.eraseLeftovers(), false)
+  })
+
   await t.test(
     'a large run is purged at once, and its rows in batches that continue after a restart',
     async () => {

@@ -14,7 +14,7 @@ import { dropDrafts } from '../../src/store/sqlite/large-run.ts'
 import { migrateFolder } from '../../src/store/sqlite/migrate-folder.ts'
 import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { createOne, emptyContent, olderThan, readQueue, seedOwner } from './store-under-test.ts'
+import { createOne, emptyContent, readQueue, seedOwner } from './store-under-test.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
@@ -224,7 +224,7 @@ test('what a crash has left of large runs keeps nobody from starting on a full d
   db.exec('PRAGMA max_page_count = 1000000')
   const writes = prepareWrites(db)
   await writes.beginDraft({ runId: 5001, ownerNo: 1, firstExecutionId: 10_001, total: 1, createdAt: 1 })
-  while (await writes.purgeRuns(olderThan(0)));
+  while (await writes.eraseLeftovers(undefined));
   assert.equal(left(), 1)
   db.close()
 })
@@ -243,7 +243,7 @@ test('what a crash has left of a large run is not seen, and is erased', async (t
   const again = openSqliteStore({ folder, onLost: assert.ifError })
   t.after(() => again.close())
   assert.equal((await readQueue(again, { ownerNo, deviceId: 'd1' })).total, 1)
-  while (await again.purgeRuns(olderThan(0)));
+  while (await again.eraseLeftovers());
   const { firstExecutionId } = await createOne(again, trigger(['d2']))
   assert.equal(firstExecutionId, 4)
   await again.close()

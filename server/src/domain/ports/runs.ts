@@ -102,4 +102,9 @@ export type RunStore = {
     now: WallInstant
     keysOlderThan: SteadyInstant
   }): Promise<boolean>
+  /**
+   * Erases some of what belongs to no run: executions of large runs that a crash kept from being made, and what is left of
+   * purged ones. Never of a run that is being written. True while there may be more.
+   */
+  eraseLeftovers(): Promise<boolean>
 }

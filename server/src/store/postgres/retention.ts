@@ -12,7 +12,7 @@ const LOCK = rows({ isOurs: flag() })
 
 const limits = { rows: 1000, executions: 2000, outputBytes: 16 * 1024 * 1024 }
 
-export function buildRetentionSteps(db: Database): Pick<Store, 'purgeRuns'> {
+export function buildRetentionSteps(db: Database): Pick<Store, 'purgeRuns' | 'eraseLeftovers'> {
   const purge = new RunPurge(limits)
   return {
     async purgeRuns(age) {
@@ -24,5 +24,11 @@ export function buildRetentionSteps(db: Database): Pick<Store, 'purgeRuns'> {
       if (left !== 'partitions') return left === 'rows'
       return dropPartitions(db, age.endedBefore)
     },
+    /** Of a large run that is not made a rollback leaves nothing (large-run.ts). */
+    eraseLeftovers: () =>
+      db.inTransaction(async ({ named }) => {
+        const { isOurs } = await named.one(LOCK, TRY_LOCK)
+        return isOurs && purge.eraseSome(named)
+      }),
   }
 }

@@ -155,6 +155,10 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, others
       },
       () => purge.reset(),
     ),
+    eraseLeftovers: inOneTransaction((_?: undefined) => {
+      dropLeft()
+      return purge.eraseSome(queries)
+    }),
     probeWrite: inOneTransaction(probeWrite),
     carryOver: (_?: undefined) => carryOver(),
   }

@@ -109,6 +109,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     checkHealth: () => writer.call('probeWrite', undefined),
     fireClocks: (moment) => writer.call('fireClocks', moment),
     purgeRuns: (age) => writer.call('purgeRuns', age),
+    eraseLeftovers: () => writer.call('eraseLeftovers', undefined),
     onEvents(listener) {
       eventListeners.push(listener)
     },

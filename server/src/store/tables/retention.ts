@@ -82,7 +82,7 @@ export class RunPurge {
   async purgeSome(queries: Writes, age: RunAge): Promise<boolean> {
     return (
       (await idempotencyKeyWrites.purgeIdempotencyKeys(queries, { olderThan: age.keysOlderThan })) ||
-      (await this.#eraseSome(queries)) ||
+      (await this.eraseSome(queries)) ||
       (await this.#purgeRuns(queries, age)) ||
       (await this.#purgeRenames(queries))
     )
@@ -115,7 +115,7 @@ export class RunPurge {
   }
 
   /** False when nothing is left to erase. */
-  async #eraseSome(queries: Queries): Promise<boolean> {
+  async eraseSome(queries: Queries): Promise<boolean> {
     const left = { executions: this.#limits.executions, outputBytes: this.#limits.outputBytes }
     let range = await queries.get(RANGE, FIRST_RANGE)
     if (range === undefined) return false
