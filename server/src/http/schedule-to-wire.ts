@@ -1,11 +1,13 @@
 // Stored schedules -> API objects, field by field: a spread could leak a new column.
 
 import { type Schedule, toInstant, toInstantOrNull, type When } from '@jobcast/contract'
-import type { StoredSchedule, StoredWhen } from '../domain/ports/schedules.ts'
+import type { StoredWhen } from '../domain/ports/schedules.ts'
 import { principalOf } from '../domain/principal.ts'
+import type { ScheduleView } from '../domain/view-schedule.ts'
 
-export function toSchedule(stored: StoredSchedule): Schedule {
+export function toSchedule({ schedule: stored, keyNames }: ScheduleView): Schedule {
   const { content } = stored
+  const updatedBy = principalOf(stored)
   return {
     scheduleName: stored.scheduleName,
     jobName: stored.jobName,
@@ -25,6 +27,7 @@ export function toSchedule(stored: StoredSchedule): Schedule {
     paused: stored.pausedAt !== null,
     pausedBecause: stored.pausedBecause,
     pausedBy: stored.pausedBy,
+    pausedByName: keyNames(stored.pausedBy)?.keyName ?? null,
     pausedAt: toInstantOrNull(stored.pausedAt),
     nextAt: toInstantOrNull(stored.nextFor),
     lastScheduledFor: toInstantOrNull(stored.lastFor),
@@ -33,7 +36,9 @@ export function toSchedule(stored: StoredSchedule): Schedule {
     failures: stored.failures,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
-    updatedBy: principalOf(stored),
+    updatedBy,
+    updatedByName: keyNames(updatedBy)?.keyName ?? null,
+    updatedByState: keyNames(updatedBy)?.keyState ?? null,
   }
 }
 
