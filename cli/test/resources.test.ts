@@ -223,10 +223,12 @@ test('creates a webhook, updates it without losing other fields, pauses, resumes
 })
 
 test('keys revoke --descendants revokes what was created with a key, and says how much', async () => {
-  const maker = (await outputOf('keys', 'new', 'cli-maker', '--scope', 'MANAGE', '--expires', '2d')).trim()
-  const child = JSON.parse(
-    await outputOf('keys', 'new', 'cli-child', '--scope', 'MANAGE', '--api-key', maker, '--json'),
-  )
+  const all = ['--scope', 'MANAGE,TRIGGER,READ']
+  const maker = (await outputOf('keys', 'new', 'cli-maker', ...all, '--expires', '2d')).trim()
+  const child = JSON.parse(await outputOf('keys', 'new', 'cli-child', ...all, '--api-key', maker, '--json'))
+  await outputOf('jobs', 'put', 'cli-left')
+  const nightly = ['--job', 'cli-left', '--where', 'all', '--cron', '0 3 * * *']
+  await outputOf('schedules', 'put', 'cli-left', ...nightly, '--api-key', child.apiKey)
   const keyId = maker.slice(3, 13)
   assert.equal(child.createdBy, `key:${keyId}`)
   assert.match(await outputOf('keys'), new RegExp(`${child.keyId} .* key:${keyId}$`, 'm'))
@@ -246,7 +248,19 @@ test('keys revoke --descendants revokes what was created with a key, and says ho
   const { code, stderr, stdout } = await jobcast('keys', 'revoke', keyId, '--descendants', '--yes', '--json')
   assert.equal(code, 0, stderr)
   assert.match(stderr, /2 keys and 0 enrollments in all/)
-  assert.deepEqual(JSON.parse(stdout), { revoked: [keyId], revokedKeys: 2, revokedEnrollments: 0 })
+  const { pausedSchedules, pausedRuns, ...counts } = JSON.parse(stdout)
+  assert.deepEqual(counts, { revoked: [keyId], revokedKeys: 2, revokedEnrollments: 0, isMore: false })
+  assert.deepEqual(
+    pausedSchedules.map(({ scheduleName }: { scheduleName: string }) => scheduleName),
+    ['cli-left'],
+  )
+  assert.deepEqual(pausedRuns, [])
+  assert.match(stderr, /^Paused schedules: cli-left$/m)
+  assert.match(await outputOf('schedules', 'get', 'cli-left'), /^updated .* by cli-child \(key revoked\)$/m)
+  assert.match(
+    await outputOf('schedules', 'get', 'cli-left'),
+    /^paused .* by admin: the key cli-maker was revoked/m,
+  )
   assert.equal((await jobcast('whoami', '--api-key', child.apiKey)).code, 3)
 })
 

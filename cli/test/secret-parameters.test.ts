@@ -57,6 +57,10 @@ async function answersOf(server: SpawnedServer, runId: number, id: number): Prom
     ['POST', 'runs', { ...body, parameters: { password: secret, other: 1 } }],
     ['POST', 'runs', { ...body, parameters: { [secret]: 1 } }],
     ['POST', `runs/${runId}/retry`],
+    // To the version that declares it without writeOnly.
+    ['POST', `runs/${runId}/rollback`],
+    ['GET', 'runs'],
+    ['GET', 'executions'],
   ]
   const answers = new Map<string, string>()
   for (const [index, [method, path, sent]] of calls.entries()) {
@@ -85,6 +89,9 @@ test('a secret reaches its device and is in no answer, event, log, webhook, expo
   const server = await serve(t, data)
   const receiver = await WebhookReceiver.open(t)
   await server.call('PUT', '/job/api/webhooks/w', { body: { url: receiver.url } })
+  const { writeOnly: _, ...password } = parameters.properties.password
+  const readable = { ...parameters, properties: { ...parameters.properties, password } }
+  await server.call('PUT', '/job/api/jobs/login', { body: { document, parameters: readable } })
   await server.call('PUT', '/job/api/jobs/login', { body: { document, parameters } })
   const device = await newDevice(server, 'd1')
   const access = { JOBCAST_URL: server.http, JOBCAST_API_KEY: server.adminKey }
@@ -128,7 +135,7 @@ async function rotated(t: TestContext, data: string, token: string): Promise<voi
   const before = readFileSync(keyFile, 'utf8')
   const done = await runJobcast(['secrets', 'rotate', '--data', data])
   assert.equal(done.code, 0, done.stderr)
-  assert.match(done.stderr, /Encrypted 2 of 2/)
+  assert.match(done.stderr, /Encrypted 3 of 3/)
   assert.ok(!readFileSync(keyFile, 'utf8').includes(before.trim()))
   const { http } = await openServer(t, { dataFolder: data })
   const { execution } = (await deviceCalls(http, 'd1', token).startNext()).json

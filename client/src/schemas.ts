@@ -1616,6 +1616,16 @@ export interface PauseCause {
   }[]
 }
 
+export interface PausedRun {
+  ownerId: string
+  runId: number
+}
+
+export interface PausedSchedule {
+  ownerId: string
+  scheduleName: string
+}
+
 export interface ReplayRequest {
   /**
    * Events from this instant on are sent again
@@ -1651,6 +1661,18 @@ export interface RevokedKeys {
    * Enrollments that this call revoked
    */
   revokedEnrollments: number
+  /**
+   * Schedules that this call paused, at most 100
+   */
+  pausedSchedules: PausedSchedule[]
+  /**
+   * Runs with startAt that this call paused, at most 100
+   */
+  pausedRuns: PausedRun[]
+  /**
+   * More schedules or runs were paused than are listed
+   */
+  isMore: boolean
 }
 
 export interface RollbackRequest {
@@ -1898,6 +1920,10 @@ export interface Schedule {
    * Who: `key:<keyId>`, or `service`
    */
   pausedBy: string | null
+  /**
+   * The name of the key in `pausedBy`; null if it is no key, or one of another owner
+   */
+  pausedByName: string | null
   pausedAt: string | null
   /**
    * Its next occurrence, without jitter; null while it is paused, after its end, and with match
@@ -1926,9 +1952,17 @@ export interface Schedule {
   createdAt: string
   updatedAt: string
   /**
-   * Who put it last; its runs count as created by that key
+   * Who put or resumed it last; its runs count as created by that key
    */
   updatedBy: string | null
+  /**
+   * The name of the key in `updatedBy`; null if it is no key, or one of another owner
+   */
+  updatedByName: string | null
+  /**
+   * Of that key. A schedule belongs to the owner: it goes on after its key has expired or was revoked, and is paused when the key is revoked with its descendants
+   */
+  updatedByState: ('ACTIVE' | 'EXPIRED' | 'REVOKED') | null
 }
 /**
  * Exactly one of cron, at and match

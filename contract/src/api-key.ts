@@ -8,6 +8,10 @@ export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'ADMIN'] as const
 export type Scope = (typeof scopes)[number]
 export const Scope = Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] })
 
+export const keyStates = ['ACTIVE', 'EXPIRED', 'REVOKED'] as const
+export type KeyState = (typeof keyStates)[number]
+export const KeyState = Type.Unsafe<KeyState>({ type: 'string', enum: [...keyStates] })
+
 export const OwnerId = Type.String({
   pattern: '^[A-Za-z0-9_]{1,64}$',
   [mustBe]: '1 to 64 letters, digits or _',
@@ -81,7 +85,8 @@ export const RevokeKeyQuery = Type.Object(
     descendants: Type.Optional(
       Type.Boolean({
         description:
-          'Also revoke the keys it has created, those that these have created, and so on, and all their enrollments',
+          'Also revoke the keys it has created, those that these have created, and so on, and all their enrollments; ' +
+          'pause their schedules and those of their runs that have not started',
       }),
     ),
   },
@@ -89,10 +94,22 @@ export const RevokeKeyQuery = Type.Object(
 )
 export type RevokeKeyQuery = Static<typeof RevokeKeyQuery>
 
+/** Of each kind. */
+export const maxListedLeft = 100
+
 export const RevokedKeys = Type.Object(
   {
     revokedKeys: Type.Integer({ description: 'Keys that this call revoked; without those revoked before' }),
     revokedEnrollments: Type.Integer({ description: 'Enrollments that this call revoked' }),
+    pausedSchedules: Type.Array(
+      Type.Object({ ownerId: Type.String(), scheduleName: Type.String() }, { title: 'PausedSchedule' }),
+      { description: `Schedules that this call paused, at most ${maxListedLeft}` },
+    ),
+    pausedRuns: Type.Array(
+      Type.Object({ ownerId: Type.String(), runId: Type.Integer() }, { title: 'PausedRun' }),
+      { description: `Runs with startAt that this call paused, at most ${maxListedLeft}` },
+    ),
+    isMore: Type.Boolean({ description: 'More schedules or runs were paused than are listed' }),
   },
   { title: 'RevokedKeys' },
 )

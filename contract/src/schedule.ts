@@ -1,12 +1,13 @@
 // A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
+import { KeyState } from './api-key.ts'
 import { Failing } from './failing.ts'
 import { JobVersionNumber } from './job.ts'
 import { Targets } from './new-run.ts'
 import { Page } from './page.ts'
 import { Rollout } from './rollout.ts'
-import { GivenInstant, Instant, Name, NewJobName, orNull, Prose } from './text.ts'
+import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from './text.ts'
 import { WindowName } from './window.ts'
 
 export const overlaps = ['SKIP', 'REPLACE', 'QUEUE'] as const
@@ -147,6 +148,7 @@ export const Schedule = Type.Object(
     paused: Type.Boolean(),
     pausedBecause: orNull(Type.String(), { description: 'Why, in words' }),
     pausedBy: orNull(Type.String(), { description: 'Who: `key:<keyId>`, or `service`' }),
+    pausedByName: keyNameOf('pausedBy'),
     pausedAt: orNull(Instant),
     nextAt: orNull(Instant, {
       description:
@@ -164,7 +166,13 @@ export const Schedule = Type.Object(
     createdAt: Instant,
     updatedAt: Instant,
     updatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who put it last; its runs count as created by that key',
+      description: 'Who put or resumed it last; its runs count as created by that key',
+    }),
+    updatedByName: keyNameOf('updatedBy'),
+    updatedByState: orNull(KeyState, {
+      description:
+        'Of that key. A schedule belongs to the owner: it goes on after its key has expired or was revoked, and is ' +
+        'paused when the key is revoked with its descendants',
     }),
   },
   { title: 'Schedule' },

@@ -69,6 +69,12 @@ export const GivenInstant = Type.String({
 export const orNull = <T extends TSchema>(schema: T, options: { description?: string } = {}) =>
   Type.Union([schema, Type.Null()], options)
 
+/** For people, beside a field that names a key for programs. */
+export const keyNameOf = (field: string) =>
+  orNull(Type.String({ examples: ['ci'] }), {
+    description: `The name of the key in \`${field}\`; null if it is no key, or one of another owner`,
+  })
+
 /** Who created something, and in which session. */
 export const makerFields = {
   createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {

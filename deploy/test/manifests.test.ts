@@ -5,6 +5,7 @@ import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
 import { parse, parseDocument } from 'yaml'
+import { loadConfig } from '../../server/src/config.ts'
 import { type Compose, composeFiles, readText, readYaml, repository, yamlProblems } from './files.ts'
 
 test('every YAML file can be read', () => {
@@ -44,6 +45,18 @@ describe('a container gets no more than it needs', () => {
   }
 })
 
+test('nodes trust the load balancer in front of them, by the addresses that it has', () => {
+  type Attached = { networks?: Record<string, { ipv4_address: string }> }
+  const { services } = readYaml<Compose>('deploy/compose.three-nodes.yaml')
+  const { networks = {} } = services.balancer as Attached
+  const addresses = Object.values(networks).map(({ ipv4_address }) => ipv4_address)
+  assert.equal(addresses.length, 2)
+  for (const name of ['node1', 'node2', 'node3'] as const) {
+    assert.equal(services[name]?.environment?.JOBCAST_TRUSTED_PROXIES, addresses.join(','))
+  }
+  assert.match(readText('deploy/haproxy.cfg'), /^\s+option forwardfor$/m)
+})
+
 type Selector = { matchLabels: Record<string, string> }
 type Probe = { httpGet: { path: string; port: string } }
 type Deployment = {
@@ -64,6 +77,7 @@ type Deployment = {
             readinessProbe: Probe
             lifecycle: { preStop: { sleep: { seconds: number } } }
             ports: { name: string; containerPort: number }[]
+            env: { name: string; value?: string }[]
             securityContext: Record<string, unknown>
             volumeMounts: { name: string; mountPath: string }[]
           },
@@ -120,6 +134,22 @@ describe('deploy/kubernetes', () => {
       policy.ingress[0].ports.map(({ port }) => port),
       container.ports.map(({ containerPort }) => containerPort),
     )
+  })
+
+  test('nodes reach databases, poolers and a collector of traces, with both', () => {
+    type Policy = { spec: { egress: { to?: object; ports: { port: number }[] }[] } }
+    const { egress } = readYaml<Policy>('deploy/kubernetes/network-policy.yaml').spec
+    const anywhere = egress.find(({ to }) => to === undefined)?.ports.map(({ port }) => port)
+    type Values = { databasePorts: number[]; otlpPorts: number[]; trustedProxies: string }
+    const { databasePorts, otlpPorts, trustedProxies } = readYaml<Values>('deploy/helm/jobcast/values.yaml')
+    assert.deepEqual(anywhere, [...databasePorts, ...otlpPorts])
+    assert.ok(databasePorts.includes(5432) && databasePorts.includes(6432) && otlpPorts.includes(4318))
+    const template = readText('deploy/helm/jobcast/templates/deployment.yaml')
+    assert.match(template, /JOBCAST_TRUSTED_PROXIES\n\s+value: \{\{ \.Values\.trustedProxies/)
+    const { trustedProxies: used } = loadConfig({}, { JOBCAST_TRUSTED_PROXIES: trustedProxies })
+    assert.deepEqual(used, [trustedProxies])
+    const { env } = container
+    assert.equal(env.find(({ name }) => name === 'JOBCAST_TRUSTED_PROXIES')?.value, trustedProxies)
   })
 
   test('the probes ask for what a server answers', async (t) => {

@@ -47,6 +47,7 @@ import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 import { TakeDown } from './take-down.ts'
+import { CertificateWatch } from './watch-certificate.ts'
 
 export type RunningServer = {
   /** The address of the API, with the real port. */
@@ -256,6 +257,12 @@ async function start(
     ;(app.server as unknown as TlsServer).setSecureContext(pair)
     mqttListener.renewCertificate(pair)
   }
+  const reload = tlsFiles && (() => reloadCertificate(tlsFiles, useCertificate, tell))
+  if (tlsFiles && reload) {
+    const watch = new CertificateWatch({ files: tlsFiles, onChange: reload })
+    await watch.start()
+    takeDown.add(() => watch.stop())
+  }
   const http = addressOf(app, config)
   const mqtt = mqttListener.address
   const data = describePlace(config)
@@ -267,7 +274,7 @@ async function start(
     metrics: metricsListener?.address,
     newAdminKey,
     setLogLevel: log.setLevel,
-    reloadCertificate: tlsFiles && (() => reloadCertificate(tlsFiles, useCertificate, tell)),
+    reloadCertificate: reload,
     async stop(signal = 'stop') {
       if (!stopping.signal.aborted) tell({ kind: 'stopping', signal })
       // /readyz fails first: load balancers have until the listener closes to send calls elsewhere.

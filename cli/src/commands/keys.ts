@@ -1,6 +1,6 @@
 // jobcast keys: API keys and their scopes.
 
-import type { ApiKey, NewApiKey } from '@jobcast/client'
+import type { ApiKey, NewApiKey, RevokedKeys } from '@jobcast/client'
 import { scopes } from '@jobcast/contract'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
@@ -76,11 +76,15 @@ function revokeCommand(): Command {
     .alias('revoke')
     .description('Revoke keys.')
     .argument('<keyId...>')
-    .option('--descendants', 'also revoke the keys and enrollments that these keys have created')
+    .option(
+      '--descendants',
+      'also revoke the keys and enrollments that these keys have created, and pause their schedules',
+    )
     .option('-y, --yes', 'do not ask for confirmation')
     .addHelpText(
       'after',
-      '\nWithout --descendants, keys that a revoked key has created remain valid; "jobcast keys" shows who created them.\n',
+      '\nWithout --descendants, keys that a revoked key has created remain valid; "jobcast keys" shows who created them.' +
+        '\nIts schedules and its runs with --start-at belong to the owner and go on; with --descendants they are paused.\n',
     )
     .action(
       withClient(async ({ client, out, io }, keyIds: string[], flags: RevokeFlags) => {
@@ -91,23 +95,38 @@ function revokeCommand(): Command {
           out.say('Canceled; nothing was changed.')
           return exitCode.interrupted
         }
-        let [revokedKeys, revokedEnrollments] = [0, 0]
+        const all: RevokedKeys = {
+          ...{ revokedKeys: 0, revokedEnrollments: 0, pausedSchedules: [], pausedRuns: [], isMore: false },
+        }
         for (const keyId of keyIds) {
           if (!descendants) {
             await client.keys.revoke(keyId)
             out.say(`Revoked key ${keyId}.`)
             continue
           }
-          const counts = await client.keys.revoke(keyId, { descendants })
-          revokedKeys += counts.revokedKeys
-          revokedEnrollments += counts.revokedEnrollments
+          const one = await client.keys.revoke(keyId, { descendants })
+          all.revokedKeys += one.revokedKeys
+          all.revokedEnrollments += one.revokedEnrollments
+          all.pausedSchedules.push(...one.pausedSchedules)
+          all.pausedRuns.push(...one.pausedRuns)
+          all.isMore ||= one.isMore
           out.say(
-            `Revoked key ${keyId}: ${counts.revokedKeys} keys and ${counts.revokedEnrollments} enrollments in all.`,
+            `Revoked key ${keyId}: ${one.revokedKeys} keys and ${one.revokedEnrollments} enrollments in all.`,
           )
+          for (const line of pausedLines(one)) out.say(line)
         }
-        const counts = descendants && { revokedKeys, revokedEnrollments }
-        if (out.json) out.show({ revoked: keyIds, ...counts }, () => '')
+        if (out.json) out.show({ revoked: keyIds, ...(descendants && all) }, () => '')
         return exitCode.ok
       }),
     )
+}
+
+function pausedLines({ pausedSchedules, pausedRuns, isMore }: RevokedKeys): string[] {
+  const more = isMore ? ', …' : ''
+  const schedules = pausedSchedules.map(({ scheduleName }) => scheduleName).join(', ')
+  const runs = pausedRuns.map(({ runId }) => runId).join(', ')
+  return [
+    ...(schedules === '' ? [] : [`Paused schedules: ${schedules}${more}`]),
+    ...(runs === '' ? [] : [`Paused runs that had not started: ${runs}${more}`]),
+  ]
 }

@@ -26,6 +26,7 @@ export function schedulesCommand(): Command {
           failing ? paint('red', text) : paused ? paint('yellow', text) : text,
       },
       { title: 'LAST RUN', of: ({ lastRunId }) => lastRunId },
+      { title: 'BY', of: updaterText },
     ],
     (client) => client.schedules.list({ limit: 200 }),
   )
@@ -64,7 +65,8 @@ function getCommand(): Command {
 }
 
 function fieldsOf(schedule: Schedule) {
-  const { paused, pausedBecause, pausedBy, rollout, pauseAfterFailures, until } = schedule
+  const { paused, pausedBecause, rollout, pauseAfterFailures, until } = schedule
+  const pausedBy = schedule.pausedByName ?? schedule.pausedBy
   return {
     schedule: schedule.scheduleName,
     description: schedule.description,
@@ -84,8 +86,15 @@ function fieldsOf(schedule: Schedule) {
     ...(schedule.window !== null && { window: schedule.window }),
     lastRun: schedule.lastRunId,
     lastFired: localTime(schedule.lastFiredAt),
-    updated: `${localTime(schedule.updatedAt)} by ${schedule.updatedBy}`,
+    updated: `${localTime(schedule.updatedAt)} by ${updaterText(schedule)}`,
   }
+}
+
+/** A key that is no longer active says so: the schedule goes on without it. */
+function updaterText({ updatedBy, updatedByName, updatedByState }: Schedule): string | null {
+  const isActive = updatedByState === null || updatedByState === 'ACTIVE'
+  const name = updatedByName ?? updatedBy
+  return isActive ? name : `${name} (key ${updatedByState.toLowerCase()})`
 }
 
 function nextCommand(): Command {

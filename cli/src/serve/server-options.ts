@@ -22,7 +22,7 @@ Flags take precedence over the environment, the environment over the file.
   DATABASE_URL        use PostgreSQL instead of the embedded database: postgres://user:password@host:5432/database
   JOBCAST_ADMIN_KEY   the admin API key to create on the first start ("jobcast new-key" prints one)
 
-DATABASE_URL_FILE and JOBCAST_ADMIN_KEY_FILE name files that hold them. SIGHUP reads the files of --tls-cert and --tls-key again.
+DATABASE_URL_FILE and JOBCAST_ADMIN_KEY_FILE name files that hold them. The files of --tls-cert and --tls-key are read again when they change, and on SIGHUP.
 `,
   )
   return command

@@ -1,6 +1,6 @@
 // API keys; with ADMIN also the owners, and the keys of each.
 
-import type { ApiKey, CreatedApiKey } from '@jobcast/client'
+import type { ApiKey, CreatedApiKey, RevokedKeys } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
 import { lists, queries } from '../api/queries.ts'
@@ -97,11 +97,13 @@ const columns: Column<ApiKey>[] = [
   },
 ]
 
-const revokeColumn = (keys: readonly ApiKey[]): Column<ApiKey> => ({
+type OnPaused = (revoked: RevokedKeys) => void
+const revokeColumn = (keys: readonly ApiKey[], onPaused: OnPaused): Column<ApiKey> => ({
   name: 'revoke',
   title: <span class="hidden">Revoke</span>,
   width: '76px',
-  cell: (key) => statusOf(key, now.value) !== 'revoked' && <Revoke apiKey={key} keys={keys} />,
+  cell: (key) =>
+    statusOf(key, now.value) !== 'revoked' && <Revoke apiKey={key} keys={keys} onPaused={onPaused} />,
 })
 
 const shownKeys = [
@@ -115,6 +117,7 @@ export default function KeysScreen({ route }: ScreenProps) {
   const isAll = search.value.get('show') === 'all'
   const [creating, setCreating] = useState<'key' | 'owner'>()
   const [created, setCreated] = useState<CreatedApiKey>()
+  const [revoked, setRevoked] = useState<RevokedKeys>()
   const keys = useList(lists.keys({ ownerId: ownerId || undefined }))
   const canChange = can('MANAGE') || can('ADMIN')
   return (
@@ -139,7 +142,12 @@ export default function KeysScreen({ route }: ScreenProps) {
           )}
         </>
       }
-      notice={created && <Created created={created} onDone={() => setCreated(undefined)} />}
+      notice={
+        <>
+          {created && <Created created={created} onDone={() => setCreated(undefined)} />}
+          {revoked && <PausedNote revoked={revoked} />}
+        </>
+      }
       filters={
         <div class="filters">
           {can('ADMIN') && <OwnerField ownerId={ownerId} />}
@@ -153,7 +161,7 @@ export default function KeysScreen({ route }: ScreenProps) {
       }
       list={keys}
       rows={isAll ? keys.rows : keys.rows.filter((key) => statusOf(key, now.value) === 'active')}
-      columns={canChange ? [...columns, revokeColumn(keys.rows)] : columns}
+      columns={canChange ? [...columns, revokeColumn(keys.rows, setRevoked)] : columns}
       empty={
         <EmptyState icon="keys" title={isAll ? 'No keys yet' : 'No active keys'}>
           {canChange && <p>API calls are signed in with a key. Create one with “New key”.</p>}
@@ -182,6 +190,19 @@ function Created({ created, onDone }: { created: CreatedApiKey; onDone: () => vo
     >
       It is shown only once. Whoever has it can do what its scopes allow.
     </SecretNote>
+  )
+}
+
+/** What was paused with the keys, until the screen is left. */
+function PausedNote({ revoked: { pausedSchedules, pausedRuns, isMore } }: { revoked: RevokedKeys }) {
+  if (pausedSchedules.length + pausedRuns.length === 0) return null
+  const schedules = pausedSchedules.map(({ scheduleName }) => scheduleName)
+  const runs = pausedRuns.map(({ runId }) => `run ${runId}`)
+  return (
+    <p class="note" role="status">
+      Paused with the revoked keys: <bdi>{[...schedules, ...runs].join(', ')}</bdi>
+      {isMore ? ' and more.' : '.'} Resume what is to go on.
+    </p>
   )
 }
 
@@ -220,7 +241,9 @@ function descendantsOf({ keyId }: ApiKey, keys: readonly ApiKey[]): ApiKey[] {
   return children.flatMap((child) => [child, ...descendantsOf(child, keys)])
 }
 
-function Revoke({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
+type RevokeProps = { apiKey: ApiKey; keys: readonly ApiKey[]; onPaused: OnPaused }
+
+function Revoke({ apiKey, keys, onPaused }: RevokeProps) {
   const { can } = useScopes()
   const [isWithDescendants, setWithDescendants] = useState(false)
   const { keyId, keyName, scopes } = apiKey
@@ -249,6 +272,11 @@ function Revoke({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
               </label>
             </div>
             <p class="quiet">
+              {isWithDescendants
+                ? 'Their schedules, and their runs that have not started, are paused.'
+                : 'Its schedules, and its runs that have not started, go on: they belong to the owner.'}
+            </p>
+            <p class="quiet">
               {left.length === 0
                 ? 'No other valid key in this list was created with it.'
                 : `Created with it and still valid: ${left.map((key) => key.keyName).join(', ')}.`}
@@ -256,9 +284,9 @@ function Revoke({ apiKey, keys }: { apiKey: ApiKey; keys: readonly ApiKey[] }) {
           </>
         }
         work={async () => {
-          if (isWithDescendants) await jobcast.keys.revoke(keyId, { descendants: true })
+          if (isWithDescendants) onPaused(await jobcast.keys.revoke(keyId, { descendants: true }))
           else await jobcast.keys.revoke(keyId)
-          await refreshKeys(['keys'], ['enrollments'])
+          await refreshKeys(['keys'], ['enrollments'], ['schedules'], ['runs'])
         }}
       />
     </span>

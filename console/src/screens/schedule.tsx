@@ -85,6 +85,18 @@ function State({ schedule }: { schedule: Schedule }) {
   )
 }
 
+/** A schedule goes on when the key that put it is no longer active. */
+function Updater({ schedule: { updatedBy, updatedByName, updatedByState } }: { schedule: Schedule }) {
+  return (
+    <span title={updatedBy ?? undefined}>
+      {updatedByName === null ? updatedBy : <bdi>{`key ${updatedByName}`}</bdi>}
+      {updatedByState !== null && updatedByState !== 'ACTIVE' && (
+        <span class="quiet"> · {updatedByState.toLowerCase()}</span>
+      )}
+    </span>
+  )
+}
+
 const overlaps = {
   SKIP: 'devices that have not finished are left out',
   REPLACE: 'what waits is replaced',
@@ -136,6 +148,7 @@ function About({ schedule }: { schedule: Schedule }) {
             name: 'Approval',
             value: schedule.approval ? 'each run needs one' : <span class="quiet">as the job says</span>,
           },
+          { name: 'By', value: <Updater schedule={schedule} /> },
         ]}
       />
     </section>

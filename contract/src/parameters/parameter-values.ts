@@ -56,7 +56,11 @@ export function secretNames(schema: ParameterSchema | undefined): string[] {
 
 /** The same values with every secret masked. */
 export function maskSecrets(schema: ParameterSchema | undefined, values: ParameterValues): ParameterValues {
-  const secrets = new Set(secretNames(schema))
+  return maskNamed(secretNames(schema), values)
+}
+
+export function maskNamed(names: readonly string[], values: ParameterValues): ParameterValues {
+  const secrets = new Set(names)
   if (secrets.size === 0) return values
   const masked = Object.entries(values).map(([name, value]) => [
     name,

@@ -2,7 +2,7 @@
 
 import { ApiError, type NewApiKey, parseInstant, scopes, toInstant } from '@jobcast/contract'
 import { type Caller, makerOf, requireScope } from './caller.ts'
-import type { RevokeOutcome, StoredApiKey } from './ports/api-keys.ts'
+import type { KeyRevocation, RevokeOutcome, StoredApiKey } from './ports/api-keys.ts'
 import type { StoredOwner } from './ports/owners.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -78,7 +78,8 @@ export async function listApiKeys(
 
 /**
  * Idempotent. Only an ADMIN key can revoke an ADMIN key, and nobody the last one: the service would be left without an
- * administrator. Without descendants, the keys it has created remain valid and are listed with their creator.
+ * administrator. Without descendants, the keys it has created remain valid and are listed with their creator; what it left
+ * to start by itself belongs to the owner.
  */
 export async function revokeApiKey(
   deps: ChangeKeyDeps,
@@ -92,7 +93,7 @@ export async function revokeApiKey(
   if (isOwn && key.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
   const principal = principalOf(caller)
   const revocation = { ownerNo: reach, keyId, withDescendants, principal, at: deps.now() }
-  const outcome = await deps.store.revokeApiKey(revocation)
+  const outcome = await revokeTwice(deps, revocation)
   if (outcome.kind === 'unknown') throw new ApiError('J-805')
   if (outcome.kind === 'last-admin') {
     throw new ApiError('J-812', { detail: 'Create another key with ADMIN first, with this one.' })
@@ -101,6 +102,24 @@ export async function revokeApiKey(
   for (const each of outcome.enrollmentIds)
     tellAccess(deps, 'enrollment.revoked', caller, { enrollmentId: each })
   return outcome
+}
+
+/**
+ * Calls that were let in before may still leave a run behind while the keys are revoked. The second time finds it, or else
+ * whoever makes it finds its key revoked (hold-run.ts).
+ */
+async function revokeTwice({ store }: ChangeKeyDeps, revocation: KeyRevocation): Promise<RevokeOutcome> {
+  const first = await store.revokeApiKey(revocation)
+  if (!revocation.withDescendants || first.kind !== 'revoked') return first
+  const second = await store.revokeApiKey(revocation)
+  if (second.kind !== 'revoked') return first
+  return {
+    kind: 'revoked',
+    keyIds: [...first.keyIds, ...second.keyIds],
+    enrollmentIds: [...first.enrollmentIds, ...second.enrollmentIds],
+    pausedSchedules: [...first.pausedSchedules, ...second.pausedSchedules],
+    pausedRuns: [...first.pausedRuns, ...second.pausedRuns],
+  }
 }
 
 export type Revoked = Extract<RevokeOutcome, { kind: 'revoked' }>

@@ -8,7 +8,7 @@ import { keepOutput } from './keep-output.ts'
 import type { MoveBatch } from './move-batch.ts'
 import type { Moved } from './ports/executions.ts'
 import { exceededQuota } from './progress-events.ts'
-import { reportMark } from './seen-reports.ts'
+import { hasSeen, reportMark } from './seen-reports.ts'
 
 type StartNext = Extract<ReportContent, { kind: 'start-next' }>
 type Update = Extract<ReportContent, { kind: 'update' }>
@@ -20,7 +20,7 @@ export type CheckedReport = {
   deviceNo: number | undefined
   /** It names an execution that is not released, so that its device cannot know of it. */
   isHeld?: boolean
-  /** The fleet is frozen, or the window of the execution that it names is closed. */
+  /** The fleet is frozen, or the window of the execution that it names is closed: as if held, unless it has begun. */
   mayNotStart?: boolean
 }
 
@@ -78,9 +78,15 @@ function reportOn(
 ): ReportOutcome {
   const execution = batch.find(report.jobExecutionId)
   if (execution?.deviceNo !== deviceNo) return { kind: 'unknown-execution' }
-  const starts = report.kind === 'update' && report.status === 'IN_PROGRESS'
-  if (mayNotStart && starts && execution.life.execState === 'PENDING') return { kind: 'unknown-execution' }
+  if (mayNotStart && execution.life.execState === 'PENDING' && !isRepeated(execution, report)) {
+    return { kind: 'unknown-execution' }
+  }
   return report.kind === 'update' ? update(batch, execution, report) : output(batch, execution, report)
+}
+
+/** It was accepted before, of an attempt that has ended since. */
+function isRepeated({ seenReports }: LiveExecution, report: Update | Output): boolean {
+  return report.kind === 'update' && hasSeen(seenReports, reportMark(report))
 }
 
 function update(batch: MoveBatch, execution: LiveExecution, report: Update): ReportOutcome {

@@ -85,6 +85,15 @@ export function keyErrorOf(
   return expiresAt !== null && expiresAt <= now ? 'J-803' : undefined
 }
 
+export async function isActiveKey(
+  store: Pick<Store, 'findApiKey'>,
+  keyId: string,
+  now: number,
+): Promise<boolean> {
+  const key = await store.findApiKey({ keyId })
+  return key !== undefined && keyErrorOf(key, now) === undefined
+}
+
 /** One of the scopes is enough; the error names the first. */
 export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): void {
   if (!anyOf.some((scope) => caller.scopes.includes(scope))) {

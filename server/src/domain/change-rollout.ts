@@ -10,6 +10,7 @@ import {
   type RolloutStatus,
   resumeRollout,
   startRollout,
+  waitFor,
 } from './judge-rollout.ts'
 import { planWaves } from './plan-waves.ts'
 import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
@@ -36,9 +37,14 @@ export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number)
 }
 
 export function resumeRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
-  return change(deps, caller, runId, async ({ rollout, run }, { clock: now }) => {
-    const { status, plan } = rollout
+  return change(deps, caller, runId, async ({ rollout, run }, { at, clock: now }) => {
+    const { status, plan, startAt } = rollout
     requireState(status, 'PAUSED')
+    if (isUntouched(status)) {
+      const isEarly = startAt !== null && startAt > at
+      const begun = isEarly ? waitFor('SCHEDULED', plan.sizes.length) : startRollout(plan, now)
+      return decided(begun, 'run.resumed', caller)
+    }
     const wave = (await deps.waveCounts.now(rollout, run))[status.wave] ?? {}
     const resumed = resumeRollout(status, { run, wave, sizes: plan.sizes, now })
     return decided(resumed, 'run.resumed', caller)
@@ -49,7 +55,8 @@ export function resumeRun(deps: ChangeRolloutDeps, caller: Caller, runId: number
 export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status, plan } }, { clock }) => {
     requireState(status, 'SCHEDULED', 'ROLLING_OUT', 'PAUSED')
-    if (status.state === 'SCHEDULED') return decided(startRollout(plan, clock), 'run.resumed', caller)
+    const isWaiting = status.state === 'SCHEDULED' || (status.state === 'PAUSED' && isUntouched(status))
+    if (isWaiting) return decided(startRollout(plan, clock), 'run.resumed', caller)
     const advanced = advanceRollout(status, plan.sizes, clock)
     if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has begun.' })
     return decided(advanced, 'run.resumed', caller)
@@ -176,6 +183,7 @@ function newSizes(plan: RolloutPlan, status: RolloutStatus, total: number, rollo
   return planned.sizes
 }
 
+/** Nothing of it has begun. */
 function isUntouched({ waves }: RolloutStatus): boolean {
   return waves.every(({ startedAt }) => startedAt === null)
 }

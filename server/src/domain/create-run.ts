@@ -3,6 +3,7 @@
 import { ApiError, type NewRun, type OnMissing, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import { type Caller, requireScope } from './caller.ts'
+import { type HoldDeps, holdIfRevoked } from './hold-run.ts'
 import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { heldAsNow, toRunJob } from './launch-run.ts'
@@ -27,7 +28,7 @@ import { parseTraceParent } from './trace-parent.ts'
 import { findEarlierRun, launchRun } from './trigger-job.ts'
 import { requireWindow } from './window.ts'
 
-export type CreateRunDeps = LargeRunDeps & SelectDeps & PlanDocumentDeps & { now: () => number }
+export type CreateRunDeps = LargeRunDeps & SelectDeps & PlanDocumentDeps & HoldDeps & { now: () => number }
 
 const planValidMs = 10 * 60 * 1000
 const sampleSize = 20
@@ -46,6 +47,7 @@ export async function createRun(
   const asked = ['run', request.jobName, request.targets, request.note ?? null, ...release, ...values]
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
+  if (startAt !== undefined && earlier === undefined) await holdIfRevoked(deps, caller, runId)
   const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
   if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
   return { run: made, isReplayed: earlier !== undefined }

@@ -26,6 +26,8 @@ export type EventQuery = {
   since: number | undefined
   filter: EventFilter
   callerGone: AbortSignal
+  /** Whether the caller still has its right to it: asked before each page. Default: whether its key is valid. */
+  isValid?: () => Promise<boolean>
 }
 
 /** Covers the log up to `upTo`. Often empty: then it only reports the position of the stream. */
@@ -40,7 +42,7 @@ const heartbeatMs = 15_000
 export async function followEvents(
   deps: FollowEventsDeps,
   caller: Caller,
-  { after, since, filter: asked, callerGone }: EventQuery,
+  { after, since, filter: asked, callerGone, isValid = () => isKeyValid(deps, caller) }: EventQuery,
 ): Promise<AsyncGenerator<EventBatch>> {
   requireVisible(caller, asked.types ?? [])
   const filter = { ...asked, hiddenKinds: hiddenKindsOf(caller) }
@@ -54,7 +56,7 @@ export async function followEvents(
   const from =
     after ??
     (since === undefined ? newest : await deps.store.findEventBefore({ ownerNo: caller.ownerNo, at: since }))
-  return readFrom(deps, caller, filter, Math.max(from, purgedUpTo), callerGone)
+  return readFrom(deps, caller, filter, Math.max(from, purgedUpTo), { callerGone, isValid })
 }
 
 async function* readFrom(
@@ -62,7 +64,7 @@ async function* readFrom(
   caller: Caller,
   filter: EventFilter,
   from: number,
-  callerGone: AbortSignal,
+  { callerGone, isValid }: Required<Pick<EventQuery, 'callerGone' | 'isValid'>>,
 ): AsyncGenerator<EventBatch> {
   const abort = AbortSignal.any([callerGone, deps.stopping])
   const watch = deps.newEvents.openWatch('all')
@@ -78,13 +80,14 @@ async function* readFrom(
       })
       // Purged before they were sent, as after a jump of the clock: whoever resumes is told so (J-306).
       if (page.purgedUpTo > after) return
+      // Before each page: a backlog may be long.
+      if (!(await isValid())) return
       after = page.upTo
       if (page.events.length > 0 || performance.now() - sentAt >= heartbeatMs) {
         yield { events: page.events, upTo: after }
         sentAt = performance.now()
       }
       if (page.more) continue
-      if (!(await isKeyValid(deps, caller))) return
       // The caller comes back with the last id it has; if there is no such event any more, it is told so.
       if (deps.historyChanges.count !== history) return
       await watch.nextChange(Math.max(1, sentAt + heartbeatMs - performance.now()), abort)

@@ -21,6 +21,8 @@ export type OutputQuery = {
   /** Continue until the execution, or the requested attempt, has ended. */
   follow: boolean
   callerGone: AbortSignal
+  /** Whether the caller still has its right to it: asked before each part. */
+  isValid?: () => Promise<boolean>
   /** Called periodically while there is nothing to read. */
   onIdle: () => void
 }
@@ -76,6 +78,7 @@ async function* slicesOf(
   try {
     for (let slice = first; ; slice = await read(attempt, offset)) {
       if (slice.data.length > 0) {
+        if (query.isValid && !(await query.isValid())) return
         yield slice.data
         offset += slice.data.length
         continue

@@ -7,7 +7,7 @@ import { toRunJob } from './launch-run.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
-import { openValues } from './run-values.ts'
+import { type GivenValues, openSecrets } from './run-values.ts'
 import { findEarlierRun, type Launch, launchRun, type TriggerDeps } from './trigger-job.ts'
 
 export type RetryDeps = TriggerDeps & {
@@ -89,26 +89,30 @@ async function launchAgain(
       ...(rollbackOf !== undefined && { request: { ...none, rollbackOf } }),
       ...(version && { pinned: toRunJob(version, version) }),
       window: await windowOf(deps, caller, run),
-      given: { parameters: await carriedValues(deps, ownerNo, run, version) },
+      given: await carriedValues(deps, ownerNo, run, version),
     }
     launched = await launchRun(deps, caller, launch, idempotencyKey, traceParent)
   }
   return readMade(deps, ownerNo, launched)
 }
 
-/** The values of the earlier run, as far as the version declares them. */
+/** The values of the earlier run, as far as the version declares them. Its secrets stay secrets. */
 async function carriedValues(
   deps: RetryDeps,
   ownerNo: number,
   { runId, jobName }: StoredRun,
   version: StoredJobVersion | undefined,
-): Promise<Record<string, unknown>> {
+): Promise<GivenValues> {
   const stored = await deps.store.getRunValues({ runId })
   if (stored === undefined) return {}
   const { parameters } = version ?? (await deps.store.getJob({ ownerNo, jobName })) ?? {}
   const declared = Object.keys(parameters?.properties ?? {})
-  const values = Object.entries(openValues(deps.secretBox, ownerNo, stored))
-  return Object.fromEntries(values.filter(([name]) => declared.includes(name)))
+  const secrets = openSecrets(deps.secretBox, ownerNo, stored.secrets)
+  const values = Object.entries({ ...stored.parameters, ...secrets })
+  return {
+    parameters: Object.fromEntries(values.filter(([name]) => declared.includes(name))),
+    keptSecret: Object.keys(secrets),
+  }
 }
 
 /** Undefined: the current one. */

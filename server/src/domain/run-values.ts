@@ -5,7 +5,7 @@ import {
   type DocumentTemplate,
   fillTemplate,
   judgeParameters,
-  maskSecrets,
+  maskNamed,
   namesUsed,
   type ParameterSchema,
   type ParameterValues,
@@ -27,6 +27,8 @@ export type ValuedContent = Pick<StoredJobContent, 'parameters' | 'hasPlaceholde
 
 export type GivenValues = {
   parameters?: Record<string, unknown> | undefined
+  /** Names of those that are secrets whatever the schema says. */
+  keptSecret?: string[]
   onMissing?: OnMissing | undefined
 }
 
@@ -77,16 +79,19 @@ export function neededAttributes(content: ValuedContent): string[] {
   return template ? namesUsed(needed(template), 'attributes') : []
 }
 
+/** `keptSecret`: what was given as a secret stays one in a version that declares it otherwise. */
 export function sealValues(
   box: SecretBox,
   ownerNo: number,
   schema: ParameterSchema | undefined,
   values: ParameterValues,
+  keptSecret: readonly string[] = [],
 ): RunValues {
-  const names = secretNames(schema).filter((name) => Object.hasOwn(values, name))
+  const declared = [...new Set([...secretNames(schema), ...keptSecret])]
+  const names = declared.filter((name) => Object.hasOwn(values, name))
   if (names.length === 0) return { parameters: values, secrets: null }
   const secrets = Object.fromEntries(names.map((name) => [name, values[name]]))
-  return { parameters: maskSecrets(schema, values), secrets: box.encrypt(JSON.stringify(secrets), ownerNo) }
+  return { parameters: maskNamed(names, values), secrets: box.encrypt(JSON.stringify(secrets), ownerNo) }
 }
 
 export function openValues(
@@ -94,7 +99,12 @@ export function openValues(
   ownerNo: number,
   { parameters, secrets }: RunValues,
 ): ParameterValues {
-  return secrets === null ? parameters : { ...parameters, ...JSON.parse(box.decrypt(secrets, ownerNo)) }
+  return { ...parameters, ...openSecrets(box, ownerNo, secrets) }
+}
+
+/** Only the secrets among them. */
+export function openSecrets(box: SecretBox, ownerNo: number, secrets: RunValues['secrets']): ParameterValues {
+  return secrets === null ? {} : JSON.parse(box.decrypt(secrets, ownerNo))
 }
 
 /** Those that have what the document needs. Throws J-506 unless the others may be left out, J-504 if nobody would be left. */

@@ -46,3 +46,8 @@ export function pausedEvent(
 export function jobDeleted(jobName: string): string {
   return `the job ${jobName} was deleted`
 }
+
+/** `keyName`: of the one that was revoked, which may be the creator of the key that left it. */
+export function keyRevoked(keyName: string): string {
+  return `the key ${keyName} was revoked with all that it and its descendants left`
+}

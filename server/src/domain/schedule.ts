@@ -11,7 +11,7 @@ import {
   type When,
 } from '@jobcast/contract'
 import { secretNames } from '@jobcast/contract/parameters'
-import type { Caller } from './caller.ts'
+import { type Caller, isActiveKey } from './caller.ts'
 import { requireJob } from './create-run.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
@@ -62,8 +62,11 @@ export async function putSchedule(
   const times = timesAfter(content, scheduleNo, isOpen ? 0 : at)
   const outcome = await deps.store.putSchedule({
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
+    // One whose key is no longer active belongs to whoever puts it again.
+    takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
     most: maxSchedules,
   })
+  if (outcome.kind === 'key-revoked') throw new ApiError('J-802')
   if (outcome.kind === 'unknown-window') throw noWindow(content.window)
   if (outcome.kind === 'put') return outcome
   const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
@@ -100,6 +103,8 @@ export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string)
     return {
       set: {
         ...{ pausedBecause: null, pausedBy: null, pausedAt: null, failures: 0, handledAt: at },
+        // Who lets it go on answers for it: the key that put it may be revoked.
+        keyId: caller.keyId,
         ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },
         ...{ ...times, dueAt: firing ? dueAt : times.dueAt },
       },

@@ -207,7 +207,7 @@ async function withValues(
   deps: TriggerDeps,
   trigger: Trigger,
   job: RunJob,
-  { parameters, onMissing }: GivenValues = {},
+  { parameters, keptSecret, onMissing }: GivenValues = {},
 ): Promise<Trigger> {
   const { ownerNo } = trigger
   const { document, schema, template } = await deps.documents.content(job.versionNo)
@@ -215,7 +215,8 @@ async function withValues(
     ...{ document: JSON.parse(document), ...(schema && { parameters: schema }) },
     ...(template && { hasPlaceholders: true as const }),
   }
-  const values = sealValues(deps.secretBox, ownerNo, schema, requireValues(content, parameters))
+  const judged = requireValues(content, parameters)
+  const values = sealValues(deps.secretBox, ownerNo, schema, judged, keptSecret)
   const deviceIds = await requireAttributes(deps, ownerNo, content, trigger.deviceIds, onMissing)
   return { ...trigger, pinned: job, values, deviceIds }
 }

@@ -24,6 +24,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The caller needs one of these. */
     scopes?: [Scope, ...Scope[]]
+    /** And this one besides. */
+    alsoScope?: Scope
     /** Under /job/api, but needs no key. */
     isOpen?: boolean
     /** Errors of its own, besides those its scopes and inputs imply. */

@@ -26,8 +26,9 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
       request.caller = caller
       limitRate(limits, 'key', caller.keyId)
       limitRate(limits, 'owner', caller.ownerId)
-      const { scopes } = request.routeOptions.config
+      const { scopes, alsoScope } = request.routeOptions.config
       if (scopes) requireScope(caller, ...scopes)
+      if (alsoScope) requireScope(caller, alsoScope)
     }
     const refuse = (failure: unknown) => done(failure as Error)
     try {

@@ -11,7 +11,9 @@ const checkEveryMs = 3000
 
 export type HeldRequest = WaitLimit & {
   /** To be called before the answer to a wait: the caller may have lost its right to it meanwhile. */
-  requireValid(): void
+  requireValid(): Promise<void>
+  /** The same before each part of a stream. */
+  isValid(): Promise<boolean>
 }
 
 /** Held for so many seconds at most; undefined: for as long as it takes. */
@@ -47,8 +49,16 @@ export function holdRequest(
   return {
     waitMs: (waitSeconds ?? 0) * 1000,
     callerGone: gone.signal,
-    requireValid() {
+    async requireValid() {
+      // Who did not wait was identified just now.
+      if (waitSeconds !== 0) refusal ??= await refusalOf(deps, request)
       if (refusal) throw refusal
+    },
+    async isValid() {
+      refusal ??= await refusalOf(deps, request)
+      // Cut, so that nobody takes it for complete.
+      if (refusal) end()
+      return refusal === undefined
     },
   }
 }

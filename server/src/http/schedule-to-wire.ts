@@ -1,14 +1,14 @@
 // Stored schedules -> API objects, field by field: a spread could leak a new column.
 
 import { type Schedule, toInstant, toInstantOrNull, type When } from '@jobcast/contract'
-import type { Failing } from '../domain/ports/failing-tasks.ts'
-import type { StoredSchedule, StoredWhen } from '../domain/ports/schedules.ts'
+import type { StoredWhen } from '../domain/ports/schedules.ts'
 import { principalOf } from '../domain/principal.ts'
-import { type FailingDeps, readFailing } from '../domain/read-failing.ts'
+import type { ScheduleView } from '../domain/view-schedule.ts'
 import { toFailing } from './failing-to-wire.ts'
 
-export function toSchedule(stored: StoredSchedule, failing: Failing | null): Schedule {
+export function toSchedule({ schedule: stored, keyNames, failing }: ScheduleView): Schedule {
   const { content } = stored
+  const updatedBy = principalOf(stored)
   return {
     scheduleName: stored.scheduleName,
     jobName: stored.jobName,
@@ -28,6 +28,7 @@ export function toSchedule(stored: StoredSchedule, failing: Failing | null): Sch
     paused: stored.pausedAt !== null,
     pausedBecause: stored.pausedBecause,
     pausedBy: stored.pausedBy,
+    pausedByName: keyNames(stored.pausedBy)?.keyName ?? null,
     pausedAt: toInstantOrNull(stored.pausedAt),
     nextAt: toInstantOrNull(stored.nextFor),
     lastScheduledFor: toInstantOrNull(stored.lastFor),
@@ -37,22 +38,10 @@ export function toSchedule(stored: StoredSchedule, failing: Failing | null): Sch
     failing: toFailing(failing),
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
-    updatedBy: principalOf(stored),
+    updatedBy,
+    updatedByName: keyNames(updatedBy)?.keyName ?? null,
+    updatedByState: keyNames(updatedBy)?.keyState ?? null,
   }
-}
-
-export async function toSchedules(deps: FailingDeps, stored: StoredSchedule[]): Promise<Schedule[]> {
-  const failing = await readFailing(
-    deps,
-    'schedule',
-    stored.map(({ scheduleNo }) => scheduleNo),
-  )
-  return stored.map((each) => toSchedule(each, failing.get(each.scheduleNo) ?? null))
-}
-
-export async function answerSchedule(deps: FailingDeps, stored: StoredSchedule): Promise<Schedule> {
-  const { scheduleNo } = stored
-  return toSchedule(stored, (await readFailing(deps, 'schedule', [scheduleNo])).get(scheduleNo) ?? null)
 }
 
 function toWhen(when: StoredWhen): When {

@@ -12,7 +12,9 @@ import {
   type Group,
   type Job,
   type JobVersion,
+  maxListedLeft,
   type Owner,
+  type RevokedKeys,
   type Run,
   type Session,
   type Transition,
@@ -21,6 +23,7 @@ import {
   type Webhook,
   type Window,
 } from '@jobcast/contract'
+import type { Revoked } from '../domain/api-key.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
@@ -302,6 +305,16 @@ export function toDelivery(stored: StoredDelivery): Delivery {
     state: stored.state,
     attempts: stored.attempts.map(({ at, status, error, ms }) => ({ at: toInstant(at), status, error, ms })),
     nextAttemptAt: toInstantOrNull(stored.nextAt),
+  }
+}
+
+export function toRevokedKeys({ keyIds, enrollmentIds, pausedSchedules, pausedRuns }: Revoked): RevokedKeys {
+  return {
+    revokedKeys: keyIds.length,
+    revokedEnrollments: enrollmentIds.length,
+    pausedSchedules: pausedSchedules.slice(0, maxListedLeft),
+    pausedRuns: pausedRuns.slice(0, maxListedLeft),
+    isMore: Math.max(pausedSchedules.length, pausedRuns.length) > maxListedLeft,
   }
 }
 

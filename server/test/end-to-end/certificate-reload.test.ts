@@ -1,9 +1,9 @@
-// A renewed certificate is used after SIGHUP, and nobody who is connected notices.
+// A renewed certificate is used when its files have changed, at once after SIGHUP, and nobody who is connected notices.
 
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { connect, setDefaultCACertificates, type TLSSocket } from 'node:tls'
@@ -74,12 +74,22 @@ test('SIGHUP reads certificate and key again without dropping a connection', asy
   await waitUntil('read', () => logged('were read again'))
   for (const address of addresses) assert.equal(await seenAt(address), fingerprintOf(renewed.cert))
 
+  // Without a signal, by a link that is replaced, as Kubernetes does with mounted secrets.
+  const again = await renewServerCertificate()
+  symlinkSync(again.cert, `${cert}.new`)
+  symlinkSync(again.key, `${key}.new`)
+  renameSync(`${cert}.new`, cert)
+  renameSync(`${key}.new`, key)
+  const isNew = async (address: string) => (await seenAt(address)) === fingerprintOf(again.cert)
+  for (const address of addresses) await waitUntil('noticed', () => isNew(address))
+
   http.write('GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')
   assert.match(String((await once(http, 'data'))[0]), /^HTTP\/1.1 200 /)
   await device.subscribeAsync('$aws/things/kiosk-1/jobs/notify')
   assert.equal(closed, 0)
   http.destroy()
   await device.endAsync()
+  renameSync(cert, `${cert}.old`)
   writeFileSync(cert, '')
   const ended = await server.end('SIGTERM')
   assert.equal(ended.code, 0)

@@ -205,6 +205,39 @@ test('a retry and a rollback carry the parameters', async () => {
   assert.deepEqual([back.version, back.parameters], [1, { a: '1' }])
 })
 
+test('what was given as a secret stays one in versions that declare it otherwise', async () => {
+  const keeping = await newDevice(api, 'p-keeping')
+  const schemaOf = (more: object) => ({
+    type: 'object',
+    properties: { token: { type: 'string', ...more }, n: { type: 'integer', default: 1 } },
+  })
+  const versions = [{}, { writeOnly: true }, { default: 'none' }].map((more, index) => ({
+    ...{ document: { index, login: '${params.token}', n: '${params.n}' }, parameters: schemaOf(more) },
+  }))
+  for (const version of versions) await put('kept', version)
+  const masked = { token: '********', n: 1 }
+  const shown = async ({ runId, parameters }: Json) => {
+    const { execution } = (await keeping.startNext()).json
+    assert.equal(execution.parameters.token, 'hunter2')
+    assert.equal(JSON.parse(execution.jobDocument).login, 'hunter2')
+    const found = await get(`executions/${execution.jobId}/document`)
+    assert.deepEqual([parameters, found.login], [masked, '********'])
+    assert.deepEqual((await get(`runs/${runId}`)).parameters, masked)
+    await keeping.update(execution.jobId, 'FAILED')
+    return runId
+  }
+  const given = { version: 2, parameters: { token: 'hunter2' } }
+  const first = await shown((await run(given, 'kept', ['p-keeping'])).json)
+  const back = await shown((await post(`runs/${first}/rollback`)).json)
+  const newest = await shown((await post(`runs/${first}/retry`, { version: 'NEWEST' })).json)
+  // Of the third version's runs, whose schema knows of no secret.
+  await shown((await post(`runs/${newest}/retry`)).json)
+  await shown((await post(`runs/${newest}/rollback`, { toVersion: 1 })).json)
+  await shown((await post(`runs/${back}/retry`, { version: 'NEWEST' })).json)
+  const seen = JSON.stringify([await get('runs?limit=200'), await get('executions?limit=200')])
+  assert.ok(!seen.includes('hunter2'))
+})
+
 test('the plan has the document of the first device', async () => {
   const body = { jobName: 'install', targets: { deviceIds: ['p1'] }, parameters: { version: '9' } }
   const plan = (await post('runs?dryRun=true', body)).json

@@ -211,7 +211,11 @@ test('a frozen fleet is offered nothing until it is over', async () => {
   assert.equal((await freeze({ reason: 'no changes today' })).json.frozen, true)
   const [d0] = devices as [Device]
   assert.equal((await d0.startNext()).json.execution, undefined)
-  assert.equal((await d0.update(executionIds[0] as number, 'IN_PROGRESS')).status, 404)
+  for (const status of ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED']) {
+    assert.equal((await d0.update(executionIds[0] as number, status)).status, 404)
+  }
+  const described = await d0.call('GET', `/${executionIds[0]}?includeJobDocument=true`)
+  assert.equal(described.status, 404)
   const { code, text } = await explain(executionIds[0] as number)
   assert.deepEqual([code, /no changes today/.test(text)], ['FROZEN', true])
   assert.equal((await api.call('DELETE', '/job/api/fleet/freeze')).status, 204)

@@ -9,8 +9,8 @@ import { assertRefused } from './assert-reply.ts'
 const api = await openSharedServer()
 await api.putJobAndDevices('update', ['d1'])
 
-/** One of the scopes is enough; a refusal names the first. */
-const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
+/** One of the scopes is enough; a refusal names the first. `also`: needed besides. */
+const routes: { call: string; scopes: [Scope, ...Scope[]]; also?: Scope; body?: object }[] = [
   { call: 'POST /job/api/jobs/execute', scopes: ['TRIGGER'], body: { jobName: 'update', deviceIds: ['d1'] } },
   { call: 'GET /job/api/executions', scopes: ['READ'] },
   { call: 'GET /job/api/executions/1', scopes: ['READ'] },
@@ -67,13 +67,14 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; body?: object }[] = [
   {
     call: 'PUT /job/api/schedules/s',
     scopes: ['MANAGE'],
+    also: 'TRIGGER',
     body: { jobName: 'restart', targets: { where: 'all' }, when: { cron: '0 3 1 1 *' } },
   },
   { call: 'GET /job/api/schedules', scopes: ['READ'] },
   { call: 'GET /job/api/schedules/s', scopes: ['READ'] },
   { call: 'GET /job/api/schedules/s/next', scopes: ['READ'] },
   { call: 'POST /job/api/schedules/s/pause', scopes: ['MANAGE'] },
-  { call: 'POST /job/api/schedules/s/resume', scopes: ['MANAGE'] },
+  { call: 'POST /job/api/schedules/s/resume', scopes: ['MANAGE'], also: 'TRIGGER' },
   { call: 'POST /job/api/schedules/nothing/fire', scopes: ['TRIGGER'] },
   { call: 'DELETE /job/api/schedules/nothing', scopes: ['MANAGE'] },
   { call: 'GET /job/api/groups', scopes: ['READ'] },
@@ -111,7 +112,7 @@ const openToAll = [
   'DELETE /job/api/session',
 ]
 
-for (const { call, scopes: needed, body } of routes) {
+for (const { call, scopes: needed, also, body } of routes) {
   const [method = '', path = ''] = call.split(' ')
   const others = scopes.filter((scope) => !needed.includes(scope))
 
@@ -130,9 +131,16 @@ for (const { call, scopes: needed, body } of routes) {
     )
   })
 
+  if (also) {
+    test(`${call} answers J-804 naming ${also} to a key without it`, async () => {
+      const { apiKey } = await api.newKey(scopes.filter((scope) => scope !== also))
+      assertRefused(await api.call(method, path, { key: apiKey, rawBody: '{' }), 'J-804', also)
+    })
+  }
+
   for (const scope of needed) {
-    test(`${call} is open to a key with ${scope} alone`, async () => {
-      const { apiKey } = await api.newKey([scope])
+    test(`${call} is open to a key with ${scope} ${also ? `and ${also}` : 'alone'}`, async () => {
+      const { apiKey } = await api.newKey(also ? [scope, also] : [scope])
       const reply = await api.call(method, path, { key: apiKey, body })
       assert.ok([200, 201, 202, 204, 404, 409, 410].includes(reply.status), reply.text)
       assert.doesNotMatch(reply.json?.code ?? '', /^J-80[234]$/)

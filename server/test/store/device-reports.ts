@@ -77,6 +77,18 @@ export async function reportDone(store: Store, sent: DeviceReport): Promise<Done
   return outcome
 }
 
+/** It is held back: as if there were no such execution, whatever its device says of it by its id. */
+export async function assertUnknown(store: Store, device: DeviceKey, jobExecutionId: number): Promise<void> {
+  assert.equal(await store.getDeviceExecution({ ...device, jobExecutionId }), undefined)
+  for (const status of ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELED'] as const) {
+    const brief = await report(store, update(device, jobExecutionId, status))
+    assert.deepEqual(brief, { kind: 'unknown-execution' }, status)
+    const full = await report(store, update(device, jobExecutionId, status, { clientToken: 'x', attempt: 1 }))
+    assert.deepEqual(full, { kind: 'unknown-execution' }, status)
+  }
+  assert.deepEqual(await report(store, output(device, jobExecutionId, 0, 'x')), { kind: 'unknown-execution' })
+}
+
 /** What start-next gives; undefined: nothing is pending. */
 export async function startedBy(
   store: Store,

@@ -96,6 +96,90 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     },
   )
 
+  await t.test(
+    'of keys that are revoked with what they left, schedules and runs not yet started are paused',
+    async () => {
+      const { store } = underTest
+      const seed = await seedOwner(store)
+      const { ownerNo } = seed
+      const newKey = async (keyId: string, createdBy: string | null = null) => {
+        const secretHash = new Uint8Array(32)
+        const times = { expiresAt: null, createdAt: startedAt }
+        const made = {
+          keyId,
+          ownerNo,
+          keyName: keyId,
+          secretHash,
+          scopes: [],
+          createdBy,
+          createdBySession: null,
+        }
+        return (await store.createApiKey({ ...made, ...times }))?.ownerId ?? ''
+      }
+      const [parent, child, other] = ['p', 'c', 'o'].map((each) => `left-${each}-${ownerNo}`) as [
+        string,
+        string,
+        string,
+      ]
+      const ownerId = await newKey(parent)
+      await newKey(child, `key:${parent}`)
+      await newKey(other)
+      const by = (keyId: string) => putOne(store, schedulePut(seed, { keyId, most: 9 }))
+      const left = [await by(parent), await by(child)]
+      const kept = await by(other)
+      const later = { jobVersion: null, rollout: {}, approval: false, sizes: [1], startAt: startedAt + 1000 }
+      const runBy = (keyId: string) => createOne(store, seed.trigger(['d1'], { plan: later, keyId }))
+      const [held, free] = [await runBy(child), await runBy(other)]
+      const revocation = { ownerNo, keyId: parent, principal: 'key:x', at: startedAt }
+      const alone = await store.revokeApiKey({ ...revocation, withDescendants: false })
+      assert.deepEqual(alone, {
+        ...{ kind: 'revoked', keyIds: [parent], enrollmentIds: [], pausedSchedules: [], pausedRuns: [] },
+      })
+      assert.deepEqual(await store.revokeApiKey({ ...revocation, withDescendants: true }), {
+        ...{
+          kind: 'revoked',
+          keyIds: [child],
+          enrollmentIds: [],
+          pausedRuns: [{ ownerId, runId: held.runId }],
+        },
+        pausedSchedules: left.map(({ scheduleName }) => ({ ownerId, scheduleName })),
+      })
+      for (const schedule of left) {
+        const { pausedBy, pausedAt, dueAt, nextFor } = (await store.getSchedule(schedule)) as StoredSchedule
+        assert.deepEqual([pausedBy, pausedAt, dueAt, nextFor], ['key:x', startedAt, null, null])
+        // What was read before changes nothing any more.
+        assert.equal(
+          await store.changeSchedule({ before: schedule, set: { dueAt: 5 }, at: startedAt }),
+          false,
+        )
+      }
+      assert.deepEqual(await store.getSchedule(kept), kept)
+      const stateOf = async ({ runId }: { runId: number }) =>
+        (await store.getRollout({ ownerNo, runId }))?.rollout.status.state
+      assert.deepEqual([await stateOf(held), await stateOf(free)], ['PAUSED', 'SCHEDULED'])
+      // A call of a key that is revoked meanwhile leaves nothing.
+      assert.deepEqual(await store.putSchedule(schedulePut(seed, { keyId: child, most: 9 })), {
+        kind: 'key-revoked',
+      })
+      const resume = { pausedAt: null, keyId: child }
+      const paused = (await store.getSchedule(left[0] as StoredSchedule)) as StoredSchedule
+      assert.equal(await store.changeSchedule({ before: paused, set: resume, at: startedAt }), false)
+      assert.equal(
+        await store.changeSchedule({ before: paused, set: { ...resume, keyId: other }, at: startedAt }),
+        true,
+      )
+      assert.equal((await store.getSchedule(paused))?.keyId, other)
+      const again = schedulePut(seed, { ...paused, keyId: parent, takesOver: true, most: 9 })
+      assert.deepEqual(await store.putSchedule(again), { kind: 'key-revoked' })
+      const takenOver = await putOne(store, {
+        ...again,
+        keyId: other,
+        scheduleName: (left[1] as StoredSchedule).scheduleName,
+      })
+      assert.equal(takenOver.keyId, other)
+    },
+  )
+
   await t.test('of two that change what they read, one does, and its events are there', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)

@@ -25,15 +25,24 @@ export type KeyRevocation = {
   /** Undefined: of any owner. */
   ownerNo: number | undefined
   keyId: string
-  /** Also the keys it created, and those that these created, and the enrollments of all of them. */
+  /**
+   * Also the keys it created, and those that these created, and the enrollments of all of them; what they left that would
+   * still start by itself is paused.
+   */
   withDescendants: boolean
   principal: string
   at: number
 }
 
+/** Schedules, and runs that have not started. */
+export type LeftBehind = {
+  pausedSchedules: { ownerId: string; scheduleName: string }[]
+  pausedRuns: { ownerId: string; runId: number }[]
+}
+
 export type RevokeOutcome =
-  /** Without those that were revoked before. */
-  | { kind: 'revoked'; keyIds: string[]; enrollmentIds: string[] }
+  /** Without those that were revoked or paused before. */
+  | ({ kind: 'revoked'; keyIds: string[]; enrollmentIds: string[] } & LeftBehind)
   /** No key with ADMIN would be left that is neither revoked nor expired. */
   | { kind: 'last-admin' }
   | { kind: 'unknown' }

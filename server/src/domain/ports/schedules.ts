@@ -102,6 +102,8 @@ export type SchedulePut = ScheduleKey & {
   at: WallInstant
   /** Of a new one, and of one whose times have changed. */
   times: Pick<ScheduleState, 'nextFor' | 'dueAt'>
+  /** Also if nothing else changes, it is this key's from now on. */
+  takesOver?: boolean
   most: number
 }
 
@@ -110,7 +112,8 @@ export type ScheduleEvent = { type: ScheduleEventType; data: ScheduleEventData }
 export type ScheduleChange = {
   /** As it was read: whoever changed it since is not overruled. */
   before: StoredSchedule
-  set: Partial<ScheduleState>
+  /** `keyId`: whose it is from now on. */
+  set: Partial<ScheduleState> & { keyId?: string }
   events?: ScheduleEvent[]
   at: WallInstant
 }
@@ -140,7 +143,9 @@ export type ScheduleStore = {
   }): Promise<(SelectableDevice & { deviceNo: number })[]>
   putSchedule(
     put: SchedulePut,
-  ): Promise<({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' | 'unknown-window' }>
+  ): Promise<
+    ({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' | 'unknown-window' | 'key-revoked' }
+  >
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
   deleteSchedule(schedule: ScheduleKey): Promise<boolean>

@@ -58,11 +58,12 @@ export function addEvents(
       countStream(deps, request, reply)
       const { after, since, types, ...filter } = request.query
       const lastId = request.headers['last-event-id']
+      const { callerGone, isValid } = holdRequest(deps, request, reply)
       const followed = await followEvents(deps, callerOf(request), {
         after: lastId ? Number(lastId) : after,
         since: since === undefined ? undefined : parseInstant(since),
         filter: { ...filter, ...(types !== undefined && { types: types.split(',') }) },
-        callerGone: holdRequest(deps, request, reply).callerGone,
+        ...{ callerGone, isValid },
       })
       const stream = Readable.from(toBlocks(followed), { objectMode: false })
       tellStreamErrors(stream, request, reply, deps.tell)

@@ -49,6 +49,7 @@ export function addExecutionOutput(
       const { jobExecutionId } = request.params
       const { attempt: wanted, offset, follow, download } = request.query
       const { socket } = request.raw
+      const { callerGone, isValid } = holdRequest(deps, request, reply)
       if (follow) {
         countStream(deps, request, reply)
         socket.setKeepAlive(true, keepAliveMs)
@@ -57,7 +58,7 @@ export function addExecutionOutput(
         attempt: wanted,
         offset,
         follow,
-        callerGone: holdRequest(deps, request, reply).callerGone,
+        ...{ callerGone, isValid },
         onIdle() {
           // A follower gets the headers before there is any output.
           if (!reply.raw.headersSent) reply.raw.flushHeaders()

@@ -38,7 +38,7 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDe
       const { jobExecutionId } = request.params
       const held = holdRequest(deps, request, reply, request.query.wait)
       const execution = await readExecution(deps, callerOf(request), jobExecutionId, held)
-      held.requireValid()
+      await held.requireValid()
       return toExecution(execution, deps.moment())
     },
   })

@@ -27,7 +27,7 @@ import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, textSlice, toPage } from '../cursor.ts'
 import { noContent } from '../openapi.ts'
-import { toApiKey, toOwner } from '../to-wire.ts'
+import { toApiKey, toOwner, toRevokedKeys } from '../to-wire.ts'
 
 export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
   app.route({
@@ -95,7 +95,8 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
       description:
         'Takes effect with the next request; sessions of the key end with it. Only an ADMIN key can revoke an ADMIN key, ' +
         'and the last valid ADMIN key cannot be revoked. Keys that it has created remain valid, and `createdBy` names ' +
-        'it; `descendants=true` revokes them too.',
+        'it; so do its schedules and its runs with `startAt`. `descendants=true` revokes the keys too, and pauses the schedules ' +
+        'that all of them have put and their runs that have not started; the answer lists these.',
       params: ApiKeyParams,
       querystring: RevokeKeyQuery,
       response: {
@@ -108,8 +109,7 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
       const { keyId } = request.params
       const revoked = await revokeApiKey(deps, callerOf(request), keyId, { withDescendants })
       if (!withDescendants) return reply.code(204).send(undefined)
-      const { keyIds, enrollmentIds } = revoked
-      return reply.code(200).send({ revokedKeys: keyIds.length, revokedEnrollments: enrollmentIds.length })
+      return reply.code(200).send(toRevokedKeys(revoked))
     },
   })
 }

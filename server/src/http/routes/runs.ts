@@ -48,7 +48,7 @@ export function addRuns(
     handler: async (request, reply) => {
       const held = holdRequest(deps, request, reply, request.query.wait)
       const run = await readRun(deps, callerOf(request), request.params.runId, held)
-      held.requireValid()
+      await held.requireValid()
       return toRunWithRollout(deps, callerOf(request), run)
     },
   })

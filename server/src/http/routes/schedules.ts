@@ -1,6 +1,7 @@
 // Schedules: what makes runs by itself.
 
 import {
+  ApiError,
   OccurrenceQuery,
   Occurrences,
   PageQuery,
@@ -10,7 +11,9 @@ import {
   SchedulePage,
   ScheduleParams,
 } from '@jobcast/contract'
+import type { Caller } from '../../domain/caller.ts'
 import { type FireDeps, fireNow } from '../../domain/fire-schedule.ts'
+import type { StoredSchedule } from '../../domain/ports/schedules.ts'
 import {
   deleteSchedule,
   getSchedule,
@@ -20,12 +23,13 @@ import {
   resumeSchedule,
   type ScheduleDeps,
 } from '../../domain/schedule.ts'
+import { viewSchedules } from '../../domain/view-schedule.ts'
 import { type AnswerRunDeps, answerRun } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { textSlice, toPage } from '../cursor.ts'
 import { noContent } from '../openapi.ts'
-import { answerSchedule, toSchedules } from '../schedule-to-wire.ts'
+import { toSchedule } from '../schedule-to-wire.ts'
 
 export type ScheduleRouteDeps = ScheduleDeps & FireDeps & AnswerRunDeps
 
@@ -37,6 +41,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
     url,
     config: {
       scopes: ['MANAGE'],
+      alsoScope: 'TRIGGER',
       refusals: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507', 'J-912'],
     },
     schema: {
@@ -45,7 +50,8 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       summary: 'Create or replace a schedule',
       description:
         'A schedule makes ordinary runs: at one instant (`at`), by a pattern in a time zone (`cron`), or once for every ' +
-        'device that matches or starts to match (`match`). A replaced one stays paused if it is paused. At most 1,000 per owner.',
+        'device that matches or starts to match (`match`). A replaced one stays paused if it is paused. At most 1,000 per owner. ' +
+        'Needs TRIGGER beside MANAGE.',
       params: ScheduleParams,
       body: ScheduleContent,
       response: {
@@ -56,7 +62,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
     handler: async (request, reply) => {
       const { scheduleName } = request.params
       const { created, value } = await putSchedule(deps, callerOf(request), scheduleName, request.body)
-      return reply.code(created ? 201 : 200).send(await answerSchedule(deps, value))
+      return reply.code(created ? 201 : 200).send(await answer(deps, callerOf(request), value))
     },
   })
 
@@ -72,7 +78,11 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       response: { 200: Schedule },
     },
     handler: async (request) =>
-      answerSchedule(deps, await getSchedule(deps, callerOf(request), request.params.scheduleName)),
+      answer(
+        deps,
+        callerOf(request),
+        await getSchedule(deps, callerOf(request), request.params.scheduleName),
+      ),
   })
 
   app.route({
@@ -106,9 +116,10 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       response: { 200: SchedulePage },
     },
     handler: async (request) => {
-      const { ownerNo } = callerOf(request)
-      const { items, next } = await deps.store.listSchedules({ ownerNo, slice: textSlice(request.query) })
-      return toPage({ items: await toSchedules(deps, items), next }, (schedule) => schedule)
+      const caller = callerOf(request)
+      const { ownerNo } = caller
+      const found = await deps.store.listSchedules({ ownerNo, slice: textSlice(request.query) })
+      return toPage({ ...found, items: await viewSchedules(deps, caller, found.items) }, toSchedule)
     },
   })
 
@@ -132,6 +143,12 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
   addChanges(app, deps)
 }
 
+async function answer(deps: ScheduleRouteDeps, caller: Caller, schedule: StoredSchedule): Promise<Schedule> {
+  const [view] = await viewSchedules(deps, caller, [schedule])
+  if (view === undefined) throw new ApiError('J-310')
+  return toSchedule(view)
+}
+
 function addChanges(app: App, deps: ScheduleRouteDeps): void {
   app.route({
     method: 'POST',
@@ -146,23 +163,33 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       response: { 200: Schedule },
     },
     handler: async (request) =>
-      answerSchedule(deps, await pauseSchedule(deps, callerOf(request), request.params.scheduleName)),
+      answer(
+        deps,
+        callerOf(request),
+        await pauseSchedule(deps, callerOf(request), request.params.scheduleName),
+      ),
   })
 
   app.route({
     method: 'POST',
     url: `${url}/resume`,
-    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-310', 'J-908'] },
+    config: { scopes: ['MANAGE'], alsoScope: 'TRIGGER', refusals: ['J-301', 'J-310', 'J-908'] },
     schema: {
       operationId: 'resumeSchedule',
       tags: ['schedules'],
       summary: 'Resume a schedule',
-      description: 'From its next occurrence on; what would have run while it was paused is not made up for.',
+      description:
+        'From its next occurrence on; occurrences during the pause are not run. From now on its runs count as created by ' +
+        'the calling key, which needs TRIGGER beside MANAGE.',
       params: ScheduleParams,
       response: { 200: Schedule },
     },
     handler: async (request) =>
-      answerSchedule(deps, await resumeSchedule(deps, callerOf(request), request.params.scheduleName)),
+      answer(
+        deps,
+        callerOf(request),
+        await resumeSchedule(deps, callerOf(request), request.params.scheduleName),
+      ),
   })
 
   app.route({

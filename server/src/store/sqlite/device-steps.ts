@@ -109,8 +109,8 @@ export function buildDeviceSteps(
       const found = await reader.call('getDeviceExecution', wanted)
       const { ownerNo, deviceId, jobExecutionId } = wanted
       const device = catalogue.devices(ownerNo).get(deviceId)
-      const isWithheld = found?.execState === 'PENDING' && isClosed(catalogue, device, jobExecutionId)
-      return isWithheld ? undefined : found
+      const isWithheld = catalogue.frozen.has(ownerNo) || isClosed(catalogue, device, jobExecutionId)
+      return isWithheld && found?.execState === 'PENDING' ? undefined : found
     },
     async getFleetLevels({ ownerNo }) {
       const levels = await reader.call('readLevels', { ownerNo })

@@ -1,12 +1,15 @@
 import type { KeyEventType } from '@jobcast/contract'
 import { toInstant } from '@jobcast/contract/words'
-import type { NewStoredApiKey, StoredApiKey } from '../../domain/ports/api-keys.ts'
+import type { LeftBehind, NewStoredApiKey, StoredApiKey } from '../../domain/ports/api-keys.ts'
 import { keyIdOf, principalOf } from '../../domain/principal.ts'
+import { keyRevoked } from '../../domain/schedule-events.ts'
 import { locks } from '../postgres/locks.ts'
 import { inBoth, type Queries, type Spelling, sliced, type Writes } from '../queries.ts'
 import { flag, number, rows, select } from '../schema/column.ts'
 import { apiKey, owner } from '../schema/tables.ts'
 import { revokeEnrollmentsOf } from './enrollments.ts'
+import { pauseRunsBy } from './rollouts.ts'
+import { pauseSchedulesBy } from './schedules.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
 export const API_KEY = select({ ...apiKey.fields, ownerId: owner.fields.ownerId })
@@ -81,9 +84,12 @@ export const apiKeyWrites: WriteSteps<'createFirstKey' | 'createApiKey' | 'revok
     }
     await queries.run(REVOKE, { keyIds, at })
     for (const key of revoked) recordEvent(queries, 'key.revoked', key, { principal, at })
-    const makers = keys.map(principalOf)
-    const enrollmentIds = withDescendants ? await revokeEnrollmentsOf(queries, { makers, principal, at }) : []
-    return { kind: 'revoked', keyIds, enrollmentIds }
+    const nothing = { enrollmentIds: [], pausedSchedules: [], pausedRuns: [] }
+    return {
+      kind: 'revoked',
+      keyIds,
+      ...(withDescendants ? await endLeft(queries, keys, revocation) : nothing),
+    }
   },
   async recordKeyUse(queries, uses) {
     // The last use of a key counts, and keys in one order: two nodes must not wait for each other.
@@ -91,6 +97,25 @@ export const apiKeyWrites: WriteSteps<'createFirstKey' | 'createApiKey' | 'revok
     const sorted = [...lastUse].sort(([one], [other]) => (one < other ? -1 : 1))
     await Promise.all(sorted.map(([keyId, at]) => queries.run(USE, { keyId, at })))
   },
+}
+
+/** What these keys left, whenever they were revoked. */
+async function endLeft(
+  queries: Writes,
+  keys: StoredApiKey[],
+  { keyId, principal, at }: Input<'revokeApiKey'>,
+): Promise<LeftBehind & { enrollmentIds: string[] }> {
+  const name = keys.find((key) => key.keyId === keyId)?.keyName ?? keyId
+  const left = { keyIds: keys.map((key) => key.keyId), because: keyRevoked(name), principal, at }
+  const ownerIds = new Map(keys.map((key) => [key.ownerNo, key.ownerId]))
+  const named = <Of extends { ownerNo: number }>({ ownerNo, ...of }: Of) => ({
+    ...{ ownerId: ownerIds.get(ownerNo) ?? '', ...of },
+  })
+  return {
+    enrollmentIds: await revokeEnrollmentsOf(queries, { makers: keys.map(principalOf), principal, at }),
+    pausedSchedules: (await pauseSchedulesBy(queries, left)).map(named),
+    pausedRuns: (await pauseRunsBy(queries, left)).map(named),
+  }
 }
 
 /** Undefined when the first owner has one. */

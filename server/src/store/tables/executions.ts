@@ -1,7 +1,7 @@
 import { toDeviceExecution } from '../../domain/execution-move.ts'
 import type { StoredExecution } from '../../domain/ports/executions.ts'
 import type { LaunchedRun } from '../../domain/ports/triggers.ts'
-import { isInWindow, isReleased, LIVE, liveJoins } from '../live-executions.ts'
+import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'
@@ -47,7 +47,7 @@ const OF_DEVICE = inBoth(
   ({ is, join }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
   WHERE execution_id = :jobExecutionId AND device.owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL
-    AND ${isReleased[is]} ${is === 'sqlite' ? '' : `AND (state <> 'PENDING' OR ${isInWindow})`}`,
+    AND ${isReleased[is]} ${is === 'sqlite' ? '' : `AND (state <> 'PENDING' OR (${isNotFrozen} AND ${isInWindow}))`}`,
 )
 const NOTIFIED = inBoth(
   ({ wanted }) => `

@@ -3,7 +3,9 @@
 
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
+import { pauseRollout } from '../../domain/judge-rollout.ts'
 import type { RolloutChange, StateCounts, StoredRollout } from '../../domain/ports/rollouts.ts'
+import type { RunKey } from '../../domain/ports/runs.ts'
 import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
@@ -91,6 +93,12 @@ const CHANGE = `
 
 /** Of a run that is created. */
 export const INSERT_ROLLOUT = insertInto(rollout.fields)
+const OF_KEYS = inBoth(
+  ({ is, by, join, isIn }) => `
+  SELECT ${ROLLOUT} FROM rollout ${by('rollout_open')} ${join} run ON run.run_id = rollout.run_id
+  WHERE ${is === 'sqlite' ? 'is_open = 1' : 'is_open'} AND rollout.state = 'SCHEDULED' AND ${isIn('run.key_id', 'keyIds', 'text')}
+  ORDER BY rollout.run_id ${is === 'postgres' ? 'FOR UPDATE OF rollout' : ''}`,
+)
 const INSERT_RELEASE = insertInto(release.fields)
 
 /** As the table has it. */
@@ -142,23 +150,44 @@ export const rolloutSnapshots: ReadSteps<'countRunParts'> = {
 
 export const rolloutWrites: WriteSteps<'changeRollout'> = {
   async changeRollout(queries, change) {
-    const { before, status, nextAt, plan = before.plan, isOver = false, events, moment } = change
-    const { runId, ownerNo, version } = before
-    const { state, released, ...details } = status
-    const held = isOver ? null : heldFrom({ ...before, status })
-    const changed = await queries.run(CHANGE, {
-      ...{ runId, ownerNo, version, state, released, nextAt, heldFrom: held },
-      isOpen: !isOver && isOpenRollout(status),
-      plan: JSON.stringify(plan),
-      status: JSON.stringify(details),
-    })
-    if (changed === 0) return false
+    if (!(await writeStatus(queries, { ...change, at: change.moment.at }))) return false
     writeRelease(queries, change)
-    for (const { type, details } of events) {
-      queries.runChanged(type, { ownerNo, runId, at: moment.at, details })
-    }
     return true
   },
+}
+
+async function writeStatus(
+  queries: Writes,
+  change: Omit<RolloutChange, 'moment'> & { at: number },
+): Promise<boolean> {
+  const { before, status, nextAt, plan = before.plan, isOver = false, events, at } = change
+  const { runId, ownerNo, version } = before
+  const { state, released, ...details } = status
+  const held = isOver ? null : heldFrom({ ...before, status })
+  const changed = await queries.run(CHANGE, {
+    ...{ runId, ownerNo, version, state, released, nextAt, heldFrom: held },
+    isOpen: !isOver && isOpenRollout(status),
+    plan: JSON.stringify(plan),
+    status: JSON.stringify(details),
+  })
+  if (changed === 0) return false
+  for (const { type, details } of events) queries.runChanged(type, { ownerNo, runId, at, details })
+  return true
+}
+
+/** Of those that have not started: their keys are revoked with all that they left. */
+export async function pauseRunsBy(
+  queries: Writes,
+  { keyIds, because, principal, at }: { keyIds: string[]; because: string; principal: string; at: number },
+): Promise<RunKey[]> {
+  const found = (await queries.all(ROLLOUT, OF_KEYS, { keyIds })).map(toRollout)
+  for (const before of found) {
+    const status = pauseRollout(before.status, { rule: 'PRINCIPAL', because, by: principal })
+    const details = { wave: 1, released: 0, because, principal }
+    const events = [{ type: 'run.paused', details } as const]
+    await writeStatus(queries, { before, status, nextAt: null, events, at })
+  }
+  return found.map(({ ownerNo, runId }) => ({ ownerNo, runId }))
 }
 
 /** Clocks that start with the release. */

@@ -10,6 +10,7 @@ import { inBatch } from '../moves.ts'
 import { columnOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, execution, run, runRequest, schedule } from '../schema/tables.ts'
+import { isRevokedMaker } from './revoked-maker.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 import { hasWindow } from './windows.ts'
@@ -24,6 +25,10 @@ const LOCK_OWNER = inBoth(({ is, lock }) =>
 )
 const COUNT = 'SELECT count(*) AS count FROM schedule WHERE owner_no = :ownerNo'
 const OF_JOB = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName AND paused_at IS NULL`
+const OF_KEYS = inBoth(
+  ({ isIn, lock }) => `
+  ${SELECT} WHERE ${isIn('key_id', 'keyIds', 'text')} AND paused_at IS NULL ORDER BY owner_no, schedule_name ${lock}`,
+)
 const DELETE = 'DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName'
 const DELETE_GIVEN = `
   DELETE FROM schedule_device WHERE schedule_no =
@@ -52,7 +57,7 @@ const state = schedule.pick(
 )
 const SET_STATE = Object.entries(state).map(([name, of]) => `${columnOf(of)} = :${name}`)
 const CHANGE = `
-  UPDATE schedule SET ${SET_STATE.join(', ')}, version = version + 1
+  UPDATE schedule SET ${SET_STATE.join(', ')}, key_id = :keyId, version = version + 1
   WHERE schedule_no = :scheduleNo AND version = :version`
 const REPLACE = `
   UPDATE schedule SET ${SET_STATE.join(', ')}, job_name = :jobName, content = :content, key_id = :keyId,
@@ -129,7 +134,9 @@ export const scheduleWrites: WriteSteps<
   'putSchedule' | 'deleteSchedule' | 'changeSchedule' | 'supersede' | 'recordGiven'
 > = {
   async putSchedule(queries, put) {
-    const { ownerNo, scheduleName, jobName, content, keyId, at, times, most } = put
+    const { ownerNo, scheduleName, jobName, content, keyId, at, times, takesOver, most } = put
+    // First, as when keys are revoked: whoever revokes it with what it left waits, and finds this one.
+    if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
     const isMatch = content.when.kind === 'match'
@@ -143,7 +150,8 @@ export const scheduleWrites: WriteSteps<
       queries.sendRows(INSERT, [{ ...row, ...instants, ...newScheduleState(times, at) }])
       return { kind: 'put', created: true, value: await one(queries, put) }
     }
-    if (before.jobName === jobName && isDeepStrictEqual(before.content, content)) {
+    const isSame = before.jobName === jobName && isDeepStrictEqual(before.content, content)
+    if (isSame && !takesOver) {
       return { kind: 'put', created: false, value: before, isSame: true }
     }
     const after = replaceState(before, put)
@@ -157,7 +165,12 @@ export const scheduleWrites: WriteSteps<
   },
   async changeSchedule(queries, { before, set, events = [], at }) {
     const { scheduleNo, version, ownerNo } = before
-    const changed = await queries.run(CHANGE, { ...valuesOf({ ...before, ...set }), scheduleNo, version })
+    const after = { ...before, ...set }
+    if (set.keyId !== undefined && (await isRevokedMaker(queries, set.keyId))) return false
+    const changed = await queries.run(CHANGE, {
+      ...valuesOf(after),
+      ...{ keyId: after.keyId, scheduleNo, version },
+    })
     if (changed === 0) return false
     for (const { type, data } of events) queries.accessChanged(type, { ownerNo, at, data })
     return true
@@ -181,6 +194,19 @@ export async function pauseSchedulesOf(
     const { set, events } = pausedEvent(before, jobDeleted(jobName), 'service', at)
     await scheduleWrites.changeSchedule(queries, { before, set, events, at })
   }
+}
+
+/** Their keys are revoked with all that they left. */
+export async function pauseSchedulesBy(
+  queries: Writes,
+  { keyIds, because, principal, at }: { keyIds: string[]; because: string; principal: string; at: number },
+): Promise<ScheduleKey[]> {
+  const found = await queries.all(SCHEDULE, OF_KEYS, { keyIds })
+  for (const before of found) {
+    const { set, events } = pausedEvent(before, because, principal, at)
+    await scheduleWrites.changeSchedule(queries, { before, set, events, at })
+  }
+  return found.map(({ ownerNo, scheduleName }) => ({ ownerNo, scheduleName }))
 }
 
 /** What was planned stays, unless its times are others now. */
