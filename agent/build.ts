@@ -8,18 +8,18 @@ import { type Plugin, rolldown } from 'rolldown'
 
 const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
 
-/** What was in the folder is replaced. */
-export async function buildAgent(folder: string): Promise<void> {
+/** What was in the folder is replaced. `more` plugins come last. */
+export async function buildAgent(folder: string, more: readonly Plugin[] = []): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
-  await bundle('src/program/main.ts', join(folder, 'jobcast-agent.js'))
-  await bundle('src/index.ts', join(folder, 'index.js'))
+  await bundle('src/program/main.ts', join(folder, 'jobcast-agent.js'), more)
+  await bundle('src/index.ts', join(folder, 'index.js'), more)
   cpSync(join(import.meta.dirname, 'bin/jobcast-agent.sh'), join(folder, 'jobcast-agent.sh'))
   for (const name of ['jobcast-agent.js', 'jobcast-agent.sh']) chmodSync(join(folder, name), 0o755)
   writeTypes(join(folder, 'types'))
 }
 
 /** One file, minified: a device reads it from a slow disk. */
-export async function bundle(input: string, file: string): Promise<void> {
+export async function bundle(input: string, file: string, more: readonly Plugin[] = []): Promise<void> {
   const isProgram = input.endsWith('main.ts')
   const olderNode = readFileSync(join(import.meta.dirname, 'bin/older-node.js'), 'utf8')
   const bundle = await rolldown({
@@ -29,7 +29,7 @@ export async function bundle(input: string, file: string): Promise<void> {
     transform: { target: 'node20' },
     // Optional native parts of ws, which has the same in JavaScript.
     external: ['bufferutil', 'utf-8-validate'],
-    plugins: [leanLibraries],
+    plugins: [leanLibraries, ...more],
     logLevel: 'silent',
   })
   await bundle.write({

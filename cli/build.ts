@@ -23,11 +23,11 @@ const readFiles = [
 
 const apiPages = 'node_modules/@fastify/swagger-ui/static'
 
-/** Answers the path of the program. What was in the folder is replaced. */
-export async function buildProgram(folder: string): Promise<string> {
+/** Answers the path of the program. What was in the folder is replaced. `more` plugins come last. */
+export async function buildProgram(folder: string, more: readonly Plugin[] = []): Promise<string> {
   rmSync(folder, { recursive: true, force: true })
   const files = join(folder, 'dist')
-  await bundle(files)
+  await bundle(files, more)
   for (const path of readFiles) {
     if (existsSync(join(root, path)))
       cpSync(join(root, path), join(files, 'files', path), { recursive: true })
@@ -47,7 +47,7 @@ export async function buildProgram(folder: string): Promise<string> {
   return program
 }
 
-async function bundle(folder: string): Promise<void> {
+async function bundle(folder: string, more: readonly Plugin[]): Promise<void> {
   const bundle = await rolldown({
     cwd: root,
     platform: 'node',
@@ -58,7 +58,7 @@ async function bundle(folder: string): Promise<void> {
     },
     external: ['pg-native'],
     transform: { target: 'node20' },
-    plugins: [consoleIsBuilt, stableSqlite, httpAlone, ownAddress, addressOfApiPages],
+    plugins: [consoleIsBuilt, stableSqlite, httpAlone, ownAddress, addressOfApiPages, ...more],
     logLevel: 'silent',
   })
   await bundle.write({ dir: folder, entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })

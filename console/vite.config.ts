@@ -12,6 +12,8 @@ export default defineConfig({
     assetsInlineLimit: 0, // the content security policy lets nothing inline through
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // For the notices of the package; deploy/packages/third-party.ts reads it.
+    license: { fileName: '.vite/license.json' },
     // On a slow machine it would print which plugins took how long.
     rolldownOptions: { checks: { bundlerTimings: false } },
   },

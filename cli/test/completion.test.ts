@@ -13,7 +13,7 @@ const cases: { typed: string[]; gives: string[] }[] = [
   { typed: ['devices', 're'], gives: ['revoke'] },
   { typed: ['webhooks', 'te'], gives: ['test'] },
   { typed: ['webhooks', 'test', 'w', '--js'], gives: ['--json'] },
-  { typed: ['devices', 'ls', '--o'], gives: ['--online', '--offline'] },
+  { typed: ['devices', 'ls', '--o'], gives: ['--output', '--online', '--offline'] },
   { typed: ['devices', 'ls', '--tag', 'x', '--on'], gives: ['--online'] },
   { typed: ['devices', 'ls', '--tag', ''], gives: [] },
   { typed: ['webhooks', 'deliveries', 'w', '--state', ''], gives: ['PENDING', 'DELIVERED', 'FAILED'] },
@@ -28,6 +28,7 @@ const cases: { typed: string[]; gives: string[] }[] = [
   { typed: ['executions', 'ls', '--state', '=', 'FA'], gives: ['FAILED'] },
   { typed: ['executions', '--state', '='], gives: [...execStates] },
   { typed: ['keys', 'new', 'x', '--scope', 'M'], gives: ['MANAGE'] },
+  { typed: ['runs', 'get', '--output', 'j'], gives: ['json', 'jsonpath='] },
   { typed: ['api', 'P'], gives: ['POST', 'PUT', 'PATCH'] },
 ]
 

@@ -60,6 +60,28 @@ test('applies the example of the documentation, and changes nothing the second t
   assert.deepEqual(JSON.parse(diff.stdout), { create: 0, update: 0, delete: 0, unchanged: 6, changes: [] })
 })
 
+test('apply --dry-run prints what diff prints, with its exit codes, and changes nothing', async (t) => {
+  const { run, get, put, write } = await openFleet(t)
+  await put('devices/surplus', {})
+  const file = write('fleet.yaml', 'devices: { d1: { tags: [a] } }\n')
+  for (const flags of [[], ['--prune'], ['--json'], ['--prune', '--output', 'yaml']]) {
+    const diff = await run(['diff', '-f', file, ...flags])
+    const dryRun = await run(['apply', '--dry-run', '-f', file, ...flags])
+    assert.equal(diff.code, 6, diff.stderr)
+    assert.deepEqual(dryRun, diff)
+  }
+  const pruned = await run(['apply', '--dry-run', '-f', file, '--prune'])
+  assert.match(pruned.stdout, /^- device surplus$/m)
+  const { items } = await get('devices')
+  assert.deepEqual(
+    items.map(({ deviceId }: { deviceId: string }) => deviceId),
+    ['surplus'],
+  )
+  assert.equal((await run(['apply', '-f', file])).code, 0)
+  const after = await run(['apply', '--dry-run', '-f', file])
+  assert.deepEqual([after.code, after.stdout], [0, ''])
+})
+
 test('diff with a key that may only read compares webhook URLs by host, and says so', async (t) => {
   const { run, write, access } = await openFleet(t)
   const file = write('fleet.yaml', 'webhooks:\n  ops:\n    url: https://example.com/hook?token=1\n')

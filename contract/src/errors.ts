@@ -106,6 +106,8 @@ export const ProblemBody = Type.Object(
   {
     type: Type.String(),
     title: Type.String(),
+    // So that a client generated from the document can read it of any error, whichever of the two forms it is.
+    message: Type.String({ description: 'The same as title' }),
     status: Type.Integer(),
     detail: Type.Optional(Type.String()),
     code: Type.String(),

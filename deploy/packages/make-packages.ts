@@ -3,13 +3,18 @@
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildConsoleIfStale } from '@jobcast/console/build'
 import { buildAgent } from '../../agent/build.ts'
 import { buildProgram } from '../../cli/build.ts'
 import { buildPackage as buildClient } from '../../client/generate/build.ts'
 import { describePackage, root } from './describe-package.ts'
+import { recordModules } from './record-modules.ts'
+import { consoleList, packagesOf, packagesOfConsole, sorted, swaggerUi } from './third-party.ts'
+import { noticesFile, sbomFile, writeNotices } from './write-notices.ts'
+
+const notices = [noticesFile, sbomFile]
 
 export type Tarball = { name: string; path: string; bytes: number }
 
@@ -33,7 +38,11 @@ export async function makePackages(folder: string): Promise<Tarball[]> {
 }
 
 async function stageJobcast(folder: string): Promise<string> {
-  await buildProgram(folder)
+  const modules = new Set<string>()
+  await buildProgram(folder, [recordModules(modules)])
+  const console = join(folder, 'dist/files/console/dist')
+  const bundled = sorted([...packagesOf(modules), ...packagesOfConsole(console), swaggerUi()])
+  rmSync(dirname(join(console, consoleList)), { recursive: true })
   copyFileSync(join(root, 'cli/src/index.d.ts'), join(folder, 'dist/index.d.ts'))
   describePackage(folder, {
     workspace: 'cli',
@@ -44,8 +53,9 @@ async function stageJobcast(folder: string): Promise<string> {
       '.': { types: './dist/index.d.ts', default: './dist/index.js' },
       './package.json': './package.json',
     },
-    files: ['bin', 'dist'],
+    files: ['bin', 'dist', ...notices],
   })
+  writeNotices(folder, bundled)
   return folder
 }
 
@@ -54,13 +64,15 @@ function stageClient(folder: string): string {
   describePackage(folder, {
     workspace: 'client',
     exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
-    files: ['*.js', '*.d.ts'],
+    files: ['*.js', '*.d.ts', ...notices],
   })
+  writeNotices(folder, [])
   return folder
 }
 
 async function stageAgent(folder: string): Promise<string> {
-  await buildAgent(folder)
+  const modules = new Set<string>()
+  await buildAgent(folder, [recordModules(modules)])
   describePackage(folder, {
     workspace: 'agent',
     bin: { 'jobcast-agent': 'jobcast-agent.js', 'jobcast-agent.sh': 'jobcast-agent.sh' },
@@ -68,8 +80,9 @@ async function stageAgent(folder: string): Promise<string> {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './package.json': './package.json',
     },
-    files: ['*.js', '*.sh', 'types'],
+    files: ['*.js', '*.sh', 'types', ...notices],
   })
+  writeNotices(folder, packagesOf(modules))
   return folder
 }
 

@@ -10,7 +10,7 @@ import { readText, readYaml, repository } from './files.ts'
 type Rule = {
   alert: string
   expr: string
-  annotations: { summary: string; description: string; runbook: string }
+  annotations: { summary: string; description: string; runbook_url: string }
 }
 const { groups } = readYaml<{ groups: { rules: Rule[] }[] }>('deploy/prometheus/alerts.yaml')
 const rules = groups.flatMap((group) => group.rules)
@@ -31,12 +31,14 @@ test('every metric of the alert rules is one that a server has', async (t) => {
   assert.ok(named.size >= 9)
 })
 
-test('every alert says where to read on', () => {
+test('every alert says where to read on, in a section that exists', () => {
   for (const { alert, annotations } of rules) {
-    const [page = '', anchor = ''] = annotations.runbook.split('#')
+    const { origin, pathname, hash } = new URL(annotations.runbook_url)
+    assert.equal(origin, 'https://jobcast.example')
+    const [page, anchor] = [pathname.slice(1), hash.slice(1)]
     assert.ok(
       existsSync(`${repository}/${page}`) && anchorsOf(readText(page)).has(anchor),
-      `${alert}: ${annotations.runbook}`,
+      `${alert}: ${annotations.runbook_url}`,
     )
     assert.ok(annotations.summary && annotations.description, alert)
   }

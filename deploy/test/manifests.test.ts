@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
-import { parse, parseDocument } from 'yaml'
 import { loadConfig } from '../../server/src/config.ts'
 import { type Compose, composeFiles, readText, readYaml, repository, yamlProblems } from './files.ts'
+import { ChartRefused, renderChart } from './render-chart.ts'
 
 test('every YAML file can be read', () => {
   const found = globSync('deploy/**/*.yaml', { cwd: repository }).filter(
@@ -185,45 +185,135 @@ describe('deploy/kubernetes', () => {
 })
 
 describe('deploy/helm', () => {
-  type Values = Record<string, unknown> & { resources: object }
+  type Values = Record<string, unknown>
+  type Metadata = { name: string; annotations?: object; labels: Record<string, string> }
   const values = readYaml<Values>('deploy/helm/jobcast/values.yaml')
+  const chart = 'deploy/helm/jobcast/templates'
 
-  /** What Helm would make of it with every condition true, as far as it matters here: Helm itself is not on this machine. */
-  function rendered<T>(name: string): T {
-    const lines = readText(`deploy/helm/jobcast/templates/${name}.yaml`)
-      .split('\n')
-      .filter((line) => !/^\s*\{\{- (if|else|end|range)\b.*\}\}$/.test(line))
-      .map((line) => line.replace(/\{\{- toYaml .*\}\}/, 'limits: {}').replace(/\{\{ [^}]*\}\}/g, 'x'))
-    const problems = parseDocument(lines.join('\n')).errors
-    assert.deepEqual(problems, [], name)
-    return parse(lines.join('\n')) as T
+  function rendered<T>(name: string, more: Values = {}): T {
+    const context = { Values: { ...values, ...more }, Release: { Name: 'fleet' } }
+    return renderChart(readText(`${chart}/${name}.yaml`), context) as T
   }
 
   test('it has what the manifests have', () => {
     const plain = readYaml<Deployment>('deploy/kubernetes/deployment.yaml').spec.template.spec
-    const chart = rendered<Deployment>('deployment').spec.template.spec
-    assert.deepEqual(chart.securityContext, plain.securityContext)
-    assert.equal(chart.terminationGracePeriodSeconds, plain.terminationGracePeriodSeconds)
-    assert.deepEqual(chart.containers[0].securityContext, plain.containers[0].securityContext)
-    assert.deepEqual(chart.containers[0].lifecycle, plain.containers[0].lifecycle)
-    assert.deepEqual(chart.containers[0].ports, plain.containers[0].ports)
+    const pod = rendered<Deployment>('deployment').spec.template.spec
+    assert.deepEqual(pod.securityContext, plain.securityContext)
+    assert.equal(pod.terminationGracePeriodSeconds, plain.terminationGracePeriodSeconds)
+    assert.deepEqual(pod.containers[0].securityContext, plain.containers[0].securityContext)
+    assert.deepEqual(pod.containers[0].lifecycle, plain.containers[0].lifecycle)
+    assert.deepEqual(pod.containers[0].ports, plain.containers[0].ports)
     for (const name of ['service', 'disruption-budget', 'network-policy', 'service-monitor'])
       assert.equal(
-        rendered<{ kind: string }>(name).kind,
+        rendered<{ kind: string }>(name, { serviceMonitor: true }).kind,
         readYaml<{ kind: string }>(`deploy/kubernetes/${name}.yaml`).kind,
       )
   })
 
-  test('every value that a template uses is in values.yaml', () => {
-    const templates = globSync('deploy/helm/jobcast/templates/*.yaml', { cwd: repository })
-    assert.equal(templates.length, 5)
+  test('every template can be rendered, and what is optional is left out by default', () => {
+    const files = globSync('*.yaml', { cwd: `${repository}/${chart}` }).map((file) =>
+      file.replace('.yaml', ''),
+    )
+    const made = files.filter((name) => rendered(name) !== undefined)
+    assert.deepEqual(files.filter((name) => !made.includes(name)).sort(), ['ingress', 'service-monitor'])
+    const { spec, metadata } = rendered<Deployment & { metadata: Metadata }>('deployment')
+    assert.equal(metadata.annotations, undefined)
+    for (const name of ['imagePullSecrets', 'tolerations', 'nodeSelector', 'affinity'])
+      assert.equal(Object.hasOwn(spec.template.spec, name), false, name)
+    assert.equal(Object.hasOwn(spec.template.spec.containers[0], 'envFrom'), false)
+  })
+
+  test('pods get what a cluster asks for', () => {
+    const given = {
+      imagePullSecrets: [{ name: 'registry' }],
+      tolerations: [{ key: 'iot', operator: 'Exists' }],
+      nodeSelector: { disk: 'ssd' },
+      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [] } },
+    }
+    const deployment = rendered<{ metadata: Metadata; spec: Deployment['spec'] }>('deployment', {
+      ...given,
+      envFrom: [{ secretRef: { name: 'more' } }],
+      env: { JOBCAST_LOG_LEVEL: 'debug' },
+      podAnnotations: { 'example.com/team': 'fleet' },
+      podLabels: { team: 'fleet' },
+      deploymentAnnotations: { 'example.com/reload': 'true' },
+    })
+    const { spec: pod, metadata } = deployment.spec.template
+    const { imagePullSecrets, tolerations, nodeSelector, affinity } = pod as unknown as typeof given
+    assert.deepEqual({ imagePullSecrets, tolerations, nodeSelector, affinity }, given)
+    const { env, envFrom } = pod.containers[0] as unknown as { env: { name: string }[]; envFrom: object[] }
+    assert.deepEqual(envFrom, [{ secretRef: { name: 'more' } }])
+    assert.ok(env.some(({ name }) => name === 'JOBCAST_LOG_LEVEL'))
+    assert.deepEqual((metadata as Metadata).annotations, { 'example.com/team': 'fleet' })
+    assert.deepEqual(metadata.labels, {
+      'app.kubernetes.io/name': 'jobcast',
+      'app.kubernetes.io/instance': 'fleet',
+      team: 'fleet',
+    })
+    // A selector cannot be changed later, so it does not have them.
+    assert.equal(Object.hasOwn(deployment.spec.selector.matchLabels, 'team'), false)
+    assert.deepEqual(deployment.metadata.annotations, { 'example.com/reload': 'true' })
+    const service = { type: 'LoadBalancer', annotations: { internal: 'true' } }
+    const made = rendered<{ metadata: Metadata; spec: { type: string } }>('service', { service })
+    assert.deepEqual([made.spec.type, made.metadata.annotations], ['LoadBalancer', { internal: 'true' }])
+  })
+
+  test('pods run under the service account that is made, or under one that is named', () => {
+    const accountOf = (serviceAccount: object) => {
+      const { spec } = rendered<Deployment>('deployment', { serviceAccount }).spec.template
+      const made = rendered<{ metadata: Metadata } | undefined>('service-account', { serviceAccount })
+      return [(spec as { serviceAccountName?: string }).serviceAccountName, made?.metadata.name]
+    }
+    assert.deepEqual(accountOf({ create: true, name: '', annotations: {} }), ['fleet', 'fleet'])
+    assert.deepEqual(accountOf({ create: true, name: 'own', annotations: { a: 'b' } }), ['own', 'own'])
+    assert.deepEqual(accountOf({ create: false, name: 'theirs', annotations: {} }), ['theirs', undefined])
+    assert.deepEqual(accountOf({ create: false, name: '', annotations: {} }), [undefined, undefined])
+  })
+
+  test('the ingress leads to the port http of the service, and needs a host', () => {
+    type Backend = { service: { name: string; port: { name: string } } }
+    type Ingress = {
+      metadata: Metadata
+      spec: {
+        ingressClassName: string
+        tls: object[]
+        rules: { host: string; http: { paths: [{ path: string; backend: Backend }] } }[]
+      }
+    }
+    const ingress = {
+      enabled: true,
+      className: 'nginx',
+      annotations: { 'nginx.ingress.kubernetes.io/proxy-read-timeout': '120' },
+      hosts: ['jobs.example.com', '*.jobs.example.com'],
+      tls: [{ secretName: 'jobs-tls', hosts: ['jobs.example.com'] }],
+    }
+    const { metadata, spec } = rendered<Ingress>('ingress', { ingress })
+    assert.deepEqual(metadata.annotations, ingress.annotations)
+    assert.deepEqual([spec.ingressClassName, spec.tls], ['nginx', ingress.tls])
+    assert.deepEqual(
+      spec.rules.map(({ host }) => host),
+      ingress.hosts,
+    )
+    const service = rendered<{ metadata: Metadata; spec: { ports: { name: string }[] } }>('service')
+    for (const { http } of spec.rules) {
+      const { name, port } = http.paths[0].backend.service
+      assert.equal(name, service.metadata.name)
+      assert.ok(service.spec.ports.some((each) => each.name === port.name))
+    }
+    assert.throws(() => rendered('ingress', { ingress: { ...ingress, hosts: [] } }), ChartRefused)
+  })
+
+  test('every value that a template uses is in values.yaml, and every value is used', () => {
+    const templates = globSync(`${chart}/*.yaml`, { cwd: repository })
+    assert.equal(templates.length, 7)
+    const used = new Set<string>()
     for (const file of templates) {
       for (const [, path = ''] of readText(file).matchAll(/\.Values\.([\w.]+)/g)) {
         const found = path.split('.').reduce<unknown>((at, name) => (at as Values)?.[name], values)
         assert.notEqual(found, undefined, `${file}: ${path}`)
+        used.add(path.split('.')[0] ?? '')
       }
-      const open = readText(file).match(/\{\{- (if|range)\b/g)?.length ?? 0
-      assert.equal(readText(file).match(/\{\{- end \}\}/g)?.length ?? 0, open, file)
     }
+    assert.deepEqual([...used].sort(), Object.keys(values).sort())
   })
 })

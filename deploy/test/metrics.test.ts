@@ -1,11 +1,12 @@
 // What a server counts, that the text is what Prometheus reads, and that rules and dashboard ask for nothing else.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { readText } from './files.ts'
+import { readText, repository } from './files.ts'
 
 type Panel = { title: string; targets: { expr: string }[] }
 
@@ -38,6 +39,18 @@ test('executions are counted by job and state, with the time to their start and 
   })
 })
 
+const promtool = spawnSync('promtool', ['--version']).error === undefined
+
+test('promtool finds nothing to say', { skip: promtool ? false : 'there is no promtool here' }, async () => {
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: await metrics(),
+    encoding: 'utf8',
+  })
+  assert.deepEqual([status, stdout, stderr], [0, '', ''])
+  const rules = spawnSync('promtool', ['check', 'rules', `${repository}/deploy/prometheus/alerts.yaml`])
+  assert.equal(rules.status, 0, String(rules.stderr))
+})
+
 /** As promtool check metrics does: help and type once, before the samples; names by convention; every line a sample. */
 test('the text of the metrics is well formed', async () => {
   const text = await metrics()
@@ -52,10 +65,10 @@ test('the text of the metrics is well formed', async () => {
     } else if (kind === 'TYPE') {
       assert.ok(helped.has(name) && !types.has(name), name)
       types.set(name, rest)
-      if (name.startsWith('jobcast_')) {
-        assert.equal(name.endsWith('_total'), rest === 'counter', `${name}: ${rest}`)
-        assert.doesNotMatch(name, /_(ms|milliseconds|minutes|kb|mb)(_|$)/)
-      }
+      assert.equal(name.endsWith('_total'), rest === 'counter', `${name}: ${rest}`)
+      assert.doesNotMatch(name, /_(ms|milliseconds|minutes|hours|days|kb|mb|gb|percent)(_|$)/, name)
+      assert.doesNotMatch(name, /_(counter|gauge|histogram|summary)(_|$)/, name)
+      assert.doesNotMatch(name, /_(bucket|count|sum)$/, name)
     } else if (line !== '') {
       const sample =
         /^([a-z_:][a-z0-9_:]*)(?:\{(?:[a-z_]\w*="(?:[^"\\]|\\.)*",?)*\})? (?:[\d.e+-]+|NaN|[+-]Inf)$/
@@ -67,9 +80,35 @@ test('the text of the metrics is well formed', async () => {
   assert.ok(types.size > 30)
 })
 
+type Variable = { name: string; query: string | { query: string } }
+type Dashboard = { panels: Panel[]; templating: { list: Variable[] } }
+const dashboard = JSON.parse(readText('deploy/grafana/jobcast.json')) as Dashboard
+
+test('the dashboard has variables for the scrape job and the node, which every panel uses', () => {
+  const variables = dashboard.templating.list.map(({ name, query }) => [
+    name,
+    typeof query === 'string' ? query : query.query,
+  ])
+  assert.deepEqual(variables, [
+    ['datasource', 'prometheus'],
+    ['job', 'label_values(jobcast_build_info, job)'],
+    ['instance', 'label_values(jobcast_build_info{job=~"$job"}, instance)'],
+  ])
+  for (const { title, targets } of dashboard.panels) {
+    for (const { expr } of targets) {
+      const selectors = expr.match(/\w+\{[^}]*\}/g) ?? []
+      assert.ok(selectors.length > 0, title)
+      for (const selector of selectors)
+        assert.ok(selector.includes('{job=~"$job",instance=~"$instance"'), `${title}: ${selector}`)
+      // Without braces a metric would be that of all services.
+      assert.doesNotMatch(expr, /\b(?:jobcast|process|nodejs)_\w+(?![\w{])/, title)
+    }
+  }
+})
+
 test('every metric of the dashboard is one that a server has', async () => {
   const text = await metrics()
-  const { panels } = JSON.parse(readText('deploy/grafana/jobcast.json')) as { panels: Panel[] }
+  const { panels } = dashboard
   assert.ok(panels.length >= 18)
   for (const { title, targets } of panels) {
     for (const { expr } of targets) {

@@ -8,12 +8,13 @@ import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
 import { neededNode } from '@jobcast/agent/needed-node'
 import { endWithProcess } from '@jobcast/testkit/end-with-process'
-import { newTemporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { newTemporaryFolder, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { isChaos } from '@jobcast/testkit/test-size'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import type { run as documented } from '../../cli/src/index.d.ts'
 import { run as runCommand } from '../../cli/src/run.ts'
+import { packagesInAgent, packagesInProgram, readNotices } from './bundled-packages.ts'
 import { findNodes, type NodeProgram } from './find-nodes.ts'
 import { blankEnvironment, installPackages, run } from './installed-packages.ts'
 
@@ -49,6 +50,48 @@ test('every package says what it is, and has no dependencies and no tests', () =
   assert.ok(size < 1_500_000, `the agent has ${size} bytes`)
 })
 
+test('notices name every package that is bundled, and no other', async (t) => {
+  const ofConsole = ['@preact/signals', '@preact/signals-core', '@tanstack/query-core', 'preact', 'uplot']
+  const bundled: Record<string, Iterable<string>> = {
+    '@jobcast/agent': await packagesInAgent(temporaryFolder(t)),
+    '@jobcast/client': [],
+    // To bundle the program once more takes three seconds: `npm run test:chaos` does it.
+    ...(isChaos && {
+      jobcast: [...(await packagesInProgram(temporaryFolder(t))), ...ofConsole, 'swagger-ui-dist'],
+    }),
+  }
+  for (const [name, packages] of Object.entries(bundled))
+    assert.deepEqual(new Set(noticesOf(name).notices.map((each) => each.name)), new Set(packages), name)
+  const named = new Set(noticesOf('jobcast').notices.map(({ name }) => name))
+  const some = ['fastify', '@fastify/swagger-ui', 'ajv', 'pg', 'pino', 'mqtt', 'yaml', 'commander', 'typebox']
+  for (const name of [...some, ...ofConsole, 'swagger-ui-dist']) assert.ok(named.has(name), name)
+  assert.ok(noticesOf('@jobcast/agent').notices.some(({ name }) => name === 'mqtt'))
+})
+
+test('notices have the text of each licence, and the SBOM has the same packages', () => {
+  for (const { name } of installed.tarballs) {
+    const { notices, sbom } = noticesOf(name)
+    assert.deepEqual(
+      sbom.components.map(({ group, name, version }) => ({
+        name: group === undefined ? name : `${group}/${name}`,
+        version,
+      })),
+      notices.map(({ name, version }) => ({ name, version })),
+    )
+    for (const { name, text } of notices)
+      assert.match(
+        text,
+        /Permission is hereby granted|Permission to use, copy|Redistribution and use|Apache License|Blue Oak/,
+        name,
+      )
+    assert.deepEqual([sbom.bomFormat, sbom.specVersion], ['CycloneDX', '1.6'])
+    const refs = new Set([sbom.metadata.component, ...sbom.components].map((each) => each['bom-ref']))
+    assert.equal(refs.size, sbom.components.length + 1)
+    assert.deepEqual(new Set(sbom.dependencies.map(({ ref }) => ref)), refs)
+    for (const ref of sbom.dependencies.flatMap(({ dependsOn }) => dependsOn)) assert.ok(refs.has(ref), ref)
+  }
+})
+
 test('the command line as a function is what its types say', () => {
   const asDocumented: typeof documented = runCommand
   assert.equal(asDocumented.length, 2)
@@ -58,6 +101,10 @@ test('what package.json says about Node is what the program says', () => {
   const { engines } = JSON.parse(readFileSync(installed.file('jobcast/package.json'), 'utf8'))
   assert.equal(engines.node, `^${neededNode('commands', '20.0.0')} || >=${neededNode('commands', '22.0.0')}`)
 })
+
+function noticesOf(name: string) {
+  return readNotices((file) => readFileSync(installed.file(`${name}/${file}`), 'utf8'))
+}
 
 const ownServer = await startServer(thisNode)
 after(async () => {

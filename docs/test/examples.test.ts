@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { isChaos } from '@jobcast/testkit/test-size'
 import { skip } from './needed-programs.ts'
 import { openSandbox } from './open-sandbox.ts'
+import { literalIds } from './page-ids.ts'
 import { examplesOf, pages, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
@@ -16,6 +17,7 @@ const togetherInOrder = [
   [
     'README.md',
     'docs/quick-start.md',
+    'docs/guides/parameters-and-versions.md',
     'client/README.md',
     'docs/deploy.md',
     'docs/errors.md',
@@ -31,8 +33,14 @@ const ofTheirOwn = pages.filter(
   (page) => !togetherInOrder.flat().includes(page) && examplesOf(page).length > 0,
 )
 
-/** `npm test` runs the pages that are read first, `npm run test:chaos` all. */
-const run = isChaos ? [...togetherInOrder, ...ofTheirOwn.map((page) => [page])] : togetherInOrder
+/** Whoever reads a guide has often read this one before, on the same service. */
+const firstRead = 'docs/quick-start.md'
+const guides = pages.filter((page) => page.startsWith('docs/guides/') && examplesOf(page).length > 0)
+
+/** `npm test` runs the pages that are read first, `npm run test:chaos` all, and guides after the first page as well. */
+const run = isChaos
+  ? [...togetherInOrder, ...ofTheirOwn.map((page) => [page]), ...guides.map((guide) => [firstRead, guide])]
+  : togetherInOrder
 
 describe('the examples run', { concurrency: 2, skip }, () => {
   for (const readInOrder of run) {
@@ -45,6 +53,19 @@ describe('the examples run', { concurrency: 2, skip }, () => {
       }
     })
   }
+})
+
+test('no example names a run or an execution by a number', () => {
+  const found = pages.flatMap((page) =>
+    examplesOf(page)
+      .filter(({ language }) => language === 'sh')
+      .flatMap(({ line, text }) => literalIds(text).map((command) => `${page}:${line}: ${command}`)),
+  )
+  assert.deepEqual(found, [])
+  assert.equal(
+    literalIds('RUN=3\nruns rollback 3\ncurl $URL/job/api/runs/3\nruns --limit 3\nruns get $RUN').length,
+    3,
+  )
 })
 
 test('what is not run is still there', () => {

@@ -1,5 +1,6 @@
 // Runs and executions are numbered over the life of a service. A page shows the numbers of a new service; a reader who
-// has triggered something before sees higher ones, and is asked to set RUN and EXECUTION to those.
+// has triggered something before sees higher ones. So what a page shows is compared without regard to that, and what it runs
+// names none of them.
 
 import type { LastIds } from './open-sandbox.ts'
 
@@ -7,12 +8,16 @@ import type { LastIds } from './open-sandbox.ts'
 export function documentedIds(printed: string, before: LastIds): string {
   return printed
     .replace(/(\b[Rr]un |#)(\d+)\b/g, (_, word, id) => word + (Number(id) - before.runId))
-    .replace(/(\bexecution )(\d+)\b/g, (_, word, id) => word + (Number(id) - before.jobExecutionId))
+    .replace(
+      /(\bexecution |"jobExecutionId":\s*)(\d+)\b/g,
+      (_, word, id) => word + (Number(id) - before.jobExecutionId),
+    )
 }
 
-/** A script with the numbers that the reader sees: `RUN=1` as `RUN=7`. */
-export function realIds(script: string, before: LastIds): string {
-  return script
-    .replace(/\b(RUN=)(\d+)\b/g, (_, name, id) => name + (Number(id) + before.runId))
-    .replace(/\b(EXECUTION=)(\d+)\b/g, (_, name, id) => name + (Number(id) + before.jobExecutionId))
+/** Commands with a number of a run or an execution in them: on another service it is that of something else. */
+export function literalIds(script: string): string[] {
+  return script.split('\n').filter((line) => literalId.test(line))
 }
+
+const literalId =
+  /\b(?:RUN|EXECUTION)=["']?\d|--run[ =]["']?\d|\b(?:runs|executions) [a-z]+ ["']?\d|\/(?:runs|executions)\/\d/

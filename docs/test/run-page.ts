@@ -14,7 +14,7 @@
 //   ```text npm-start     wait until the terminal with `npm start` shows these lines, in any order
 // Any other block fails.
 //
-// RUN=1 and EXECUTION=1 in a script are replaced by the numbers that a reader would see: see page-ids.ts.
+// Numbers of runs and executions in what is printed are those of a new service: see page-ids.ts.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,7 +23,7 @@ import { checkDescribed, checkExcerpt } from './check-block.ts'
 import { isSameJson, looksLike } from './expected-output.ts'
 import type { Block } from './markdown.ts'
 import type { LastIds, Sandbox } from './open-sandbox.ts'
-import { documentedIds, realIds } from './page-ids.ts'
+import { documentedIds } from './page-ids.ts'
 import { Terminal } from './terminal.ts'
 import { scriptOf } from './workflow.ts'
 
@@ -118,11 +118,10 @@ class Reader {
     return documentedIds(printed, this.#idsBefore)
   }
 
-  /** What the page says, with the addresses and ids of this service. */
+  /** What the page says, with the addresses of this service. */
   #here(text: string): string {
     const { addresses } = this.#sandbox
-    const script = addresses.reduce((all, [documented, real]) => all.replaceAll(documented, real), text)
-    return realIds(script, this.#idsBefore)
+    return addresses.reduce((all, [documented, real]) => all.replaceAll(documented, real), text)
   }
 
   async #writeFile(block: Block, file: string): Promise<void> {

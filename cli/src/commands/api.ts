@@ -4,17 +4,20 @@ import { ConnectionError, type ErrorCode, JobcastError, UnexpectedAnswer } from 
 import { type Command, InvalidArgumentError } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode, exitCodeOf } from '../errors/exit-code.ts'
+import { UsageError } from '../errors/usage-error.ts'
 import { choiceArgument } from '../flags/choice.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { readText } from '../input/read-content.ts'
 import type { Io } from '../io.ts'
+import type { Out } from '../output/out.ts'
+import type { OutputFormat } from '../output/output-format.ts'
 import { filterFor } from '../output/terminal-filter.ts'
 import { reasonOf } from '../service/reach.ts'
 import { listenForInterrupt } from '../signals/interrupt.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-type ApiFlags = { data?: string; header?: [name: string, value: string][] }
+type ApiFlags = { data?: string; header?: [name: string, value: string][]; output?: OutputFormat }
 
 export function apiCommand(): Command {
   return ownerCommand('api')
@@ -52,7 +55,8 @@ async function callApi(
       redirect: 'manual',
       signal,
     })
-    const text = await printBody(response, { io, out, signal })
+    const isShown = response.ok && flags.output !== undefined
+    const text = isShown ? await showBody(response, out) : await printBody(response, { io, out, signal })
     if (response.ok) return exitCode.ok
     out.say(`HTTP ${response.status}`)
     return exitCodeOf(errorOf(response.status, text))
@@ -62,6 +66,17 @@ async function callApi(
   } finally {
     stop()
   }
+}
+
+/** In another form than it arrives in, so all of it is needed first; a stream would not end. */
+async function showBody(response: Response, out: Out): Promise<string> {
+  const type = response.headers.get('content-type') ?? 'nothing'
+  if (!/^application\/(?:[\w.-]+\+)?json\b/.test(type)) {
+    await response.body?.cancel()
+    throw new UsageError(`--output needs a response of JSON; this one is ${type}`)
+  }
+  out.show(await response.json(), () => '')
+  return ''
 }
 
 /** As it arrives: a response may be a stream that does not end. Gives the text of an error. */

@@ -9,17 +9,22 @@ import { explainFleet } from '../fleet/explain-fleet.ts'
 import { planFleet } from '../fleet/plan-fleet.ts'
 import { changeJson, countsOf, planJson, planText } from '../fleet/plan-text.ts'
 import { type FleetFlags, fleetOptions, readFleet } from '../fleet/read-fleet.ts'
+import { showPlan } from '../fleet/show-plan.ts'
 import { confirm, refuseUnasked } from '../input/ask.ts'
 import type { Out } from '../output/out.ts'
 
-type ApplyFlags = FleetFlags & { yes?: true }
+type ApplyFlags = FleetFlags & { yes?: true; dryRun?: true }
 
 export function applyCommand(): Command {
   const command = ownerCommand('apply')
   for (const option of fleetOptions()) command.addOption(option)
   return command
     .option('-y, --yes', 'delete without asking for confirmation')
-    .addHelpText('after', '\nExample:\n  jobcast apply -f fleet.yaml\n')
+    .option('--dry-run', 'show what would change, and change nothing; exits with 6 if something would')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  jobcast apply -f fleet.yaml --dry-run\n  jobcast apply -f fleet.yaml\n',
+    )
     .action(
       withClient((context, flags: ApplyFlags) => explainFleet(context.out, () => apply(context, flags))),
     )
@@ -27,8 +32,9 @@ export function applyCommand(): Command {
 
 async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Promise<ExitCode> {
   // First: whether this is refused in a pipe must not depend on what the server has today.
-  if (flags.prune) refuseUnasked(io, flags)
+  if (flags.prune && !flags.dryRun) refuseUnasked(io, flags)
   const plan = await planFleet(client, await readFleet(io, flags), flags)
+  if (flags.dryRun) return showPlan(out, plan)
   const { delete: deletions, unchanged } = countsOf(plan)
   if (plan.changes.length === 0) {
     out.say(`Nothing to do: ${unchanged} up to date.`)

@@ -5,6 +5,7 @@ import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import { readText } from '../input/read-content.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 
 const shownFailures = 20
 
@@ -39,7 +40,9 @@ export function importDevicesCommand(): Command {
     .action(
       withClient(async ({ client, out, io }, file: string) => {
         const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(/\r?\n/)
-        const result = await client.devices.import(lines)
+        const result = await withTaskBar(io, 'Importing', (onProgress) =>
+          client.devices.import(counted(lines, onProgress)),
+        )
         const { created, updated, unchanged, failed, failedTotal } = result
         for (const { line, code, message } of failed.slice(0, shownFailures)) {
           out.say(`${file === '-' ? 'standard input' : file}:${line}: ${message} (${code})`)
@@ -52,4 +55,12 @@ export function importDevicesCommand(): Command {
         return failedTotal === 0 ? exitCode.ok : exitCode.validation
       }),
     )
+}
+
+/** Lines are taken some at a time, when the ones before are sent. */
+function* counted(lines: readonly string[], onProgress?: OnProgress): Generator<string> {
+  for (const [at, line] of lines.entries()) {
+    onProgress?.(at, lines.length)
+    yield line
+  }
 }

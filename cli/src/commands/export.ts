@@ -4,10 +4,11 @@ import { statSync } from 'node:fs'
 import { describePlace, exportStore } from '@jobcast/server'
 import type { Command } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
-import { countColumns, countRows } from '../database/count-table.ts'
+import { countColumns, countRows, tableWords } from '../database/count-table.ts'
 import { storeCommand, withDatabase } from '../database/store-command.ts'
 import { writeNewFile } from '../database/write-new-file.ts'
 import { exitCode } from '../errors/exit-code.ts'
+import { withTaskBar } from '../output/task-bar.ts'
 
 export function exportCommand(): Command {
   return storeCommand('export')
@@ -19,7 +20,9 @@ export function exportCommand(): Command {
     .action(
       withDatabase(async ({ out, io, place }, to: string) => {
         const { file, written } = await writeNewFile(io, to, 'an export', (draft) =>
-          exportStore(place, draft, packageJson.version),
+          withTaskBar(io, 'Exporting', (onProgress) =>
+            exportStore(place, draft, packageJson.version, tableWords(onProgress)),
+          ),
         )
         out.showTable(countRows(written), countColumns)
         const { size } = statSync(file)

@@ -6,6 +6,7 @@ import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Io } from '../io.ts'
+import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 import { writeNewFile } from './write-new-file.ts'
 
 export type Copied = { file: string; bytes: number; pages: number }
@@ -25,9 +26,12 @@ export async function copyDatabase(io: Io, dataFolder: string, to: string): Prom
   const { file, written: pages } = await writeNewFile(io, to, 'a backup', async (draft) => {
     // It contains webhook secrets and key hashes, so its mode is set before the first byte is written.
     closeSync(openSync(draft, 'wx', 0o600))
-    const pages = await copy(source, draft)
-    check(draft)
-    return pages
+    return withTaskBar(io, 'Backing up', async (onProgress) => {
+      const pages = await copy(source, draft, onProgress)
+      onProgress?.(pages, pages, 'checking the copy')
+      check(draft)
+      return pages
+    })
   })
   syncFolder(dirname(file))
   return { file, bytes: statSync(file).size, pages }
@@ -37,12 +41,15 @@ export async function copyDatabase(io: Io, dataFolder: string, to: string): Prom
  * SQLite restarts its copy whenever another process has written. Inside a transaction the source stays as it was when that
  * began, so a busy service cannot delay the copy for ever; with the write-ahead log neither waits for the other.
  */
-async function copy(source: string, draft: string): Promise<number> {
+async function copy(source: string, draft: string, onProgress?: OnProgress): Promise<number> {
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5000 })
   try {
     db.exec('BEGIN')
     db.prepare('SELECT count(*) FROM sqlite_schema').get() // a transaction begins with its first read
-    return await backup(db, draft, { rate: pagesPerStep })
+    return await backup(db, draft, {
+      rate: pagesPerStep,
+      progress: ({ totalPages, remainingPages }) => onProgress?.(totalPages - remainingPages, totalPages),
+    })
   } finally {
     db.close()
   }

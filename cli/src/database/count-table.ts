@@ -2,6 +2,16 @@
 
 import type { Counts } from '@jobcast/server'
 import type { Column } from '../output/print-table.ts'
+import type { OnProgress } from '../output/task-bar.ts'
+
+/** Names of tables as people read them. */
+export function tableWords(onProgress: OnProgress | undefined): OnProgress | undefined {
+  return onProgress && ((done, of, table) => onProgress(done, of, table && wordsOf(table)))
+}
+
+function wordsOf(table: string): string {
+  return table.replaceAll('_', ' ')
+}
 
 type Count = { kind: string; rows: number }
 
@@ -10,6 +20,6 @@ export function countRows(counts: Counts): Count[] {
 }
 
 export const countColumns: Column<Count>[] = [
-  { title: 'KIND', of: ({ kind }) => kind.replaceAll('_', ' ') },
+  { title: 'KIND', of: ({ kind }) => wordsOf(kind) },
   { title: 'ROWS', of: ({ rows }) => rows },
 ]

@@ -8,11 +8,12 @@ import { explainError } from '../errors/explain-error.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { type Io, withIo } from '../io.ts'
 import { Out } from '../output/out.ts'
+import { type FormatFlags, type Formatter, formatterOf, outputOption } from '../output/output-format.ts'
 import { type Access, type AccessFlags, accessOf, type FoundAccess } from '../service/access.ts'
 import { Reach } from '../service/reach.ts'
 import { Interrupted } from '../signals/interrupt.ts'
 
-export type OwnerFlags = AccessFlags & { json?: boolean }
+export type OwnerFlags = AccessFlags & FormatFlags
 /** Undefined means success. */
 type Ending = Promise<ExitCode | undefined> | Promise<void>
 export type PlainContext = { io: Io; out: Out }
@@ -41,6 +42,7 @@ export function plainCommand(name: string): Command {
   return new Command(name)
     .configureHelp({ helpWidth: 110 })
     .addOption(new Option('--json', 'print JSON, and nothing else, on standard output'))
+    .addOption(outputOption())
 }
 
 /** Gives the action a client. Its arguments are those of commander: arguments, then flags, then the command. */
@@ -67,7 +69,7 @@ function runAction<Args extends unknown[]>(
 ): (...args: Args) => Promise<void> {
   return withIo(async (io, ...args: Args) => {
     const [flags, command] = args.slice(-2) as [OwnerFlags, Command]
-    const out = new Out(io, flags.json ?? false)
+    const out = new Out(io, await formatOf(flags, io, command))
     let access: FoundAccess | undefined
     const found = (it: FoundAccess) => {
       access = it
@@ -81,4 +83,13 @@ function runAction<Args extends unknown[]>(
       return exitCodeOf(error)
     }
   })
+}
+
+/** Refused before the command does anything. */
+async function formatOf(flags: OwnerFlags, io: Io, command: Command): Promise<Formatter | undefined> {
+  try {
+    return await formatterOf(flags, io.stdout.isTTY ?? false)
+  } catch (error) {
+    return error instanceof UsageError ? command.error(`error: ${error.message}`) : Promise.reject(error)
+  }
 }

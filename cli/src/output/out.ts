@@ -4,20 +4,23 @@ import { once } from 'node:events'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io } from '../io.ts'
 import { type Paint, paintFor } from './colors.ts'
+import type { Formatter } from './output-format.ts'
 import { type Column, tableText } from './print-table.ts'
 
 export class Out {
-  /** JSON output: one document, or one line per item of a stream. */
+  /** For programs, as JSON, YAML or a path: one document, or one per item of a stream. */
   readonly json: boolean
   readonly paint: Paint
   readonly paintMessage: Paint
   /** Resolves with the exit code when standard output can no longer be written. */
   readonly readerGone: Promise<ExitCode>
   readonly #io: Io
+  readonly #format: Formatter | undefined
   #ignoresReader = false
 
-  constructor(io: Io, json: boolean) {
-    this.json = json
+  constructor(io: Io, format?: Formatter) {
+    this.json = format !== undefined
+    this.#format = format
     this.#io = io
     this.paint = paintFor(io.stdout, io.env)
     this.paintMessage = paintFor(io.stderr, io.env)
@@ -32,10 +35,11 @@ export class Out {
     io.stderr.on('error', () => undefined)
   }
 
-  /** The JSON document of the command, or its text. An empty text is not printed. */
+  /** The document of the command, or its text. An empty text is not printed. */
   show(value: unknown, text: () => string): void {
-    const shown = this.json ? JSON.stringify(value, null, 2) : text()
-    if (shown !== '') this.line(shown)
+    const shown = this.#format ? this.#format.document(value) : text()
+    if (shown === undefined) this.say(`${this.#format?.expression} matches nothing in the output.`)
+    else if (this.json || shown !== '') this.line(shown)
   }
 
   /** A list: a table, or a JSON array. */
@@ -47,7 +51,8 @@ export class Out {
 
   /** One item of a stream: a line of JSON, or of text. */
   showNext(value: unknown, text: () => string): void {
-    this.line(this.json ? JSON.stringify(value) : text())
+    const shown = this.#format ? this.#format.item(value) : text()
+    if (shown !== undefined) this.line(shown)
   }
 
   line(text: string): void {

@@ -13,7 +13,7 @@ export async function writeOutput(
   id: number,
   { follow = false, attempt, raw }: OutputFlags,
 ): Promise<ExitCode> {
-  if (out.json && follow) throw new UsageError('--json and --follow cannot be used together')
+  if (out.json && follow) throw new UsageError('--json or --output, and --follow, cannot be used together')
   const { signal, stop } = listenForInterrupt(io)
   try {
     const output = await client.executions.output(id, { follow, attempt, signal })

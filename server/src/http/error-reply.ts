@@ -99,6 +99,7 @@ function problemBody({ code, message, status, details }: ApiError, requestId: st
   return {
     type: 'about:blank',
     title: message,
+    message,
     status,
     ...(detail !== undefined && { detail }),
     code,

@@ -42,6 +42,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
       tags: [
         { name: 'trigger', description: 'Trigger a job' },
         { name: 'executions', description: 'Executions and runs' },
+        { name: 'rollouts', description: 'Rollouts: pause, resume, approve; freeze the fleet' },
         { name: 'events', description: 'Event stream' },
         { name: 'webhooks', description: 'Webhooks' },
         { name: 'jobs', description: 'Jobs' },

@@ -27,6 +27,9 @@ export function buildMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  // Gauges with the name of a counter, which promtool refuses. Each is the sum of one that is kept, by type.
+  for (const kind of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   const requests = new LatencyHistogram({
     name: 'jobcast_http_request_duration_seconds',
     help: 'Time from the request line to the last byte of the response',

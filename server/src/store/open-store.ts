@@ -12,7 +12,7 @@ import { openSqliteStore } from './sqlite/sqlite-store.ts'
 import { openSqliteSource, openSqliteTarget } from './sqlite/transfer.ts'
 import { writeExport } from './transfer/export-file.ts'
 import { readExport } from './transfer/import-file.ts'
-import type { Counts } from './transfer/transfer.ts'
+import type { Counts, OnTransferProgress } from './transfer/transfer.ts'
 
 export type StorePlace = { dataFolder: string; databaseUrl: string | undefined }
 
@@ -60,22 +60,27 @@ export async function exportStore(
   { dataFolder, databaseUrl }: StorePlace,
   file: string,
   version: string,
+  onProgress?: OnTransferProgress,
 ): Promise<Counts> {
   const source =
     databaseUrl === undefined ? openSqliteSource(dataFolder) : await openPostgresSource(databaseUrl)
   try {
-    return await writeExport(source, file, version)
+    return await writeExport(source, file, version, onProgress)
   } finally {
     await source.close()
   }
 }
 
 /** All of it into an empty database, or nothing. */
-export async function importStore({ dataFolder, databaseUrl }: StorePlace, file: string): Promise<Counts> {
+export async function importStore(
+  { dataFolder, databaseUrl }: StorePlace,
+  file: string,
+  onProgress?: OnTransferProgress,
+): Promise<Counts> {
   const target =
     databaseUrl === undefined ? openSqliteTarget(dataFolder) : await openPostgresTarget(databaseUrl)
   try {
-    return await readExport(file, target)
+    return await readExport(file, target, onProgress)
   } finally {
     await target.close()
   }

@@ -10,7 +10,18 @@ import { consolePages } from '../../src/http/console.ts'
 import { openApp } from './open-app.ts'
 
 type Operation = { operationId: string; summary?: string; tags?: string[]; responses: Record<string, object> }
-type Document = { openapi: string; paths: Record<string, Record<string, Operation>> }
+type Document = {
+  openapi: string
+  tags: { name: string; description?: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+type Schema = {
+  $ref?: string
+  anyOf?: Schema[]
+  required?: string[]
+  properties?: Record<string, { type?: string }>
+}
 
 /** Pages, not calls. */
 const pages = ['', 'docs', 'assets', ...consolePages]
@@ -35,6 +46,47 @@ test('it is OpenAPI 3.1, and every operation has a name of its own, a summary an
   }
 })
 
+test('every tag is declared and described, and is that of an operation', () => {
+  const declared = document.tags.map(({ name }) => name)
+  const used = new Set(operations.flatMap(({ operation }) => operation.tags ?? []))
+  assert.deepEqual([...declared].sort(), [...used].sort())
+  for (const { name, description } of document.tags) assert.ok(description, name)
+})
+
+/** Those that a value of this schema may be. */
+function formsOf(schema: Schema): Schema[] {
+  const named =
+    schema.$ref === undefined ? undefined : document.components.schemas[schema.$ref.split('/').at(-1) ?? '']
+  if (named) return formsOf(named)
+  return schema.anyOf?.flatMap(formsOf) ?? [schema]
+}
+
+// What openapi-fetch gives as `error` is the union of all of them, so `error.message` type-checks if every one has it.
+test('every form of every error has a message, those of owners a code and a status as well', () => {
+  let forms = 0
+  for (const { path, operation } of operations) {
+    const isOfDevice = path.startsWith('/things/')
+    for (const [status, response] of Object.entries(operation.responses)) {
+      if (Number(status) < 400) continue
+      const { content = {} } = response as { content?: Record<string, { schema: Schema }> }
+      const where = `${operation.operationId} ${status}`
+      assert.ok(content['application/json'], where)
+      for (const form of Object.values(content).flatMap(({ schema }) => formsOf(schema))) {
+        forms++
+        for (const field of isOfDevice ? ['message'] : ['message', 'code', 'status']) {
+          assert.ok(form.required?.includes(field), `${where}: ${field}`)
+          assert.equal(
+            form.properties?.[field]?.type,
+            field === 'status' ? 'integer' : 'string',
+            `${where}: ${field}`,
+          )
+        }
+      }
+    }
+  }
+  assert.ok(forms > 500, String(forms))
+})
+
 test('its patterns are understood by engines without Unicode properties and look-ahead, as of Python, Go and zod', () => {
   const patterns = new Set<string>()
   JSON.stringify(document, (key, value) => {
@@ -46,10 +98,9 @@ test('its patterns are understood by engines without Unicode properties and look
     assert.doesNotMatch(pattern, /\\p\{|\(\?[=!<]/, pattern)
     for (const flags of ['', 'u']) new RegExp(pattern, flags)
   }
-  const schemas = (document as unknown as { components: { schemas: Record<string, unknown> } }).components
-    .schemas
-  const { jobName } = (schemas.TriggerRequest as { properties: Record<string, { pattern: string }> })
-    .properties
+  const { jobName } = (
+    document.components.schemas.TriggerRequest as { properties: Record<string, { pattern: string }> }
+  ).properties
   const pattern = new RegExp(jobName?.pattern ?? '')
   for (const name of ['restart', ' a b', 'größe 🚀', '.']) assert.match(name, pattern)
   for (const name of ['', '  ', 'a\n', '\u0000']) assert.doesNotMatch(name, pattern)

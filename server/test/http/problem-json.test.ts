@@ -11,13 +11,14 @@ const headers = { accept: 'application/problem+json' }
 const trigger = (jobName: unknown, deviceIds: unknown, more: CallOptions = {}) =>
   api.trigger(jobName, deviceIds, { headers, ...more })
 
-test('has type, title, status, code and the request id, which is that of the header', async () => {
+test('has type, title, message, status, code and the request id, which is that of the header', async () => {
   const reply = await trigger('nowhere', ['d1'])
   assert.equal(reply.status, 404)
   assert.equal(reply.headers.get('content-type'), 'application/problem+json; charset=utf-8')
   assert.deepEqual(reply.json, {
     type: 'about:blank',
     title: 'Job not found',
+    message: 'Job not found',
     status: 404,
     code: 'J-301',
     requestId: reply.headers.get('x-request-id'),

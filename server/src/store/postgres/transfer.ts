@@ -70,6 +70,10 @@ export async function openPostgresSource(url: string): Promise<TransferSource> {
     return {
       lastNumbers: LAST_NUMBERS.read(last ?? {}),
       readLines: (table) => readLines(queries, table),
+      async countRows({ name }) {
+        const [row] = await queries.query(`SELECT count(*) AS count FROM ${name}`)
+        return COUNT.read(row ?? {}).count
+      },
       close: () => client.end(),
     }
   } catch (error) {

@@ -52,6 +52,8 @@ export function openSqliteSource(folder: string): TransferSource {
     return {
       lastNumbers: { ...last },
       readLines: (table) => readLines(db, table),
+      countRows: async ({ name }) =>
+        COUNT.read(db.prepare(`SELECT count(*) AS count FROM ${name}`).get() ?? {}).count,
       close: async () => db.close(),
     }
   } catch (error) {

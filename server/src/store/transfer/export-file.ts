@@ -6,7 +6,7 @@ import { createWriteStream, fsyncSync, openSync } from 'node:fs'
 import { finished } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { transferTables } from './tables.ts'
-import type { Counts, LastNumbers, TransferSource } from './transfer.ts'
+import type { Counts, LastNumbers, OnTransferProgress, TransferSource } from './transfer.ts'
 
 /** Another number for what a program of today could not read. */
 export const exportFormat = 1
@@ -20,7 +20,12 @@ const level = 3
 const bytesAtOnce = 256 * 1024
 
 /** Writes to a file that is not there yet; only its owner can read it. */
-export async function writeExport(source: TransferSource, file: string, version: string): Promise<Counts> {
+export async function writeExport(
+  source: TransferSource,
+  file: string,
+  version: string,
+  onProgress?: OnTransferProgress,
+): Promise<Counts> {
   const opened = openSync(file, 'wx', 0o600)
   const gzip = createGzip({ level })
   const target = createWriteStream(file, { fd: opened, autoClose: false })
@@ -39,6 +44,9 @@ export async function writeExport(source: TransferSource, file: string, version:
   const head: ExportHead = { jobcast: 'export', format: exportFormat, version, last: source.lastNumbers }
   await write(JSON.stringify(head))
   const counts: Counts = {}
+  // Counting reads all there is, so it is done only for those who look on.
+  const total = onProgress ? await countAll(source) : 0
+  let rows = 0
   for (const table of transferTables) {
     const { name } = table
     await write(JSON.stringify({ table: name, columns: Object.keys(table.columns) } satisfies TableHead))
@@ -46,6 +54,8 @@ export async function writeExport(source: TransferSource, file: string, version:
     for await (const lines of source.readLines(table)) {
       counts[name] += lines.length
       for (const line of lines) await write(line)
+      rows += lines.length
+      onProgress?.(rows, total, name)
     }
   }
   await write(JSON.stringify({ end: true, counts } satisfies ExportEnd))
@@ -54,4 +64,10 @@ export async function writeExport(source: TransferSource, file: string, version:
   fsyncSync(opened)
   target.close()
   return counts
+}
+
+async function countAll(source: TransferSource): Promise<number> {
+  let rows = 0
+  for (const table of transferTables) rows += await source.countRows(table)
+  return rows
 }

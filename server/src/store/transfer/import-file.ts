@@ -1,15 +1,26 @@
 // Reads the file of an export into an empty database: all of it, or nothing.
 
+import { statSync } from 'node:fs'
 import { type ExportEnd, type ExportHead, exportFormat, type TableHead } from './export-file.ts'
 import { readLines } from './read-lines.ts'
 import { type TransferTable, transferTables } from './tables.ts'
-import { type Counts, TransferRefused, type TransferTarget, type Value } from './transfer.ts'
+import {
+  type Counts,
+  type OnTransferProgress,
+  TransferRefused,
+  type TransferTarget,
+  type Value,
+} from './transfer.ts'
 
 const rowsAtOnce = 1000
 
 /** Gives the counts, which are those of the file and of the database. */
-export async function readExport(file: string, target: TransferTarget): Promise<Counts> {
-  const lines = new Lines(file)
+export async function readExport(
+  file: string,
+  target: TransferTarget,
+  onProgress?: OnTransferProgress,
+): Promise<Counts> {
+  const lines = new Lines(file, onProgress)
   try {
     return await readAll(file, lines, target)
   } finally {
@@ -48,9 +59,10 @@ class Lines {
   #batch: string[] = []
   #at = 0
 
-  constructor(file: string) {
+  constructor(file: string, onProgress?: OnTransferProgress) {
     this.#file = file
-    this.#batches = readLines(file)[Symbol.asyncIterator]()
+    const size = onProgress ? statSync(file).size : 0
+    this.#batches = readLines(file, (bytes) => onProgress?.(bytes, size))[Symbol.asyncIterator]()
   }
 
   /** Undefined at the end of the file. */

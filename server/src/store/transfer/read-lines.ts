@@ -8,7 +8,8 @@ import { TransferRefused } from './transfer.ts'
 /** Far above the longest line that is written: a piece of output, in hexadecimal. */
 const longestLine = 256 * 1024 * 1024
 
-export async function* readLines(file: string): AsyncGenerator<string[]> {
+/** `onRead` gets how many bytes of the file are read. */
+export async function* readLines(file: string, onRead?: (bytes: number) => void): AsyncGenerator<string[]> {
   const source = createReadStream(file, { highWaterMark: 256 * 1024 })
   const gunzip = createGunzip({ chunkSize: 256 * 1024 })
   source.on('error', (error) => gunzip.destroy(error))
@@ -19,6 +20,7 @@ export async function* readLines(file: string): AsyncGenerator<string[]> {
       const lines = (rest + decoder.write(chunk as Buffer)).split('\n')
       rest = lines.pop() ?? ''
       if (rest.length > longestLine) throw new TransferRefused(`${file} is not an export of Jobcast.`)
+      onRead?.(source.bytesRead)
       if (lines.length > 0) yield lines
     }
   } catch (error) {

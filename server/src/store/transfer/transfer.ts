@@ -27,6 +27,8 @@ export type TransferSource = {
   lastNumbers: LastNumbers
   /** Rows as JSON arrays, their values in the order of the table's columns; some at a time. */
   readLines(table: TransferTable): AsyncIterable<string[]>
+  /** How many rows it has, at least: what is purged may be counted as well. */
+  countRows(table: TransferTable): Promise<number>
   close(): Promise<void>
 }
 
@@ -56,6 +58,9 @@ export function misfit(table: string, cause: unknown): TransferRefused {
     `The file is damaged: a row of ${table} does not fit (${(cause as Error).message}). Export it anew.`,
   )
 }
+
+/** How far a move is: so many rows, or bytes of the file, of so many. `what`: the table. */
+export type OnTransferProgress = (done: number, of: number, what?: string) => void
 
 /** How many rows of each table. */
 export type Counts = Record<string, number>
