@@ -6,12 +6,13 @@ import { readBootId } from './boot-id.ts'
 import type { Tell } from './events.ts'
 import { HttpTransport } from './http-transport.ts'
 import { Journal } from './journal.ts'
-import { MqttTransport } from './mqtt-transport.ts'
+import type { MqttTransportOptions } from './mqtt-transport.ts'
 import { type Backoff, defaultBackoff } from './reconnect-delay.ts'
 import { recover } from './recover.ts'
 import { AttributeReporter } from './report-attributes.ts'
 import { StartRefused } from './start-refused.ts'
 import { openStateFolder, type StateFolder } from './state-folder.ts'
+import type { Transport } from './transport.ts'
 import { Trust, type TrustOptions } from './trust/trust.ts'
 import { userName } from './user-name.ts'
 import { workLoop } from './work-loop.ts'
@@ -64,11 +65,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const state = await openStateFolder(resolve(options.stateFolder))
   const trust = await openTrust(options, state, () => attributes.current())
   const journal = await openJournal(state, tell)
-  const link = { url: server.url, deviceId, readToken, backoff, tell }
-  const transport =
-    server.by === 'mqtt'
-      ? new MqttTransport(link)
-      : new HttpTransport({ ...link, ...(options.pollEveryMs && { pollEveryMs: options.pollEveryMs }) })
+  const transport = await buildTransport(options, { url: server.url, deviceId, readToken, backoff, tell })
   const stopping = new AbortController()
   const closing = new AbortController()
   const deps = {
@@ -118,6 +115,16 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       return stopped
     },
   }
+}
+
+/** The library for MQTT takes memory, so it is loaded only where it is used. */
+async function buildTransport(
+  { server, pollEveryMs }: AgentOptions,
+  link: MqttTransportOptions,
+): Promise<Transport> {
+  if (server.by === 'http') return new HttpTransport({ ...link, ...(pollEveryMs && { pollEveryMs }) })
+  const { MqttTransport } = await import('./mqtt-transport.ts')
+  return new MqttTransport(link)
 }
 
 async function openJournal(state: StateFolder, tell: Tell): Promise<Journal> {

@@ -1,7 +1,12 @@
 import type { AgentEvent } from './events.ts'
+import { printable } from './printable.ts'
 
-/** One human-readable line, which never contains a token. */
+/** One human-readable line, which never contains a token. Only an internal error has more lines: its stack. */
 export function logLine(event: AgentEvent): string {
+  return event.kind === 'fault' ? textOfEvent(event) : printable(textOfEvent(event))
+}
+
+function textOfEvent(event: AgentEvent): string {
   switch (event.kind) {
     case 'connected':
       return `connected to ${event.url}`

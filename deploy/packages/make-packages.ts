@@ -63,12 +63,12 @@ async function stageAgent(folder: string): Promise<string> {
   await buildAgent(folder)
   describePackage(folder, {
     workspace: 'agent',
-    bin: { 'jobcast-agent': 'jobcast-agent.js', 'jobcast-agent.sh': 'jobcast-agent.sh' },
+    bin: { 'jobcast-agent': 'jobcast-agent.cjs', 'jobcast-agent.sh': 'jobcast-agent.sh' },
     exports: {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './package.json': './package.json',
     },
-    files: ['*.js', '*.sh', 'types'],
+    files: ['*.js', '*.cjs', '*.sh', 'types'],
   })
   return folder
 }

@@ -36,7 +36,7 @@ function readEnrollmentToken(file: string | undefined, env: NodeJS.ProcessEnv): 
   const token = file
     ? asUsage(() => readFileSync(file === '-' ? 0 : file, 'utf8')).trim()
     : env.JOBCAST_ENROLLMENT_TOKEN
-  if (token?.startsWith('je_')) return token
+  if (token !== undefined && /^je_[0-9A-Za-z]{48}$/.test(token)) return token
   throw new WrongUsage(
     '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
   )
