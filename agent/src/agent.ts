@@ -1,8 +1,8 @@
 // Starts and stops an agent: builds its parts and wires them together.
 
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readBootId } from './boot-id.ts'
+import { checkHandlers } from './check-handlers.ts'
 import type { Tell } from './events.ts'
 import { HttpTransport } from './http-transport.ts'
 import { Journal } from './journal.ts'
@@ -61,7 +61,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const handlersFolder = resolve(options.handlersFolder)
   const tell = options.tell ?? (() => undefined)
   if (process.platform === 'win32') throw new StartRefused('The agent needs a system with process groups.')
-  await checkHandlersFolder(handlersFolder)
+  for (const problem of await checkHandlers(handlersFolder)) tell({ kind: 'handlers-writable', problem })
   const state = await openStateFolder(resolve(options.stateFolder))
   const trust = await openTrust(options, state, () => attributes.current())
   const journal = await openJournal(state, tell)
@@ -148,17 +148,5 @@ async function openTrust(
   } catch (error) {
     state.release()
     throw error
-  }
-}
-
-const writableByAll = 0o002
-
-async function checkHandlersFolder(path: string): Promise<void> {
-  const folder = await stat(path).catch(() => undefined)
-  if (!folder?.isDirectory()) throw new StartRefused(`The folder of handlers ${path} is not there.`)
-  if (folder.mode & writableByAll) {
-    throw new StartRefused(
-      `Everyone can write to the folder of handlers ${path}, and so decide what runs here: chmod o-w ${path}`,
-    )
   }
 }

@@ -16,6 +16,8 @@ function textOfEvent(event: AgentEvent): string {
       return `no connection to ${event.url}: ${event.reason}`
     case 'sign-in-refused':
       return `sign-in refused by ${event.url}: ${event.reason}. Retrying; the token file is read again each time`
+    case 'handlers-writable':
+      return `Warning: ${event.problem}`
     case 'journal-replaced':
       return `the journal is damaged and was moved to ${event.keptAs}; executions in progress will not be started again`
     case 'disk-trouble':

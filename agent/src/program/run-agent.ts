@@ -23,7 +23,7 @@ export async function runAgent(io: ProcessIo, flags: AgentFlags): Promise<ExitCo
         `Warning: the token is sent in clear text to ${options.server.url}; use https, wss or mqtts.\n`,
       )
     }
-    const agent = await startAgent({ ...options, tell: printTo(stdout) })
+    const agent = await startAgent({ ...options, tell: printTo(io) })
     await untilSignal(io)
     await agent.stop()
     return exitCode.ok
@@ -144,11 +144,12 @@ function defaultStateFolder(device: string): string {
 }
 
 /** An outage of days is one line, not one per attempt. */
-function printTo(stdout: ProcessIo['stdout']): (event: AgentEvent) => void {
+function printTo({ stdout, stderr }: ProcessIo): (event: AgentEvent) => void {
   let lastLine = ''
   return (event) => {
     const line = logLine(event)
-    if (line !== lastLine) stdout.write(`${line}\n`)
+    const stream = event.kind === 'handlers-writable' ? stderr : stdout
+    if (line !== lastLine) stream.write(`${line}\n`)
     lastLine = line
   }
 }
