@@ -2,7 +2,7 @@
 // library with its types.
 
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 
@@ -11,14 +11,17 @@ const tsc = join(import.meta.dirname, '../node_modules/typescript/bin/tsc')
 /** What was in the folder is replaced. `more` plugins come last. */
 export async function buildAgent(folder: string, more: readonly Plugin[] = []): Promise<void> {
   rmSync(folder, { recursive: true, force: true })
-  await bundle('src/program/main.ts', join(folder, 'jobcast-agent.js'), more)
+  await bundle('src/program/main.ts', join(folder, 'jobcast-agent.cjs'), more)
   await bundle('src/index.ts', join(folder, 'index.js'), more)
   cpSync(join(import.meta.dirname, 'bin/jobcast-agent.sh'), join(folder, 'jobcast-agent.sh'))
-  for (const name of ['jobcast-agent.js', 'jobcast-agent.sh']) chmodSync(join(folder, name), 0o755)
+  for (const name of ['jobcast-agent.cjs', 'jobcast-agent.sh']) chmodSync(join(folder, name), 0o755)
   writeTypes(join(folder, 'types'))
 }
 
-/** One file, minified: a device reads it from a slow disk. */
+/**
+ * One file, minified: a device reads it from a slow disk. The program is CommonJS, which a file without an extension is on every
+ * Node; and an `import` of node:http as a module loads all that this exports, a WebSocket with fetch among it: 17 MB.
+ */
 export async function bundle(input: string, file: string, more: readonly Plugin[] = []): Promise<void> {
   const isProgram = input.endsWith('main.ts')
   const olderNode = readFileSync(join(import.meta.dirname, 'bin/older-node.js'), 'utf8')
@@ -29,17 +32,26 @@ export async function bundle(input: string, file: string, more: readonly Plugin[
     transform: { target: 'node20' },
     // Optional native parts of ws, which has the same in JavaScript.
     external: ['bufferutil', 'utf-8-validate'],
-    plugins: [leanLibraries, ...more],
+    plugins: [leanLibraries, lazyModules, ...more],
     logLevel: 'silent',
   })
   await bundle.write({
     file,
     codeSplitting: false,
+    format: isProgram ? 'cjs' : 'esm',
     minify: true,
     banner: isProgram ? '#!/usr/bin/env node' : '',
     intro: olderNode,
   })
   await bundle.close()
+  writeFileSync(file, inAscii(readFileSync(file, 'utf8')))
+}
+
+/** V8 keeps a source with one character beyond Latin-1 in two bytes for each. Outside of texts and patterns there is none. */
+function inAscii(source: string): string {
+  return source.replace(/[\u0080-\uffff]/g, (char) => {
+    return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /**
@@ -54,6 +66,23 @@ const leanLibraries: Plugin = {
     if (/node_modules\/typebox\//.test(id))
       return 'const none = new Proxy(() => none, { get: () => none }); export default none'
     return /node_modules\/(socks|worker-timers)\//.test(id) ? 'module.exports = {}' : undefined
+  },
+}
+
+/**
+ * Modules of Node that libraries load and the agent rarely uses: TLS alone takes 6 MB. Each is loaded when something of it is
+ * used.
+ */
+const lazyModules: Plugin = {
+  name: 'lazy-modules',
+  resolveId(id, importer) {
+    const isLazy = /^(?:tls|https|zlib|assert|dns)$/.test(id)
+    return isLazy && importer?.includes('node_modules') ? `\0lazy:${id}` : undefined
+  },
+  load(id) {
+    const [, name] = /^\0lazy:(.+)$/.exec(id) ?? []
+    if (name === undefined) return undefined
+    return `module.exports = new Proxy({}, { get: (_, name) => require('node:${name}')[name] })`
   },
 }
 

@@ -1,17 +1,18 @@
 // Starts and stops an agent: builds its parts and wires them together.
 
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readBootId } from './boot-id.ts'
+import { checkHandlers } from './check-handlers.ts'
 import type { Tell } from './events.ts'
 import { HttpTransport } from './http-transport.ts'
 import { Journal } from './journal.ts'
-import { MqttTransport } from './mqtt-transport.ts'
+import type { MqttTransportOptions } from './mqtt-transport.ts'
 import { type Backoff, defaultBackoff } from './reconnect-delay.ts'
 import { recover } from './recover.ts'
 import { AttributeReporter } from './report-attributes.ts'
 import { StartRefused } from './start-refused.ts'
 import { openStateFolder, type StateFolder } from './state-folder.ts'
+import type { Transport } from './transport.ts'
 import { Trust, type TrustOptions } from './trust/trust.ts'
 import { userName } from './user-name.ts'
 import { workLoop } from './work-loop.ts'
@@ -60,15 +61,11 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const handlersFolder = resolve(options.handlersFolder)
   const tell = options.tell ?? (() => undefined)
   if (process.platform === 'win32') throw new StartRefused('The agent needs a system with process groups.')
-  await checkHandlersFolder(handlersFolder)
+  for (const problem of await checkHandlers(handlersFolder)) tell({ kind: 'handlers-writable', problem })
   const state = await openStateFolder(resolve(options.stateFolder))
   const trust = await openTrust(options, state, () => attributes.current())
   const journal = await openJournal(state, tell)
-  const link = { url: server.url, deviceId, readToken, backoff, tell }
-  const transport =
-    server.by === 'mqtt'
-      ? new MqttTransport(link)
-      : new HttpTransport({ ...link, ...(options.pollEveryMs && { pollEveryMs: options.pollEveryMs }) })
+  const transport = await buildTransport(options, { url: server.url, deviceId, readToken, backoff, tell })
   const stopping = new AbortController()
   const closing = new AbortController()
   const deps = {
@@ -120,6 +117,16 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
+/** The library for MQTT takes memory, so it is loaded only where it is used. */
+async function buildTransport(
+  { server, pollEveryMs }: AgentOptions,
+  link: MqttTransportOptions,
+): Promise<Transport> {
+  if (server.by === 'http') return new HttpTransport({ ...link, ...(pollEveryMs && { pollEveryMs }) })
+  const { MqttTransport } = await import('./mqtt-transport.ts')
+  return new MqttTransport(link)
+}
+
 async function openJournal(state: StateFolder, tell: Tell): Promise<Journal> {
   try {
     return await Journal.open(state.journal, (keptAs) => tell({ kind: 'journal-replaced', keptAs }))
@@ -141,17 +148,5 @@ async function openTrust(
   } catch (error) {
     state.release()
     throw error
-  }
-}
-
-const writableByAll = 0o002
-
-async function checkHandlersFolder(path: string): Promise<void> {
-  const folder = await stat(path).catch(() => undefined)
-  if (!folder?.isDirectory()) throw new StartRefused(`The folder of handlers ${path} is not there.`)
-  if (folder.mode & writableByAll) {
-    throw new StartRefused(
-      `Everyone can write to the folder of handlers ${path}, and so decide what runs here: chmod o-w ${path}`,
-    )
   }
 }

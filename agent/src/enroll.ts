@@ -12,8 +12,12 @@ import {
   writeSync,
 } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { HttpCaller } from './http-call.ts'
+import { printable } from './printable.ts'
+import { isDeviceToken } from './read-token.ts'
 import { type Backoff, defaultBackoff, reconnectDelayMs } from './reconnect-delay.ts'
 import { StartRefused } from './start-refused.ts'
+import { parseObject } from './transport.ts'
 
 export type EnrollOptions = {
   /** HTTP address of the service, without a slash at its end. */
@@ -58,19 +62,25 @@ async function fetchToken({ tries = 5, ...options }: EnrollOptions, claim: strin
 
 async function ask(options: EnrollOptions, claim: string): Promise<string> {
   const { server, deviceId, enrollmentToken, deviceName } = options
-  const response = await fetch(`${server}/things/${encodeURIComponent(deviceId)}/enroll`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${enrollmentToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ claim, deviceName }),
-    // The enrollment token must not follow a redirect to another host.
-    redirect: 'manual',
-    signal: AbortSignal.timeout(oneRequestMs),
-  })
-  const body = (await response.json().catch(() => ({}))) as { deviceToken?: string; message?: string }
-  if (response.status === 201 && body.deviceToken !== undefined) return body.deviceToken
-  const text = body.message ?? `the server answered ${response.status}`
-  if (response.status >= 500 || response.status === 429) throw new Error(text)
-  throw new StartRefused(response.status === 401 ? refusedToken : text)
+  const caller = new HttpCaller(server)
+  try {
+    const { status, text } = await caller.call({
+      method: 'POST',
+      url: `${server}/things/${encodeURIComponent(deviceId)}/enroll`,
+      headers: { authorization: `Bearer ${enrollmentToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ claim, deviceName }),
+      signal: AbortSignal.timeout(oneRequestMs),
+    })
+    const { deviceToken, message } = parseObject(text) ?? {}
+    if (status === 201 && isDeviceToken(deviceToken)) return deviceToken
+    if (status === 201)
+      throw new StartRefused('the server issued something that is not a device token (jd_…)')
+    const reason = typeof message === 'string' ? printable(message) : `the server answered ${status}`
+    if (status >= 500 || status === 429) throw new Error(reason)
+    throw new StartRefused(status === 401 ? refusedToken : reason)
+  } finally {
+    caller.close()
+  }
 }
 
 const refusedToken = 'the enrollment token is wrong, expired, revoked or used up'

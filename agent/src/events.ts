@@ -16,6 +16,8 @@ export type AgentEvent =
   | ({ kind: 'reported'; status: string } & AttemptKey)
   /** The server refused the report because the attempt is over. */
   | ({ kind: 'not-wanted'; message: string } & AttemptKey)
+  /** At the start: others than root can change what jobs can do. */
+  | { kind: 'handlers-writable'; problem: string }
   | { kind: 'journal-replaced'; keptAs: string }
   | { kind: 'disk-trouble'; what: string; error: unknown }
   | { kind: 'attributes-refused'; message: string }

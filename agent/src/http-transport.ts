@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeviceOperation, deviceErrors } from '@jobcast/contract'
 import type { AttemptKey } from './attempt-key.ts'
 import type { AgentEvent } from './events.ts'
+import { HttpCaller } from './http-call.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
 import { type Answer, isOver, NoAnswer, parseObject, rejectionOf, type Transport } from './transport.ts'
 
@@ -31,18 +32,21 @@ type Call = { method: string; path: string; body?: Record<string, unknown> }
 
 export class HttpTransport implements Transport {
   readonly #options: HttpTransportOptions
+  readonly #caller: HttpCaller
   readonly #stopping = new AbortController()
   #failures = 0
   #isConnected = false
 
   constructor(options: HttpTransportOptions) {
     this.#options = options
+    this.#caller = new HttpCaller(options.url)
   }
 
   start(): void {}
 
   async stop(): Promise<void> {
     this.#stopping.abort()
+    this.#caller.close()
   }
 
   async ready(signal: AbortSignal): Promise<void> {
@@ -110,23 +114,23 @@ export class HttpTransport implements Transport {
   async #fetch({ method, path, body }: Call, withinMs: number, signal?: AbortSignal): Promise<Answer> {
     const { url, deviceId, readToken } = this.#options
     const signals = [this.#stopping.signal, AbortSignal.timeout(withinMs), ...(signal ? [signal] : [])]
-    const response = await fetch(`${url}/things/${encodeURIComponent(deviceId)}${path}`, {
+    const { status, headers, text } = await this.#caller.call({
       method,
+      url: `${url}/things/${encodeURIComponent(deviceId)}${path}`,
       headers: {
         authorization: `Bearer ${readToken()}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      redirect: 'error',
       signal: AbortSignal.any(signals),
     })
-    const json = parseObject(await response.text())
-    if (response.ok && json) return { outcome: 'accepted', json }
-    if (response.status === 401 || response.status === 403) throw new TokenRefused()
+    const json = parseObject(text)
+    if (status >= 200 && status < 300 && json) return { outcome: 'accepted', json }
+    if (status === 401 || status === 403) throw new TokenRefused()
     // A response without an exception comes from a proxy, not from the server, and decides nothing.
-    const exception = response.headers.get('x-amzn-errortype') ?? ''
+    const exception = String(headers['x-amzn-errortype'] ?? '')
     const rejection = json && rejectionOf(json, codes.get(exception) ?? json.code)
-    if (rejection === undefined || response.status >= 500) throw new Error(`HTTP status ${response.status}`)
+    if (rejection === undefined || status >= 500) throw new Error(`HTTP status ${status}`)
     return rejection
   }
 }
@@ -162,8 +166,8 @@ function noAnswer(error: unknown): undefined {
   if (!(error instanceof NoAnswer)) throw error
 }
 
-/** fetch puts the actual reason into the cause of its error. */
+/** A connection that was refused on several addresses has its reasons in a list. */
 function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error
-  return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : message
+  const { message, code, errors } = error as NodeJS.ErrnoException & { errors?: Error[] }
+  return message || errors?.[0]?.message || String(code)
 }

@@ -1,7 +1,12 @@
 import type { AgentEvent } from './events.ts'
+import { printable } from './printable.ts'
 
-/** One human-readable line, which never contains a token. */
+/** One human-readable line, which never contains a token. Only an internal error has more lines: its stack. */
 export function logLine(event: AgentEvent): string {
+  return event.kind === 'fault' ? textOfEvent(event) : printable(textOfEvent(event))
+}
+
+function textOfEvent(event: AgentEvent): string {
   switch (event.kind) {
     case 'connected':
       return `connected to ${event.url}`
@@ -11,6 +16,8 @@ export function logLine(event: AgentEvent): string {
       return `no connection to ${event.url}: ${event.reason}`
     case 'sign-in-refused':
       return `sign-in refused by ${event.url}: ${event.reason}. Retrying; the token file is read again each time`
+    case 'handlers-writable':
+      return `Warning: ${event.problem}`
     case 'journal-replaced':
       return `the journal is damaged and was moved to ${event.keptAs}; executions in progress will not be started again`
     case 'disk-trouble':

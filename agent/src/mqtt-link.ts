@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { type DeviceOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
 import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
+import { maxAnswerBytes } from './http-call.ts'
 import { orAborted } from './or-aborted.ts'
 import { type Answer, NoAnswer, parseObject, rejectionOf } from './transport.ts'
 
@@ -20,6 +21,8 @@ export class SignInRefused extends Error {}
 
 const filters = ['notify-next', '+/cancel', 'start-next/+', '+/get/+', '+/update/+', '+/output/+']
 const keepAliveSeconds = 30
+/** As an answer over HTTP. */
+const maxPacketBytes = maxAnswerBytes
 const connectWithinMs = 20_000
 /** A server that takes longer counts as unreachable. */
 const answerWithinMs = 30_000
@@ -59,6 +62,9 @@ export class MqttLink {
       queueQoSZero: false,
       // A table of all numbers of packets: 10 MB.
       writeCache: false,
+      // Messages are short; and a frame is limited here as a packet is in its properties.
+      wsOptions: { perMessageDeflate: false, maxPayload: maxPacketBytes },
+      properties: { maximumPacketSize: maxPacketBytes },
     })
     this.#client.on('message', (topic, payload) => this.#take(topic, payload))
     this.#client.on('error', (error) => this.#fail(error))

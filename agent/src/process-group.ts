@@ -3,49 +3,68 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { endGroup, isGroupAlive, waitUntilGone } from './end-group.ts'
+import type { SharedPipe } from './shared-pipe.ts'
 
 export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null }
 
-export type StartOptions = { args: string[]; cwd: string; env: NodeJS.ProcessEnv; input: string }
+export type StartOptions = {
+  args: string[]
+  cwd: string
+  env: NodeJS.ProcessEnv
+  input: string
+  /** For both output streams; undefined: each has its own pipe. */
+  pipe: SharedPipe | undefined
+}
 
 /** Processes that outlive the handler get this long to finish by themselves, such as the end of a pipeline. */
 const lingerMs = 1000
 
 export class ProcessGroup {
   readonly pid: number
+  /** With a shared pipe, stderr as well. */
   readonly stdout: Readable
-  readonly stderr: Readable
+  readonly stderr: Readable | undefined
   /** End of the program itself; processes that it forked may still run. */
   readonly exited: Promise<ProcessEnd>
   readonly #child: ChildProcess
   #ending: Promise<void> | undefined
 
-  private constructor(
-    child: ChildProcess & { stdout: Readable; stderr: Readable },
-    exited: Promise<ProcessEnd>,
-  ) {
+  private constructor(child: ChildProcess, pipe: SharedPipe | undefined, exited: Promise<ProcessEnd>) {
     this.#child = child
     this.pid = child.pid as number
-    this.stdout = child.stdout
-    this.stderr = child.stderr
+    this.stdout = pipe?.reader ?? (child.stdout as Readable)
+    this.stderr = child.stderr ?? undefined
     this.exited = exited
   }
 
   /** Rejects with the system's error when the program cannot be started. */
-  static async start(program: string, { args, cwd, env, input }: StartOptions): Promise<ProcessGroup> {
-    const child = spawn(program, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
-    const exited = new Promise<ProcessEnd>((resolve) => {
-      child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
-    })
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve)
-      child.once('error', reject)
-    })
-    // A program may close its stdin without reading it.
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(input)
-    child.on('error', () => undefined)
-    return new ProcessGroup(child, exited)
+  static async start(program: string, { args, cwd, env, input, pipe }: StartOptions): Promise<ProcessGroup> {
+    const output = pipe?.writer ?? 'pipe'
+    try {
+      const child: ChildProcess = spawn(program, args, {
+        cwd,
+        env,
+        detached: true,
+        stdio: ['pipe', output, output],
+      })
+      const exited = new Promise<ProcessEnd>((resolve) => {
+        child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+      })
+      await new Promise<void>((resolve, reject) => {
+        child.once('spawn', resolve)
+        child.once('error', reject)
+      })
+      // A program may close its stdin without reading it.
+      child.stdin?.on('error', () => undefined)
+      child.stdin?.end(input)
+      child.on('error', () => undefined)
+      return new ProcessGroup(child, pipe, exited)
+    } catch (error) {
+      pipe?.reader.destroy()
+      throw error
+    } finally {
+      pipe?.writer.destroy()
+    }
   }
 
   /** SIGTERM to the group, SIGKILL after the grace period. A second call does not shorten the first one's. */

@@ -6,6 +6,7 @@ import { arch, platform } from 'node:os'
 import packageJson from '../package.json' with { type: 'json' }
 import { type AskDeps, ask } from './ask.ts'
 import type { Tell } from './events.ts'
+import { timeZone } from './time-zone.ts'
 import { parseObject } from './transport.ts'
 
 export type AttributeOptions = AskDeps & {
@@ -96,8 +97,7 @@ export class AttributeReporter {
 
 /** What the agent knows by itself. */
 function machine(): Values {
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-  return { agentVersion: packageJson.version, os: platform(), arch: arch(), timeZone }
+  return { agentVersion: packageJson.version, os: platform(), arch: arch(), timeZone: timeZone() }
 }
 
 /** Another one if the file is another or has been written. */

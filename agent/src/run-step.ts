@@ -4,6 +4,7 @@ import type { OutputSpool } from './output-spool.ts'
 import { PipeReader } from './pipe-reader.ts'
 import { ProcessGroup } from './process-group.ts'
 import { type Progress, ProgressLines } from './progress-lines.ts'
+import { openSharedPipe, type SharedPipe } from './shared-pipe.ts'
 import type { Step } from './step.ts'
 
 export type StepEnd =
@@ -21,6 +22,10 @@ export type StepRun = {
   spool: OutputSpool
   /** Time between SIGTERM and SIGKILL for leftover processes. */
   graceMs: number
+  /** Folder for the pipe, with access for this user only. */
+  pipeFolder: string
+  /** stdout and stderr have a pipe each, so their order may be lost. */
+  onSeparateStreams: (error: unknown) => void
   onStarted: (pid: number) => void
   onProgress: (progress: Progress) => void
   /** Aborted to end the step early; the reason is an Ending. */
@@ -37,7 +42,13 @@ export async function runStep(step: Step, run: StepRun): Promise<StepEnd> {
   const { path, cwd, env, input, spool, ending } = run
   let group: ProcessGroup
   try {
-    group = await ProcessGroup.start(path, { args: step.args, cwd, env, input })
+    group = await ProcessGroup.start(path, {
+      args: step.args,
+      cwd,
+      env,
+      input,
+      pipe: await openPipe(step, run),
+    })
   } catch (error) {
     return notStarted(step, error as NodeJS.ErrnoException)
   }
@@ -48,18 +59,29 @@ export async function runStep(step: Step, run: StepRun): Promise<StepEnd> {
     progress.push(chunk)
     return spool.append(chunk)
   })
-  const stderr = new PipeReader(group.stderr, (chunk) => {
-    stderrLines += countLines(chunk)
-    return spool.append(chunk)
-  })
+  const stderr =
+    group.stderr &&
+    new PipeReader(group.stderr, (chunk) => {
+      stderrLines += countLines(chunk)
+      return spool.append(chunk)
+    })
   const end = () => group.end((ending.reason as Ending).graceMs)
   ending.addEventListener('abort', end)
   if (ending.aborted) end()
   const exit = await group.gone(run.graceMs)
   ending.removeEventListener('abort', end)
-  await Promise.all([stdout.finish(), stderr.finish()])
+  await Promise.all([stdout.finish(), stderr?.finish()])
   progress.end()
   return { kind: 'exited', ...exit, stderrLines }
+}
+
+/** A step whose lines on stderr are counted needs a pipe for each stream. */
+async function openPipe({ allowStdErr }: Step, run: StepRun): Promise<SharedPipe | undefined> {
+  if (allowStdErr !== undefined) return undefined
+  return openSharedPipe(run.pipeFolder).catch((error: unknown) => {
+    run.onSeparateStreams(error)
+    return undefined
+  })
 }
 
 const newline = 0x0a

@@ -60,6 +60,13 @@ export async function runSteps(
       input,
       spool,
       graceMs: deps.graceMs,
+      pipeFolder: paths.folder,
+      onSeparateStreams: (error) =>
+        deps.tell({
+          kind: 'disk-trouble',
+          what: 'stdout and stderr of a handler cannot share a pipe',
+          error,
+        }),
       onProgress,
       onStarted: (pid) => recordStarted(deps, begun, step, pid),
       ending: early.signal,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { chmodSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { checkHandlers } from '../src/check-handlers.ts'
 import { findHandler } from '../src/find-handler.ts'
 
 test('a handler is an executable file in the folder; why another is none is said', async (t) => {
@@ -41,4 +42,32 @@ test('a link that is not of the owner of the folder is refused', {
   lchownSync(join(folder, 'planted'), 12_345, 12_345)
   const found = await findHandler(folder, 'planted')
   assert.match('refusal' in found ? found.refusal : '', /is a link that neither root nor the owner/)
+})
+
+test('a folder of handlers that everyone can write to is refused; of a group or the own user it is warned', async (t) => {
+  const folder = join(temporaryFolder(t), 'handlers')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'one'), '#!/bin/sh\n')
+  const [user, other] = [12_345, 54_321]
+  const isRoot = process.getuid?.() === 0
+  const own = isRoot ? user : (process.getuid?.() ?? 0)
+  if (isRoot) for (const path of [folder, join(folder, 'one')]) chownSync(path, user, user)
+  const set = (ofFolder: number, ofFile: number) => {
+    chmodSync(join(folder, 'one'), ofFile)
+    chmodSync(folder, ofFolder)
+  }
+  set(0o755, 0o755)
+  assert.deepEqual(await checkHandlers(folder, other), [])
+  const ofUser = await checkHandlers(folder, own)
+  assert.equal(ofUser.length, 1)
+  assert.match(
+    ofUser[0] ?? '',
+    /own user can write to .*handlers, one, and so can every handler: let root own it/,
+  )
+  assert.deepEqual(await checkHandlers(folder, 0), [])
+  set(0o755, 0o775)
+  assert.deepEqual(await checkHandlers(folder, other), ['a group can write to one: chmod g-w'])
+  set(0o757, 0o755)
+  await assert.rejects(checkHandlers(folder, other), /Everyone can write to the folder of handlers/)
+  await assert.rejects(checkHandlers(`${folder}-none`, other), /is not there/)
 })

@@ -43,6 +43,21 @@ test('bytes that are no text arrive as they are', async (t) => {
   assert.deepEqual(await device.output(id), bytes)
 })
 
+test('stdout and stderr arrive in the order in which they were written, also below a long path', async (t) => {
+  const device = await newDeviceUnderTest(t, server)
+  const lines = Array.from({ length: 400 }, (_, index) => `echo out ${index}; echo err ${index} >&2`)
+  device.addHandler('alternating', lines.join('\n'))
+  const expected = lines.map((_, index) => `out ${index}\nerr ${index}\n`).join('')
+  for (const name of ['state', 'long'.repeat(40)]) {
+    const agent = await device.start({ stateFolder: join(device.folder, name) })
+    const { id, execState } = await device.run({ handler: 'alternating' })
+    assert.equal(execState, 'SUCCEEDED')
+    assert.equal((await device.output(id)).toString(), expected)
+    await agent.stop()
+  }
+  assert.deepEqual(device.log.of('disk-trouble'), [])
+})
+
 test('a line of a megabyte arrives whole, and progress after it is seen', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('long', "head -c 1000000 /dev/zero | tr '\\0' 'é'; printf '\\n::progress 77'")

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { AgentEvent } from '../src/events.ts'
+import { AnswerTooLong, HttpCaller, maxAnswerBytes } from '../src/http-call.ts'
 import { HttpTransport } from '../src/http-transport.ts'
 import { NoAnswer } from '../src/transport.ts'
 
@@ -28,7 +29,7 @@ async function openTransport(t: TestContext, reply: Reply) {
     tell: (event) => events.push(event),
   })
   t.after(() => transport.stop())
-  return { transport, events }
+  return { transport, events, server }
 }
 
 const gone: Reply = { status: 404, body: '{"message":"none"}', errorType: 'ResourceNotFoundException' }
@@ -60,6 +61,7 @@ const nobodysAnswers: [string, Reply][] = [
     'a redirect, which would take the token elsewhere',
     { status: 302, body: '', location: 'http://127.0.0.1:1/' },
   ],
+  ['more than the agent reads', { status: 200, body: `{"a":"${'x'.repeat(maxAnswerBytes)}"}` }],
   ['a token that is not good', { status: 401, body: '{}', errorType: 'UnauthorizedException' }],
 ]
 
@@ -74,3 +76,35 @@ for (const [name, reply] of nobodysAnswers) {
     assert.doesNotMatch(JSON.stringify(events), /secret/)
   })
 }
+
+test('an answer without an end is read up to the limit', async (t) => {
+  let written = 0
+  const server = createServer((_request, response) => {
+    const write = () => {
+      while (!response.destroyed && response.write('x'.repeat(16_384))) written += 16_384
+      response.once('drain', write)
+    }
+    write()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const caller = new HttpCaller(url)
+  t.after(() => caller.close())
+  const call = caller.call({ method: 'GET', url, headers: {}, signal: AbortSignal.timeout(60_000) })
+  await assert.rejects(call, AnswerTooLong)
+  // The rest is in buffers of the system.
+  assert.ok(written < 20 * maxAnswerBytes, String(written))
+})
+
+test('a kept connection that the server has closed costs no failure', async (t) => {
+  const { transport, events, server } = await openTransport(t, { status: 200, body: '{}' })
+  for (let count = 0; count < 20; count++) {
+    assert.equal((await transport.request(update, {})).outcome, 'accepted')
+    server.closeIdleConnections()
+  }
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['connected'],
+  )
+})

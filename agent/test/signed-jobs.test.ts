@@ -56,7 +56,7 @@ async function newBench(t: TestContext): Promise<Bench> {
     async put(content = {}, sign = byAnna) {
       version++
       const job: SignedJob = { jobName, version, document, ...content }
-      const { notAfter: _, ...stored } = { ...content } as Partial<SignedJob>
+      const { notAfter: _, audience: __, ...stored } = { ...content } as Partial<SignedJob>
       // Each time something else, so that each time there is a new version.
       const body = { document, description: `version ${version}`, ...stored, signatures: sign(job) }
       const reply = await server.call('PUT', path, { body })
@@ -208,6 +208,51 @@ const attacks: Attack[] = [
     reason: /not trusted/,
   },
 ]
+
+/** What an author has signed, but not for this device or not as this version. */
+const genuineElsewhere: Attack[] = [
+  {
+    name: 'a higher version of another owner',
+    tamper: (execution, job) => {
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = anna.sign({ ...job, version: 1000, document: evil, audience: 'lima' })
+    },
+    reason: /for the audience "lima", and this device runs only what is for "berlin"/,
+  },
+  {
+    name: 'a higher version for nobody in particular',
+    tamper: (execution, { audience: _, ...job }) => {
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = anna.sign({ ...job, version: 1000, document: evil })
+    },
+    reason: /is for no audience/,
+  },
+  {
+    name: 'another content of the same version',
+    tamper: (execution, job) => {
+      execution.jobDocument = JSON.stringify(evil)
+      execution.jobSignature = anna.sign({ ...job, document: evil })
+    },
+    reason: /has another content than the one that this device has seen/,
+  },
+]
+
+test('a signed job of another audience, or with another content of its version, does not run', async (t) => {
+  const { device, trustFile, put, run } = await newBench(t)
+  const trust = { keysFile: trustFile, requiredSignatures: 1, audience: 'berlin' }
+  await device.start({ trust, server: { by: 'http', url: attacker.http } })
+  const job = await put({ audience: 'berlin' })
+  assertRuns(await run())
+  for (const { name, tamper, reason } of genuineElsewhere) {
+    attacker.tamper = (execution) => tamper(execution, job)
+    assertRefuses(await run(), reason, name)
+  }
+  attacker.tamper = undefined
+  // The genuine ones are not kept out by what was refused.
+  assertRuns(await run())
+  await put({ audience: 'berlin' })
+  assertRuns(await run())
+})
 
 async function exerciseAttacks({ put, run }: Bench): Promise<void> {
   await put()

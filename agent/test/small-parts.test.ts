@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import { join } from 'node:path'
@@ -7,13 +7,15 @@ import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { handlerEnvironment } from '../src/handler-environment.ts'
 import { lockByFile } from '../src/lock-by-file.ts'
+import { logLine } from '../src/log-lines.ts'
 import { agentFlags, resolveFlags } from '../src/program/flags.ts'
-import { readTokenFile } from '../src/read-token.ts'
+import { isDeviceToken, readTokenFile } from '../src/read-token.ts'
 import { reconnectDelayMs } from '../src/reconnect-delay.ts'
 import { readResult } from '../src/result-file.ts'
 import { httpAddress, mqttAddress, webSocketAddress } from '../src/server-address.ts'
 import { details } from '../src/status-details.ts'
 import { callAt } from '../src/time-limit.ts'
+import { timeZone } from '../src/time-zone.ts'
 import { userName } from '../src/user-name.ts'
 import { WakeUp } from '../src/wake-up.ts'
 
@@ -35,17 +37,64 @@ test('the address for MQTT is made from that of the server; passwords in it are 
   assert.throws(() => httpAddress('https://me:secret@jobs.example'), /password/)
 })
 
+const token = `jd_${'aB3'.repeat(16)}`
+
 test('a token file that others can read is refused in a sentence', (t) => {
   const path = join(temporaryFolder(t), 'token')
-  writeFileSync(path, 'jd_abc\n', { mode: 0o600 })
-  assert.equal(readTokenFile(path), 'jd_abc')
+  writeFileSync(path, `${token}\n`, { mode: 0o600 })
+  assert.equal(readTokenFile(path), token)
   const open = join(temporaryFolder(t), 'open')
-  writeFileSync(open, 'jd_abc')
+  writeFileSync(open, token)
   chmodSync(open, 0o644)
   assert.throws(() => readTokenFile(open), /others can read the token file .*0644.*chmod 600/)
   writeFileSync(path, 'jc_an-api-key')
   assert.throws(() => readTokenFile(path), /no device token .* in /)
   assert.throws(() => readTokenFile(`${path}-none`), { code: 'ENOENT' })
+})
+
+test('a token has exactly the form that the server issues', (t) => {
+  const path = join(temporaryFolder(t), 'token')
+  const more = ['\nurl = "file:///etc/passwd"', '"', ' x', '\r\nX-A: b', 'a', '\0', 'ä', 'x'.repeat(5000)]
+  for (const wrong of [
+    ...more.map((each) => token + each),
+    '',
+    'jd_',
+    token.slice(0, -1),
+    `je${token.slice(2)}`,
+  ]) {
+    writeFileSync(path, wrong, { mode: 0o600 })
+    assert.throws(() => readTokenFile(path), /no device token .* in /, JSON.stringify(wrong))
+    assert.equal(isDeviceToken(wrong), false)
+  }
+  for (const other of [undefined, null, 1, [token], { toString: () => token }]) {
+    assert.equal(isDeviceToken(other), false)
+  }
+})
+
+test('the time zone is that of the machine, without asking for that of every country', (t) => {
+  const folder = temporaryFolder(t)
+  const [link, file] = [join(folder, 'localtime'), join(folder, 'timezone')]
+  const none = { tz: undefined, link: join(folder, 'none'), file }
+  assert.equal(timeZone(none), 'UTC')
+  symlinkSync('../usr/share/zoneinfo/America/Argentina/Ushuaia', link)
+  assert.equal(timeZone({ tz: undefined, link, file }), 'America/Argentina/Ushuaia')
+  assert.equal(timeZone({ tz: ':Europe/Berlin', link, file }), 'Europe/Berlin')
+  assert.equal(timeZone({ tz: 'Etc/UTC', link, file }), 'UTC')
+  const byIntl = Intl.DateTimeFormat().resolvedOptions().timeZone
+  for (const tz of ['CET-1CEST', '/etc/passwd', '../../x', 'a b/c']) {
+    assert.equal(timeZone({ tz, link, file }), byIntl, tz)
+  }
+  // A copy, as some installers make it.
+  writeFileSync(file, 'Asia/Tokyo\n')
+  assert.equal(timeZone({ tz: undefined, link: file, file }), 'Asia/Tokyo')
+})
+
+test('a log line is one line, whatever a stranger has put into it', () => {
+  const reason = `gone\n\u001b[2Jexecution 7, attempt 1: SUCCEEDED\u202e${'x'.repeat(10_000)}`
+  const line = logLine({ kind: 'disconnected', reason })
+  assert.match(line, /^connection lost: gone.{2}\[2Jexecution/u)
+  assert.doesNotMatch(line, /\p{Cc}|\p{Cf}/u)
+  assert.ok(line.length < 600)
 })
 
 test('a user without a name, as in a container, is called by its number', (t) => {

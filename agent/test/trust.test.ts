@@ -172,13 +172,29 @@ test('a file of keys has public Ed25519 keys and nothing else', () => {
 test('the highest version of a job is on disk, and a damaged file is not taken for an empty one', async (t) => {
   const file = join(temporaryFolder(t), 'versions.json')
   const seen = await SeenVersions.open(file)
-  assert.equal(seen.of('a'), 0)
-  await seen.raise('a', 3)
-  await seen.raise('__proto__', 2)
-  await seen.raise('a', 2)
+  const [one, two] = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string]
+  assert.deepEqual(seen.of('a'), { version: 0 })
+  await seen.record('a', { version: 3, sha256: one })
+  await seen.record('__proto__', { version: 2, sha256: one })
+  await seen.record('a', { version: 2, sha256: two })
+  await seen.record('a', { version: 3, sha256: two })
   const again = await SeenVersions.open(file)
-  assert.deepEqual([again.of('a'), again.of('__proto__'), again.of('toString')], [3, 2, 0])
-  for (const text of ['', '[]', '{"a":"3"}', readFileSync(file, 'utf8').slice(0, -3)]) {
+  const versions = [again.of('a'), again.of('__proto__'), again.of('toString')]
+  assert.deepEqual(versions, [{ version: 3, sha256: one }, { version: 2, sha256: one }, { version: 0 }])
+  // Of an earlier agent, which recorded only numbers.
+  writeFileSync(file, '{"a":3}')
+  const older = await SeenVersions.open(file)
+  assert.deepEqual(older.of('a'), { version: 3 })
+  await older.record('a', { version: 3, sha256: two })
+  assert.deepEqual((await SeenVersions.open(file)).of('a'), { version: 3, sha256: two })
+  for (const text of [
+    '',
+    '[]',
+    '{"a":"3"}',
+    '{"a":{"version":3}}',
+    '{"a":{"version":3,"sha256":"x"}}',
+    readFileSync(file, 'utf8').slice(0, -3),
+  ]) {
     writeFileSync(file, text)
     await assert.rejects(SeenVersions.open(file), /damaged/)
   }
@@ -195,4 +211,51 @@ test('does not start with a file of keys that others can change, or that has too
   await open(1)
   chmodSync(keysFile, 0o666)
   await assert.rejects(open(1), /can be written by everyone/)
+})
+
+test('a job that is signed for another audience is refused, and its version does not count', async (t) => {
+  const folder = temporaryFolder(t)
+  const [anna, keysFile] = [newAuthor(), join(folder, 'trusted.pem')]
+  writeFileSync(keysFile, anna.publicPem, { mode: 0o644 })
+  const open = (audience?: string) =>
+    Trust.open(
+      { keysFile, requiredSignatures: 1, ...(audience && { audience }) },
+      join(folder, 'versions.json'),
+      {
+        ...deps,
+        now: Date.now,
+      },
+    )
+  const check = (trust: Trust, version: number, more: Partial<SignedJob> = {}) => {
+    const job: SignedJob = { jobName: 'job', version, document: {}, ...more }
+    return trust.check(offer(job.document, { jobSignature: anna.sign(job) }))
+  }
+  const ours = await open('shop berlin')
+  await assert.rejects(check(ours, 9, { audience: 'shop lima' }), (error: Error) => {
+    assert.ok(error instanceof Refused)
+    assert.match(
+      error.message,
+      /for the audience "shop lima", and this device runs only what is for "shop berlin"/,
+    )
+    return true
+  })
+  await assert.rejects(
+    check(ours, 9),
+    /is for no audience, and this device runs only what is for "shop berlin"/,
+  )
+  await check(ours, 2, { audience: 'shop berlin' })
+  // The same version again, as often as it is run; with another content never.
+  await check(ours, 2, { audience: 'shop berlin' })
+  const another = { audience: 'shop berlin', document: { a: 1 } }
+  await assert.rejects(
+    check(ours, 2, another),
+    /version 2 has another content than the one that this device has seen/,
+  )
+  const again = await open('shop berlin')
+  await assert.rejects(check(again, 2, another), /has another content/)
+  await check(again, 3, another)
+  // Without an audience of its own the device does not ask for one.
+  const anybodys = await open()
+  await check(anybodys, 4, { audience: 'shop lima' })
+  await check(anybodys, 5)
 })

@@ -45,6 +45,25 @@ test('a device enrolls once, stores its token privately, and its agent carries o
   assert.equal(ended.json.execState, 'SUCCEEDED')
 })
 
+test('warns of a file with an enrollment token that others can read', async (t) => {
+  const folder = dataFolder(t)
+  const file = join(folder, 'enrollment-token')
+  writeFileSync(file, await newEnrollment({ maxUses: 2 }))
+  for (const [mode, device] of [
+    [0o644, 'enrolled-open'],
+    [0o600, 'enrolled-private'],
+  ] as const) {
+    chmodSync(file, mode)
+    const flags = ['--url', server.http, '--device', device, '--token-file', join(folder, device)]
+    const { code, stderr } = await runJobcast(['agent', 'enroll', ...flags, '--enrollment-token-file', file])
+    assert.equal(code, 0, stderr)
+    assert.equal(
+      /^Warning: others can read the enrollment token in .*: chmod 600/.test(stderr),
+      mode === 0o644,
+    )
+  }
+})
+
 test('explains in one sentence an exhausted enrollment token and an existing token file', async (t) => {
   const folder = dataFolder(t)
   const enrollment = await newEnrollment()

@@ -89,6 +89,24 @@ test('jobs sign signs the next version, put stores it, and get shows who has sig
   assert.equal((await get('jobs/restart')).version, 1)
 })
 
+test('jobs sign --audience signs for an audience, and a second author keeps it', async (t) => {
+  const { newKey, write, run, get } = await openDesk(t)
+  const [anna, ben] = [await newKey('anna.pem'), await newKey('ben.pem')]
+  const file = write('restart.yaml', restart)
+  const first = await run(['jobs', 'sign', file, '--key', anna.file, '--audience', 'shop berlin'])
+  assert.match(first.stderr, /Signed job restart, version 1, for shop berlin: 1 signature\./)
+  const second = await run(['jobs', 'sign', file, '--key', ben.file, '--json'])
+  assert.deepEqual(JSON.parse(second.stdout)[0].audience, 'shop berlin')
+  const envelope = envelopeIn(file)
+  assert.deepEqual([signedJobOf(envelope).audience, envelope.signatures.length], ['shop berlin', 2])
+  assert.equal((await run(['jobs', 'put', 'restart', '-f', file])).code, 0)
+  assert.deepEqual((await get('jobs/restart')).signatures, [envelope])
+  assert.match((await run(['jobs', 'get', 'restart'])).stdout, /signed for +shop berlin\n/)
+  // For another audience it is signed anew.
+  await run(['jobs', 'sign', file, '--key', anna.file, '--audience', 'shop lima'])
+  assert.deepEqual(envelopeIn(file).signatures.length, 1)
+})
+
 test('a second author adds a signature; a changed job is signed anew, as the next version', async (t) => {
   const { newKey, write, run, get } = await openDesk(t)
   const [anna, ben] = [await newKey('anna.pem'), await newKey('ben.pem')]
@@ -210,6 +228,8 @@ test('jobs sign refuses what cannot be right, and changes no file', async (t) =>
     [['--key', key, '--version', '0'], /--version/],
     [['--key', key, '--not-after', '2020-01-01'], /--not-after must be in the future/],
     [['--key', key, '--not-after', 'soon'], /must be a date or time/],
+    [['--key', key, '--audience', ''], /--audience must be a string of 1 to 128 characters/],
+    [['--key', key, '--audience', 'x'.repeat(129)], /--audience must be a string of 1 to 128 characters/],
     [[], /--key/],
   ]
   for (const [args, says] of wrong) {

@@ -1157,7 +1157,7 @@ export interface Rollout {
 export interface JobEnvelope {
   payloadType: 'application/vnd.jobcast.job+json'
   /**
-   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`
+   * Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters`, `notAfter` and `audience`
    */
   payload: string
   /**

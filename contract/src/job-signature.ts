@@ -17,7 +17,7 @@ export const JobEnvelope = Type.Object(
     payloadType: Type.Unsafe<typeof jobPayloadType>({ type: 'string', enum: [jobPayloadType] }),
     payload: base64(
       maxPayloadBytes,
-      'Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters` and `notAfter`',
+      'Canonical JSON (RFC 8785) of `jobName`, `version`, `document`, and if there are any `parameters`, `notAfter` and `audience`',
     ),
     signatures: Type.Array(
       Type.Object(

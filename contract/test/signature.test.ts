@@ -161,6 +161,12 @@ const refused: [name: string, signatures: unknown[], field: string, problem: Reg
     'signatures[0].payload.notAfter',
     /whole seconds/,
   ],
+  ...['""', '1', `"${'x'.repeat(129)}"`, '"a\\u001bb"'].map((audience): (typeof refused)[number] => [
+    `${audience.slice(0, 20)} for an audience`,
+    [payload(`{"audience":${audience},"document":{},"jobName":"restart","version":3}`)],
+    'signatures[0].payload.audience',
+    /1 to 128 characters/,
+  ]),
 ]
 
 for (const [name, signatures, field, problem] of refused) {

@@ -75,12 +75,12 @@ async function stageAgent(folder: string): Promise<string> {
   await buildAgent(folder, [recordModules(modules)])
   describePackage(folder, {
     workspace: 'agent',
-    bin: { 'jobcast-agent': 'jobcast-agent.js', 'jobcast-agent.sh': 'jobcast-agent.sh' },
+    bin: { 'jobcast-agent': 'jobcast-agent.cjs', 'jobcast-agent.sh': 'jobcast-agent.sh' },
     exports: {
       '.': { types: './types/index.d.ts', default: './index.js' },
       './package.json': './package.json',
     },
-    files: ['*.js', '*.sh', 'types', ...notices],
+    files: ['*.js', '*.cjs', '*.sh', 'types', ...notices],
   })
   writeNotices(folder, packagesOf(modules))
   return folder

@@ -22,7 +22,7 @@ const [thisNode, ...otherNodes] = await findNodes()
 assert.ok(thisNode)
 const installed = await installPackages(newTemporaryFolder())
 const program = installed.file('jobcast/bin/jobcast.js')
-const agent = installed.file('@jobcast/agent/jobcast-agent.js')
+const agent = installed.file('@jobcast/agent/jobcast-agent.cjs')
 
 test('publint finds nothing to say', async () => {
   for (const { path } of installed.tarballs) {

@@ -326,8 +326,7 @@ async function watchDisk(
 async function openTraces({ otlp }: Config, tell: Tell, takeDown: TakeDown): Promise<ExportSpan | undefined> {
   if (otlp === undefined) return undefined
   const { OtlpExporter } = await import('./observe/otlp-exporter.ts')
-  const onFailure = (error: unknown) => tell({ kind: 'background-failed', task: 'export traces', error })
-  const exporter = new OtlpExporter({ ...otlp, version: packageJson.version, onFailure })
+  const exporter = new OtlpExporter({ ...otlp, version: packageJson.version, tell })
   takeDown.add(() => exporter.stop())
   return exporter.add
 }

@@ -14,6 +14,7 @@ export type AgentFlags = {
   trust?: string
   requireSignature?: boolean
   requireSignatures?: string
+  audience?: string
 }
 
 export type EnrollFlags = {
@@ -89,6 +90,12 @@ export const agentFlags: readonly Flag[] = [
     argument: 'number',
     help: 'run only jobs that this many different ones of these keys have signed',
     env: 'JOBCAST_REQUIRE_SIGNATURES',
+  },
+  {
+    name: 'audience',
+    argument: 'name',
+    help: 'run a signed job only if it is signed for this audience (jobcast jobs sign --audience)',
+    env: 'JOBCAST_AUDIENCE',
   },
   {
     name: 'mqtt',

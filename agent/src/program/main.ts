@@ -15,7 +15,8 @@ import { runAgent } from './run-agent.ts'
 import { runEnroll } from './run-enroll.ts'
 
 const { stdout, stderr, env } = process
-process.exit(await main(process.argv.slice(2), { stdout, stderr, env, signals: process }))
+// Built as CommonJS, which has no await here.
+void main(process.argv.slice(2), { stdout, stderr, env, signals: process }).then((code) => process.exit(code))
 
 async function main(argv: string[], io: ProcessIo): Promise<ExitCode> {
   const isEnroll = argv[0] === 'enroll'

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { isNewDeviceId } from '@jobcast/contract'
+import { audienceProblem } from '@jobcast/contract/signature'
 import { type AgentOptions, defaultMaxOutputBytes, startAgent } from '../agent.ts'
 import type { AgentEvent } from '../events.ts'
 import { logLine } from '../log-lines.ts'
@@ -22,7 +23,7 @@ export async function runAgent(io: ProcessIo, flags: AgentFlags): Promise<ExitCo
         `Warning: the token is sent in clear text to ${options.server.url}; use https, wss or mqtts.\n`,
       )
     }
-    const agent = await startAgent({ ...options, tell: printTo(stdout) })
+    const agent = await startAgent({ ...options, tell: printTo(io) })
     await untilSignal(io)
     await agent.stop()
     return exitCode.ok
@@ -116,14 +117,18 @@ function serverOf({ url, mqtt, http }: AgentFlags): AgentOptions['server'] {
 }
 
 /** As many as are required, at least one with --require-signature. */
-function trustOf({ trust, requireSignature, requireSignatures }: AgentFlags): AgentOptions['trust'] {
+function trustOf(flags: AgentFlags): AgentOptions['trust'] {
+  const { trust, requireSignature, requireSignatures, audience } = flags
   const given = Number(requireSignatures ?? 0)
   if (requireSignatures !== undefined && !(Number.isSafeInteger(given) && given >= 1)) {
     throw new Error('--require-signatures must be a positive integer')
   }
   const requiredSignatures = Math.max(given, requireSignature ? 1 : 0)
-  if (trust !== undefined) return { keysFile: trust, requiredSignatures }
-  if (requiredSignatures > 0) throw new Error('--trust must name the file of the keys that are trusted')
+  const problem = audience === undefined ? undefined : audienceProblem(audience)
+  if (problem !== undefined) throw new Error(`--audience ${problem}`)
+  if (trust !== undefined) return { keysFile: trust, requiredSignatures, ...(audience && { audience }) }
+  if (requiredSignatures > 0 || audience !== undefined)
+    throw new Error('--trust must name the file of the keys that are trusted')
   return undefined
 }
 
@@ -139,11 +144,12 @@ function defaultStateFolder(device: string): string {
 }
 
 /** An outage of days is one line, not one per attempt. */
-function printTo(stdout: ProcessIo['stdout']): (event: AgentEvent) => void {
+function printTo({ stdout, stderr }: ProcessIo): (event: AgentEvent) => void {
   let lastLine = ''
   return (event) => {
     const line = logLine(event)
-    if (line !== lastLine) stdout.write(`${line}\n`)
+    const stream = event.kind === 'handlers-writable' ? stderr : stdout
+    if (line !== lastLine) stream.write(`${line}\n`)
     lastLine = line
   }
 }

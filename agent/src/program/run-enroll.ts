@@ -1,6 +1,6 @@
 // Fetches a device's first token, for `jobcast-agent enroll`.
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { enrollDevice } from '../enroll.ts'
 import { httpAddress } from '../server-address.ts'
 import type { EnrollFlags } from './flags.ts'
@@ -19,10 +19,15 @@ export async function runEnroll(io: ProcessIo, flags: EnrollFlags): Promise<Exit
 
 class WrongUsage extends Error {}
 
-async function enroll({ env }: ProcessIo, flags: EnrollFlags): Promise<void> {
+async function enroll({ env, stderr }: ProcessIo, flags: EnrollFlags): Promise<void> {
   const { url, device, tokenFile, enrollmentTokenFile, name } = flags
   if (!url || !device || !tokenFile) throw new WrongUsage('--url, --device and --token-file are required')
   const enrollmentToken = readEnrollmentToken(enrollmentTokenFile, env)
+  if (enrollmentTokenFile && isForOthers(enrollmentTokenFile)) {
+    stderr.write(
+      `Warning: others can read the enrollment token in ${enrollmentTokenFile}: chmod 600 ${enrollmentTokenFile}\n`,
+    )
+  }
   await enrollDevice({
     server: asUsage(() => httpAddress(url)),
     deviceId: device,
@@ -36,10 +41,15 @@ function readEnrollmentToken(file: string | undefined, env: NodeJS.ProcessEnv): 
   const token = file
     ? asUsage(() => readFileSync(file === '-' ? 0 : file, 'utf8')).trim()
     : env.JOBCAST_ENROLLMENT_TOKEN
-  if (token?.startsWith('je_')) return token
+  if (token !== undefined && /^je_[0-9A-Za-z]{48}$/.test(token)) return token
   throw new WrongUsage(
     '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_…)',
   )
+}
+
+/** Where `-` is standard input. */
+function isForOthers(file: string): boolean {
+  return file !== '-' && (statSync(file).mode & 0o077) !== 0
 }
 
 function asUsage<T>(read: () => T): T {

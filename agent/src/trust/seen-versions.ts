@@ -1,15 +1,23 @@
-// The highest version of each signed job that this device has accepted. On disk before the job is started, so that nobody
-// who has taken the server can go back to a version that its author has replaced.
+// The highest version of each signed job that this device has accepted, and the hash of what was signed. On disk before the job
+// is started, so that nobody who has taken the server can go back to a version that its author has replaced, or give another
+// content to one that the device has seen.
 
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { parseObject } from '../transport.ts'
+import { asObject, parseObject } from '../transport.ts'
+
+export type Seen = {
+  /** 0 if none. */
+  version: number
+  /** Of the signed payload, in hex. Undefined where an earlier agent has recorded only the version. */
+  sha256?: string
+}
 
 export class SeenVersions {
   readonly #path: string
-  readonly #versions: Map<string, number>
+  readonly #versions: Map<string, Seen>
 
-  private constructor(path: string, versions: Map<string, number>) {
+  private constructor(path: string, versions: Map<string, Seen>) {
     this.#path = path
     this.#versions = versions
   }
@@ -20,22 +28,20 @@ export class SeenVersions {
       if (error.code !== 'ENOENT') throw error
     })
     const read = text === undefined ? {} : parseObject(text)
-    const entries = Object.entries(read ?? {})
-    if (read === undefined || entries.some(([, version]) => !Number.isSafeInteger(version))) {
-      throw new Error('it is damaged')
-    }
-    return new SeenVersions(path, new Map(entries as [string, number][]))
+    if (read === undefined) throw new Error('it is damaged')
+    return new SeenVersions(path, new Map(Object.entries(read).map(([name, value]) => [name, seenOf(value)])))
   }
 
-  /** 0 if none. */
-  of(jobName: string): number {
-    return this.#versions.get(jobName) ?? 0
+  of(jobName: string): Seen {
+    return this.#versions.get(jobName) ?? { version: 0 }
   }
 
-  /** Resolves once it is on disk. */
-  async raise(jobName: string, version: number): Promise<void> {
-    if (version <= this.of(jobName)) return
-    const versions = new Map(this.#versions).set(jobName, version)
+  /** Resolves once it is on disk. A lower version, or what is recorded already, changes nothing. */
+  async record(jobName: string, seen: Seen): Promise<void> {
+    const before = this.of(jobName)
+    if (seen.version < before.version) return
+    if (seen.version === before.version && before.sha256 !== undefined) return
+    const versions = new Map(this.#versions).set(jobName, seen)
     const draft = `${this.#path}.new`
     const file = await open(draft, 'w', 0o600)
     try {
@@ -51,6 +57,20 @@ export class SeenVersions {
     } finally {
       await folder.close()
     }
-    this.#versions.set(jobName, version)
+    this.#versions.set(jobName, seen)
   }
+}
+
+/** An earlier agent wrote only the number. */
+function seenOf(value: unknown): Seen {
+  if (isVersion(value)) return { version: value }
+  const { version, sha256 } = asObject(value) ?? {}
+  if (isVersion(version) && typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)) {
+    return { version, sha256 }
+  }
+  throw new Error('it is damaged')
+}
+
+function isVersion(value: unknown): value is number {
+  return Number.isSafeInteger(value)
 }

@@ -1,8 +1,9 @@
 // Decides what may run on a device that trusts authors, not its server: only what enough of them have signed, for this job,
-// not expired, and in no lower version than before.
+// for this audience, not expired, in no lower version than before, and each version with one content.
 
+import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
-import { isExpired, SignatureError } from '@jobcast/contract/signature'
+import { canonicalJson, isExpired, SignatureError, type SignedJob } from '@jobcast/contract/signature'
 import { Refused } from '../document-fields.ts'
 import type { Offered } from '../offered.ts'
 import { StartRefused } from '../start-refused.ts'
@@ -16,6 +17,8 @@ export type TrustOptions = {
   keysFile: string
   /** How many different keys must have signed; 0: jobs without signatures run as well. */
   requiredSignatures: number
+  /** What is signed for another audience, or for none, is refused. Undefined: it is not checked. */
+  audience?: string
 }
 
 export type TrustDeps = FillDeps & { now: () => number }
@@ -75,17 +78,35 @@ export class Trust {
     if (jobName !== offered.jobName) {
       throw new Refused(`the signature is of the job "${jobName}", and this is "${offered.jobName ?? ''}"`)
     }
+    this.#checkAudience(signed)
     if (isExpired(signed, this.#deps.now()))
       throw new Refused(`the signature was valid until ${signed.notAfter}`)
+    const sha256 = createHash('sha256').update(canonicalJson(signed)).digest('hex')
     const seen = this.#seen.of(jobName)
-    if (version < seen) {
-      throw new Refused(`its version ${version} is older than version ${seen}, which this device has seen`)
+    if (version < seen.version) {
+      throw new Refused(
+        `its version ${version} is older than version ${seen.version}, which this device has seen`,
+      )
+    }
+    if (version === seen.version && (seen.sha256 ?? sha256) !== sha256) {
+      throw new Refused(`its version ${version} has another content than the one that this device has seen`)
     }
     const filled = fillSigned(signed, offered, this.#deps)
-    await this.#seen.raise(jobName, version).catch((error: Error) => {
+    await this.#seen.record(jobName, { version, sha256 }).catch((error: Error) => {
       throw new Refused(`the agent cannot write to its disk: ${error.message}`)
     })
     return filled
+  }
+
+  /** Before its version counts: a higher one of somebody else would keep out the genuine ones. */
+  #checkAudience({ audience: signedFor }: SignedJob): void {
+    const { audience } = this.#options
+    if (audience === undefined || audience === signedFor) return
+    throw new Refused(
+      signedFor === undefined
+        ? `the signature is for no audience, and this device runs only what is for "${audience}"`
+        : `the signature is for the audience "${signedFor}", and this device runs only what is for "${audience}"`,
+    )
   }
 }
 

@@ -24,7 +24,7 @@ const script = fileURLToPath(new URL('../../bin/jobcast-agent.sh', import.meta.u
 const shells: string[][] = [['dash'], ['busybox', 'ash'], ['bash', '--posix']]
 
 export async function findPrograms(): Promise<AgentProgram[]> {
-  const file = join(newTemporaryFolder(), 'jobcast-agent.mjs')
+  const file = join(newTemporaryFolder(), 'jobcast-agent.cjs')
   await bundle('src/program/main.ts', file)
   const node = { name: 'jobcast-agent', words: [process.execPath, file], isShell: false, isOther: false }
   return [node, ...findShellPrograms()]

@@ -1,6 +1,7 @@
 // jobcast jobs sign: signs jobs in a file with the key of their author.
 
 import { isJobcastError, Jobcast } from '@jobcast/client'
+import { audienceProblem } from '@jobcast/contract/signature'
 import type { Command } from 'commander'
 import { ownerCommand, withOut } from '../define/owner-command.ts'
 import { UsageError } from '../errors/usage-error.ts'
@@ -16,6 +17,7 @@ type SignFlags = AccessFlags & {
   name?: string
   version?: number
   notAfter?: string
+  audience?: string
   out?: string
 }
 
@@ -34,6 +36,10 @@ export function signCommand(): Command {
       wholeNumber(1),
     )
     .option('--not-after <when>', 'devices start it until then: such as 90d or 2027-01-31', instantAhead)
+    .option(
+      '--audience <name>',
+      'only devices with this --audience start it (those without one start it too)',
+    )
     .option('--out <file>', 'write to this file instead')
     .addHelpText(
       'after',
@@ -47,9 +53,11 @@ export function signCommand(): Command {
         const key = readSigningKey(flags.key)
         const jobFile = readJobFile(file, flags.name)
         const notAfter = flags.notAfter === undefined ? undefined : wholeSeconds(flags.notAfter)
-        const { version } = flags
+        const { version, audience } = flags
+        const problem = audience === undefined ? undefined : audienceProblem(audience)
+        if (problem !== undefined) throw new UsageError(`--audience ${problem}`)
         const stored = (jobName: string) => readStored(flags, io.env, jobName)
-        const wish = { version, notAfter, stored, warn: (text: string) => out.say(text) }
+        const wish = { version, notAfter, audience, stored, warn: (text: string) => out.say(text) }
         const results: SignedResult[] = []
         for (const job of jobFile.jobs) {
           const result = await signJob(job, key, wish)
@@ -59,10 +67,11 @@ export function signCommand(): Command {
         jobFile.write(flags.out ?? file)
         for (const result of results) out.say(inWords(result))
         out.show(
-          results.map(({ signed: { jobName, version, notAfter = null }, envelope }) => ({
+          results.map(({ signed: { jobName, version, notAfter = null, audience = null }, envelope }) => ({
             jobName,
             version,
             notAfter,
+            audience,
             keyIds: envelope.signatures.map(({ keyid }) => keyid),
           })),
           () => '',
@@ -72,10 +81,11 @@ export function signCommand(): Command {
 }
 
 function inWords({ signed, envelope: { signatures }, replaced }: SignedResult): string {
+  const audience = signed.audience === undefined ? '' : `, for ${signed.audience}`
   const until = signed.notAfter === undefined ? '' : `, valid until ${signed.notAfter}`
   const count = signatures.length === 1 ? '1 signature' : `${signatures.length} signatures`
   const before = replaced === 0 ? '' : ' The signatures that it had were of something else and are gone.'
-  return `Signed job ${signed.jobName}, version ${signed.version}${until}: ${count}.${before}`
+  return `Signed job ${signed.jobName}, version ${signed.version}${audience}${until}: ${count}.${before}`
 }
 
 /** As in what is signed. */

@@ -11,8 +11,12 @@ export function signatureFields({ signatures: [envelope] }: Pick<Job, 'signature
 
 function contentFields(envelope: Job['signatures'][number]): Record<string, string> {
   try {
-    const { version, notAfter } = signedJobOf(envelope)
-    return { 'signed version': String(version), ...(notAfter !== undefined && { 'signed until': notAfter }) }
+    const { version, notAfter, audience } = signedJobOf(envelope)
+    return {
+      'signed version': String(version),
+      ...(audience !== undefined && { 'signed for': audience }),
+      ...(notAfter !== undefined && { 'signed until': notAfter }),
+    }
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error
     return { 'signed version': 'unreadable' }

@@ -20,6 +20,7 @@ import type { FileJob } from './job-file.ts'
 export type Wish = {
   version: number | undefined
   notAfter: string | undefined
+  audience: string | undefined
   /** As the service has it: asked only if the flags do not say the version. Undefined: there is none. */
   stored: (jobName: string) => Promise<Stored | undefined>
   /** Gets told if it could not be asked, and the version of the file is taken instead. */
@@ -36,7 +37,7 @@ export async function signJob(job: FileJob, key: SigningKey, wish: Wish): Promis
     const more = before && (await addedTo(before, job, key, wish))
     if (more) return more
     const version = wish.version ?? nextVersion(await wish.stored(job.jobName))
-    const signed = partsOf(job, version, wish.notAfter)
+    const signed = partsOf(job, { ...wish, version })
     return { signed, envelope: envelopeOf(signed, key), replaced: before?.signatures.length ?? 0 }
   } catch (error) {
     if (error instanceof SignatureError) throw new UsageError(`job ${job.jobName}: ${error.message}`)
@@ -45,9 +46,13 @@ export async function signJob(job: FileJob, key: SigningKey, wish: Wish): Promis
 }
 
 /** What the envelope is of, if that is still what is to be signed. */
-function keptJob(before: Envelope, job: FileJob, { version, notAfter }: Wish): SignedJob | undefined {
+function keptJob(before: Envelope, job: FileJob, wish: Wish): SignedJob | undefined {
   const signed = signedJobOf(before)
-  const wanted = partsOf(job, version ?? signed.version, notAfter ?? signed.notAfter)
+  const wanted = partsOf(job, {
+    version: wish.version ?? signed.version,
+    notAfter: wish.notAfter ?? signed.notAfter,
+    audience: wish.audience ?? signed.audience,
+  })
   return canonicalJson(wanted) === canonicalJson(signed) ? signed : undefined
 }
 
@@ -83,7 +88,9 @@ function nextVersion(stored: Stored | undefined): number {
   return (stored?.version ?? 0) + 1
 }
 
-function partsOf({ jobName, content }: FileJob, version: number, notAfter: string | undefined): SignedJob {
+type Chosen = Pick<Wish, 'notAfter' | 'audience'> & { version: number }
+
+function partsOf({ jobName, content }: FileJob, { version, notAfter, audience }: Chosen): SignedJob {
   const { document = {}, parameters } = content as Pick<SignedJob, 'parameters'> & {
     document?: SignedJob['document']
   }
@@ -93,6 +100,7 @@ function partsOf({ jobName, content }: FileJob, version: number, notAfter: strin
     document,
     ...(parameters && { parameters }),
     ...(notAfter !== undefined && { notAfter }),
+    ...(audience !== undefined && { audience }),
   }
 }
 

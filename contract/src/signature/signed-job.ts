@@ -1,5 +1,5 @@
 // What the author of a job signs: its name, its version, the document with its placeholders, the schema of its parameters,
-// and until when it may be started. As canonical JSON, the payload of an envelope.
+// until when it may be started, and for whom it is. As canonical JSON, the payload of an envelope.
 
 import { canonicalJson } from './canonical-json.ts'
 import { type Envelope, mergeEnvelopes, readEnvelope, within } from './envelope.ts'
@@ -15,10 +15,21 @@ export type SignedJob = {
   parameters?: Json
   /** UTC in whole seconds: texts of this form compare like the instants that they name. */
   notAfter?: string
+  /** For whom it is, such as a service or an owner: devices that belong to another one refuse it. */
+  audience?: string
 }
 
 const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
-const fields = ['jobName', 'version', 'document', 'parameters', 'notAfter']
+const fields = ['jobName', 'version', 'document', 'parameters', 'notAfter', 'audience']
+const maxAudienceLength = 128
+
+/** Completes "audience …"; undefined if it is one. */
+export function audienceProblem(value: unknown): string | undefined {
+  const isText = typeof value === 'string' && value !== '' && value.length <= maxAudienceLength
+  return isText && !/[\p{Cc}\p{Cs}]/u.test(value)
+    ? undefined
+    : `must be a string of 1 to ${maxAudienceLength} characters without control characters`
+}
 
 /** Throws SignatureError if no device would accept it. */
 export function signedPayload(job: SignedJob): Uint8Array {
@@ -43,6 +54,8 @@ export function readSignedJob(payload: Uint8Array): SignedJob {
   if (notAfter !== undefined && !isInstant(notAfter)) {
     throw wrong('notAfter', 'must be an instant in UTC and whole seconds such as 2027-01-31T00:00:00Z')
   }
+  const problem = job.audience === undefined ? undefined : audienceProblem(job.audience)
+  if (problem !== undefined) throw wrong('audience', problem)
   return job as SignedJob
 }
 

@@ -9,6 +9,9 @@ export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'
 /** Not its URL, which may contain a secret. */
 type WebhookName = { webhookName: string; ownerNo: number }
 
+/** Too many wait; the collector did not answer for minutes; it will not take them; the service stops. */
+export type SpansDropped = 'queue-full' | 'retries-exhausted' | 'refused' | 'stopped'
+
 export type ServiceEvent =
   | {
       kind: 'request-answered'
@@ -49,6 +52,10 @@ export type ServiceEvent =
   | { kind: 'other-history' }
   | { kind: 'background-failed'; task: string; error: unknown }
   | { kind: 'dispatch-failed'; error: unknown }
+  | { kind: 'spans-sent'; count: number }
+  /** Once for each batch, which is tried again. */
+  | { kind: 'span-export-failed'; error: unknown; waiting: number }
+  | { kind: 'spans-dropped'; count: number; reason: SpansDropped; error?: unknown }
   | ({
       kind: 'webhook-attempted'
       eventId: number

@@ -223,6 +223,17 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
     case 'webhooks-failed':
       log.error({ err: event.error }, 'could not process webhooks; will retry')
       return
+    case 'span-export-failed':
+      log.warn(
+        { waiting: event.waiting, err: event.error },
+        'could not send spans to the collector; will retry',
+      )
+      return
+    case 'spans-dropped': {
+      const { count, reason, error } = event
+      log.warn({ count, reason, ...(error !== undefined && { err: error }) }, 'dropped spans')
+      return
+    }
     case 'background-failed':
       log.error({ task: event.task, err: event.error }, 'background task failed; will retry')
       return

@@ -100,6 +100,17 @@ export function buildMetrics(): Metrics {
     labelNames: ['outcome'],
     registers,
   })
+  const spansSent = new Counter({
+    name: 'jobcast_spans_sent_total',
+    help: 'Spans that the OpenTelemetry collector has accepted',
+    registers,
+  })
+  const spansDropped = new Counter({
+    name: 'jobcast_spans_dropped_total',
+    help: 'Spans that were not sent: too many waiting, retries exhausted, refused by the collector, or stopped',
+    labelNames: ['reason'],
+    registers,
+  })
   const unavailable = new Counter({
     name: 'jobcast_storage_unavailable_total',
     help: 'Seconds in which the storage was not available: disk full or failing',
@@ -145,6 +156,12 @@ export function buildMetrics(): Metrics {
       case 'webhook-attempted':
         webhookAttempts.inc({ outcome: outcomeOf(event) })
         product(event)
+        return
+      case 'spans-sent':
+        spansSent.inc(event.count)
+        return
+      case 'spans-dropped':
+        spansDropped.inc({ reason: event.reason }, event.count)
         return
       case 'storage-unavailable':
         unavailable.inc()
