@@ -212,6 +212,24 @@ export const settings = {
     argument: 'number',
     help: 'event streams and followed outputs of one owner, per node; 0: no limit',
   },
+  'max-key-body-bytes': {
+    kind: 'quota',
+    default: 32 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'request bodies of one API key or device that have not arrived whole, per node; a single body may have any size; 0: no limit',
+  },
+  'max-owner-body-bytes': {
+    kind: 'quota',
+    default: 64 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'request bodies of one owner that have not arrived whole, per node; 0: no limit',
+  },
+  'max-node-body-bytes': {
+    kind: 'quota',
+    default: 256 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'request bodies of all that have not arrived whole, per node; those up to 16 KiB are accepted nevertheless; 0: no limit',
+  },
   'trusted-proxies': {
     kind: 'text',
     default: undefined,

@@ -16,6 +16,7 @@ import { secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
 import type { WindowDeps } from '../domain/window.ts'
+import type { BodyBudget } from '../limits/body-budget.ts'
 import type { IsTrustedProxy } from '../limits/client-address.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { Tell } from '../observe/events.ts'
@@ -32,6 +33,7 @@ import { compressAnswers } from './compress.ts'
 import { keepConnections } from './connections.ts'
 import { addConsole } from './console.ts'
 import { allowOrigins } from './cors.ts'
+import { countBodies } from './count-bodies.ts'
 import { failureTeller, replyWithErrors } from './error-reply.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
@@ -89,6 +91,7 @@ export type AppDeps = TriggerDeps &
     sessionUse: SessionUse
     health: HealthCheck
     limits: RateLimits
+    bodies: BodyBudget
     tell: Tell
     metrics: Metrics
     streams: StreamCounts
@@ -152,6 +155,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSecurityHeaders(app, options.tls !== undefined)
   allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
+  countBodies(app, deps.bodies)
   refuseUnknownRoutes(app)
 
   compressAnswers(app)
