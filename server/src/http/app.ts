@@ -35,12 +35,14 @@ import { addConsole } from './console.ts'
 import { allowOrigins } from './cors.ts'
 import { countBodies } from './count-bodies.ts'
 import { failureTeller, replyWithErrors } from './error-reply.ts'
+import { countBegunRequests, feedAllInTurns } from './feed-in-turns.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { serveOneByOne } from './pipelining.ts'
 import { servePlainSockets } from './plain-sockets.ts'
 import { servePlainTriggers } from './plain-trigger.ts'
+import { refuseCutAddresses } from './refuse-cut-addresses.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { describeRefusals } from './route-refusals.ts'
 import { addDevices } from './routes/devices.ts'
@@ -193,7 +195,8 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   options.addRoutes?.(app)
   routes.finish()
   const { tls, corsOrigins = [] } = options
-  if (corsOrigins.length === 0) {
+  const takesPlain = corsOrigins.length === 0
+  if (takesPlain) {
     const headers = ['content-type', 'application/json; charset=utf-8', ...headersOfOwners(tls !== undefined)]
     const parts = { deps, connections, tellFailure, headers }
     const [nextRequestId, checkBody] = [
@@ -203,7 +206,10 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     servePlainTriggers(app.server, { ...parts, nextRequestId, checkBody })
     if (!tls) servePlainSockets(app, { ...parts, nextRequestId, checkBody })
   }
-  serveOneByOne(app.server)
+  // Plain sockets are fed so when they become Node's.
+  if (tls || !takesPlain) feedAllInTurns(app.server)
+  serveOneByOne(app.server, refuseCutAddresses(app.server, deps, options.isTrustedProxy))
+  countBegunRequests(app.server)
   return app
 }
 
