@@ -128,6 +128,12 @@ export const settings = {
     argument: 'per second',
     help: 'requests or MQTT packets per device; 0: no limit',
   },
+  'session-rate': {
+    kind: 'rate',
+    default: 5,
+    argument: 'per second',
+    help: 'sessions and tickets made per API key, and per owner and address; 0: no limit',
+  },
   'max-execution-reports': {
     kind: 'quota',
     default: 1_000_000,

@@ -9,7 +9,7 @@ export type Rates = Record<LimitName, number>
 /** How many seconds' worth may come at once. */
 const burstSeconds = 10
 
-export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 }
+export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
 
 export class RateLimits {
   readonly #buckets: Partial<Record<LimitName, TokenBuckets>> = {}

@@ -56,7 +56,7 @@ test('a large body arrives whole, and what follows it is a request of its own', 
   assert.equal(all(), 4)
 })
 
-const unlimited = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 }
+const unlimited = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
 
 /** Whether a new connection is closed before it is answered. */
 async function isRefused(http: string): Promise<boolean> {
