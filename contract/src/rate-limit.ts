@@ -1,6 +1,6 @@
 // Rate limits, as errors and their headers name them.
 
-export const limitNames = ['address', 'sign-in', 'key', 'owner', 'device'] as const
+export const limitNames = ['address', 'sign-in', 'key', 'owner', 'device', 'session'] as const
 export type LimitName = (typeof limitNames)[number]
 
 /** A limit that was exceeded. */

@@ -18,6 +18,7 @@ import type { Store } from './domain/ports/store.ts'
 import type { Quotas } from './domain/quotas.ts'
 import { countConfirmed, matchDevices } from './domain/rollout-selectors.ts'
 import { groupWrites } from './group-writes.ts'
+import { BodyBudget } from './limits/body-budget.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
@@ -96,6 +97,7 @@ export function buildParts(options: PartsOptions) {
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
+    bodies: new BodyBudget(quotas, (quota) => tell({ kind: 'body-refused', quota })),
     quotaCounts: new QuotaCounts({ store, quotas, now, elapsed }),
     streams: new StreamCounts(quotas),
     runningKeys: new Set<string>(),
@@ -196,6 +198,11 @@ export function buildParts(options: PartsOptions) {
     'Rollouts, schedules and timers whose last two tries or more on this node have failed',
     ['kind'],
     () => failing.counts().map(({ kind, count }) => ({ labels: { kind }, value: count })),
+  )
+  metrics.gauge(
+    'jobcast_unfinished_body_bytes',
+    'Bytes of request bodies that have not arrived whole',
+    () => shared.bodies.heldBytes,
   )
   addServiceLevels(metrics, store, now)
   return { ...shared, rollouts, schedules, matching, dispatcher, link: dispatcher, sessions: dispatcher }

@@ -194,6 +194,7 @@ function readRates(read: Read): Rates {
     key: read('key-rate') as number,
     owner: read('owner-rate') as number,
     device: read('device-rate') as number,
+    session: read('session-rate') as number,
   }
 }
 

@@ -128,6 +128,12 @@ export const settings = {
     argument: 'per second',
     help: 'requests or MQTT packets per device; 0: no limit',
   },
+  'session-rate': {
+    kind: 'rate',
+    default: 5,
+    argument: 'per second',
+    help: 'sessions and tickets made per API key, and per owner and address; 0: no limit',
+  },
   'max-execution-reports': {
     kind: 'quota',
     default: 1_000_000,
@@ -211,6 +217,24 @@ export const settings = {
     default: 4000,
     argument: 'number',
     help: 'event streams and followed outputs of one owner, per node; 0: no limit',
+  },
+  'max-key-body-bytes': {
+    kind: 'quota',
+    default: 32 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'request bodies of one API key or device that have not arrived whole, per node; a single body may have any size; 0: no limit',
+  },
+  'max-owner-body-bytes': {
+    kind: 'quota',
+    default: 64 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'request bodies of one owner that have not arrived whole, per node; 0: no limit',
+  },
+  'max-node-body-bytes': {
+    kind: 'quota',
+    default: 256 * 1024 * 1024,
+    argument: 'bytes',
+    help: 'request bodies of all that have not arrived whole, per node; those up to 16 KiB are accepted nevertheless; 0: no limit',
   },
   'trusted-proxies': {
     kind: 'text',

@@ -45,7 +45,7 @@ export async function openServer(t: Ending, options: ServerOptions = {}): Promis
     maxOutputBytes: 10 * 1024 * 1024,
     minFreeDiskBytes: 0,
     quotas: noQuotas,
-    rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 },
+    rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 },
     metrics: { host: '127.0.0.1', port: 0, isDefaultPort: false, isOnApi: true },
     cancelDeadlineSeconds: 60,
     sessionIdleSeconds: 3600,

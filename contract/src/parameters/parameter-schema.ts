@@ -1,7 +1,8 @@
 // The schema of a job's parameters: the part of JSON Schema 2020-12 that describes an object of plain values.
 
-import { compilePattern } from './linear-pattern.ts'
+import { MatchBudget } from './linear-pattern.ts'
 import { ParameterError } from './parameter-error.ts'
+import { patternCache } from './pattern-cache.ts'
 import { PatternError } from './pattern-syntax.ts'
 import type { ParameterValue } from './template.ts'
 import { valueProblem } from './value-problem.ts'
@@ -48,8 +49,13 @@ export type ParameterSchema = {
 /** Of the schema as JSON, and of the values as JSON. */
 export const maxParametersBytes = 16 * 1024
 export const maxParameters = 64
+/** Of all patterns of a schema, with their repetitions. */
+export const maxSchemaSteps = 4000
 export const schemaDialect = 'https://json-schema.org/draft/2020-12/schema'
 const nameRule = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+
+/** `steps`: of the patterns up to here. */
+type SchemaWork = { budget: MatchBudget; steps: number }
 
 type Keyword = 'text' | 'boolean' | 'count' | 'number' | 'list' | 'value' | 'pattern' | 'items' | 'type'
 const anyKeywords: Record<string, Keyword> = {
@@ -109,7 +115,7 @@ export function checkParameterSchema(value: unknown, at = 'parameters'): Paramet
     throw new ParameterError(`${at}.$schema`, `must be ${schemaDialect}`)
   }
   if (schema.type !== 'object') throw new ParameterError(`${at}.type`, 'must be "object"')
-  for (const name of ['title', 'description']) checkKeyword(schema[name], 'text', `${at}.${name}`)
+  for (const name of ['title', 'description']) checkText(schema[name], `${at}.${name}`)
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
     throw new ParameterError(
       `${at}.additionalProperties`,
@@ -123,6 +129,7 @@ export function checkParameterSchema(value: unknown, at = 'parameters'): Paramet
 }
 
 function checkProperties(properties: Record<string, unknown>, at: string): void {
+  const work = { budget: new MatchBudget(), steps: 0 }
   const names = Object.keys(properties)
   if (names.length > maxParameters) throw new ParameterError(at, `must have at most ${maxParameters} entries`)
   const variables = new Map<string, string>()
@@ -140,7 +147,7 @@ function checkProperties(properties: Record<string, unknown>, at: string): void 
       )
     }
     variables.set(parameterVariable(name), name)
-    checkProperty(properties[name], field)
+    checkProperty(properties[name], field, work)
   }
 }
 
@@ -155,7 +162,7 @@ function checkRequired(required: unknown, properties: Record<string, unknown>, a
   }
 }
 
-function checkProperty(value: unknown, at: string, isItem = false): void {
+function checkProperty(value: unknown, at: string, work: SchemaWork, isItem = false): void {
   const property = asObject(value, at, 'an object with a type')
   const types: readonly string[] = isItem ? scalarTypes : [...scalarTypes, 'array']
   if (typeof property.type !== 'string' || !types.includes(property.type)) {
@@ -164,13 +171,13 @@ function checkProperty(value: unknown, at: string, isItem = false): void {
   const keywords = keywordsOf[property.type] as Record<string, Keyword>
   refuseOthers(property, Object.keys(keywords), at)
   for (const [name, keyword] of Object.entries(keywords))
-    checkKeyword(property[name], keyword, `${at}.${name}`)
+    checkKeyword(property[name], keyword, `${at}.${name}`, work)
   if (property.type === 'array' && property.items === undefined) {
     throw new ParameterError(`${at}.items`, 'is missing: an array says of what type its items are')
   }
   if (isItem) refuseInItems(property, at)
   checkRanges(property as ParameterProperty, at)
-  checkOwnValues(property as ParameterProperty, at)
+  checkOwnValues(property as ParameterProperty, at, work.budget)
 }
 
 /** A range without a value in it is a mistake: nobody could ever give the parameter. */
@@ -185,9 +192,13 @@ function checkRanges(property: ParameterProperty, at: string): void {
   }
 }
 
-function checkKeyword(value: unknown, keyword: Keyword, at: string): void {
+function checkText(value: unknown, at: string): void {
+  if (value !== undefined && typeof value !== 'string') throw new ParameterError(at, 'must be text')
+}
+
+function checkKeyword(value: unknown, keyword: Keyword, at: string, work: SchemaWork): void {
   if (value === undefined) return
-  if (keyword === 'text' && typeof value !== 'string') throw new ParameterError(at, 'must be text')
+  if (keyword === 'text') checkText(value, at)
   if (keyword === 'boolean' && typeof value !== 'boolean')
     throw new ParameterError(at, 'must be true or false')
   if (keyword === 'count' && !(Number.isSafeInteger(value) && (value as number) >= 0)) {
@@ -200,18 +211,21 @@ function checkKeyword(value: unknown, keyword: Keyword, at: string): void {
   if (keyword === 'list' && !(Array.isArray(value) && value.length > 0)) {
     throw new ParameterError(at, 'must be a list with at least one value')
   }
-  if (keyword === 'pattern') checkPattern(value, at)
-  if (keyword === 'items') checkProperty(value, at, true)
+  if (keyword === 'pattern') checkPattern(value, at, work)
+  if (keyword === 'items') checkProperty(value, at, work, true)
 }
 
-function checkPattern(value: unknown, at: string): void {
+function checkPattern(value: unknown, at: string, work: SchemaWork): void {
   if (typeof value !== 'string') throw new ParameterError(at, 'must be text')
   try {
-    compilePattern(value)
+    work.steps += patternCache.get(value).size
   } catch (error) {
     if (!(error instanceof PatternError)) throw error
     throw new ParameterError(at, `is no supported regular expression: ${error.message}`)
   }
+  if (work.steps <= maxSchemaSteps) return
+  const rule = `all patterns of a job together have at most ${maxSchemaSteps} steps, with their repetitions`
+  throw new ParameterError(at, `is too large: ${rule}`)
 }
 
 function refuseInItems(property: Record<string, unknown>, at: string): void {
@@ -222,7 +236,7 @@ function refuseInItems(property: Record<string, unknown>, at: string): void {
 }
 
 /** Default, enum and const must be values of the property themselves; those of a secret would be readable. */
-function checkOwnValues(property: ParameterProperty, at: string): void {
+function checkOwnValues(property: ParameterProperty, at: string, budget: MatchBudget): void {
   const { default: initial, enum: choices = [], const: only, ...rules } = property
   if (property.writeOnly) {
     for (const name of ['default', 'enum', 'const', 'examples'] as const) {
@@ -231,7 +245,7 @@ function checkOwnValues(property: ParameterProperty, at: string): void {
     }
   }
   const check = (value: unknown, by: ParameterProperty, field: string) => {
-    const problem = valueProblem(by, value)
+    const problem = valueProblem(by, value, budget)
     if (problem !== undefined) throw new ParameterError(`${field}${problem.at}`, problem.message)
   }
   for (const [index, choice] of choices.entries()) check(choice, rules, `${at}.enum.${index}`)

@@ -1,6 +1,8 @@
 // The values of a run's parameters, judged by the schema of its job.
 
+import { MatchBudget } from './linear-pattern.ts'
 import { maxParametersBytes, type ParameterSchema } from './parameter-schema.ts'
+import { patternCache } from './pattern-cache.ts'
 import type { ParameterValue, ParameterValues } from './template.ts'
 import { valueProblem } from './value-problem.ts'
 
@@ -31,6 +33,7 @@ export function judgeParameters(
   const properties = schema?.properties ?? {}
   const values: Record<string, ParameterValue> = {}
   const problems: ParameterProblem[] = []
+  const budget = new MatchBudget()
   for (const name of Object.keys(given).filter((name) => !Object.hasOwn(properties, name))) {
     problems.push({ name, field: `${at}.${name}`.slice(0, 200), message: 'is no parameter of the job' })
   }
@@ -42,11 +45,25 @@ export function judgeParameters(
       if (needed.has(name)) problems.push({ name, field, message: 'is required' })
       continue
     }
-    const problem = valueProblem(property, value)
+    const problem = valueProblem(property, value, budget)
     if (problem === undefined) values[name] = value as ParameterValue
     else problems.push({ name, field: field + problem.at, message: problem.message })
   }
   return { values, problems }
+}
+
+/** The most steps that matching the patterns of these values can take: more than it usually does. */
+export function matchingSteps(schema: ParameterSchema | undefined, given: Record<string, unknown>): number {
+  let steps = 0
+  for (const [name, { pattern, items, default: initial }] of Object.entries(schema?.properties ?? {})) {
+    const source = pattern ?? items?.pattern
+    if (source === undefined) continue
+    const value = Object.hasOwn(given, name) ? given[name] : initial
+    const texts = Array.isArray(value) ? value : [value]
+    const lengths = texts.map((text) => (typeof text === 'string' ? text.length + 1 : 0))
+    steps += patternCache.get(source).size * lengths.reduce((sum, length) => sum + length, 0)
+  }
+  return steps
 }
 
 export function secretNames(schema: ParameterSchema | undefined): string[] {

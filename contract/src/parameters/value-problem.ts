@@ -1,18 +1,23 @@
 // Whether a value is one of a parameter.
 
-import { compilePattern } from './linear-pattern.ts'
+import { MatchBudget } from './linear-pattern.ts'
 import type { ParameterProperty } from './parameter-schema.ts'
+import { patternCache } from './pattern-cache.ts'
 
 /** `at`: what to append to the name of the field, such as `.2` for an item. `message` is the end of a sentence. */
 export type ValueProblem = { at: string; message: string }
 
-/** undefined: there is none. */
-export function valueProblem(property: ParameterProperty, value: unknown): ValueProblem | undefined {
-  const message = typeProblem(property.type, value) ?? ownProblem(property, value)
+/** undefined: there is none. `budget` is that of all values which one call judges. */
+export function valueProblem(
+  property: ParameterProperty,
+  value: unknown,
+  budget = new MatchBudget(),
+): ValueProblem | undefined {
+  const message = typeProblem(property.type, value) ?? ownProblem(property, value, budget)
   if (message !== undefined) return { at: '', message }
   if (!Array.isArray(value) || property.items === undefined) return undefined
   for (const [index, item] of value.entries()) {
-    const problem = valueProblem(property.items, item)
+    const problem = valueProblem(property.items, item, budget)
     if (problem !== undefined) return { at: `.${index}${problem.at}`, message: problem.message }
   }
   return undefined
@@ -36,23 +41,30 @@ function typeProblem(type: ParameterProperty['type'], value: unknown): string | 
   }
 }
 
-function ownProblem(property: ParameterProperty, value: unknown): string | undefined {
+function ownProblem(property: ParameterProperty, value: unknown, budget: MatchBudget): string | undefined {
   const { enum: choices, const: only } = property
-  if (choices !== undefined && !choices.some((choice) => isEqual(choice, value))) {
+  if (choices !== undefined && !textsOf(choices).has(JSON.stringify(value))) {
     return `must be one of ${listed(choices)}`
   }
   if (only !== undefined && !isEqual(only, value)) return `must be ${JSON.stringify(only)}`
-  if (typeof value === 'string') return textProblem(property, value)
+  if (typeof value === 'string') return textProblem(property, value, budget)
   if (typeof value === 'number') return numberProblem(property, value)
   return Array.isArray(value) ? listProblem(property, value) : undefined
 }
 
-function textProblem({ minLength = 0, maxLength, pattern }: ParameterProperty, text: string) {
+function textProblem(
+  { minLength = 0, maxLength, pattern }: ParameterProperty,
+  text: string,
+  budget: MatchBudget,
+): string | undefined {
   const length = [...text].length
   if (length < minLength) return `must have at least ${characters(minLength)}`
   if (maxLength !== undefined && length > maxLength) return `must have at most ${characters(maxLength)}`
-  if (pattern !== undefined && !compilePattern(pattern)(text)) return `must match the pattern ${pattern}`
-  return undefined
+  if (pattern === undefined) return undefined
+  const result = patternCache.get(pattern).match(text, budget)
+  if (result === 'matches') return undefined
+  if (result === 'differs') return `must match the pattern ${pattern}`
+  return `takes too many steps to match the pattern ${pattern}: shorten it, or simplify the pattern`
 }
 
 function numberProblem(property: ParameterProperty, value: number): string | undefined {
@@ -72,6 +84,18 @@ function listProblem({ minItems = 0, maxItems, uniqueItems }: ParameterProperty,
   if (maxItems !== undefined && list.length > maxItems) return `must have at most ${maxItems} items`
   const distinct = new Set(list.map((item) => JSON.stringify(item)))
   return uniqueItems && distinct.size < list.length ? 'must not have the same item twice' : undefined
+}
+
+const choiceTexts = new WeakMap<readonly unknown[], Set<string>>()
+
+/** As JSON. Once for a list: each of thousands of items of a value may be looked up in it. */
+function textsOf(choices: readonly unknown[]): Set<string> {
+  let texts = choiceTexts.get(choices)
+  if (texts === undefined) {
+    texts = new Set(choices.map((choice) => JSON.stringify(choice)))
+    choiceTexts.set(choices, texts)
+  }
+  return texts
 }
 
 function isEqual(one: unknown, other: unknown): boolean {

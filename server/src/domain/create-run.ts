@@ -76,7 +76,7 @@ async function launch(
   const note = rest.note ?? null
   const job = await requireJob(deps, caller, jobName, version)
   const window = askedWindow(caller, job, rest)
-  const valued = valuesOf(deps, caller, job, rest)
+  const valued = await valuesOf(deps, caller, job, rest)
   const pinned =
     version === undefined && !valued ? {} : { pinned: toRunJob(job, job), ...(valued && { values: valued }) }
   const where = whereOf(targets)
@@ -127,14 +127,14 @@ function askedWindow(
 }
 
 /** Undefined: the job needs none, and none are given. Throws J-500 at the parameter. */
-export function valuesOf(
+export async function valuesOf(
   { secretBox }: CreateRunDeps,
   { ownerNo }: Caller,
   job: StoredJobVersion,
   { parameters }: Pick<NewRun, 'parameters'>,
-): RunValues | undefined {
+): Promise<RunValues | undefined> {
   if (!job.parameters && !job.hasPlaceholders && parameters === undefined) return undefined
-  return sealValues(secretBox, ownerNo, job.parameters, requireValues(job, parameters))
+  return sealValues(secretBox, ownerNo, job.parameters, await requireValues(job, parameters))
 }
 
 /** Those of the selected devices that have what the document needs. */

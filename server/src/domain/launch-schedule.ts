@@ -90,7 +90,12 @@ async function launch(
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
   const job = await requireJob(deps, caller, jobName, content.version ?? undefined)
-  const valued = valuesOf(deps, caller, job, content.parameters ? { parameters: content.parameters } : {})
+  const valued = await valuesOf(
+    deps,
+    caller,
+    job,
+    content.parameters ? { parameters: content.parameters } : {},
+  )
   const isPinned = content.version !== null || valued !== undefined
   const options = {
     ...(isPinned && { pinned: toRunJob(job, job) }),

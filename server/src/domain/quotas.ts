@@ -26,6 +26,15 @@ const quotas = {
   'max-owner-enrollments': ['open enrollments of one owner', 'revoke enrollments that are no longer used'],
   'max-owner-webhooks': ['webhooks of one owner', 'delete webhooks that are no longer used'],
   'max-key-sessions': ['sessions and tickets of one API key', 'sign out, or wait until some have expired'],
+  'max-key-body-bytes': [
+    'bytes of unfinished request bodies of one API key or device',
+    'send fewer large requests at once',
+  ],
+  'max-owner-body-bytes': [
+    'bytes of unfinished request bodies of one owner',
+    'send fewer large requests at once',
+  ],
+  'max-node-body-bytes': ['bytes of unfinished request bodies', 'repeat the request later'],
   'max-key-streams': ['streams of one API key', 'close streams that are no longer read'],
   'max-owner-streams': ['streams of one owner', 'close streams that are no longer read'],
 } as const satisfies Record<string, readonly [what: string, remedy: string]>

@@ -8,6 +8,10 @@ export type Replaced = { kind: 'replaced'; selector: Selector } | GroupProblem
 
 /** Together with all that its groups refer to. */
 export const maxTermsOfGroups = 1000
+/** A statement of SQLite takes 32,766 parameters; a value takes up to three. */
+export const maxValuesOfGroups = 10_000
+/** An expression of SQLite has at most 1000 levels; one of these has up to four of them. */
+export const maxDepthOfGroups = 200
 
 export async function replaceGroups(selector: Selector, find: FindGroups): Promise<Replaced> {
   const known = new Map<string, Selector>()
@@ -30,6 +34,7 @@ function groupsOf(selector: Selector): string[] {
 class Replacing {
   readonly #known: ReadonlyMap<string, Selector>
   #terms = 0
+  #values = 0
 
   constructor(known: ReadonlyMap<string, Selector>) {
     this.#known = known
@@ -37,29 +42,41 @@ class Replacing {
 
   replace(selector: Selector): Replaced {
     try {
-      return { kind: 'replaced', selector: this.#replace(selector, []) }
+      return { kind: 'replaced', selector: this.#replace(selector, [], 0) }
     } catch (error) {
       if (error instanceof Problem) return error.problem
       throw error
     }
   }
 
-  #replace(selector: Selector, inside: string[]): Selector {
+  /** `depth`: of what it stands in. Two negations are none, in and across groups. */
+  #replace(selector: Selector, inside: string[], depth: number): Selector {
+    if (depth > maxDepthOfGroups) throw new Problem({ kind: 'too-deep' })
     switch (selector.kind) {
       case 'and':
       case 'or':
-        return { kind: selector.kind, of: selector.of.map((each) => this.#replace(each, inside)) }
+        return { kind: selector.kind, of: selector.of.map((each) => this.#replace(each, inside, depth + 1)) }
       case 'not':
-        return { kind: 'not', of: this.#replace(selector.of, inside) }
-      case 'group': {
-        const { groupName } = selector
-        if (inside.includes(groupName)) throw new Problem({ kind: 'refers-to-itself', groupName })
-        return this.#replace(this.#known.get(groupName) as Selector, [...inside, groupName])
-      }
+        return this.#negate(selector.of, inside, depth)
+      case 'group':
+        return this.#replace(...this.#enter(selector.groupName, inside), depth)
       default:
+        this.#values += selector.kind === 'in' ? selector.values.length : 1
         if (++this.#terms > maxTermsOfGroups) throw new Problem({ kind: 'too-large' })
+        if (this.#values > maxValuesOfGroups) throw new Problem({ kind: 'too-many-values' })
         return selector
     }
+  }
+
+  #negate(of: Selector, inside: string[], depth: number): Selector {
+    if (of.kind === 'not') return this.#replace(of.of, inside, depth)
+    if (of.kind === 'group') return this.#negate(...this.#enter(of.groupName, inside), depth)
+    return { kind: 'not', of: this.#replace(of, inside, depth + 1) }
+  }
+
+  #enter(groupName: string, inside: string[]): [Selector, string[]] {
+    if (inside.includes(groupName)) throw new Problem({ kind: 'refers-to-itself', groupName })
+    return [this.#known.get(groupName) as Selector, [...inside, groupName]]
   }
 }
 

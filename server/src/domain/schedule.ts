@@ -51,7 +51,7 @@ export async function putSchedule(
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
   const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
-  requireParameters(job, request.parameters)
+  await requireParameters(job, request.parameters)
   const before = await deps.store.getSchedule(key)
   await requireTargets(deps, caller, request, before)
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
@@ -224,13 +224,16 @@ async function requireDevices(
 }
 
 /** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
-function requireParameters(job: StoredJobVersion, parameters: Record<string, unknown> | undefined): void {
+async function requireParameters(
+  job: StoredJobVersion,
+  parameters: Record<string, unknown> | undefined,
+): Promise<void> {
   const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
   if (secret !== undefined) {
     const field = `parameters.${secret}`
     throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
   }
-  requireValues(job, parameters)
+  await requireValues(job, parameters)
 }
 
 /** A schedule that can never run any more is a mistake, unless it is put once more as it was. */

@@ -7,7 +7,7 @@ import { type PresenceView, settled } from './device.ts'
 import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
-import { maxTermsOfGroups, replaceGroups } from './replace-groups.ts'
+import { maxDepthOfGroups, maxTermsOfGroups, maxValuesOfGroups, replaceGroups } from './replace-groups.ts'
 
 export type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
 
@@ -93,6 +93,16 @@ function toError(problem: GroupProblem, field = 'where'): ApiError {
     case 'too-large':
       return new ApiError('J-503', {
         suffix: `it has more than ${maxTermsOfGroups} terms together with its groups`,
+        field,
+      })
+    case 'too-many-values':
+      return new ApiError('J-503', {
+        suffix: `it has more than ${maxValuesOfGroups} values together with its groups`,
+        field,
+      })
+    case 'too-deep':
+      return new ApiError('J-503', {
+        suffix: `it is nested deeper than ${maxDepthOfGroups} levels together with its groups`,
         field,
       })
   }

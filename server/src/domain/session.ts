@@ -38,16 +38,19 @@ const ticketMs = 10 * 60_000
 
 const prefixOf = { session: 'js', ticket: 'jt' } as const
 
+/** `admit` throws if the key may not sign in now: before anything is written. */
 export async function signIn(
   deps: SessionDeps,
   { apiKey, ticket }: SignIn,
   client: Client,
+  admit: (caller: Caller) => void,
 ): Promise<{ session: string; expiresAt: number; key: StoredApiKey }> {
   const now = deps.now()
   const redeemed = ticket === undefined ? undefined : await findTicket(deps, ticket)
   const caller = redeemed
     ? await callerOfKey(deps.store, redeemed.keyId, now)
     : await identifyCaller(deps.store, apiKey, now)
+  admit(caller)
   const key = await readOwnKey(deps, caller)
   const { text, session } = newSession('session', key, now, client)
   // A ticket is counted already, and the session takes its place.

@@ -10,6 +10,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Caller } from '../domain/caller.ts'
+import type { HeldBody } from '../limits/body-budget.ts'
 import type { WantedFields } from './pick-fields.ts'
 
 export type App = FastifyInstance<
@@ -41,6 +42,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | null
+    /** Its body counts until it is parsed. */
+    heldBody: HeldBody | null
     /** For the log: an error code, or the exception's name on device routes. */
     errorCode: string | undefined
     /** For the log: the run that the call has created. */

@@ -16,6 +16,7 @@ import { secretId } from '../domain/secret-text.ts'
 import type { TriggerDeps } from '../domain/trigger-job.ts'
 import type { WebhookDeps } from '../domain/webhook.ts'
 import type { WindowDeps } from '../domain/window.ts'
+import type { BodyBudget } from '../limits/body-budget.ts'
 import type { IsTrustedProxy } from '../limits/client-address.ts'
 import type { RateLimits } from '../limits/rate-limits.ts'
 import type { Tell } from '../observe/events.ts'
@@ -32,13 +33,16 @@ import { compressAnswers } from './compress.ts'
 import { keepConnections } from './connections.ts'
 import { addConsole } from './console.ts'
 import { allowOrigins } from './cors.ts'
+import { countBodies } from './count-bodies.ts'
 import { failureTeller, replyWithErrors } from './error-reply.ts'
+import { countBegunRequests, feedAllInTurns } from './feed-in-turns.ts'
 import { readJsonBodies } from './json-body.ts'
 import { watchRoutes } from './method-not-allowed.ts'
 import { describeApi } from './openapi.ts'
 import { serveOneByOne } from './pipelining.ts'
 import { servePlainSockets } from './plain-sockets.ts'
 import { servePlainTriggers } from './plain-trigger.ts'
+import { refuseCutAddresses } from './refuse-cut-addresses.ts'
 import { asRoutable, refuseUnknownRoutes } from './route-not-found.ts'
 import { describeRefusals } from './route-refusals.ts'
 import { addDevices } from './routes/devices.ts'
@@ -89,6 +93,7 @@ export type AppDeps = TriggerDeps &
     sessionUse: SessionUse
     health: HealthCheck
     limits: RateLimits
+    bodies: BodyBudget
     tell: Tell
     metrics: Metrics
     streams: StreamCounts
@@ -152,6 +157,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSecurityHeaders(app, options.tls !== undefined)
   allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
+  countBodies(app, deps.bodies)
   refuseUnknownRoutes(app)
 
   compressAnswers(app)
@@ -189,7 +195,8 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   options.addRoutes?.(app)
   routes.finish()
   const { tls, corsOrigins = [] } = options
-  if (corsOrigins.length === 0) {
+  const takesPlain = corsOrigins.length === 0
+  if (takesPlain) {
     const headers = ['content-type', 'application/json; charset=utf-8', ...headersOfOwners(tls !== undefined)]
     const parts = { deps, connections, tellFailure, headers }
     const [nextRequestId, checkBody] = [
@@ -199,7 +206,10 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     servePlainTriggers(app.server, { ...parts, nextRequestId, checkBody })
     if (!tls) servePlainSockets(app, { ...parts, nextRequestId, checkBody })
   }
-  serveOneByOne(app.server)
+  // Plain sockets are fed so when they become Node's.
+  if (tls || !takesPlain) feedAllInTurns(app.server)
+  serveOneByOne(app.server, refuseCutAddresses(app.server, deps, options.isTrustedProxy))
+  countBegunRequests(app.server)
   return app
 }
 

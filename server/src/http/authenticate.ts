@@ -68,6 +68,15 @@ export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, 
   return rateLimit ? new ApiError('J-911', { rateLimit }) : failure
 }
 
+/**
+ * For sessions and tickets, each of which is written: J-911 if the key makes too many, or the keys of its owner from one
+ * address do. Other owners behind the address are not counted with them.
+ */
+export function limitSessions(limits: RateLimits, request: FastifyRequest, caller: Caller): void {
+  const { keyId, ownerId } = caller
+  for (const who of [keyId, `${ownerId} ${addressGroup(request.ip)}`]) limitRate(limits, 'session', who)
+}
+
 /** Whose key or session the request shows. */
 export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Caller | Promise<Caller> {
   const { store, now, secrets } = deps
@@ -98,7 +107,7 @@ function identify(deps: AuthenticateDeps, request: FastifyRequest): Caller | Pro
   }
 }
 
-function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner', who: string): void {
+function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner' | 'session', who: string): void {
   const rateLimit = limits.take(name, who)
   if (rateLimit) throw new ApiError('J-911', { rateLimit })
 }

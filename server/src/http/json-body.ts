@@ -6,11 +6,12 @@ import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import secureJson from 'secure-json-parse'
 import { isNestedTooDeep, maxJsonDepth } from '../domain/json-depth.ts'
+import { nextTurn } from '../domain/turns.ts'
 import type { App } from './app-type.ts'
 import { countHeader } from './count-header.ts'
 import { isJsonType } from './json-type.ts'
 import { NestedTooDeep, NotJson, pickFields, TooLarge, type WantedFields } from './pick-fields.ts'
-import { nextTurn, turnToRead } from './turns.ts'
+import { turnToRead } from './turns.ts'
 
 // Removes one byte order mark and rejects invalid UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })

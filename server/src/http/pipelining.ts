@@ -3,17 +3,24 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { unparsedBytes } from './feed-in-turns.ts'
 
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Far more than any client pipelines. A client that sends more is disconnected: what Node has parsed by then costs about 25 ms,
- * once per connection.
+ * Far more than any client pipelines. A client that sends more is disconnected, and what it has sent counts for its address
+ * as so many requests: from an address with too many of them no connection is accepted for a while.
  */
 const maxWaiting = 64
 
+/** The shortest there is: `GET / HTTP/1.1` with a Host. */
+const bytesPerRequest = 32
+
+/** `onCut`: a connection that was cut off, and how many requests that it has sent are not answered. */
+export type OnCut = (socket: Socket, requests: number) => void
+
 /** Must be called after the listener for requests was added. */
-export function serveOneByOne(server: Server): void {
+export function serveOneByOne(server: Server, onCut: OnCut = () => undefined): void {
   const [serve] = server.listeners('request') as ((
     request: IncomingMessage,
     response: ServerResponse,
@@ -39,6 +46,10 @@ export function serveOneByOne(server: Server): void {
       waiting.set(socket, [])
       begin(socket, { request, response })
     } else if (queue.length < maxWaiting) queue.push({ request, response })
-    else socket.destroy()
+    else {
+      onCut(socket, queue.length + Math.ceil(unparsedBytes(socket) / bytesPerRequest))
+      waiting.set(socket, [])
+      socket.destroy()
+    }
   })
 }

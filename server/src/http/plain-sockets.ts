@@ -5,6 +5,7 @@
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { App } from './app-type.ts'
+import { feedInTurns } from './feed-in-turns.ts'
 import { type PlainHeaders, readPlainHeaders } from './plain-headers.ts'
 import { type PlainAnswer, type PlainCall, PlainTrigger, type PlainTriggerParts } from './plain-trigger.ts'
 import { triggerPath } from './routes/trigger-job.ts'
@@ -33,7 +34,9 @@ export function servePlainSockets(app: App, parts: PlainTriggerParts): void {
   server.on('connection', (socket: Socket) => {
     const plain = new PlainSocket(socket, server, { ...parts, fixed }, (isNodes) => {
       ours.delete(plain)
-      if (isNodes) accept.call(server, socket)
+      if (!isNodes) return
+      accept.call(server, socket)
+      feedInTurns(socket)
     })
     ours.add(plain)
   })

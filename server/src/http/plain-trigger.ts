@@ -8,6 +8,7 @@ import { type Caller, identifyCaller, KeyChanged, recallCaller } from '../domain
 import type { Store } from '../domain/ports/store.ts'
 import type { LaunchedRun } from '../domain/ports/triggers.ts'
 import { type TriggerDeps, triggerJob } from '../domain/trigger-job.ts'
+import type { BodyBudget, HeldBody } from '../limits/body-budget.ts'
 import type { Tell } from '../observe/events.ts'
 import type { AuthenticateDeps } from './authenticate.ts'
 import type { Connections } from './connections.ts'
@@ -20,7 +21,8 @@ import { turnToAnswer } from './turns.ts'
 import { shownUserAgent } from './user-agent.ts'
 
 export type PlainTriggerParts = {
-  deps: TriggerDeps & AuthenticateDeps & { store: Pick<Store, 'recallApiKey'>; tell: Tell }
+  deps: TriggerDeps &
+    AuthenticateDeps & { store: Pick<Store, 'recallApiKey'>; tell: Tell; bodies: BodyBudget }
   connections: Connections
   tellFailure: TellFailure
   nextRequestId: () => string
@@ -58,23 +60,37 @@ export function servePlainTriggers(server: Server, parts: PlainTriggerParts): vo
       return
     }
     const trigger = new PlainTrigger(parts, new RequestCall(parts, request, response, plain.userAgent))
-    trigger.admit(plain.apiKey, () => readBody(request, trigger, takeGeneralWay), takeGeneralWay)
+    const onAdmitted = () => {
+      const held = trigger.holdBody(plain.bodyBytes)
+      // There it is refused.
+      if (held === undefined) takeGeneralWay()
+      else readBody(request, trigger, held, takeGeneralWay)
+    }
+    trigger.admit(plain.apiKey, onAdmitted, takeGeneralWay)
   })
 }
 
-function readBody(request: IncomingMessage, trigger: PlainTrigger, takeGeneralWay: () => void): void {
+function readBody(
+  request: IncomingMessage,
+  trigger: PlainTrigger,
+  held: HeldBody,
+  takeGeneralWay: () => void,
+): void {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
+    held.release()
     const [first] = chunks
     trigger.serve(chunks.length === 1 && first ? first : Buffer.concat(chunks))
   })
   request.on('error', () => trigger.tell(new ApiError('J-907').status, undefined, 'J-907'))
+  request.once('close', () => held.release())
   if (!trigger.isRecalled) return
   // Nobody whose key is void is waited for.
   setImmediate(async () => {
     if (request.complete || (await trigger.isValid()) || request.complete) return
     for (const event of ['data', 'end', 'error']) request.removeAllListeners(event)
+    held.release()
     takeGeneralWay()
   })
 }
@@ -179,6 +195,18 @@ export class PlainTrigger {
     this.#take(caller)
     this.#requestId = this.#parts.nextRequestId()
     onAdmitted()
+  }
+
+  /** Undefined: there is no room for it. It must have been admitted. */
+  holdBody(bytes: number): HeldBody | undefined {
+    const { keyId, ownerNo } = this.#caller as Caller
+    const held = this.#parts.deps.bodies.hold({ key: keyId, owner: String(ownerNo) })
+    try {
+      held.add(bytes)
+      return held
+    } catch {
+      return undefined
+    }
   }
 
   #take(caller: Caller): void {

@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream'
 import { ApiError } from '@jobcast/contract'
+import type { HeldBody } from '../limits/body-budget.ts'
 
 const maxLineBytes = 128 * 1024
 const lineFeed = 10
@@ -14,9 +15,10 @@ export async function* readLines(
   body: Readable,
   maxBytes: number,
   batchSize: number,
+  held: HeldBody | null = null,
 ): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter()
-  for await (const chunk of withoutDelay(body, maxBytes)) {
+  for await (const chunk of withoutDelay(body, maxBytes, held)) {
     splitter.add(chunk)
     while (splitter.lines.length >= batchSize) yield splitter.lines.splice(0, batchSize)
   }
@@ -25,7 +27,11 @@ export async function* readLines(
 }
 
 /** Takes what is sent as soon as it is there. */
-async function* withoutDelay(body: Readable, maxBytes: number): AsyncGenerator<Buffer> {
+async function* withoutDelay(
+  body: Readable,
+  maxBytes: number,
+  held: HeldBody | null,
+): AsyncGenerator<Buffer> {
   const chunks: Buffer[] = []
   let received = 0
   let error: unknown
@@ -33,7 +39,14 @@ async function* withoutDelay(body: Readable, maxBytes: number): AsyncGenerator<B
   let wake = () => {}
   body.on('data', (chunk: Buffer) => {
     received += chunk.length
-    if (received <= maxBytes) chunks.push(chunk)
+    try {
+      if (error === undefined && received <= maxBytes) {
+        held?.add(chunk.length)
+        chunks.push(chunk)
+      }
+    } catch (refusal) {
+      error = refusal
+    }
     wake()
   })
   body.once('end', () => {
@@ -48,8 +61,10 @@ async function* withoutDelay(body: Readable, maxBytes: number): AsyncGenerator<B
     if (error) throw error
     if (received > maxBytes) throw new ApiError('J-904')
     const chunk = chunks.shift()
-    if (chunk) yield chunk
-    else if (!isOver) {
+    if (chunk) {
+      held?.subtract(chunk.length)
+      yield chunk
+    } else if (!isOver) {
       await new Promise<void>((resolve) => {
         wake = resolve
       })

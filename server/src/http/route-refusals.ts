@@ -21,7 +21,7 @@ function impliedCodes({ url, config = {}, schema = {} }: RouteOptions): ErrorCod
   if (!config.isOpen) codes.push('J-802', 'J-803')
   if (config.scopes) codes.push('J-804')
   if (schema.body || schema.params || schema.querystring || schema.headers) codes.push('J-500')
-  if (schema.body) codes.push('J-904', config.wrongTypeCode ?? 'J-905')
+  if (schema.body) codes.push('J-904', 'J-908', config.wrongTypeCode ?? 'J-905')
   return codes
 }
 

@@ -3,7 +3,7 @@
 
 import { toLaunchedAt } from '@jobcast/contract'
 import type { LaunchedDevice, LaunchedRun } from '../domain/ports/triggers.ts'
-import { nextTurn } from './turns.ts'
+import { nextTurn } from '../domain/turns.ts'
 
 /** More than these are written as bytes: V8 would copy one large text twice, to measure and to write it. */
 const mostAsText = 8

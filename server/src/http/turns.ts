@@ -2,10 +2,10 @@
 // takes about 10 ms, half for parsing and half for the answer; eight such callers at once delayed /livez by more than
 // 100 ms.
 
+import { nextTurn } from '../domain/turns.ts'
+
 const largeBytes = 64 * 1024
 const largeDevices = 1000
-
-let lastTurn: Promise<void> = Promise.resolve()
 
 /** Resolves when it is this request's turn; undefined if it is small enough to be parsed at once. */
 export function turnToRead(bytes: number): Promise<void> | undefined {
@@ -14,9 +14,4 @@ export function turnToRead(bytes: number): Promise<void> | undefined {
 
 export function turnToAnswer(devices: number): Promise<void> | undefined {
   return devices < largeDevices ? undefined : nextTurn()
-}
-
-export function nextTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)))
-  return lastTurn
 }

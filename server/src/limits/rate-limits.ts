@@ -9,15 +9,21 @@ export type Rates = Record<LimitName, number>
 /** How many seconds' worth may come at once. */
 const burstSeconds = 10
 
-export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 }
+export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
 
 export class RateLimits {
   readonly #buckets: Partial<Record<LimitName, TokenBuckets>> = {}
+
+  /** Requests on connections that were cut off, by address: at the rate of an address, and with debts. */
+  readonly #cut: TokenBuckets | undefined
 
   readonly #onExceeded: (name: LimitName) => void
 
   constructor(rates: Rates, elapsed: () => number, onExceeded: (name: LimitName) => void = () => undefined) {
     this.#onExceeded = onExceeded
+    const perSecond = rates.address
+    this.#cut =
+      perSecond === 0 ? undefined : new TokenBuckets({ perSecond, burst: perSecond * burstSeconds, elapsed })
     for (const name of limitNames) {
       const perSecond = rates[name]
       if (perSecond === 0) continue
@@ -28,6 +34,16 @@ export class RateLimits {
   /** Whether the next one would be refused; takes nothing and tells nobody. */
   isOver(name: LimitName, who: string): boolean {
     return this.#buckets[name]?.isEmpty(who) ?? false
+  }
+
+  /** For requests that nobody will answer. */
+  chargeCut(address: string, requests: number): void {
+    this.#cut?.charge(address, requests)
+  }
+
+  /** Whether no connection is accepted from the address. */
+  isCutOff(address: string): boolean {
+    return this.#cut?.isEmpty(address) ?? false
   }
 
   /** Undefined: within the limit. `who` is what the limit is counted by. */

@@ -43,15 +43,26 @@ export class TokenBuckets {
 
   /** Takes so many tokens, at most a full bucket. Where there are fewer it takes none and gives the milliseconds to wait. */
   take(name: string, cost = 1): number {
+    const bucket = this.#filled(name)
+    const price = Math.min(cost, this.burst)
+    if (bucket.tokens < price) return Math.ceil(((price - bucket.tokens) / this.perSecond) * 1000)
+    bucket.tokens -= price
+    return 0
+  }
+
+  /** For what has been done already: takes so many tokens, also where there are fewer, down to an empty bucket's worth of debt. */
+  charge(name: string, cost: number): void {
+    const bucket = this.#filled(name)
+    bucket.tokens = Math.max(-this.burst, bucket.tokens - cost)
+  }
+
+  #filled(name: string): Bucket {
     const now = this.#elapsed()
     const bucket = this.#recent.get(name) ?? this.#promote(name, now)
     const gained = ((now - bucket.at) / 1000) * this.perSecond
     bucket.tokens = Math.min(this.burst, bucket.tokens + gained)
     bucket.at = now
-    const price = Math.min(cost, this.burst)
-    if (bucket.tokens < price) return Math.ceil(((price - bucket.tokens) / this.perSecond) * 1000)
-    bucket.tokens -= price
-    return 0
+    return bucket
   }
 
   #promote(name: string, now: number): Bucket {

@@ -1,6 +1,7 @@
 // Internal events of the service. log-lines.ts logs them, metrics.ts counts them.
 
 import type { LimitName } from '@jobcast/contract'
+import type { QuotaName } from '../domain/quotas.ts'
 import type { AccessChanged } from '../domain/tell-access.ts'
 import type { ExecutionNote } from '../state/execution-notes.ts'
 
@@ -35,6 +36,8 @@ export type ServiceEvent =
   /** Refused before it became a request: malformed, too large, or too slow. */
   | { kind: 'connection-refused'; code: string; address: string | undefined }
   | { kind: 'rate-limited'; limit: LimitName }
+  /** Too many bytes of bodies have not arrived whole. */
+  | { kind: 'body-refused'; quota: QuotaName }
   | { kind: 'request-failed'; requestId: string; route: string; error: unknown }
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
   | { kind: 'group-failed'; of: WriteKind; items: number }

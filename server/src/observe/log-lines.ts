@@ -108,6 +108,7 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
       log.info({ code: event.code, address: event.address }, 'connection refused')
       return
     case 'rate-limited':
+    case 'body-refused':
       return
     case 'group-committed':
       log.trace({ of: event.of, items: event.items, ms: event.ms }, 'group committed')

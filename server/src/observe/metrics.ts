@@ -77,6 +77,12 @@ export function buildMetrics(): Metrics {
     labelNames: ['limit'],
     registers,
   })
+  const refusedBodies = new Counter({
+    name: 'jobcast_bodies_refused_total',
+    help: 'Requests refused because too many bytes of bodies had not arrived whole',
+    labelNames: ['quota'],
+    registers,
+  })
   const deviceConnections = new Counter({
     name: 'jobcast_device_connections_total',
     help: 'Signed-in device connections over MQTT or WebSocket',
@@ -139,6 +145,9 @@ export function buildMetrics(): Metrics {
         return
       case 'rate-limited':
         rateLimited.inc({ limit: event.limit })
+        return
+      case 'body-refused':
+        refusedBodies.inc({ quota: event.quota })
         return
       case 'connection-refused':
         refusedConnections.inc({ code: event.code })

@@ -268,3 +268,38 @@ test('a schedule gives values to its runs, and keeps no secret', async () => {
   const { items } = await get('runs?jobName=install&limit=1')
   assert.deepEqual([items[0].scheduleName, items[0].parameters.version], ['nightly', '7'])
 })
+
+test('patterns that are too large together are refused at the one that is too much', async () => {
+  const pattern = { type: 'string', pattern: 'a{900}' }
+  const properties = { one: pattern, two: pattern, three: pattern, four: pattern }
+  const large = (more: object) => {
+    const body = { document: {}, parameters: { type: 'object', ...more } }
+    return api.call('PUT', '/job/api/jobs/large-patterns', { body, headers: problem })
+  }
+  assert.equal((await large({ properties })).status, 201)
+  const five = { type: 'array', items: pattern }
+  const refused = await large({ properties: { ...properties, five } })
+  assert.equal(refused.json.field, 'parameters.properties.five.items.pattern')
+})
+
+test('a value that takes too many steps to match is refused, in a put and in a run', async () => {
+  const slow = { type: 'string', pattern: '(?:a|){240}b' }
+  const text = 'a'.repeat(15_000)
+  const withText = (more: object) => ({
+    document: {},
+    parameters: { type: 'object', properties: { text: { ...slow, ...more } } },
+  })
+  const refusedPut = await api.call('PUT', '/job/api/jobs/slow', {
+    body: withText({ default: text }),
+    headers: problem,
+  })
+  assert.equal(refusedPut.json.field, 'parameters.properties.text.default')
+  assert.equal((await put('slow', withText({}))).status, 201)
+  const refused = await post(
+    'runs',
+    { jobName: 'slow', targets: { deviceIds: ['p1'] }, parameters: { text } },
+    problem,
+  )
+  assert.equal(refused.json.field, 'parameters.text')
+  assert.equal((await run({ parameters: { text: `${'a'.repeat(100)}b` } }, 'slow')).status, 201)
+})

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 import { assertRefused } from './assert-reply.ts'
 
-const unlimited = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0 }
+const unlimited = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
 /** Ten seconds' worth may come at once. */
 const burst = 10
 
@@ -94,4 +94,21 @@ test('0 switches a limit off', async (t) => {
   const { api } = await openLimited(t, {})
   const replies = await statuses(5 * burst, () => api.call('GET', '/livez'))
   assert.ok(replies.every((status) => status === 200))
+})
+
+test('sign-ins that succeed have a rate, by key and by owner and address; other owners are not refused', async (t) => {
+  const { api, clock } = await openLimited(t, { session: 1 })
+  const { key: other } = await api.newOwner('other')
+  const signIn = (apiKey: string) => api.call('POST', '/job/api/session', { body: { apiKey } })
+  assert.ok((await statuses(burst, () => signIn(api.adminKey))).every((status) => status === 201))
+  const refused = await signIn(api.adminKey)
+  assertRefused(refused, 'J-911')
+  assert.equal(refused.headers.get('ratelimit-policy'), '"session";q=10;w=10')
+  assert.equal((await api.call('POST', '/job/api/session/tickets')).status, 429)
+  const { apiKey: second } = await api.newKey(['READ'])
+  assertRefused(await signIn(second), 'J-911')
+  assert.equal((await signIn(other)).status, 201)
+  assert.equal((await self(api, api.adminKey)).status, 200)
+  clock.ms += 1000
+  assert.equal((await signIn(api.adminKey)).status, 201)
 })

@@ -153,3 +153,49 @@ test('no group refers to itself, directly or not, or to one that is not there', 
     assert.equal(status, name === 'w1' ? 201 : 400)
   }
 })
+
+const putGroup = (groupName: string, text: string) =>
+  api.call('PUT', `/job/api/groups/${groupName}`, { body: { where: text } })
+
+test('negations in groups of groups cancel out, however many there are', async () => {
+  const negated = (text: string) => `${'not ('.repeat(60)}${text}${')'.repeat(60)}`
+  await putGroup('negated-0', 'tag=kiosk')
+  for (let each = 1; each <= 17; each++) {
+    assert.equal((await putGroup(`negated-${each}`, negated(`group=negated-${each - 1}`))).status, 201)
+  }
+  assert.deepEqual(await where('group=negated-17'), ['k1', 'k2'])
+  assert.deepEqual(await where('site=berlin and not group=negated-17'), ['r1'])
+})
+
+test('a selector that is too deep or has too many values together with its groups is J-503, not an error of the store', async () => {
+  const deep = (text: string) => `${'not (site=x or '.repeat(30)}${text}${')'.repeat(30)}`
+  await putGroup('deep-0', 'tag=kiosk')
+  for (let each = 1; each <= 3; each++) {
+    assert.equal((await putGroup(`deep-${each}`, deep(`group=deep-${each - 1}`))).status, 201)
+  }
+  assert.deepEqual(await where('group=deep-3'), ['k1', 'k2'])
+  const tooDeep = await putGroup('deep-4', deep('group=deep-3'))
+  assertUnreadable(tooDeep)
+  assert.match(tooDeep.json.message, /nested deeper than 200 levels/)
+
+  const values = Array.from({ length: 1000 }, (_, index) => index.toString(36)).join(',')
+  for (let each = 0; each < 10; each++) {
+    assert.equal((await putGroup(`values-${each}`, `tag in (${values})`)).status, 201)
+  }
+  const all = (count: number) =>
+    Array.from({ length: count }, (_, each) => `group=values-${each % 10}`).join(' or ')
+  assert.deepEqual(await where(`tag=robot or ${all(9)}`), ['r1'])
+  const tooMany = await api.call('POST', '/job/api/devices/count', { body: { where: all(11) } })
+  assertUnreadable(tooMany)
+  assert.match(tooMany.json.message, /more than 10000 values/)
+})
+
+test('the widest and deepest selector that is accepted can be run', async () => {
+  const level = (text: string) => `(${text} or ${'site=x or '.repeat(2)}site=y)`
+  const deep = (text: string) => Array.from({ length: 19 }).reduce<string>(level, text)
+  await putGroup('wide-0', 'tag=kiosk')
+  for (let each = 1; each <= 10; each++) {
+    assert.equal((await putGroup(`wide-${each}`, deep(`group=wide-${each - 1}`))).status, 201)
+  }
+  assert.deepEqual(await where('group=wide-10'), ['k1', 'k2'])
+})

@@ -21,7 +21,7 @@ export type GroupOutcome =
 export type GroupProblem =
   | { kind: 'unknown-group'; groupName: string }
   | { kind: 'refers-to-itself'; groupName: string }
-  | { kind: 'too-large' }
+  | { kind: 'too-large' | 'too-deep' | 'too-many-values' }
 
 export type GroupStore = {
   /** Judged and written in one step: no two puts make a circle together. */

@@ -63,6 +63,10 @@ function toRefusal(error: FastifyError, request: FastifyRequest): Refusal {
   // From the hooks of the whole app: unknown route, malformed request.
   if (error instanceof ApiError) {
     if (error.status === 404) return notFound()
+    if (error.code === 'J-908' || error.code === 'J-911') {
+      const text = error.details.detail ?? `${error.message}.`
+      return new Refusal(429, 'ThrottlingException', text, { 'retry-after': '1' })
+    }
     return new Refusal(error.status, 'InvalidRequestException', `${error.message}.`)
   }
   if (request.raw.errored === error) return invalid('The connection ended before the body did.')

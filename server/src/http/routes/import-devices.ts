@@ -71,7 +71,8 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       const body = request.body as unknown as Readable | Buffer | undefined
       const stream =
         body instanceof Readable ? body : Readable.from(body ? [body] : [], { objectMode: false })
-      return importDevices(deps, callerOf(request), toLines(readLines(stream, maxBytes, batchSize), readLine))
+      const lines = readLines(stream, maxBytes, batchSize, request.heldBody)
+      return importDevices(deps, callerOf(request), toLines(lines, readLine))
     },
   })
 }

@@ -4,7 +4,7 @@ import { ApiKey, SignIn, SignInTicket, TicketFacts, TicketQuestion, toInstant } 
 import { issueTicket, readTicket, type SessionDeps, signIn, signOut } from '../../domain/session.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { App } from '../app-type.ts'
-import { callerOf, limitFailedSignIns } from '../authenticate.ts'
+import { callerOf, limitFailedSignIns, limitSessions } from '../authenticate.ts'
 import { noContent } from '../openapi.ts'
 import { refuseOtherOrigin } from '../same-origin.ts'
 import { sessionCookieHeader, sessionOf } from '../session-cookie.ts'
@@ -46,7 +46,9 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       const { apiKey, ticket } = request.body
       const by = { ...(apiKey !== undefined && { apiKey }), ...(ticket !== undefined && { ticket }) }
       const client = { address: request.ip, userAgent: userAgentOf(request) ?? null }
-      const { session, expiresAt, key } = await signIn(deps, by, client).catch((error) => {
+      const { session, expiresAt, key } = await signIn(deps, by, client, (caller) =>
+        limitSessions(deps.limits, request, caller),
+      ).catch((error) => {
         throw limitFailedSignIns(deps.limits, request, error)
       })
       const seconds = Math.ceil((expiresAt - deps.now()) / 1000)
@@ -92,6 +94,7 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       response: { 201: SignInTicket },
     },
     handler: async (request, reply) => {
+      limitSessions(deps.limits, request, callerOf(request))
       const { ticket, expiresAt } = await issueTicket(deps, callerOf(request))
       return reply.code(201).send({ ticket, expiresAt: toInstant(expiresAt) })
     },

@@ -41,7 +41,10 @@ export class SelectorCompiler {
     switch (selector.kind) {
       case 'and':
       case 'or':
-        return `(${selector.of.map((each) => this.condition(each)).join(selector.kind === 'and' ? ' AND ' : ' OR ')})`
+        return `(${joined(
+          selector.of.map((each) => this.condition(each)),
+          selector.kind === 'and' ? ' AND ' : ' OR ',
+        )})`
       case 'not':
         return `NOT ${this.condition(selector.of)}`
       case 'all':
@@ -143,7 +146,10 @@ export class SelectorCompiler {
       (term.kind === 'in' || term.op === '=' || term.op === '!=') &&
       values.every((each) => plainTag.test(each))
     ) {
-      const found = `(${[...new Set(values)].map((each) => this.#inRow(each)).join(' OR ')})`
+      const found = `(${joined(
+        [...new Set(values)].map((each) => this.#inRow(each)),
+        ' OR ',
+      )})`
       return term.kind === 'compare' && term.op === '!=' ? `NOT ${found}` : found
     }
     if (term.kind === 'in') return this.#exists(`${own} AND tag IN (${this.#list(term.values)})`)
@@ -204,6 +210,14 @@ export class SelectorCompiler {
     )
     return [matching('sort_key', `t${text}`), ...others]
   }
+}
+
+/** Halves in parentheses: SQLite counts one level for each part of a list, and takes 1000. */
+function joined(parts: string[], operator: ' AND ' | ' OR '): string {
+  if (parts.length <= 3) return parts.join(operator)
+  const middle = Math.ceil(parts.length / 2)
+  const [one, other] = [parts.slice(0, middle), parts.slice(middle)]
+  return `(${joined(one, operator)})${operator}(${joined(other, operator)})`
 }
 
 /** One that is found in a JSON text as nothing else is: behind a bracket or a comma, a quotation mark opens a tag. */

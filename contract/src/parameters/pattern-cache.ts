@@ -1,0 +1,45 @@
+// Compiled patterns by their text: those of a job's version are compiled once, not for each value of each run.
+
+import { type CompiledPattern, compilePattern } from './linear-pattern.ts'
+
+/** Steps of all kept patterns: about 4 MB. */
+const maxKeptSteps = 50_000
+
+/** Keeps what was used last. */
+export class PatternCache {
+  readonly #patterns = new Map<string, CompiledPattern>()
+  readonly #maxSteps: number
+  #steps = 0
+  /** How often a pattern was compiled. */
+  compiled = 0
+
+  constructor(maxSteps = maxKeptSteps) {
+    this.#maxSteps = maxSteps
+  }
+
+  get steps(): number {
+    return this.#steps
+  }
+
+  /** Throws a PatternError. */
+  get(source: string): CompiledPattern {
+    const kept = this.#patterns.get(source)
+    if (kept !== undefined) {
+      this.#patterns.delete(source)
+      this.#patterns.set(source, kept)
+      return kept
+    }
+    const pattern = compilePattern(source)
+    this.compiled++
+    this.#patterns.set(source, pattern)
+    this.#steps += pattern.size
+    for (const [oldest, { size }] of this.#patterns) {
+      if (this.#steps <= this.#maxSteps || oldest === source) break
+      this.#patterns.delete(oldest)
+      this.#steps -= size
+    }
+    return pattern
+  }
+}
+
+export const patternCache = new PatternCache()
