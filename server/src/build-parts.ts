@@ -131,7 +131,7 @@ export function buildParts(options: PartsOptions) {
     presence: new Presence({ store, now, elapsed }),
     traces,
     onTaken: notes.taken.bind(notes),
-    ...groupWrites(store, tell, metrics, isRemote, disk, notes),
+    ...groupWrites(store, tell, metrics, isRemote, disk, notes, moment),
   }
   const dispatcher: Dispatcher = new Dispatcher({
     ...shared,

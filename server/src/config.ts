@@ -7,6 +7,7 @@ import { parse as parseYaml } from 'yaml'
 import { isAddressRange } from './domain/allowed-address.ts'
 import { type Quotas, quotaNames } from './domain/quotas.ts'
 import { secretId } from './domain/secret-text.ts'
+import { unknownVariables } from './known-variables.ts'
 import type { Rates } from './limits/rate-limits.ts'
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts'
 import { readOrigins } from './read-origins.ts'
@@ -81,7 +82,7 @@ export class ConfigError extends Error {
 
 /** A flag wins over the environment, the environment over the file, the file over the default. */
 export function loadConfig(flags: GivenSettings & { config?: string }, env = process.env): Config {
-  const problems: string[] = []
+  const problems: string[] = unknownVariables(env)
   const file = readConfigFile(flags.config ?? env.JOBCAST_CONFIG, problems)
   const read = (name: SettingName) => readSetting(name, flags, env, file, problems)
 

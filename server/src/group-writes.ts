@@ -1,10 +1,12 @@
 // Concurrent writes share commits; here are the limits of each queue.
 
 import type { DeviceReport, ReportOutcome } from './domain/device-report.ts'
+import type { Moment } from './domain/execution.ts'
 import { deviceText } from './domain/ports/device-link.ts'
 import type { AttributeReport } from './domain/ports/devices.ts'
 import type { Store } from './domain/ports/store.ts'
 import type { Trigger, TriggerOutcome } from './domain/ports/triggers.ts'
+import { recordStamped } from './domain/stamp-reports.ts'
 import type { Tell, WriteKind } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import type { DiskSpace } from './state/disk-space.ts'
@@ -38,6 +40,8 @@ export function groupWrites(
   isRemote: boolean,
   disk: DiskSpace | undefined,
   notes?: ExecutionNotes,
+  /** Default: reports are stamped with their arrival. */
+  moment?: () => Moment,
 ) {
   const options = (of: WriteKind) => ({
     maxGroupWeight,
@@ -63,7 +67,10 @@ export function groupWrites(
     weigh: () => 1,
     onCommit: ({ items, ms }) => tell({ kind: 'group-committed', of: 'devices', items, ms }),
   })
-  const reports = new GroupCommit(store.recordReports, {
+  const record: Store['recordReports'] = moment
+    ? (reports, options) => recordStamped({ store, moment }, reports, options)
+    : store.recordReports
+  const reports = new GroupCommit(record, {
     ...options('reports'),
     maxWaitingItems: maxWaitingReports,
     maxWaitingWeight: 10 * maxWaitingReports,

@@ -40,7 +40,11 @@ export async function restoreJobVersion(
   // What its author has signed is another version; without the signature, devices would reject it.
   if (found.signatures && !found.isCurrent) throw new ApiError('J-316')
   // Whoever deletes the job meanwhile must not see it come back.
-  return storeJob(deps, caller, jobName, contentOf(found), { expected: ['*'], ...ifMatch })
+  const restoring = storeJob(deps, caller, jobName, contentOf(found), { expected: ['*'], ...ifMatch })
+  return restoring.catch((error: unknown) => {
+    const isDeleted = error instanceof ApiError && error.code === 'J-312' && ifMatch.expected === undefined
+    throw isDeleted ? new ApiError('J-301') : error
+  })
 }
 
 /** In the order in which it is put: stored contents are compared as text. */

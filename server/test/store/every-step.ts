@@ -273,6 +273,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.recordFailing({ ...task, since: 1, lastAt: 1, times: 2, message: 'm' })
   await store.listFailing({ kind: 'rollout', taskNos: [1], after: 0 })
   await store.clearFailing(task)
+  await store.delayTimeouts({ jobExecutionIds: [1], startedAt, byMs: 1 })
   while (await store.purgeRuns(olderThan(startedAt + 1)));
   await store.eraseLeftovers()
 }

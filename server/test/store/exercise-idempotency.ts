@@ -43,6 +43,40 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
     assert.equal((await allRuns(next, ownerNo)).length, 1)
   })
 
+  await t.test('a repeated or reused key takes no ids: the next run has the next ones', async () => {
+    const { store, reopen } = underTest
+    const { trigger } = await seedOwner(store)
+    const first = await createOne(store, trigger(['d3', 'd1'], keyed('k', 'a')))
+    for (const request of ['a', 'a', 'b']) {
+      const [again] = await store.createExecutions([trigger(['d3', 'd1'], keyed('k', request))])
+      assert.notEqual(again?.kind, 'created')
+    }
+    const second = await createOne(store, trigger(['d1']))
+    assert.deepEqual(
+      [second.runId, second.firstExecutionId],
+      [first.runId + 1, first.firstExecutionId + first.devices.length],
+    )
+    // In one group with new ones: what was given to others stays theirs.
+    const kinds = (
+      await store.createExecutions([
+        trigger(['d1'], keyed('k2', 'a')),
+        trigger(['d3', 'd1'], keyed('k', 'a')),
+        trigger(['d2'], keyed('k3', 'a')),
+        trigger(['d3', 'd1'], keyed('k', 'a')),
+      ])
+    ).map(({ kind }) => kind)
+    assert.deepEqual(kinds, ['created', 'replayed', 'created', 'replayed'])
+    const opened = await reopen()
+    await opened.createExecutions([trigger(['d3', 'd1'], keyed('k', 'a'))])
+    const third = await createOne(opened, trigger(['d3', 'd2']))
+    const fourth = await createOne(opened, trigger(['d1']))
+    assert.equal(fourth.runId, third.runId + 1)
+    const ids = [first, second, third, fourth].flatMap(({ firstExecutionId, devices }) =>
+      Array.from({ length: devices.length }, (_, index) => firstExecutionId + index),
+    )
+    assert.equal(new Set(ids).size, ids.length)
+  })
+
   await t.test(
     'a replay is equal also after devices were renamed and deleted, and the job is gone',
     async () => {

@@ -3,10 +3,15 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { parseSelector } from '@jobcast/contract/selector'
+import type { Caller } from '../../src/domain/caller.ts'
+import { restoreJobVersion } from '../../src/domain/job-versions.ts'
 import { toRunJob } from '../../src/domain/launch-run.ts'
 import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
 import type { Slice } from '../../src/domain/ports/slices.ts'
 import type { TriggerPlan } from '../../src/domain/ports/triggers.ts'
+import { noQuotas } from '../../src/domain/quotas.ts'
+import { QuotaCounts } from '../../src/state/quota-counts.ts'
+import { SecretBox } from '../../src/state/secret-box.ts'
 import {
   createOne,
   emptyContent,
@@ -27,6 +32,41 @@ const content: StoredJobContent = {
 
 export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
+
+  await t.test(
+    'a version of a job that is deleted meanwhile is not restored: J-301, or J-312 with If-Match',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { jobs: ['gone'] })
+      const put = { ownerNo, jobName: 'gone', at: startedAt }
+      await store.putJob({ ...put, content })
+      const deps = {
+        ...{
+          quotas: noQuotas,
+          quotaCounts: new QuotaCounts({ store, quotas: noQuotas, now: () => 0, elapsed: () => 0 }),
+        },
+        ...{ secretBox: new SecretBox([]), now: () => startedAt },
+        store: {
+          ...store,
+          async getJobVersion(version: Parameters<typeof store.getJobVersion>[0]) {
+            const found = await store.getJobVersion(version)
+            await store.deleteJob(put)
+            return found
+          },
+        },
+      }
+      const caller: Caller = { ownerNo, ownerId: 'ow_1', keyId: 'k1', scopes: ['MANAGE'] }
+      for (const [ifMatch, code] of [
+        [{}, 'J-301'],
+        [{ expected: ['2'] }, 'J-312'],
+      ] as const) {
+        await store.putJob({ ...put, content })
+        await assert.rejects(restoreJobVersion(deps, caller, { jobName: 'gone', version: 1 }, ifMatch), {
+          code,
+        })
+        assert.equal(await store.getJob(put), undefined)
+      }
+    },
+  )
 
   await t.test(
     'a job is made by its first put, changed by another content, left alone by the same',

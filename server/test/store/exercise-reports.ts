@@ -5,6 +5,8 @@ import type { TestContext } from 'node:test'
 import { execStates, reportedStatuses } from '@jobcast/contract'
 import type { DeviceReport } from '../../src/domain/device-report.ts'
 import { eventOf, isTerminal, nextState } from '../../src/domain/execution.ts'
+import type { DeviceKey } from '../../src/domain/ports/devices.ts'
+import { recordStamped, type StampDeps } from '../../src/domain/stamp-reports.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,
@@ -12,6 +14,7 @@ import {
   createOne,
   devicePut,
   emptyContent,
+  fireClocks,
   momentAt,
   moveOf,
   type StoreUnderTest,
@@ -32,6 +35,64 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     const jobExecutionId = run.firstExecutionId
     return { ...seed, run, jobExecutionId, device: { ownerNo: seed.ownerNo, deviceId: 'd1' } }
   }
+
+  await t.test(
+    'a device has its whole timeout from the commit of its start, however long that took',
+    async () => {
+      const seed = await seedOwner(store, { content: { timeoutSeconds: 5 } })
+      const { ownerNo, trigger } = seed
+      const deviceIds = ['d1', 'd2', 'd3']
+      const { firstExecutionId: first } = await createOne(store, trigger(deviceIds))
+      await createOne(store, trigger(['d2']))
+      const [d1, d2, d3] = deviceIds.map((deviceId) => ({ ownerNo, deviceId })) as [
+        DeviceKey,
+        DeviceKey,
+        DeviceKey,
+      ]
+      await reportDone(store, startNext(d2))
+      let now = momentAt(startedAt + 100_000)
+      const slow: StampDeps = {
+        moment: () => now,
+        store: {
+          async recordReports(reports, options) {
+            const outcomes = await store.recordReports(reports, options)
+            now = momentAt(now.at + 4600)
+            return outcomes
+          },
+          async delayTimeouts(delay) {
+            await store.delayTimeouts(delay)
+            now = momentAt(now.at + (now.at < startedAt + 105_000 ? 900 : 100))
+          },
+        },
+      }
+      // They came long before.
+      const arrived = { moment: momentAt(startedAt + 1) }
+      const outcomes = await recordStamped(slow, [
+        startNext(d1, arrived),
+        update(d2, first + 1, 'IN_PROGRESS', arrived),
+        update(d3, first + 2, 'SUCCEEDED', arrived),
+      ])
+      const committed = startedAt + 100_000 + 4600 + 900
+      assert.deepEqual(
+        outcomes.map((outcome) => outcome.kind === 'done' && outcome.execution.timesOutAt),
+        [committed + 5000, startedAt + 5000, null],
+      )
+      const stored = await store.getDeviceExecution({ ...d1, jobExecutionId: first })
+      assert.deepEqual(
+        [stored?.timesOutAt, stored?.startedAt, stored?.versionNumber],
+        [committed + 5000, startedAt + 100_000, 2],
+      )
+      const other = await store.getDeviceExecution({ ...d2, jobExecutionId: first + 1 })
+      assert.equal(other?.timesOutAt, startedAt + 5000)
+      assert.deepEqual(
+        (await fireClocks(store, ownerNo, momentAt(committed + 4999))).map(
+          ({ jobExecutionId }) => jobExecutionId,
+        ),
+        [first + 1],
+      )
+      assert.equal((await fireClocks(store, ownerNo, momentAt(committed + 5000)))[0]?.execState, 'TIMED_OUT')
+    },
+  )
 
   await t.test('start-next starts the oldest that waits, and gives it again without a change', async () => {
     const { ownerNo, trigger, device, run, jobExecutionId } = await seedOne()

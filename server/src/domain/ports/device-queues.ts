@@ -1,6 +1,7 @@
 // What a device sees of its executions, and what it reports on them.
 
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from '../device-report.ts'
+import type { WallInstant } from '../instants.ts'
 import type { DeviceKey } from './devices.ts'
 import type { WriteOptions } from './write-options.ts'
 
@@ -12,6 +13,8 @@ export type DeviceQueueStore = {
   getDeviceExecution(execution: DeviceKey & { jobExecutionId: number }): Promise<DeviceExecution | undefined>
   /** Each on its own; one that is refused does not hinder the others. */
   recordReports(reports: DeviceReport[], options?: WriteOptions): Promise<ReportOutcome[]>
+  /** Of these, what was started at that instant and still runs: its own timeout is due later. */
+  delayTimeouts(delay: { jobExecutionIds: number[]; startedAt: WallInstant; byMs: number }): Promise<void>
   /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
   recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
 }

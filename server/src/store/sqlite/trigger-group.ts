@@ -1,5 +1,6 @@
 // A group of triggers on its way to the writer: names become numbers, ids are given, queues grow.
-// If the group fails, its ids leave the queues again; the ids themselves are never given twice.
+// If the group fails, its ids leave the queues again; the ids themselves are never given twice. Those of a call that was made
+// before go to the next call, unless others were given meanwhile.
 
 import {
   findDevices,
@@ -14,6 +15,7 @@ import {
 } from '../../domain/launch-run.ts'
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
+import { largeTrigger } from './large-trigger.ts'
 import type { FoundAhead } from './look-up-ahead.ts'
 import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
 
@@ -32,9 +34,11 @@ type ReadRun = (runId: number) => Promise<LaunchedRun>
 
 export class TriggerGroup {
   readonly #entries: (Launch | Refused)[]
+  readonly #lastIds: LastIds
 
   /** `ahead`: of the only one. */
   constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[], ahead?: FoundAhead) {
+    this.#lastIds = lastIds
     this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger, ahead))
   }
 
@@ -51,12 +55,24 @@ export class TriggerGroup {
     this.#entries.forEach((entry, index) => {
       settle(entry, resultOf(index).kind === 'created')
     })
+    for (const [index, entry] of [...this.#entries.entries()].toReversed()) {
+      if (!('refusal' in entry) && resultOf(index).kind !== 'created') this.#giveBack(entry.run)
+    }
     const outcomes: TriggerOutcome[] = []
     for (const [index, entry] of this.#entries.entries()) {
       const outcome = outcomeOf(entry, resultOf(index), readRun)
       outcomes.push(outcome instanceof Promise ? await outcome : outcome)
     }
     return outcomes
+  }
+
+  /** Nobody has seen them, and nothing was written under them: a large one may have left a draft. */
+  #giveBack({ firstExecutionId, runId, devices }: LaunchedRun): void {
+    const total = devices.length
+    const isLast = this.#lastIds.jobExecutionId === firstExecutionId + total - 1
+    if (!isLast || this.#lastIds.runId !== runId || total >= largeTrigger) return
+    this.#lastIds.runId--
+    this.#lastIds.jobExecutionId -= total
   }
 
   /** Nothing of it was recorded. */

@@ -125,9 +125,13 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     /** All of them have been created. */
     recordUsual,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
-      const last = questions.findLast((question) => 'runId' in question)
-      if (last) setLastIds(last)
-      return questions.map(recordTrigger)
+      const recorded = questions.map(recordTrigger)
+      // The ids of a call that was made before may be given to the next one.
+      const isNew = (question: CheckedTrigger | KeyQuestion, index: number) =>
+        'runId' in question && recorded[index]?.kind === 'created'
+      const last = questions.findLast(isNew)
+      if (last && 'runId' in last) setLastIds(last)
+      return recorded
     },
   }
 }
