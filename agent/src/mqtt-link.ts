@@ -158,9 +158,10 @@ export class MqttLink {
     const suffix = topic.slice(prefix.length)
     if (prefix === this.#prefix) this.#onMessage(suffix, json)
     const answer = answerOf(suffix, json)
-    const waiting = this.#waiting.get(String(json.clientToken))
+    const { clientToken } = json
+    const waiting = typeof clientToken === 'string' ? this.#waiting.get(clientToken) : undefined
     if (waiting === undefined || answer === undefined) return
-    this.#waiting.delete(String(json.clientToken))
+    this.#waiting.delete(clientToken as string)
     clearTimeout(waiting.timer)
     waiting.resolve(answer)
   }

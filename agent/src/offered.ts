@@ -30,8 +30,9 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const parameters = asObject(execution.parameters)
   const begunBy = asObject(execution.statusDetails)?.agent
-  if (typeof jobId !== 'string' || !/^\d+$/.test(jobId)) throw new Error('the server gave no jobId')
-  if (!Number.isSafeInteger(executionNumber)) throw new Error('the server gave no executionNumber')
+  if (typeof jobId !== 'string' || !/^\d{1,20}$/.test(jobId)) throw new Error('the server gave no jobId')
+  if (!Number.isSafeInteger(executionNumber) || (executionNumber as number) < 1)
+    throw new Error('the server gave no executionNumber')
   return {
     jobId,
     attempt: executionNumber as number,

@@ -32,7 +32,7 @@ export async function sendOutput(
     if (answer.outcome === 'rejected' && meansOver(answer.code)) return 'over'
     const { offset: wanted, cut } = answer.json
     // A refused piece would be refused again.
-    return typeof wanted === 'number' && cut !== true ? wanted : 'sent'
+    return isOffset(wanted) && cut !== true ? wanted : 'sent'
   }
 
   const begun = spool.lengthAtOpen
@@ -51,6 +51,11 @@ export async function sendOutput(
     }
   }
   return wanted
+}
+
+/** The server says where to go on; a position is taken from nothing else. */
+function isOffset(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 /** Resolves after `gatherMs`, or when the output has ended. */

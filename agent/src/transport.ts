@@ -52,8 +52,9 @@ const shadowCodes: Record<number, DeviceErrorCode> = {
 
 export function rejectionOf(json: Record<string, unknown>, code: unknown): Answer | undefined {
   const named = typeof code === 'number' ? (shadowCodes[code] ?? 'InvalidRequest') : code
-  if (typeof named !== 'string' || !(named in deviceErrors)) return undefined
-  return { outcome: 'rejected', code: named as DeviceErrorCode, message: String(json.message ?? code), json }
+  if (typeof named !== 'string' || !Object.hasOwn(deviceErrors, named)) return undefined
+  const message = typeof json.message === 'string' ? json.message : named
+  return { outcome: 'rejected', code: named as DeviceErrorCode, message, json }
 }
 
 export function asObject(value: unknown): Record<string, unknown> | undefined {
