@@ -1037,9 +1037,189 @@ parameter_functions='
   }
 '
 
+# Awk functions that match a pattern of a parameter: regular expressions of JavaScript without what cannot be matched in linear time,
+# as contract/src/parameters/linear-pattern.ts has them. All ways are followed at once (Thompson). A pattern is compiled to steps:
+# op[i] is c (one character of the set), s (split to go and alt), ^ $ b B (assertions) or m (match).
 pattern_functions='
-  function compiles(pattern) { return 0 }
-  function matches(pattern, x) { return 0 }
+  function points(x, into,  i, c, count, v) {
+    if (!("a" in ord)) for (i = 1; i < 256; i++) ord[sprintf("%c", i)] = i
+    count = 0
+    for (i = 1; i <= length(x); i++) {
+      c = ord[substr(x, i, 1)]
+      if (c < 128 || c >= 192) into[count++] = c < 128 ? c : c < 224 ? c - 192 : c < 240 ? c - 224 : c - 240
+      else if (count) into[count - 1] = into[count - 1] * 64 + c - 128
+    }
+    return count
+  }
+  function broken() { is_broken = 1; q = q_end; return 0 }
+  # Nodes of the tree: kind is q (sequence), | (choice), * (repeat), c or an assertion; first and after link the parts.
+  function node(kind) { kind_of[++nodes] = kind; first[nodes] = after[nodes] = 0; set_of[nodes] = ""; return nodes }
+  function choice(  r, tail, part) {
+    r = node("|"); first[r] = tail = sequence()
+    while (q < q_end && Q[q] == 124) { q++; part = sequence(); after[tail] = part; tail = part }
+    return r
+  }
+  function sequence(  r, tail, part) {
+    r = node("q"); tail = 0
+    while (q < q_end && Q[q] != 124 && Q[q] != 41) {
+      part = term()
+      if (tail) after[tail] = part; else first[r] = part
+      tail = part
+    }
+    return r
+  }
+  function term(  r, part) {
+    part = atom()
+    if (q >= q_end || is_broken || !index("*+?{", sprintf("%c", Q[q] < 128 ? Q[q] : 1))) return part
+    if (index("^$bB", kind_of[part])) return broken()
+    r = node("*"); first[r] = part; quantify(r)
+    if (q < q_end && Q[q] == 63) q++
+    return r
+  }
+  function quantify(r,  c) {
+    c = Q[q++]; low[r] = c == 43; high[r] = c == 63 ? 1 : -1
+    if (c != 123) return
+    low[r] = high[r] = number()
+    if (q < q_end && Q[q] == 44) { q++; high[r] = q < q_end && Q[q] != 125 ? number() : -1 }
+    if (q >= q_end || Q[q++] != 125 || low[r] > 1000 || high[r] > 1000 || (high[r] >= 0 && high[r] < low[r])) broken()
+  }
+  function number(  v, count) {
+    for (v = count = 0; q < q_end && Q[q] >= 48 && Q[q] <= 57 && count < 5; count++) v = v * 10 + Q[q++] - 48
+    return count ? v : broken()
+  }
+  function chars(set, r) { r = node("c"); set_of[r] = set; return r }
+  function atom(  c, r) {
+    c = Q[q++]
+    if (c == 94) return node("^")
+    if (c == 36) return node("$")
+    if (c == 46) return chars("!10-10 13-13 8232-8233")
+    if (c == 91) return class()
+    if (c == 40) {
+      if (q < q_end && Q[q] == 63) { if (Q[q + 1] != 58) return broken(); q += 2 }
+      if (++groups > 32) return broken()
+      r = choice(); groups--
+      if (q >= q_end || Q[q++] != 41) return broken()
+      return r
+    }
+    if (c == 92) {
+      if (q >= q_end) return broken()
+      if (Q[q] == 98) { q++; return node("b") }
+      if (Q[q] == 66) { q++; return node("B") }
+      return chars(escape_set())
+    }
+    if (c < 128 && index("*+?)]{}|", sprintf("%c", c))) return broken()
+    return chars(c "-" c)
+  }
+  # Behind a backslash: a class, or one character. What JavaScript may write otherwise is refused.
+  function escape_set(  c) {
+    c = Q[q++]
+    if (c == 100) return "48-57"
+    if (c == 119) return "48-57 65-90 95-95 97-122"
+    if (c == 115) return "9-13 32-32 160-160 5760-5760 8192-8202 8232-8233 8239-8239 8287-8287 12288-12288 65279-65279"
+    if (c == 68) return "!48-57"
+    if (c == 87) return "!48-57 65-90 95-95 97-122"
+    if (c == 83) return "!9-13 32-32 160-160 5760-5760 8192-8202 8232-8233 8239-8239 8287-8287 12288-12288 65279-65279"
+    if (c == 116) return "9-9"
+    if (c == 110) return "10-10"
+    if (c == 118) return "11-11"
+    if (c == 102) return "12-12"
+    if (c == 114) return "13-13"
+    if (c < 128 && index("^$\\.*+?()[]{}|/-", sprintf("%c", c))) return c "-" c
+    broken()
+    return ""
+  }
+  function class(  r, is_not, c, one, other) {
+    r = ""
+    if (q < q_end && Q[q] == 94) { is_not = 1; q++ }
+    while (q < q_end && Q[q] != 93) {
+      one = member()
+      if (q + 1 < q_end && Q[q] == 45 && Q[q + 1] != 93) {
+        q++; other = member()
+        if (one + 0 != substr(one, index(one, "-") + 1) + 0 || index(other, " ") || index(one other, "!") || other + 0 < one + 0 || other + 0 != substr(other, index(other, "-") + 1) + 0) return broken()
+        one = (one + 0) "-" (other + 0)
+      }
+      if (index(one, "!")) return broken()
+      r = r (r == "" ? "" : " ") one
+    }
+    if (q >= q_end || is_broken) return broken()
+    q++
+    return chars((is_not ? "!" : "") r)
+  }
+  function member(  c) {
+    c = Q[q++]
+    if (c == 92) return q < q_end ? escape_set() : broken()
+    return c "-" c
+  }
+  function append(n,  i, part, start, ends, count, end) {
+    if (is_broken || steps > 1000 || ++appended > 4000) { is_broken = 1; return }
+    if (kind_of[n] == "q") for (part = first[n]; part; part = after[part]) append(part)
+    else if (kind_of[n] == "|") {
+      count = 0
+      for (part = first[n]; part; part = after[part]) {
+        if (!after[part]) { append(part); continue }
+        start = split_step(); append(part); ends[count++] = split_step(); alt[start] = steps
+      }
+      for (i = 0; i < count; i++) go[ends[i]] = alt[ends[i]] = steps
+    } else if (kind_of[n] == "*") {
+      for (i = 0; i < low[n] && !is_broken; i++) append(first[n])
+      if (high[n] < 0) {
+        start = split_step(); append(first[n]); end = split_step()
+        go[end] = alt[end] = start; alt[start] = steps
+      } else {
+        count = 0
+        for (i = low[n]; i < high[n] && !is_broken; i++) { ends[count++] = split_step(); append(first[n]) }
+        for (i = 0; i < count; i++) alt[ends[i]] = steps
+      }
+    } else { op[steps] = kind_of[n]; charset[steps++] = set_of[n] }
+  }
+  function split_step() { op[steps] = "s"; go[steps] = alt[steps] = steps + 1; return steps++ }
+  # Whether it is a pattern that is known here.
+  function compiles(pattern,  tree) {
+    if (pattern == compiled) return !is_broken
+    compiled = pattern; is_broken = nodes = groups = steps = appended = q = 0
+    q_end = points(pattern, Q)
+    if (q_end > 512) { is_broken = 1; return 0 }
+    tree = choice()
+    if (q < q_end) is_broken = 1
+    append(tree)
+    op[steps++] = "m"
+    return !is_broken
+  }
+  function in_set(set, c,  i, count, part, is_not, end) {
+    if ((set, c) in known_set) return known_set[set, c]
+    is_not = sub(/^!/, "", set) ; count = split(set, part, " "); end = 0
+    for (i = 1; i <= count; i++) if (c >= part[i] + 0 && c <= substr(part[i], index(part[i], "-") + 1) + 0) { end = 1; break }
+    if (is_not) { known_set["!" set, c] = !end; return !end }
+    known_set[set, c] = end
+    return end
+  }
+  function is_word(c) { return c != "" && in_set("48-57 65-90 95-95 97-122", c) }
+  function holds(kind, at, count,  edge) {
+    if (kind == "^") return at == 0
+    if (kind == "$") return at == count
+    edge = is_word(at > 0 ? X[at - 1] : "") != is_word(at < count ? X[at] : "")
+    return kind == "b" ? edge : !edge
+  }
+  function matches(pattern, x,  count, at, i, top, stack, current, coming, now, later, seen, step) {
+    if (!compiles(pattern)) return 0
+    count = points(x, X); now = 0
+    for (at = 0; at <= count; at++) {
+      top = 0; stack[top++] = 0; later = 0
+      for (i = 0; i < now; i++) stack[top++] = current[i]
+      while (top > 0) {
+        step = stack[--top]
+        if (seen[step] == at + 1) continue
+        seen[step] = at + 1
+        if (op[step] == "m") return 1
+        if (op[step] == "s") { stack[top++] = alt[step]; stack[top++] = go[step] }
+        else if (op[step] != "c") { if (holds(op[step], at, count)) stack[top++] = step + 1 }
+        else if (at < count && in_set(charset[step], X[at])) coming[later++] = step + 1
+      }
+      for (i = 0; i < later; i++) current[i] = coming[i]
+      now = later
+    }
+    return 0
+  }
 '
 
 # Puts the signed document with its placeholders filled in into $folder/document, and sets $parameters and $uses_attributes. Of the

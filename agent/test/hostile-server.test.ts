@@ -35,15 +35,20 @@ const token = `jd_${'A'.repeat(48)}`
 
 type Scene = { device: ProgramDevice; canaries: string; env: Record<string, string>; marks: string }
 
-function newScene(t: TestContext): Scene {
+/** `lasts`: seconds for which the handler runs, so that the agent looks after it meanwhile. */
+function newScene(t: TestContext, lasts: number): Scene {
   const folder = temporaryFolder(t)
   const [canaries, handlers, home, marks] = ['canaries', 'handlers', 'home', 'marks'].map((name) =>
     join(folder, name),
   ) as [string, string, string, string]
   for (const each of [canaries, handlers, home]) mkdirSync(each, { mode: 0o755 })
-  writeFileSync(join(handlers, 'mark'), `#!/bin/sh\necho "$@" >>"${marks}"; echo output; exit 0\n`, {
-    mode: 0o755,
-  })
+  writeFileSync(
+    join(handlers, 'mark'),
+    `#!/bin/sh\necho "$@" >>"${marks}"; echo output; echo "::progress 5 text"; sleep ${lasts}\n`,
+    {
+      mode: 0o755,
+    },
+  )
   const trustFile = join(folder, 'trusted.pem')
   writeFileSync(trustFile, author.publicPem, { mode: 0o644 })
   const device = { deviceId: 'd', token, folder, handlers, fail: () => undefined }
@@ -113,7 +118,7 @@ for (const program of findShellPrograms()) {
   const skip = program.missing ?? false
   // The arithmetic of bash and mksh runs commands, so these are always tried with what was found once.
   test(`${program.name} runs no command that is hidden in a number`, { skip }, async (t) => {
-    const scene = newScene(t)
+    const scene = newScene(t, 3)
     const list = known.map(({ value, ...rest }) => ({
       ...rest,
       value: String(value).replaceAll('CANARY', join(scene.canaries, 'x')),
@@ -123,8 +128,8 @@ for (const program of findShellPrograms()) {
   if (program.isOther && !isChaos) continue
   test(`${program.name} is commanded by no answer (seed ${testSeed})`, { ...longTest, skip }, async (t) => {
     const random = seededRandom(testSeed)
-    const all = Array.from({ length: agents }, () => {
-      const scene = newScene(t)
+    const all = Array.from({ length: agents }, (_, index) => {
+      const scene = newScene(t, index % 2 === 0 ? 0 : 2)
       return attack(t, program, scene, someAttacks(random, scene.canaries, Math.ceil(attacks / agents)))
     })
     await Promise.all(all)
@@ -137,7 +142,7 @@ for (const program of findShellPrograms()) {
 }
 
 async function takesNoOther(t: TestContext, program: AgentProgram): Promise<void> {
-  const scene = newScene(t)
+  const scene = newScene(t, 0)
   const { folder, deviceId } = scene.device
   const before = snapshot(folder)
   const texts = hostileTexts(scene.canaries).filter(

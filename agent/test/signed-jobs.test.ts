@@ -9,9 +9,10 @@ import { after, type TestContext, test } from 'node:test'
 import { canonicalJson, type Envelope, type SignedJob } from '@jobcast/contract/signature'
 import { newAuthor } from '@jobcast/testkit/author'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { isChaos } from '@jobcast/testkit/test-size'
 import { type Anything, changeStored, openAttacker } from './support/attacker.ts'
 import { type DeviceUnderTest, newDeviceUnderTest } from './support/device-under-test.ts'
-import { findShellPrograms, startProgram } from './support/programs.ts'
+import { type AgentProgram, findShellPrograms, startProgram } from './support/programs.ts'
 
 const server = await openSharedServer()
 const attacker = await openAttacker(server)
@@ -329,12 +330,20 @@ async function exerciseParameters(bench: Bench): Promise<void> {
   attacker.tamper = undefined
 }
 
-const [shell] = findShellPrograms()
 const hasOpenssl = /-rawin/.test(String(spawnSync('openssl', ['pkeyutl', '-help']).stderr))
-const missing = shell?.missing ?? (hasOpenssl ? false : 'openssl 3 is not on this machine')
 
-test('jobcast-agent.sh of a taken server starts nothing', { skip: missing }, async (t) => {
-  if (shell === undefined) return
+for (const shell of findShellPrograms()) {
+  // `npm test` takes the first shell only.
+  if (shell.isOther && !isChaos) continue
+  const skip = shell.missing ?? (hasOpenssl ? false : 'openssl 3 is not on this machine')
+  test(`${shell.name} of a taken server starts nothing`, { skip }, (t) => shellStartsNothing(t, shell))
+  test(`${shell.name} puts values into the signed document`, { skip }, (t) => shellFills(t, shell))
+  test(`${shell.name} runs what was signed for its audience, and one content of a version`, { skip }, (t) =>
+    shellChecksAudience(t, shell),
+  )
+}
+
+async function shellStartsNothing(t: TestContext, shell: AgentProgram): Promise<void> {
   const bench = await newBench(t)
   const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
   const agent = startProgram(t, shell, bench.device, attacker.http, env)
@@ -358,20 +367,16 @@ test('jobcast-agent.sh of a taken server starts nothing', { skip: missing }, asy
     assert.equal(await refused.gone(), 2, refused.printed())
     await refused.until(message)
   }
-})
+}
 
-test('jobcast-agent.sh puts values into the signed document', { skip: missing }, async (t) => {
-  if (shell === undefined) return
+async function shellFills(t: TestContext, shell: AgentProgram): Promise<void> {
   const bench = await newBench(t)
   const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
   startProgram(t, shell, bench.device, attacker.http, env)
   await exerciseParameters(bench)
-})
+}
 
-test('jobcast-agent.sh runs what was signed for its audience, and one content of a version', {
-  skip: missing,
-}, async (t) => {
-  if (shell === undefined) return
+async function shellChecksAudience(t: TestContext, shell: AgentProgram): Promise<void> {
   const bench = await newBench(t)
   const { jobName } = bench
   const signs = (job: object) => (execution: Anything) => {
@@ -398,4 +403,4 @@ test('jobcast-agent.sh runs what was signed for its audience, and one content of
   startProgram(t, shell, bench.device, attacker.http, env)
   attacker.tamper = signs({ audience: 'paris', version: 2 })
   assertRuns(await bench.run())
-})
+}
