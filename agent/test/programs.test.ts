@@ -15,6 +15,8 @@ import { testSeed } from '@jobcast/testkit/test-seed'
 import { isChaos, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
+import packageJson from '../package.json' with { type: 'json' }
+import { agentFlags, enrollFlags } from '../src/program/flags.ts'
 import { type DeviceUnderTest, isAlive, newDeviceUnderTest } from './support/device-under-test.ts'
 import { type AgentProgram, findPrograms, noProxy, startProgram } from './support/programs.ts'
 
@@ -38,6 +40,8 @@ for (const program of programs) {
     test('goes on after a reboot', (t) => reboots(t, program))
     test(`is stopped and killed at any instant, and no execution is started twice (seed ${testSeed})`, (t) =>
       killedOften(t, program))
+    test('reports itself and its file of attributes', (t) => reportsAttributes(t, program))
+    test('runs documents with steps, passes the trace on, and lists its flags', (t) => runsSteps(t, program))
     test('fetches its first token', (t) => enrolls(t, program))
     test('does not start with a token that others can read', (t) => refuses(t, program))
   })
@@ -241,4 +245,84 @@ async function enrolls(t: TestContext, { name, words: [command = '', ...words] }
   const authorization = `Bearer ${readFileSync(tokenFile, 'utf8').trim()}`
   const reply = await fetch(`${server.http}/things/${deviceId}/jobs`, { headers: { authorization } })
   assert.deepEqual([reply.status, statSync(tokenFile).mode & 0o777], [200, 0o600])
+}
+
+async function reportsAttributes(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  const file = join(device.folder, 'attributes.json')
+  writeFileSync(file, '{"fw": "1.0\\u00fc", "slot": 1,\n "a.b": true}')
+  const path = `/job/api/devices/${device.deviceId}`
+  const until = (isRight: (attributes: Record<string, unknown>) => boolean) =>
+    waitUntil('the attributes are there', async () =>
+      isRight((await server.call('GET', path)).json.reportedAttributes ?? {}),
+    )
+  device.addHandler('update', `printf '{"fw": "2.0"}' > "${file}"`)
+  const agent = startProgram(t, program, device, server.http, {
+    JOBCAST_ATTRIBUTES_FILE: file,
+    TZ: 'Asia/Tokyo',
+  })
+  await until(({ fw }) => fw === '1.0ü')
+  const self = { agentVersion: packageJson.version, os: process.platform, arch: process.arch }
+  assert.deepEqual((await server.call('GET', path)).json.reportedAttributes, {
+    ...{ ...self, timeZone: 'Asia/Tokyo' },
+    ...{ fw: '1.0ü', slot: 1, 'a.b': true },
+  })
+  assert.equal((await device.run({ handler: 'update' })).execState, 'SUCCEEDED', agent.printed())
+  await until(({ fw, slot }) => fw === '2.0' && slot === undefined)
+  await agent.end('SIGTERM')
+  writeFileSync(file, '[1]')
+  const other = startProgram(t, program, device, server.http, { JOBCAST_ATTRIBUTES_FILE: file })
+  await other.until(/attributes/)
+  assert.equal((await device.run({ handler: 'update' })).execState, 'SUCCEEDED')
+}
+
+async function runsSteps(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  device.addHandler('say', 'echo "$JOBCAST_STEP: $*"')
+  device.addHandler('fail', 'echo oops >&2; exit $1')
+  device.addHandler('trace', 'echo "$TRACEPARENT"')
+  const agent = startProgram(t, program, device, server.http)
+  const step = (name: string, handler: string, args: string[], more: object = {}) => ({
+    action: { name, type: 'runHandler', input: { handler, args, path: 'default' }, ...more },
+  })
+  const aws = (...steps: object[]) => ({ version: '1.0', steps })
+  const finalStep = step('last', 'say', ["it's done"])
+  const tried = step('tried', 'fail', ['3'], { ignoreStepFailure: 'true', allowStdErr: 5 })
+  const whole = await device.run({ ...aws(step('one', 'say', ['a b', '$(id)']), tried), finalStep })
+  assert.deepEqual([whole.execState, whole.statusDetails.step], ['SUCCEEDED', 'last'], agent.printed())
+  assert.equal((await device.output(whole.id)).toString(), "one: a b $(id)\noops\nlast: it's done\n")
+
+  const cases: [document: object, state: string, reason: RegExp][] = [
+    [{ ...aws(step('one', 'fail', ['3'])), finalStep }, 'FAILED', /exited with code 3/],
+    [aws(step('one', 'fail', ['0'], { allowStdErr: 0 })), 'FAILED', /printed 1 lines on stderr, and 0 are/],
+    [aws(step('one', 'say', []), step('two', 'none', [])), 'REJECTED', /there is no handler "none"/],
+    [aws(step('one', 'say', [], { runAsUser: 'nobody else' })), 'REJECTED', /is to run as nobody else/],
+    [aws({ action: { type: 'runCommand', input: { command: 'echo,a' } } }), 'REJECTED', /not allowed/],
+    [{ ...aws(step('one', 'say', [])), version: '2.0' }, 'REJECTED', /version is not "1.0"/],
+    [{ ...aws(step('one', 'say', [])), conditions: [1] }, 'REJECTED', /does not support conditions/],
+    [aws(), 'REJECTED', /steps is not a list of steps/],
+  ]
+  for (const [document, state, reason] of cases) {
+    const { execState, statusDetails } = await device.run(document)
+    assert.equal(execState, state, JSON.stringify(document))
+    assert.match(statusDetails.reason ?? '', reason)
+  }
+
+  const traceparent = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`
+  const jobName = `trace-${device.deviceId}`
+  await server.call('PUT', `/job/api/jobs/${jobName}`, { body: { document: { handler: 'trace' } } })
+  const { json } = await server.trigger(jobName, [device.deviceId], { headers: { traceparent } })
+  const id = json[0].jobExecutionId
+  await device.ended(id)
+  assert.match((await device.output(id)).toString(), /^00-(?:a1){16}-[0-9a-f]{16}-01\n$/)
+
+  const [command = '', ...words] = program.words
+  const { stdout } = await promisify(execFile)(command, [...words, '--help'])
+  const flags = [...agentFlags, ...enrollFlags].filter(({ name }) => !(program.isShell && name === 'mqtt'))
+  assert.deepEqual(
+    flags.filter(({ name, env = '' }) => !stdout.includes(`--${name} `) || !stdout.includes(env)),
+    [],
+  )
+  const version = await promisify(execFile)(command, [...words, '--version'])
+  assert.equal(version.stdout.trim(), packageJson.version)
 }

@@ -21,7 +21,7 @@ export type AgentProgram = {
 }
 
 const script = fileURLToPath(new URL('../../bin/jobcast-agent.sh', import.meta.url))
-const shells: string[][] = [['dash'], ['busybox', 'ash'], ['bash', '--posix']]
+const shells: string[][] = [[firstShell()], ['bash'], ['bash', '--posix'], ['busybox', 'ash'], ['mksh']]
 
 export async function findPrograms(): Promise<AgentProgram[]> {
   const file = join(newTemporaryFolder(), 'jobcast-agent.cjs')
@@ -38,6 +38,11 @@ export function findShellPrograms(): AgentProgram[] {
     isOther: index > 0,
     ...missingOf(shell),
   }))
+}
+
+/** dash, or what the machine has for sh. */
+function firstShell(): string {
+  return spawnSync('dash', ['-c', 'true']).status === 0 ? 'dash' : 'sh'
 }
 
 function missingOf([program = '', ...words]: string[]): { missing?: string } {
@@ -62,11 +67,14 @@ const failsafeMs = 90_000
 /** curl asks the proxy of the machine for 127.0.0.1 as well. */
 export const noProxy = { no_proxy: '127.0.0.1' }
 
+/** What a program needs to know of its device. */
+export type ProgramDevice = Pick<DeviceUnderTest, 'deviceId' | 'token' | 'folder' | 'handlers' | 'fail'>
+
 /** Ended after the test if it still runs. */
 export function startProgram(
   t: TestContext,
   { words, isShell }: AgentProgram,
-  device: DeviceUnderTest,
+  device: ProgramDevice,
   url: string,
   env: Record<string, string> = {},
   tokenMode = 0o600,
