@@ -12,6 +12,7 @@ import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
 import { freezeReads, freezeWrites } from './freezes.ts'
+import { removeGone } from './gone-devices.ts'
 import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
@@ -75,6 +76,7 @@ export const writes = {
   ...deviceWrites,
   ...attributeWrites,
   ...executionMoves,
+  removeGone,
   ...executionWrites,
   ...runWrites,
   ...eventWrites,
