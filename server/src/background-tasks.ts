@@ -8,6 +8,7 @@ import type { NodeLife } from './dispatch/nodes/node-life.ts'
 import type { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import type { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { instantToPurgeAt, laterBy } from './domain/instants.ts'
+import { notifyTaken } from './domain/notify-moved.ts'
 import type { Store } from './domain/ports/store.ts'
 import { service } from './domain/principal.ts'
 import { idempotencyMs } from './domain/trigger-job.ts'
@@ -47,6 +48,7 @@ const seenEveryMs = 25_000
 const diskEveryMs = 1000
 /** How long a correction of the wall clock stays unrecorded. */
 const keptClockEveryMs = 500
+const leftOversAfterMs = 1000
 const purgeEveryMs = 10 * 60_000
 
 export type BackgroundDeps = ClockDeps & {
@@ -89,6 +91,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(sessionUseEveryMs, 'record session use', () => sessionUse.record(), 'at the end')
   const { disk } = deps
   if (disk) background.every(diskEveryMs, 'read the free disk space', () => disk.check())
+  background.once(leftOversAfterMs, 'end executions of deleted devices', () => endLeftOvers(deps))
   background.every(purgeEveryMs, 'purge idempotency keys', () => purgeIdempotencyKeys(deps))
   background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
@@ -142,6 +145,15 @@ async function keepFreezes({ store, freezes, now }: BackgroundDeps): Promise<voi
 function recordPresence(presence: Presence): Promise<void> {
   presence.noticeSilence()
   return presence.settle()
+}
+
+/** What an earlier process has left to devices that are deleted. */
+async function endLeftOvers(deps: BackgroundDeps): Promise<void> {
+  for (let isMore = true; isMore && !deps.stopping.aborted; ) {
+    const removed = await deps.store.removeGone({ moment: deps.moment(), actor: 'clock' })
+    notifyTaken(deps, removed)
+    isMore = removed.length > 0
+  }
 }
 
 /** In small batches: the writer serves triggers in between. */

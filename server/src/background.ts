@@ -48,6 +48,16 @@ export class Background {
     this.#running.add(run)
   }
 
+  /** Soon after the start, and again each time until it succeeds. */
+  once(ms: number, task: string, work: () => Promise<void>): void {
+    let isDone = false
+    this.every(ms, task, async () => {
+      if (isDone) return
+      await work()
+      isDone = true
+    })
+  }
+
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     await Promise.all(this.#running)

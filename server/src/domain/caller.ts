@@ -106,6 +106,6 @@ export function makerOf(caller: Caller): Maker {
 }
 
 /** How the history of an execution names the caller. */
-export function actorOf({ keyId }: Caller): string {
+export function actorOf({ keyId }: Pick<Caller, 'keyId'>): string {
   return `key ${keyId}`
 }

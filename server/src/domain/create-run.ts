@@ -11,6 +11,7 @@ import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
+import { readWritten } from './ports/storage-errors.ts'
 import type { RunValues, TriggerPlan } from './ports/triggers.ts'
 import { waveParts } from './rollout-progress.ts'
 import { requireRollout } from './rollout-selectors.ts'
@@ -48,7 +49,7 @@ export async function createRun(
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   if (startAt !== undefined && earlier === undefined) await holdIfRevoked(deps, caller, runId)
-  const made = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
+  const made = await readWritten(deps.store.getRun({ ownerNo: caller.ownerNo, runId }))
   if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
   return { run: made, isReplayed: earlier !== undefined }
 }

@@ -3,10 +3,10 @@
 
 import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
-import { actorOf, type Caller } from './caller.ts'
+import type { Caller } from './caller.ts'
 import { laterBy } from './instants.ts'
 import type { RunJob } from './launch-run.ts'
-import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
+import type { NotifyDeps } from './notify-moved.ts'
 import { type AskedPlan, planLarge } from './plan-rollout.ts'
 import type { RunRequest } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
@@ -107,30 +107,16 @@ async function record(deps: LargeRunDeps, trigger: LargeTrigger): Promise<Trigge
   }
 }
 
-/** Devices that were deleted meanwhile have no more to do; the others are notified. */
+/** Its devices are notified. */
 async function afterwards(
   deps: LargeRunDeps,
-  caller: Caller,
-  run: LaunchedRun,
+  { ownerNo }: Caller,
+  { runId, isHeld }: LaunchedRun,
   total: number,
 ): Promise<void> {
-  const { ownerNo } = caller
-  const { runId, launchedAt } = run
+  // Whoever releases it notifies its devices.
+  if (isHeld) return
   try {
-    for (let more = true; more; ) {
-      const moment = deps.moment()
-      const removed = await deps.store.removeGone({
-        ownerNo,
-        runId,
-        since: launchedAt,
-        moment,
-        actor: actorOf(caller),
-      })
-      notifyMoved(deps, removed)
-      more = removed.length > 0
-    }
-    // Whoever releases it notifies its devices.
-    if (run.isHeld) return
     await announce(deps, { ownerNo, runId }, 0, total)
   } catch (error) {
     deps.onLaunchFailed(error)

@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts'
 import { toRunJob } from './launch-run.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { StoredRun } from './ports/runs.ts'
+import { readWritten } from './ports/storage-errors.ts'
 import type { Store } from './ports/store.ts'
 import { type GivenValues, openSecrets } from './run-values.ts'
 import { findEarlierRun, type Launch, launchRun, type TriggerDeps } from './trigger-job.ts'
@@ -139,7 +140,7 @@ async function readMade(
   ownerNo: number,
   launched: { runId: number; isReplayed?: true } | undefined,
 ): Promise<Made> {
-  const run = launched && (await store.getRun({ ownerNo, runId: launched.runId }))
+  const run = launched && (await readWritten(store.getRun({ ownerNo, runId: launched.runId })))
   if (run === undefined) throw new Error(`run ${launched?.runId} was made and cannot be read`)
   return { run, isReplayed: launched?.isReplayed ?? false }
 }

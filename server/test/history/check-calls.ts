@@ -8,6 +8,9 @@ type Created = Extract<TriggerAnswer, { kind: 'created' }>
 type Calls = Pick<History, 'calls'>
 type Stored = Pick<Final, 'runs' | 'executions'>
 
+/** The code of an idempotency key that was used with another request. */
+const keyReused = 'J-501'
+
 export function checkCalls({ calls }: Calls, { runs, executions }: Stored): string[] {
   const problems: string[] = []
   const jobOf = new Map(runs.map(({ runId, jobName }) => [runId, jobName]))
@@ -20,6 +23,8 @@ export function checkCalls({ calls }: Calls, { runs, executions }: Stored): stri
   for (const call of calls) {
     for (const answer of call.answers) {
       if (answer.kind === 'broken') problems.push(`${nameOf(call)} was answered ${answer.text}`)
+      if (answer.kind === 'refused' && answer.code === keyReused && !isReused(call, calls))
+        problems.push(`${nameOf(call)} was told that its key is of another call`)
       if (answer.kind !== 'created') continue
       const { runId } = answer
       const other = claimed.get(runId)
@@ -47,8 +52,9 @@ export function checkCalls({ calls }: Calls, { runs, executions }: Stored): stri
       !answers.some(({ kind }) => kind === 'created') &&
       !(key !== undefined && runOfKey.has(key)),
   )
-  for (const { runId, jobName } of runs) {
-    if (claimed.has(runId)) continue
+  for (const { runId, jobName, scheduleName } of runs) {
+    // Nobody calls for what a schedule makes (check-schedules.ts).
+    if (claimed.has(runId) || scheduleName !== null) continue
     const devices = textOf(runId)
     const isIts = (call: RecordedCall) => call.jobName === jobName && devicesOf(call) === devices
     const index = open.findIndex(isIts)
@@ -73,10 +79,17 @@ function reasonOf(like: RecordedCall[]): string {
   return like.length > 0 ? 'its calls have other runs already' : 'nobody asked for it'
 }
 
+/** Somebody of the same owner has used its key for something else. */
+function isReused(call: RecordedCall, calls: RecordedCall[]): boolean {
+  return calls.some((other) => other.key === call.key && askedOf(other) !== askedOf(call))
+}
+
 function isStoredAs(answer: Created, stored: { jobExecutionId: number; deviceId: string }[]): boolean {
+  const { executions } = answer
+  if (executions === undefined) return true
   return (
-    answer.executions.length === stored.length &&
-    answer.executions.every(({ jobExecutionId, deviceId }, index) => {
+    executions.length === stored.length &&
+    executions.every(({ jobExecutionId, deviceId }, index) => {
       const other = stored[index]
       return other?.jobExecutionId === jobExecutionId && other.deviceId === deviceId
     })

@@ -3,6 +3,9 @@
 import { checkCalls } from './check-calls.ts'
 import { checkFollower, checkLog, checkWebhook } from './check-events.ts'
 import { checkExecutions, checkSteps } from './check-executions.ts'
+import { checkRollouts } from './check-rollouts.ts'
+import { checkSchedules } from './check-schedules.ts'
+import { checkWindows } from './check-windows.ts'
 import type { Final, History } from './history.ts'
 
 export function checkHistory(history: History, final: Final): string[] {
@@ -11,6 +14,9 @@ export function checkHistory(history: History, final: Final): string[] {
     ...checkExecutions(final),
     ...checkSteps(history, final),
     ...checkLog(final),
+    ...checkRollouts(final, history.patched),
+    ...checkSchedules(history.schedules ?? [], final),
+    ...checkWindows(history.windows ?? [], final),
     ...history.followers.flatMap((seen, index) =>
       checkFollower(seen, final.log).map((what) => `follower ${index + 1} ${what}`),
     ),

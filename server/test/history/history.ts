@@ -3,6 +3,8 @@
 
 import type { Execution, JobcastEvent, Run, Transition } from '@jobcast/contract'
 import type { DeviceStep } from '../nodes/working-device.ts'
+import type { RecordedSchedule } from './check-schedules.ts'
+import type { RecordedWindow } from './check-windows.ts'
 import type { TriggerAnswer } from './trigger-answer.ts'
 
 export type { DeviceStep }
@@ -24,6 +26,10 @@ export type History = {
   /** What each follower saw, in that order, over all its connections. */
   followers: JobcastEvent[][]
   posts: WebhookPost[]
+  schedules?: RecordedSchedule[]
+  windows?: RecordedWindow[]
+  /** Runs whose rate was changed. */
+  patched?: ReadonlySet<number>
 }
 
 export type Final = {

@@ -1,7 +1,8 @@
 // What a caller knows after it sent a trigger: the run, that nothing was created, or neither.
 
 export type TriggerAnswer =
-  | { kind: 'created'; runId: number; executions: { jobExecutionId: number; deviceId: string }[] }
+  /** Without executions: the answer does not name them. */
+  | { kind: 'created'; runId: number; executions?: { jobExecutionId: number; deviceId: string }[] }
   /** Nothing was created by this request. */
   | { kind: 'refused'; status: number; code: string }
   /** It may have been created: no answer came, or one that says so. */

@@ -49,6 +49,24 @@ for (const { title, error, code, retryAfter } of failures) {
   })
 }
 
+for (const step of ['getRun', 'listRollouts'] as const) {
+  test(`a run that was created and cannot be read (${step}) is not answered as if it had not been`, async (t) => {
+    const { app, adminKey, deps } = await openApp(t)
+    const headers = { host: 'localhost', 'x-api-key': adminKey }
+    await app.inject({ method: 'PUT', url: '/job/api/jobs/update', headers, body: {} })
+    await app.inject({ method: 'PUT', url: '/job/api/devices/d1', headers, body: {} })
+    const whole = deps.store[step]
+    Object.assign(deps.store, { [step]: () => Promise.reject(new StorageUnavailable(new Error(secret))) })
+    const url = '/job/api/runs'
+    const run = { jobName: 'update', targets: { deviceIds: ['d1'] } }
+    const reply = await app.inject({ method: 'POST', url, headers, body: run })
+    assert.equal(reply.json().code, 'J-909')
+    assert.match(reply.body, /the request may have taken effect/)
+    Object.assign(deps.store, { [step]: whole })
+    assert.equal((await app.inject({ url, headers })).json().items.length, 1)
+  })
+}
+
 test('a bug is told once with its error and the request id of the answer', async (t) => {
   const bug = new TypeError(secret)
   const { app, adminKey, told } = await openApp(t, { recordTrigger: () => Promise.reject(bug) })

@@ -5,22 +5,27 @@ import type { Caller } from '../../src/domain/caller.ts'
 import { cancelRun } from '../../src/domain/cancel-run.ts'
 import { toWireEvent } from '../../src/domain/event.ts'
 import { followEvents } from '../../src/domain/follow-events.ts'
-import { TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
+import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
 import { isFinished, readRun } from '../../src/domain/read-execution.ts'
-import { triggerJob } from '../../src/domain/trigger-job.ts'
 import type { RecordedCall } from '../history/history.ts'
 import type { TriggerAnswer } from '../history/trigger-answer.ts'
-import { NodeKilled } from './simulated-node.ts'
+import { replaceDevice } from './replace-device.ts'
+import { NodeKilled, type SimulatedNode } from './simulated-node.ts'
+import { pickRequest, type SimulatedRequest, sendRequest } from './simulated-requests.ts'
+import { steerRollout } from './steer-rollouts.ts'
+import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
 export type CallerKey = { caller: Caller; apiKey: string }
 export type CallerOptions = {
   world: World
+  tenant: Tenant
   key: CallerKey
   jobs: string[]
-  deviceIds: string[]
+  /** Callers of other owners have the same: their idempotency keys are the same texts. */
   name: string
 }
+type Sent = { call: RecordedCall; request: SimulatedRequest }
 
 /** A wait is late when it lasts this much longer than it has to: a lost signal costs five seconds. */
 const lateMs = 6000
@@ -41,48 +46,53 @@ export class SimulatedCaller {
     while (!world.isQuiet) {
       await time.sleep(random.below(1500))
       if (world.isQuiet) return
-      const call = this.#newCall()
-      let answer = await this.#send(call)
+      const sent = await this.#newCall(await world.running())
+      const { call, request } = sent
+      let answer = await this.#send(sent)
       const mayRepeat = () => call.key !== undefined && !world.isQuiet
       for (let tries = 0; answer.kind !== 'created' && mayRepeat() && tries < 5; tries++) {
         await time.sleep(random.below(300))
-        answer = await this.#send(call)
+        answer = await this.#send(sent)
       }
       if (answer.kind !== 'created') continue
-      if (mayRepeat() && random.chance(0.3)) await this.#send(call)
+      if (mayRepeat() && random.chance(0.3)) await this.#send(sent)
       if (random.chance(0.3)) void this.#wait(answer.runId)
       if (random.chance(0.2)) void this.#cancel(answer.runId)
+      if (request.kind !== 'trigger')
+        steerRollout(world, this.#options.tenant, answer.runId).catch((error) =>
+          world.problems.push(`thrown: ${error.stack}`),
+        )
     }
   }
 
-  #newCall(): RecordedCall {
-    const { world, jobs, deviceIds, name } = this.#options
+  async #newCall(node: SimulatedNode): Promise<Sent> {
+    const { world, tenant, jobs, name } = this.#options
     const { random } = world
+    const { deviceIds } = tenant
     const chosen = random.some(deviceIds, 1 + random.below(deviceIds.length))
     if (random.chance(0.1)) chosen.push(random.pick(['nobody', chosen[0] as string]))
     const key = random.chance(0.5) ? `${name}-${this.#calls++}` : undefined
-    const call = { jobName: random.pick(jobs), deviceIds: chosen, key, answers: [] }
-    world.calls.push(call)
-    return call
+    const wanted = { jobName: random.pick(jobs), deviceIds: chosen }
+    const request = await pickRequest(node, tenant, random, wanted)
+    const call = { jobName: request.jobName, deviceIds: request.deviceIds, key, answers: [] }
+    tenant.calls.push(call)
+    return { call, request }
   }
 
-  async #send(call: RecordedCall): Promise<TriggerAnswer> {
-    const { world, key } = this.#options
+  async #send({ call, request }: Sent): Promise<TriggerAnswer> {
+    const { world, tenant, key } = this.#options
     const node = await world.running()
-    const { jobName, deviceIds } = call
-    const request = { jobName, deviceIds: [...deviceIds] }
-    const answer = await node.answer(triggerJob(node.parts, key.caller, request, call.key)).then(
-      ({ runId, firstExecutionId, devices }): TriggerAnswer => ({
-        kind: 'created',
-        runId,
-        executions: devices.map(({ deviceId }, index) => ({
-          jobExecutionId: firstExecutionId + index,
-          deviceId,
-        })),
-      }),
-      toAnswer,
-    )
+    if (request.kind === 'large' && !world.isQuiet && world.random.chance(0.3)) {
+      // While it is written, or soon after.
+      const deviceId = world.random.pick(request.deviceIds)
+      world.time.after(world.random.below(20), () => void replaceDevice(world, key.caller, deviceId))
+    }
+    const answer = await node
+      .answer<TriggerAnswer>(sendRequest(node, key.caller, request, call.key))
+      .catch((error) => toAnswer(error, request))
     call.answers.push(answer)
+    if (answer.kind === 'created' && request.kind === 'run' && request.word !== undefined)
+      tenant.secrets.set(answer.runId, request.word)
     return answer
   }
 
@@ -206,12 +216,15 @@ export async function revokeDuring(world: World, key: CallerKey, runId: () => nu
   }
 }
 
-function toAnswer(error: unknown): TriggerAnswer {
+function toAnswer(error: unknown, { kind }: SimulatedRequest): TriggerAnswer {
   if (error instanceof NodeKilled) return { kind: 'unknown', why: 'killed' }
+  if (error instanceof CommitUnknown) return { kind: 'unknown', why: error.message }
   if (error instanceof ApiError) return { kind: 'refused', status: error.status, code: error.code }
   if (error instanceof TooMuchWaiting) return { kind: 'refused', status: 503, code: 'J-908' }
-  // A step of the store that rejects has done nothing.
   const isSimulated = String((error as Error).message).includes('simulated')
+  // A step of the store that rejects has done nothing; a run takes several, and an answer of 500 promises nothing.
+  if (isSimulated && kind !== 'trigger' && !(error instanceof StorageUnavailable))
+    return { kind: 'unknown', why: 'answered 500' }
   return isSimulated
     ? { kind: 'refused', status: 503, code: 'J-909' }
     : { kind: 'broken', text: String((error as Error).stack) }

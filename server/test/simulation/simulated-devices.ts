@@ -2,30 +2,38 @@
 // what they have done, as an agent does.
 
 import type { DeviceOperation } from '@jobcast/contract'
+import { deviceText } from '../../src/domain/ports/device-link.ts'
 import { waitForPending } from '../../src/domain/wait-for-pending.ts'
 import { serveOperation } from '../../src/gateway/serve-operation.ts'
 import type { DeviceStep } from '../history/history.ts'
 import { type Answer, Broken, SimulatedConnection } from './simulated-connection.ts'
 import { NodeKilled } from './simulated-node.ts'
+import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
 export type DeviceKey = { ownerNo: number; deviceId: string }
 type Ask = (operation: DeviceOperation, fields: Record<string, unknown>) => Promise<Answer>
-type Begun = { jobId: string; executionNumber: number }
+type Begun = { jobId: string; executionNumber: number; jobDocument?: unknown }
 
 const startNext: DeviceOperation = { name: 'start-next' }
 
 abstract class SimulatedDevice {
   readonly device: DeviceKey
   protected readonly world: World
+  readonly #tenant: Tenant
   /** Since when it has been connected and waiting for something to do. */
   idleSince: number | undefined
   /** Executions that it was asked to cancel. */
   protected readonly canceled = new Set<number>()
 
-  constructor(world: World, device: DeviceKey) {
+  constructor(world: World, tenant: Tenant, deviceId: string) {
     this.world = world
-    this.device = device
+    this.#tenant = tenant
+    this.device = { ownerNo: tenant.ownerNo, deviceId }
+  }
+
+  protected get isDeleted(): boolean {
+    return this.world.deleted.has(deviceText(this.device))
   }
 
   abstract live(): Promise<void>
@@ -43,11 +51,12 @@ abstract class SimulatedDevice {
     return execution !== undefined
   }
 
-  async #carryOut({ jobId, executionNumber }: Begun, ask: Ask): Promise<void> {
+  async #carryOut({ jobId, executionNumber, jobDocument }: Begun, ask: Ask): Promise<void> {
     const { random, time, isQuiet } = this.world
     const jobExecutionId = Number(jobId)
     const step = { deviceId: this.device.deviceId, jobExecutionId, attempt: executionNumber }
     this.#record({ ...step, kind: 'handed' })
+    this.#tenant.documents.set(jobExecutionId, jobDocument)
     const update: DeviceOperation = { name: 'update', jobId }
     await time.sleep(isQuiet ? 10 : random.pick([1, 20, 200, 1000, 5000]))
     if (random.chance(0.2)) await ask(update, { status: 'IN_PROGRESS', executionNumber })
@@ -67,7 +76,7 @@ abstract class SimulatedDevice {
   }
 
   #record(step: DeviceStep): void {
-    this.world.steps.push(step)
+    this.#tenant.steps.push(step)
   }
 }
 
@@ -85,7 +94,7 @@ export class ConnectedDevice extends SimulatedDevice {
     while (!world.isOver) {
       const node = await world.running()
       await time.sleep(world.isQuiet ? 10 : random.below(500))
-      if (node.isKilled || world.isOver || world.deleted.has(this.device.deviceId)) continue
+      if (node.isKilled || world.isOver || this.isDeleted) continue
       const connection: SimulatedConnection = new SimulatedConnection({
         node,
         device: this.device,
@@ -144,7 +153,7 @@ export class PollingDevice extends SimulatedDevice {
       const node = await world.running()
       try {
         const checkSignIn = async () => {
-          if (world.deleted.has(this.device.deviceId)) throw new Broken()
+          if (this.isDeleted) throw new Broken()
         }
         await checkSignIn()
         const gone = new AbortController()

@@ -7,14 +7,19 @@ import type { Random } from '@jobcast/testkit/seeded-random'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { startBackground } from '../../src/background-tasks.ts'
 import { buildParts, type Parts } from '../../src/build-parts.ts'
+import { buildClock } from '../../src/dispatch/webhooks/clock.ts'
+import { WebhookSender } from '../../src/dispatch/webhooks/webhook-sender.ts'
 import { noQuotas } from '../../src/domain/quotas.ts'
 import { type HeldRequest, holdRequest } from '../../src/http/held-request.ts'
 import { buildMetrics } from '../../src/observe/metrics.ts'
+import { SecretBox } from '../../src/state/secret-box.ts'
 import { SteadyClock } from '../../src/state/steady-clock.ts'
 import { type Catalogue, loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
+import { dropDrafts } from '../../src/store/sqlite/large-run.ts'
 import { prepareReads, prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { buildSqliteStore, type StoreParts } from '../../src/store/sqlite/sqlite-store.ts'
 import { readLastIds } from '../../src/store/sqlite/triggers.ts'
+import type { SimulatedReceiver } from './simulated-receiver.ts'
 import { SimulatedThread, type ThreadConditions } from './simulated-thread.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -28,10 +33,13 @@ export type NodeOptions = {
   conditions: ThreadConditions
   /** Leaves out the sweep and the greeting of devices: a defect that a simulation must find. */
   withoutRechecks: boolean
+  post: SimulatedReceiver['post']
 }
 
+const secretKey = Buffer.alloc(32, 'simulated')
+
 export class SimulatedNode {
-  readonly parts: Parts
+  readonly parts: Parts & { webhooks: WebhookSender }
   /** Rejects when it is killed. */
   readonly killed: Promise<never>
   isKilled = false
@@ -42,12 +50,13 @@ export class SimulatedNode {
   readonly #background: { stop(): Promise<void> }
   readonly #end = Promise.withResolvers<never>()
 
-  constructor({ db, time, random, conditions, withoutRechecks }: NodeOptions) {
+  constructor({ db, time, random, conditions, withoutRechecks, post }: NodeOptions) {
     this.killed = this.#end.promise
     this.killed.catch(() => undefined)
     const writer = new SimulatedThread((listener) => prepareWrites(db, listener), time, conditions)
     const reader = new SimulatedThread(() => prepareReads(db), time, conditions)
     this.#threads = [writer, reader]
+    dropDrafts(db)
     this.catalogue = loadCatalogue(db)
     const store = buildSqliteStore({
       catalogue: this.catalogue,
@@ -59,7 +68,7 @@ export class SimulatedNode {
     const { now } = time
     const elapsed = () => time.elapsed
     this.steady = new SteadyClock(now, elapsed)
-    this.parts = buildParts({
+    const parts = buildParts({
       store,
       tell: () => undefined,
       metrics: buildMetrics(),
@@ -78,8 +87,16 @@ export class SimulatedNode {
       quotas: noQuotas,
       isRemote: random.chance(0.3),
       isAllowedAddress: () => false,
+      secretBox: new SecretBox([secretKey]),
     })
-    const { dispatcher } = this.parts
+    const webhooks = new WebhookSender({
+      ...{ store, tell: () => undefined, clock: buildClock(now, elapsed) },
+      chance: () => random.below(1000) / 1000,
+      poster: { post: (message) => this.answer(post(message)), close: () => undefined },
+    })
+    this.parts = { ...parts, webhooks }
+    webhooks.start()
+    const { dispatcher } = parts
     if (withoutRechecks) {
       dispatcher.sweep = async () => undefined
       dispatcher.greet = () => undefined
@@ -102,9 +119,7 @@ export class SimulatedNode {
   }
 
   /** What it answers, unless it is killed before. */
-  answer<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.killed])
-  }
+  readonly answer = <T>(promise: Promise<T>): Promise<T> => Promise.race([promise, this.killed])
 
   /** A request that is held, as by HTTP; `leave` when its caller goes. */
   hold(apiKey: string, waitSeconds?: number): HeldRequest & { leave: () => void } {

@@ -10,7 +10,7 @@ import { longTest, testSize } from '@jobcast/testkit/test-size'
 const program = join(import.meta.dirname, 'run.ts')
 const seeds = testSize('seeds', { test: 300, chaos: 5000 })
 /** In `npm test` as many of them as a slow machine does in this time. */
-const cpuSeconds = testSize('cpuSeconds', { test: 2, chaos: 600 })
+const cpuSeconds = testSize('cpuSeconds', { test: 2, chaos: 240 })
 
 function simulate(...args: string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {

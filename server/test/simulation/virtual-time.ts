@@ -7,8 +7,8 @@ type Entry = { at: number; order: number; run: () => void; isCanceled: boolean }
 
 const realImmediate = setImmediate
 
-/** Where all simulations begin, on the wall clock. */
-export const startedAt = Date.UTC(2026, 0, 1)
+/** Where all simulations begin, on the wall clock: a new minute begins while much goes wrong. */
+export const startedAt = Date.UTC(2026, 0, 1) - 3000
 
 export class VirtualTime {
   /** Milliseconds since the beginning. */

@@ -2,9 +2,10 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Random } from '@jobcast/testkit/seeded-random'
-import type { DeviceStep, RecordedCall } from '../history/history.ts'
 import { SimulatedNode } from './simulated-node.ts'
+import { SimulatedReceiver } from './simulated-receiver.ts'
 import type { ThreadConditions, ThreadFault } from './simulated-thread.ts'
+import type { Tenant } from './tenant.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** What can be wrong on purpose, so that it is seen to be found. */
@@ -24,18 +25,18 @@ export class World {
   readonly time: VirtualTime
   readonly random: Random
   readonly problems: string[] = []
-  readonly calls: RecordedCall[] = []
-  readonly steps: DeviceStep[] = []
+  readonly tenants: Tenant[] = []
   /** From here on nothing goes wrong any more, and everything must come to its end. */
   isQuiet = false
   isOver = false
-  /** Devices that cannot sign in: they are deleted, or may be. */
+  /** Devices, as `deviceText` writes them, that cannot sign in: they are deleted, or may be. */
   readonly deleted = new Set<string>()
   kills = 0
   node: SimulatedNode
   /** When something last went wrong that may cost time. */
   disturbedAt = 0
   readonly #options: WorldOptions
+  readonly #receiver = new SimulatedReceiver(this)
   #isStorageBad = false
   #isSlow = false
   #next = Promise.withResolvers<void>()
@@ -88,7 +89,8 @@ export class World {
   #startNode(): SimulatedNode {
     const { db, time, random, defect } = this.#options
     const withoutRechecks = defect === 'without-rechecks'
-    return new SimulatedNode({ db, time, random, conditions: this.#conditions, withoutRechecks })
+    const post: SimulatedReceiver['post'] = (message) => this.#receiver.post(message)
+    return new SimulatedNode({ db, time, random, conditions: this.#conditions, withoutRechecks, post })
   }
 
   readonly #conditions: ThreadConditions = {

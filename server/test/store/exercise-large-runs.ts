@@ -8,6 +8,7 @@ import {
   allExecutions,
   assertRunsAddUp,
   createOne,
+  devicePut,
   keyTimes,
   momentAt,
   moveOf,
@@ -18,7 +19,8 @@ import {
   startedAt,
 } from './store-under-test.ts'
 
-export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTest): Promise<void> {
+export async function exerciseLargeRuns(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  const { store } = underTest
   const deviceNosOf = async (ownerNo: number) => {
     const slice = { after: undefined, limit: 10_000 }
     const { items } = await store.selectDevices({ ownerNo, where: parseSelector('all'), slice })
@@ -79,14 +81,14 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what is left for a device that was deleted meanwhile is ended', async () => {
+  const remove = (ownerNo: number, deviceId: string) =>
+    underTest.store.deleteDevice({ ownerNo, deviceId, moment: momentAt(startedAt + 5), actor: 'key k1' })
+
+  await t.test('what it has for a device that was deleted before has ended when it is visible', async () => {
     const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b', 'c'] })
     const deviceNos = await deviceNosOf(ownerNo)
-    await store.deleteDevice({ ownerNo, deviceId: 'b', moment: momentAt(startedAt + 5), actor: 'key k1' })
+    await remove(ownerNo, 'b')
     const { runId } = runOf(await store.createLargeRun(large(trigger([]), deviceNos)))
-    const gone = { ownerNo, runId, since: startedAt, moment: momentAt(startedAt + 9), actor: 'key k1' }
-    assert.equal((await store.removeGone(gone)).length, 1)
-    assert.deepEqual(await store.removeGone(gone), [])
     const run = await store.getRun({ ownerNo, runId })
     assert.deepEqual([run?.counts.PENDING, run?.counts.CANCELED], [2, 1])
     const states = (await allExecutions(store, ownerNo, { runId })).map(({ deviceId, execState }) => [
@@ -98,6 +100,34 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
       ['b', 'CANCELED'],
       ['a', 'PENDING'],
     ])
+    await assertRunsAddUp(store, ownerNo)
+  })
+
+  await t.test('devices that are deleted and put again while it is written have nothing of it', async () => {
+    const devices = names(4500)
+    const { ownerNo, trigger } = await seedOwner(store, { devices })
+    const deviceNos = await deviceNosOf(ownerNo)
+    const replaced = devices.slice(0, 20)
+    const making = store.createLargeRun(large(trigger([]), deviceNos))
+    for (const deviceId of replaced) {
+      await remove(ownerNo, deviceId)
+      await store.putDevices([devicePut(ownerNo, deviceId)])
+    }
+    const { runId } = runOf(await making)
+    const stateOf = new Map(
+      (await allExecutions(store, ownerNo, { runId })).map(({ deviceId, execState }) => [
+        deviceId,
+        execState,
+      ]),
+    )
+    // Those that come before its transaction are there as if nothing had happened to them.
+    for (const deviceId of replaced) {
+      const { total } = await readQueue(store, { ownerNo, deviceId })
+      assert.equal(stateOf.get(deviceId), total === 0 ? 'CANCELED' : 'PENDING', deviceId)
+    }
+    assert.equal(stateOf.get(replaced.at(-1) ?? ''), 'CANCELED')
+    assert.equal(stateOf.get('d04499'), 'PENDING')
+    await assertRunsAddUp(store, ownerNo)
   })
 
   await t.test('one device that may not have more refuses all of it', async () => {
@@ -129,5 +159,24 @@ export async function exerciseLargeRuns(t: TestContext, { store }: StoreUnderTes
     assert.equal(unknown.kind, 'unknown-job')
     assert.equal((await readQueue(store, { ownerNo, deviceId: 'a' })).total, 1)
     await assertRunsAddUp(store, ownerNo)
+  })
+
+  await t.test('what an earlier process has left to a deleted device is ended', async () => {
+    const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b'] })
+    const { runId } = await createOne(store, trigger(['a', 'b']))
+    const where = `owner_no = ${ownerNo} AND device_id = 'b'`
+    await underTest.execute(`UPDATE device SET deleted_at = ${startedAt} WHERE ${where}`)
+    const opened = await underTest.reopen()
+    const gone = { moment: momentAt(startedAt + 9), actor: 'clock' }
+    const removed = await opened.removeGone(gone)
+    assert.deepEqual(
+      removed.map(({ deviceId, execState }) => [deviceId, execState]),
+      [['b', 'CANCELED']],
+    )
+    assert.deepEqual(await opened.removeGone(gone), [])
+    const run = await opened.getRun({ ownerNo, runId })
+    assert.deepEqual([run?.counts.PENDING, run?.counts.CANCELED], [1, 1])
+    assert.equal((await readQueue(opened, { ownerNo, deviceId: 'a' })).total, 1)
+    await assertRunsAddUp(opened, ownerNo)
   })
 }

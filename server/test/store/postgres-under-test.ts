@@ -24,6 +24,9 @@ export async function openPostgresUnderTest(t: TestContext, server: string): Pro
       const [row] = await execute(url, `SELECT count(*)::int AS count FROM ${table}`)
       return row?.count as number
     },
+    async execute(sql) {
+      await execute(url, sql)
+    },
   }
 }
 

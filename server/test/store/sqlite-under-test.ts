@@ -48,6 +48,11 @@ export async function openSqliteUnderTest(t: TestContext): Promise<StoreUnderTes
       db.close()
       return row?.count as number
     },
+    async execute(sql) {
+      const db = connect(folder)
+      db.exec(sql)
+      db.close()
+    },
   }
 }
 

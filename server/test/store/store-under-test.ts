@@ -29,6 +29,8 @@ export type StoreUnderTest = {
   failAt(instant: number): Promise<void>
   /** How many rows a table has. */
   countRows(table: string): Promise<number>
+  /** One statement, on a connection of its own. */
+  execute(sql: string): Promise<void>
 }
 
 /** Opens one on data of its own and closes it after the test. */

@@ -7,11 +7,23 @@ export class StorageUnavailable extends Error {
   }
 }
 
-/** As StorageUnavailable, but what was to be written may have been: the database was lost before it confirmed the commit. */
+/**
+ * As StorageUnavailable, but what was to be written may have been: the database was lost before it confirmed the commit, or
+ * between the commit and a read that the answer needs.
+ */
 export class CommitUnknown extends StorageUnavailable {
   constructor(cause: unknown) {
     super(cause)
     this.name = 'CommitUnknown'
+  }
+}
+
+/** For reads behind a commit of the same request: if one fails, it must not look as if nothing was written. */
+export async function readWritten<T>(reading: Promise<T>): Promise<T> {
+  try {
+    return await reading
+  } catch (error) {
+    throw error instanceof StorageUnavailable ? new CommitUnknown(error) : error
   }
 }
 

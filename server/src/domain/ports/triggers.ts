@@ -127,16 +127,13 @@ export type TriggerOutcome =
 export type TriggerStore = {
   /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
-  /** All or nothing, written a batch at a time. Devices that were deleted meanwhile are left to `removeGone`. */
+  /**
+   * All or nothing, written a batch at a time. Executions of devices that are deleted meanwhile have ended when the run
+   * becomes visible, also of those that are put again.
+   */
   createLargeRun(trigger: LargeTrigger): Promise<TriggerOutcome>
-  /** Ends some of the executions of the run whose devices are deleted; none: there are none left. */
-  removeGone(gone: {
-    ownerNo: number
-    runId: number
-    since: number
-    moment: Moment
-    actor: string
-  }): Promise<Moved[]>
+  /** Ends some executions that an earlier process has left to devices that are deleted; none: there are none left. */
+  removeGone(gone: { moment: Moment; actor: string }): Promise<Moved[]>
   /** Purges some of them; true while there may be more. */
   purgeIdempotencyKeys(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

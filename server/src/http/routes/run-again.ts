@@ -1,6 +1,7 @@
 // New runs on devices of an earlier one: retries and rollbacks.
 
 import { RetryRequest, RollbackRequest, RunParams } from '@jobcast/contract'
+import { readWritten } from '../../domain/ports/storage-errors.ts'
 import { type RetryDeps, retryRun, rollBackRun } from '../../domain/retry-run.ts'
 import type { ViewDeps } from '../../domain/view-rollout.ts'
 import { CreatedRun, toRunWithRollout } from '../answer-run.ts'
@@ -40,7 +41,7 @@ export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
       const { run, isReplayed } = await retryRun(deps, caller, request.params.runId, request.body, details)
       request.runId = run.runId
       if (isReplayed) reply.header(replayedHeader, 'true')
-      const body = await toRunWithRollout(deps, caller, run)
+      const body = await readWritten(toRunWithRollout(deps, caller, run))
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(body)
     },
   })
@@ -71,7 +72,7 @@ export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
       const { run, isReplayed } = await rollBackRun(deps, caller, request.params.runId, request.body, details)
       request.runId = run.runId
       if (isReplayed) reply.header(replayedHeader, 'true')
-      const body = await toRunWithRollout(deps, caller, run)
+      const body = await readWritten(toRunWithRollout(deps, caller, run))
       return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(body)
     },
   })

@@ -15,6 +15,7 @@ import {
 } from '@jobcast/contract'
 import { type CancelRunDeps, cancelRun } from '../../domain/cancel-run.ts'
 import { type CreateRunDeps, createRun, planRun } from '../../domain/create-run.ts'
+import { readWritten } from '../../domain/ports/storage-errors.ts'
 import { type ReadDeps, readRun } from '../../domain/read-execution.ts'
 import { type ViewDeps, viewRollouts } from '../../domain/view-rollout.ts'
 import { CreatedRun, toRunWithRollout } from '../answer-run.ts'
@@ -164,7 +165,7 @@ export function addRuns(
       return reply
         .code(201)
         .header('location', `/job/api/runs/${run.runId}`)
-        .send(await toRunWithRollout(deps, caller, run))
+        .send(await readWritten(toRunWithRollout(deps, caller, run)))
     },
   })
 

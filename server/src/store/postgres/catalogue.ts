@@ -10,7 +10,8 @@ import type { LoneStatement } from './launch-alone.ts'
 import { locks } from './locks.ts'
 import type { FirstIds, Transaction } from './transaction.ts'
 
-const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
+/** For owners, and what is remembered of their names or null. */
+export const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
 const CHANGE = `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
 
 export class Catalogue {

@@ -1,6 +1,8 @@
 // A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
-// holds no lock of its owner. Devices that are deleted meanwhile are seen to afterwards (removeGone).
+// holds its owner's catalogue only once its executions are written: from then on none of its devices can be deleted before
+// its commit. Executions of those that were deleted before end with it.
 
+import { actorOf } from '../../domain/caller.ts'
 import {
   type EarlierCall,
   jobOf,
@@ -16,7 +18,9 @@ import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.t
 import { insertInto } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
+import { endOfGoneDevices, newestEvent } from '../tables/gone-devices.ts'
 import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
+import { HOLD } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { OldestRuns } from './oldest-runs.ts'
@@ -72,6 +76,7 @@ export function buildLargeRunSteps(
     if (noWindow) return noWindow
     const full = await findFull(transaction.named, trigger, oldestRuns)
     if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
+    const after = await newestEvent(transaction.named, trigger)
     const total = deviceNos.length
     const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
     const ids = { runId, firstExecutionId }
@@ -82,6 +87,8 @@ export function buildLargeRunSteps(
       const values = { first: firstExecutionId + start, runId, ownerNo, deviceNos: batch }
       await transaction.named.run(INSERT_EXECUTIONS, values)
     }
+    // Before its key is claimed: smaller ones take both in this order.
+    await transaction.query(HOLD, [[ownerNo], null])
     const [earlier] = await claimKeys(
       transaction.named,
       [listed],
@@ -97,6 +104,8 @@ export function buildLargeRunSteps(
     if (hasValues(values)) transaction.named.sendRows(INSERT_PARAMETERS, [toValuesRow(values, runId)])
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
+    const visible = { ownerNo, launchedAt, clock: trigger.clock, firstExecutionId, total, after }
+    await endOfGoneDevices(transaction.named, { ...visible, actor: actorOf(trigger) })
     return { kind: 'created', run: toLaunchedRun(run, listed, []) }
   }
 

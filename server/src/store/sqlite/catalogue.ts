@@ -48,7 +48,14 @@ type OwnerEntry = {
   puts: Map<string, number>
 }
 
-export type Settling = { first: number; last: number; ended: Set<number> }
+/** `places`: by the number of a device, its position in the run from 1; 0: its queue has it, or it is not of the run. */
+export type Settling = {
+  ownerNo: number
+  first: number
+  last: number
+  places: Int32Array
+  ended: Set<number>
+}
 
 export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
@@ -60,12 +67,14 @@ export class Catalogue {
   /** How often each owner was frozen or unfrozen: their queues look different since. */
   readonly freezeChanges = new Map<number, number>()
   readonly #owners = new Map<number, OwnerEntry>()
+  /** Executions that an earlier process has left to devices that are deleted. */
+  readonly left: number[] = []
 
   /** Large runs whose executions are on their way into the queues, with what of them has ended meanwhile. */
   readonly #settling = new Set<Settling>()
 
-  beginSettling(first: number, total: number): Settling {
-    const settling = { first, last: first + total - 1, ended: new Set<number>() }
+  beginSettling(ownerNo: number, first: number, total: number, places: Int32Array): Settling {
+    const settling = { ownerNo, first, last: first + total - 1, places, ended: new Set<number>() }
     this.#settling.add(settling)
     return settling
   }
@@ -78,6 +87,17 @@ export class Catalogue {
     for (const { first, last, ended } of this.#settling) {
       if (jobExecutionId >= first && jobExecutionId <= last) ended.add(jobExecutionId)
     }
+  }
+
+  /** What waits for a device, also if it is on its way into its queue, or will be once its run is visible. */
+  unfinishedOf(ownerNo: number, device: DeviceRef | undefined): number[] {
+    if (device === undefined) return []
+    const settling = [...this.#settling].filter((each) => each.ownerNo === ownerNo)
+    const coming = settling.flatMap(({ first, places }) => {
+      const place = places[device.deviceNo] ?? 0
+      return place === 0 ? [] : [first + place - 1]
+    })
+    return [...device.queue.all, ...coming]
   }
 
   /** What of its queue is not offered to a device right now. */
@@ -167,7 +187,11 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
     const device = catalogue.devices(row.ownerNo).get(row.deviceId)
     if (device) queues.set(row.deviceNo, device.queue)
   }
-  readUnfinished(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.add(jobExecutionId))
+  readUnfinished(db, (jobExecutionId, deviceNo) => {
+    const queue = queues.get(deviceNo)
+    if (queue) queue.add(jobExecutionId)
+    else catalogue.left.push(jobExecutionId)
+  })
   readHeld(db, (runId, from, to) => catalogue.held.hold(runId, from, to))
   for (const row of db.prepare(SELECT_FROZEN).iterate()) catalogue.frozen.add(FROZEN.read(row).ownerNo)
   for (const row of db.prepare(SELECT_WINDOWS).iterate()) {

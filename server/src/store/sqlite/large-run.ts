@@ -4,6 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { actorOf } from '../../domain/caller.ts'
 import {
   jobOf,
   namedDevices,
@@ -91,7 +92,7 @@ export async function createLargeRun(
   }: { catalogue: Catalogue; lastIds: LastIds; writer: WriterThread; reader: ReaderThread },
   trigger: LargeTrigger,
 ): Promise<TriggerOutcome> {
-  const { ownerNo, jobName, deviceNos, launchedAt, idempotency, request, values } = trigger
+  const { ownerNo, jobName, deviceNos, launchedAt, clock, idempotency, request, values } = trigger
   const job = jobOf({ ...trigger, deviceIds: [] }, catalogue.jobs(ownerNo).get(jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   const unplanned = refuseUnplanned({ ...trigger, deviceIds: [] }, job)
@@ -107,9 +108,9 @@ export async function createLargeRun(
   lastIds.jobExecutionId += total
   const run = newRun({ ...trigger, deviceIds: [] }, job, ids, total)
   withhold(catalogue, run)
-  const settling = catalogue.beginSettling(ids.firstExecutionId, total)
+  const settling = catalogue.beginSettling(ownerNo, ids.firstExecutionId, total, places)
   try {
-    await writer.call('beginDraft', { ...ids, ownerNo, total, createdAt: launchedAt })
+    const after = await writer.call('beginDraft', { ...ids, ownerNo, total, createdAt: launchedAt })
     for (let start = 0; start < total; start += batchSize) {
       const batch = { ...ids, ownerNo, firstExecutionId: ids.firstExecutionId + start }
       await writer.call('addToDraft', { ...batch, deviceNos: deviceNos.slice(start, start + batchSize) })
@@ -124,9 +125,10 @@ export async function createLargeRun(
     const recorded = await writer.call('finishDraft', {
       ...{ ...run, idempotency },
       ...{ ...(request && { request }), ...(values && { values }) },
+      ...{ after, clock, actor: actorOf(trigger) },
     })
     if (recorded.kind === 'created') {
-      await fillQueues(catalogue, ownerNo, settling, places)
+      await fillQueues(catalogue, settling)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
     takeBack(catalogue, ids)
@@ -168,7 +170,7 @@ async function eachDevice(
   visit: (device: DeviceRef, place: number) => boolean,
 ): Promise<void> {
   let seen = 0
-  for (const device of catalogue.devices(ownerNo).all()) {
+  for (const device of catalogue.devices(ownerNo).allOnDisk()) {
     const place = places[device.deviceNo] ?? 0
     if (place > 0 && !visit(device, place)) return
     if (++seen % queuesAtOnce === 0) await nextTurn()
@@ -191,15 +193,12 @@ async function findFull(
   return full
 }
 
-async function fillQueues(
-  catalogue: Catalogue,
-  ownerNo: number,
-  { first, ended }: Settling,
-  places: Int32Array,
-): Promise<void> {
-  await eachDevice(catalogue, ownerNo, places, ({ queue }, place) => {
+/** One that is deleted meanwhile and stays, because that fails, comes by twice. */
+async function fillQueues(catalogue: Catalogue, { ownerNo, first, ended, places }: Settling): Promise<void> {
+  await eachDevice(catalogue, ownerNo, places, ({ deviceNo, queue }, place) => {
     const jobExecutionId = first + place - 1
     if (!ended.has(jobExecutionId)) queue.insert(jobExecutionId)
+    places[deviceNo] = 0
     return true
   })
 }

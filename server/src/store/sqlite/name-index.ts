@@ -17,6 +17,12 @@ export class NameIndex<Ref> {
     return this.#inSight.values()
   }
 
+  /** Also those whose removal is under way: it may fail. */
+  *allOnDisk(): Generator<Ref> {
+    yield* this.#inSight.values()
+    for (const { onDisk } of [...this.#leaving.values()]) if (onDisk !== undefined) yield onDisk
+  }
+
   /** What a write that is sent now will find on disk. */
   get(name: string): Ref | undefined {
     return this.#inSight.get(name)

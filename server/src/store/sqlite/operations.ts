@@ -15,6 +15,13 @@ import { type ExecutionList, listExecutions } from '../tables/execution-list.ts'
 import { type DeviceRemoval, deleteDevice } from '../tables/execution-moves.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { readLevels } from '../tables/fleet.ts'
+import {
+  endOfGoneDevices,
+  type GoneRemoval,
+  newestEvent,
+  removeGone,
+  type VisibleRun,
+} from '../tables/gone-devices.ts'
 import { putJob } from '../tables/jobs.ts'
 import { RunPurge } from '../tables/retention.ts'
 import { bind, type Input } from '../tables/step.ts'
@@ -131,15 +138,22 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, others
     enrollDevice: inOneTransaction(enroll),
     putDevices: inOneTransaction((puts: DevicePut[]) => putDevices(queries, puts)),
     deleteDevice: inOneTransaction((removal: DeviceRemoval) => deleteDevice(queries, removal)),
+    removeGone: inOneTransaction((removal: GoneRemoval) => removeGone(queries, removal)),
     recordTriggers: atOnce(recordTriggers),
     recordUsual: atOnce(recordUsual),
     recordLarge: (trigger: CheckedTrigger) => orOverwrite(() => recordLarge(trigger)),
-    beginDraft: inOneTransaction(beginDraft),
+    /** Gives the newest event: those behind it are looked at when it is finished. */
+    beginDraft: inOneTransaction((draft: Parameters<typeof beginDraft>[0]) => {
+      beginDraft(draft)
+      return newestEvent(queries, draft)
+    }),
     addToDraft: inOneTransaction(addToDraft),
     dropDraft: inOneTransaction(dropDraft),
-    finishDraft: inOneTransaction((run: RecordedRun) => {
+    finishDraft: inOneTransaction(async (run: RecordedRun & VisibleRun) => {
       const recorded = recordRun(run)
-      if (recorded.kind === 'created') endDraft(run)
+      if (recorded.kind !== 'created') return recorded
+      endDraft(run)
+      await endOfGoneDevices(queries, run)
       return recorded
     }),
     recordReports: inOneTransaction((reports: ReportMessage[]) => recordReports(queries, reports)),

@@ -1,6 +1,7 @@
 // The store on one SQLite file: memory answers what a trigger asks, one thread writes, one thread reads.
 
 import { join } from 'node:path'
+import { batchSize } from '../../domain/move-batch.ts'
 import type { Store } from '../../domain/ports/store.ts'
 import { heldFrom } from '../../domain/rollout-progress.ts'
 import { prepareDataFolder } from '../data-folder.ts'
@@ -206,7 +207,7 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
     },
     deleteDevice(device) {
       const devices = catalogue.devices(device.ownerNo)
-      const unfinishedIds = [...(devices.getOnDisk(device.deviceId)?.queue.all ?? [])]
+      const unfinishedIds = catalogue.unfinishedOf(device.ownerNo, devices.getOnDisk(device.deviceId))
       const write = () => writer.call('deleteDevice', { ...device, unfinishedIds })
       return devices.remove(device.deviceId, write)
     },
@@ -253,8 +254,15 @@ function buildExecutionSteps(
   lastIds: LastIds,
   writer: WriterThread,
   reader: ReaderThread,
-): Pick<Store, 'createExecutions' | 'createLargeRun' | 'listExecutions'> {
+): Pick<Store, 'createExecutions' | 'createLargeRun' | 'listExecutions' | 'removeGone'> {
   return {
+    async removeGone(gone) {
+      const leftIds = catalogue.left.slice(0, batchSize)
+      if (leftIds.length === 0) return []
+      const moved = await writer.call('removeGone', { ...gone, leftIds })
+      catalogue.left.splice(0, leftIds.length)
+      return moved
+    },
     createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
     async createExecutions(triggers) {
       const looking = lookUpAhead(catalogue, triggers)

@@ -5,7 +5,6 @@ import type { Moved } from '../../domain/ports/executions.ts'
 import { isUnfinished, LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { inBoth, type Writes } from '../queries.ts'
-import { number, rows } from '../schema/column.ts'
 import { deleteDeviceRow } from './devices.ts'
 import { executionReads } from './executions.ts'
 import type { Input, WriteSteps } from './step.ts'
@@ -26,30 +25,7 @@ const LEFT_BY_DEVICE = inBoth(
   ORDER BY execution_id ${lockExecution}`,
 )
 
-const HAS_GONE = `
-  SELECT count(*) AS count FROM (
-    SELECT 1 FROM device WHERE owner_no = :ownerNo AND deleted_at >= :since AND deleted_at IS NOT NULL LIMIT 1) AS gone`
-const OF_GONE = inBoth(
-  ({ is, join, lockExecution }) => `
-  SELECT ${LIVE} FROM execution ${liveJoins(join)}
-  WHERE execution_id BETWEEN :first AND :last AND ${isUnfinished[is]} AND device.deleted_at IS NOT NULL
-  ORDER BY execution_id LIMIT ${batchSize} ${lockExecution}`,
-)
-/** Clocks of nodes may differ by less. */
-const clockMarginMs = 60_000
-
-export const executionMoves: WriteSteps<'moveExecution' | 'moveRun' | 'removeGone'> = {
-  async removeGone(queries, { ownerNo, runId, since, moment, actor }) {
-    const run = await queries.get(RUN_RANGE, RUN, { runId, ownerNo })
-    const gone = { ownerNo, since: since - clockMarginMs }
-    const { count } = await queries.one(rows({ count: number() }), HAS_GONE, gone)
-    if (run === undefined || count === 0) return []
-    const { first, last } = run
-    return inBatch(queries, async (moves) => {
-      const found = await moves.load(OF_GONE, { first, last })
-      return moves.batch.moveAll(found, { event: 'remove-device', moment, actor })
-    })
-  },
+export const executionMoves: WriteSteps<'moveExecution' | 'moveRun'> = {
   async moveExecution(queries, move) {
     const outcome = await inBatch(queries, async (moves) => {
       await moves.loadById([move.jobExecutionId])

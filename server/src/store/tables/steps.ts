@@ -13,6 +13,7 @@ import { executionReads, executionWrites } from './executions.ts'
 import { failingTaskReads, failingTaskWrites } from './failing-tasks.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
 import { freezeReads, freezeWrites } from './freezes.ts'
+import { removeGone } from './gone-devices.ts'
 import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobReads, jobWrites } from './jobs.ts'
@@ -77,6 +78,7 @@ export const writes = {
   ...deviceWrites,
   ...attributeWrites,
   ...executionMoves,
+  removeGone,
   ...executionWrites,
   ...runWrites,
   ...eventWrites,

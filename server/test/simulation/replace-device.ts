@@ -1,0 +1,31 @@
+// Deletes a device, whatever it does, and creates it again; both until it is known to be done.
+
+import { ApiError } from '@jobcast/contract'
+import type { Caller } from '../../src/domain/caller.ts'
+import { deleteDevice, putDevice } from '../../src/domain/device.ts'
+import { deviceText } from '../../src/domain/ports/device-link.ts'
+import type { SimulatedNode } from './simulated-node.ts'
+import type { World } from './world.ts'
+
+export async function replaceDevice(world: World, caller: Caller, deviceId: string): Promise<void> {
+  const { time, random, deleted } = world
+  const name = deviceText({ ownerNo: caller.ownerNo, deviceId })
+  if (deleted.has(name)) return
+  deleted.add(name)
+  const repeat = async (work: (node: SimulatedNode) => Promise<unknown>) => {
+    for (;;) {
+      const node = await world.running()
+      const isDone = await node.answer(work(node)).then(
+        () => true,
+        // It may have been deleted by the call before.
+        (error) => error instanceof ApiError,
+      )
+      if (isDone) return
+      await time.sleep(100)
+    }
+  }
+  await repeat(({ parts }) => deleteDevice(parts, caller, deviceId))
+  await time.sleep(random.below(random.pick([20, 800])))
+  await repeat(({ parts }) => putDevice(parts, caller, deviceId, { deviceName: `${time.elapsed}` }))
+  deleted.delete(name)
+}

@@ -1,0 +1,30 @@
+// The receiver of webhooks in simulated time: it may be slow, and refuses or loses some events when they come first.
+
+import type { Answer } from '../../src/dispatch/webhooks/event-poster.ts'
+import type { Message } from '../../src/dispatch/webhooks/sign-event.ts'
+import type { World } from './world.ts'
+
+export class SimulatedReceiver {
+  readonly #world: World
+  readonly #refused = new Set<string>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  async post({ url, headers, body }: Message): Promise<Answer> {
+    const { time, random, tenants } = this.#world
+    await time.sleep(this.#world.delayMs())
+    const tenant = tenants.find(({ name }) => url.endsWith(`/${name}`))
+    if (tenant === undefined) throw new Error(`nobody receives at ${url}`)
+    const id = String(headers['webhook-id'])
+    // Refused twice it would come again minutes later.
+    const isRefused = !this.#world.isQuiet && !this.#refused.has(`${url} ${id}`) && random.chance(0.05)
+    if (isRefused) this.#refused.add(`${url} ${id}`)
+    tenant.posts.push({ id, body, event: JSON.parse(body), accepted: !isRefused })
+    await time.sleep(this.#world.delayMs())
+    return isRefused
+      ? { status: 500, error: 'answered 500', retryAfterMs: 0 }
+      : { status: 204, error: null, retryAfterMs: 0 }
+  }
+}
