@@ -295,7 +295,7 @@ export interface ApiKey {
   createdAt: string
   revokedAt: string | null
   /**
-   * Accurate to a minute; null if never used
+   * Accurate to a few seconds; null if never used
    */
   lastUsedAt: string | null
   /**
@@ -339,7 +339,7 @@ export interface CreatedApiKey {
   createdAt: string
   revokedAt: string | null
   /**
-   * Accurate to a minute; null if never used
+   * Accurate to a few seconds; null if never used
    */
   lastUsedAt: string | null
   /**

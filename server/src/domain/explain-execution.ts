@@ -1,6 +1,6 @@
 // Explains why an execution has not ended yet, or how it ended: a sentence for people, and a code for programs.
 
-import { ApiError, type ExplanationCode } from '@jobcast/contract'
+import type { ExplanationCode } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { type PresenceView, settled } from './device.ts'
 import type { DeviceExecution } from './device-report.ts'
@@ -9,6 +9,7 @@ import { byWhom, explainEnd, inWords } from './explain-end.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollout.ts'
 import { explainWindow, readWindowReason, type WindowReason } from './explain-window.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
+import { notFound } from './not-found.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 import type { StoredPresence } from './ports/presence.ts'
 import type { StoredFreeze } from './ports/rollouts.ts'
@@ -61,7 +62,7 @@ export async function explainExecution(
   const { store } = deps
   await settled(deps.presence)
   const execution = await store.getExecution({ ownerNo, jobExecutionId })
-  if (execution === undefined) throw new ApiError('J-302')
+  if (execution === undefined) throw notFound('J-302', jobExecutionId)
   const device = { ownerNo, deviceId: execution.deviceId }
   const [transitions = [], storedDevice, [queue], own] = await Promise.all([
     store.listTransitions({ ownerNo, jobExecutionId }),
