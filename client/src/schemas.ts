@@ -865,6 +865,10 @@ export interface Freeze {
    * Who did it: `key:<keyId>`
    */
   frozenBy: string | null
+  /**
+   * The name of the key in `frozenBy`; null if it is no key, or one of another owner
+   */
+  frozenByName: string | null
   since: string | null
   /**
    * When it ends by itself
@@ -1273,6 +1277,10 @@ export interface JobVersion {
    * Who made it: `key:<keyId>`. Null if it is older than this record
    */
   createdBy: string | null
+  /**
+   * The name of the key in `createdBy`; null if it is no key, or one of another owner
+   */
+  createdByName: string | null
 }
 
 export interface ListDeliveriesQuery {
@@ -1704,6 +1712,10 @@ export interface RolloutProgress {
   released: number
   pausedBecause: string | null
   pausedBy: string | null
+  /**
+   * The name of the key in `pausedBy`; null if it is no key, or one of another owner
+   */
+  pausedByName: string | null
   /**
    * pausedBecause for programs
    */

@@ -9,6 +9,7 @@ import { byWhom, explainEnd, inWords } from './explain-end.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollout.ts'
 import { explainWindow, readWindowReason, type WindowReason } from './explain-window.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
+import { type KeyNames, readKeyNames } from './key-names.ts'
 import { notFound } from './not-found.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 import type { StoredPresence } from './ports/presence.ts'
@@ -39,6 +40,8 @@ export type Facts = {
   rollout?: RolloutReasons | undefined
   /** Undefined: the fleet is not frozen. */
   freeze?: StoredFreeze | undefined
+  /** Of those who paused or froze. */
+  keyNames?: KeyNames
   /** Undefined: it may be offered at any time. */
   window?: WindowReason | undefined
 }
@@ -79,7 +82,9 @@ export async function explainExecution(
         readWindowReason(store, { ownerNo, runId: execution.runId }, storedDevice, now.at),
       ])
     : []
+  const principals = [rollout?.rollout.status.pausedBy ?? null, freeze?.principal ?? null]
   const facts: Facts = {
+    keyNames: await readKeyNames(store, ownerNo, now.at, principals),
     execution,
     notBefore: onWallClock(execution.notBefore, now),
     transitions,
@@ -137,9 +142,10 @@ function explainPending(facts: Facts): Explanation {
   const { execution, presence, first } = facts
   const { jobExecutionId, notifiedAt, deliveredAt } = execution
   const device = `Device ${execution.deviceId}`
-  const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout)
+  const { keyNames = () => undefined } = facts
+  const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout, keyNames)
   if (held) return held
-  if (facts.freeze) return explainFrozen(facts.freeze)
+  if (facts.freeze) return explainFrozen(facts.freeze, keyNames)
   const outside = facts.window && explainWindow(execution.deviceId, facts.window)
   if (outside) return outside
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)

@@ -3,6 +3,7 @@
 import type { Rollout, RolloutState } from '@jobcast/contract'
 import type { Moment } from './execution.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
+import { type KeyNames, readKeyNames } from './key-names.ts'
 import type { PauseCause } from './pause-cause.ts'
 import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
 import type { StoredRun } from './ports/runs.ts'
@@ -10,7 +11,11 @@ import type { Store } from './ports/store.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
 import { waveParts } from './rollout-progress.ts'
 
-export type ViewDeps = { store: Pick<Store, 'listRollouts'>; waveCounts: WaveCounts; moment: () => Moment }
+export type ViewDeps = {
+  store: Pick<Store, 'listRollouts' | 'findApiKey'>
+  waveCounts: WaveCounts
+  moment: () => Moment
+}
 
 export type RolloutView = {
   state: RolloutState
@@ -26,6 +31,7 @@ export type RolloutView = {
   released: number
   pausedBecause: string | null
   pausedBy: string | null
+  pausedByName: string | null
   pausedCause: PauseCause | null
   nextAt: WallInstant | null
   definition: Rollout
@@ -40,16 +46,23 @@ export async function viewRollouts(
   runs: readonly StoredRun[],
 ): Promise<RolloutViews> {
   const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
+  const pausedBy = found.map(({ status }) => status.pausedBy)
+  const keyNames = await readKeyNames(deps.store, ownerNo, deps.moment().at, pausedBy)
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const views = new Map<number, RolloutView>()
   for (const rollout of found) {
     const run = byId.get(rollout.runId)
-    if (run) views.set(rollout.runId, await viewRollout(deps, rollout, run.counts))
+    if (run) views.set(rollout.runId, await viewRollout(deps, rollout, run.counts, keyNames))
   }
   return views
 }
 
-async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCounts): Promise<RolloutView> {
+async function viewRollout(
+  deps: ViewDeps,
+  rollout: StoredRollout,
+  run: StateCounts,
+  keyNames: KeyNames,
+): Promise<RolloutView> {
   const { status, plan, nextAt } = rollout
   const moment = deps.moment()
   const counts = await deps.waveCounts.recent(rollout, run)
@@ -70,6 +83,7 @@ async function viewRollout(deps: ViewDeps, rollout: StoredRollout, run: StateCou
     released: status.released,
     pausedBecause: status.pausedBecause,
     pausedBy: status.pausedBy,
+    pausedByName: keyNames(status.pausedBy)?.keyName ?? null,
     pausedCause: status.pausedCause,
     nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,
