@@ -27,9 +27,15 @@ test('serve logs its address as JSON, keeps the admin key out of its log, and ex
   assert.equal(first.stderr(), `Admin API key created; it is in ${join(data, 'admin-key')}\n`)
   assert.ok(!first.stdout().includes(kept))
 
-  const second = spawnJobcast(t, ['serve', '--port', '0', '--data', data, '--json-log'])
-  await second.until(readyLine)
+  const flags = ['--port', '0', '--data', data, '--json-log', '--log-time', 'iso']
+  const second = spawnJobcast(t, ['serve', ...flags])
+  const ready = JSON.parse((await second.until(readyLine))[1] as string)
+  await fetch(`${ready.http}/job/api/jobs`)
+  await second.until(/"msg":"request"/)
   assert.equal(await second.end('SIGINT'), 0)
+  for (const line of first.stdout().trim().split('\n')) assert.equal(typeof JSON.parse(line).time, 'number')
+  for (const line of second.stdout().trim().split('\n'))
+    assert.match(JSON.parse(line).time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.equal(second.stderr(), '')
 })
 
@@ -49,6 +55,7 @@ test('at a terminal serve shows the admin key, only once', async (t) => {
 test('exits with 2 for settings that are not valid', async () => {
   for (const flags of [
     ['--config', '/no/such.yaml'],
+    ['--log-time', 'local'],
     ['--tls-cert', '/no/such.pem', '--tls-key', '/no/such.pem'],
   ]) {
     const { code, stderr } = await runJobcast(['serve', '--port', '0', ...flags])

@@ -32,6 +32,26 @@ test('without --wait names the run and lists its executions', async () => {
   assert.match(stderr, new RegExp(`jobcast runs watch ${runId} .*jobcast runs cancel ${runId}\n$`))
 })
 
+test('--group and --where list the executions as -d does; a key that may not read names the run', async () => {
+  await server.putJobAndDevices('grouped', ['grouped-1', 'grouped-2'])
+  await server.call('PUT', '/job/api/groups/grouped', {
+    body: { where: 'deviceId in (grouped-1, grouped-2)' },
+  })
+  const args = ['trigger', 'grouped', '--group', 'grouped']
+  const { code, stdout, stderr } = await jobcast(args)
+  assert.equal(code, 0, stderr)
+  const lines = /^EXECUTION {2}DEVICE {2,}NAME {2,}STATE\n\d+ +grouped-1 +grouped-1 +PENDING\n\d+ +grouped-2 /
+  assert.match(stdout, lines)
+  const { runId, total, executions } = JSON.parse((await jobcast([...args, '--json'])).stdout)
+  assert.deepEqual([typeof runId, total], ['number', 2])
+  const names = ['jobExecutionId', 'jobName', 'deviceId', 'deviceName', 'execState', 'launchedAt']
+  assert.deepEqual(Object.keys(executions[0]), names)
+  const { apiKey } = await server.newKey(['TRIGGER'])
+  const blind = await jobcast([...args, '--api-key', apiKey])
+  assert.deepEqual([blind.code, blind.stdout.trim()], [0, ''])
+  assert.match(blind.stderr, /^Run \d+: grouped on 2 devices$/m)
+})
+
 test('--json prints one document on standard output, and nothing else', async () => {
   await server.putJobAndDevices('json', ['json-1'])
   const triggered = await jobcast(['trigger', 'json', '--device', 'json-1', '--json'])

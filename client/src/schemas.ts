@@ -295,7 +295,7 @@ export interface ApiKey {
   createdAt: string
   revokedAt: string | null
   /**
-   * Accurate to a minute; null if never used
+   * Accurate to a few seconds; null if never used
    */
   lastUsedAt: string | null
   /**
@@ -339,7 +339,7 @@ export interface CreatedApiKey {
   createdAt: string
   revokedAt: string | null
   /**
-   * Accurate to a minute; null if never used
+   * Accurate to a few seconds; null if never used
    */
   lastUsedAt: string | null
   /**
@@ -879,6 +879,10 @@ export interface Freeze {
    * Who did it: `key:<keyId>`
    */
   frozenBy: string | null
+  /**
+   * The name of the key in `frozenBy`; null if it is no key, or one of another owner
+   */
+  frozenByName: string | null
   since: string | null
   /**
    * When it ends by itself
@@ -1287,6 +1291,10 @@ export interface JobVersion {
    * Who made it: `key:<keyId>`. Null if it is older than this record
    */
   createdBy: string | null
+  /**
+   * The name of the key in `createdBy`; null if it is no key, or one of another owner
+   */
+  createdByName: string | null
 }
 
 export interface ListDeliveriesQuery {
@@ -1718,6 +1726,10 @@ export interface RolloutProgress {
   released: number
   pausedBecause: string | null
   pausedBy: string | null
+  /**
+   * The name of the key in `pausedBy`; null if it is no key, or one of another owner
+   */
+  pausedByName: string | null
   /**
    * pausedBecause for programs
    */

@@ -58,7 +58,7 @@ const apiKeyFields = {
   revokedAt: orNull(Instant),
   lastUsedAt: Type.Unsafe<string | null>({
     ...orNull(Instant),
-    description: 'Accurate to a minute; null if never used',
+    description: 'Accurate to a few seconds; null if never used',
   }),
   ...makerFields,
 }

@@ -1,7 +1,7 @@
 // A frozen fleet: nothing is offered to its devices, what runs goes on.
 
 import Type, { type Static } from 'typebox'
-import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { GivenInstant, Instant, keyNameOf, Name, orNull } from './text.ts'
 
 export const FreezeRequest = Type.Object(
   {
@@ -23,6 +23,7 @@ export const Freeze = Type.Object(
     frozen: Type.Boolean(),
     reason: orNull(Type.String()),
     frozenBy: orNull(Type.String(), { description: 'Who did it: `key:<keyId>`' }),
+    frozenByName: keyNameOf('frozenBy'),
     since: orNull(Instant),
     until: orNull(Instant, { description: 'When it ends by itself' }),
   },

@@ -6,7 +6,7 @@ import { Page } from './page.ts'
 import type { ParameterSchema } from './parameters/parameter-schema.ts'
 import { Rollout } from './rollout.ts'
 import { maxSignatures } from './signature/index.ts'
-import { Instant, NewJobName, orNull, Prose } from './text.ts'
+import { Instant, keyNameOf, NewJobName, orNull, Prose } from './text.ts'
 import { shownWindow, WindowName } from './window.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -173,6 +173,7 @@ export const JobVersion = Type.Object(
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
       description: 'Who made it: `key:<keyId>`. Null if it is older than this record',
     }),
+    createdByName: keyNameOf('createdBy'),
   },
   { title: 'JobVersion' },
 )

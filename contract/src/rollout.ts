@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Failing } from './failing.ts'
-import { Instant, mustBe, orNull, Prose } from './text.ts'
+import { Instant, keyNameOf, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 const oneOf = <T extends string>(values: readonly T[], description?: string) =>
@@ -172,6 +172,7 @@ export const RolloutProgress = Type.Object(
     released: Type.Integer({ description: 'How many executions may be offered to their devices' }),
     pausedBecause: orNull(Type.String()),
     pausedBy: orNull(Type.String()),
+    pausedByName: keyNameOf('pausedBy'),
     pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
     nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
     failing: orNull(Failing, {

@@ -23,7 +23,7 @@ import type { OpenWindows } from './state/open-windows.ts'
 import type { Presence } from './state/presence.ts'
 import type { SessionUse } from './state/session-use.ts'
 
-const keyUseEveryMs = 30_000
+const keyUseEveryMs = 5_000
 const sessionUseEveryMs = 60_000
 /** A clock fires within two seconds of its time. */
 const clocksEveryMs = 500

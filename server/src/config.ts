@@ -23,6 +23,7 @@ import {
 } from './settings.ts'
 
 const leastIdleSeconds = 300
+const logTimes = ['epoch', 'iso'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 export type Config = Readonly<{
@@ -59,6 +60,7 @@ export type Config = Readonly<{
   /** Origins whose pages may call the API. */
   corsOrigins: readonly string[]
   logLevel: (typeof logLevels)[number]
+  logTime: (typeof logTimes)[number]
   jsonLog: boolean
   /** Level of requests that succeed. */
   requestLogLevel: 'info' | 'debug'
@@ -112,6 +114,9 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   if (keepExecutionsDays !== undefined) checkRetention(keepExecutionsDays, keepEventsDays, problems)
   if (!logLevels.includes(logLevel))
     problems.push(`log-level is "${logLevel}", not one of ${logLevels.join(', ')}`)
+  const logTime = read('log-time') as Config['logTime']
+  if (!logTimes.includes(logTime))
+    problems.push(`log-time is "${logTime}", not one of ${logTimes.join(', ')}`)
   const adminKey = readSecret('JOBCAST_ADMIN_KEY', env, problems)
   if (adminKey !== undefined && secretId('jc', adminKey) === undefined) {
     problems.push('JOBCAST_ADMIN_KEY is not a well-formed API key; "jobcast new-key" prints one')
@@ -141,6 +146,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     trustedProxies: readAddresses('trusted-proxies', read, problems),
     corsOrigins: readOrigins(read('cors-origins') as string | undefined, problems),
     logLevel,
+    logTime,
     jsonLog: read('json-log') as boolean,
     requestLogLevel: 'info' as const,
     adminKey,

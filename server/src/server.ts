@@ -109,6 +109,7 @@ async function start(
   const log = openLog({
     level: config.logLevel,
     json: config.jsonLog,
+    isoTime: config.logTime === 'iso',
     requestLevel: config.requestLogLevel,
   })
   takeDown.add(log.close)

@@ -271,6 +271,12 @@ export const settings = {
     argument: 'level',
     help: 'trace, debug, info, warn, error, fatal or silent',
   },
+  'log-time': {
+    kind: 'text',
+    default: 'epoch',
+    argument: 'format',
+    help: 'time in log lines: epoch (milliseconds; on a terminal, the time of day) or iso (2026-11-15T09:30:00.000Z)',
+  },
   'json-log': { kind: 'switch', default: false, help: 'log JSON lines, also on a terminal' },
 } as const satisfies Record<string, Setting>
 

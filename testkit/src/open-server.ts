@@ -55,6 +55,7 @@ export async function openServer(t: Ending, options: ServerOptions = {}): Promis
     trustedProxies: [],
     corsOrigins: [],
     logLevel: 'silent',
+    logTime: 'epoch',
     jsonLog: true,
     requestLogLevel: 'info',
     adminKey: undefined,

@@ -50,14 +50,14 @@ function unfreezeCommand(): Command {
 }
 
 function showFreeze(out: Out, freeze: Freeze): void {
-  const { frozen, reason, frozenBy, since, until } = freeze
+  const { frozen, reason, frozenBy, frozenByName, since, until } = freeze
   out.show(freeze, () =>
     fieldsText(
       {
         frozen: frozen ? 'yes' : 'no',
         ...(frozen && {
           reason,
-          by: frozenBy,
+          by: frozenByName ?? frozenBy,
           since: since && localTime(since),
           until: until && localTime(until),
         }),

@@ -83,13 +83,13 @@ function changedFields(before: JobVersion, after: JobVersion) {
 }
 
 function contentOf(all: JobVersion): Record<string, unknown> {
-  const { jobName, version, isCurrent, createdAt, createdBy, ...content } = all
+  const { jobName, version, isCurrent, createdAt, createdBy, createdByName, ...content } = all
   return content
 }
 
 const columns: Column<JobVersion>[] = [
   { title: 'VERSION', of: ({ version, isCurrent }) => (isCurrent ? `${version} (current)` : version) },
   { title: 'CREATED', of: ({ createdAt }) => localTime(createdAt) },
-  { title: 'BY', of: ({ createdBy }) => createdBy },
+  { title: 'BY', of: ({ createdBy, createdByName }) => createdByName ?? createdBy },
   { title: 'DESCRIPTION', of: ({ description }) => description || null },
 ]

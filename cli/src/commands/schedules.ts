@@ -10,6 +10,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { failingText } from '../output/failing-text.ts'
 import { localTime } from '../output/local-time.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
+import { zonedTime } from '../output/zoned-time.ts'
 import { putScheduleCommand } from './schedule-put.ts'
 
 export function schedulesCommand(): Command {
@@ -111,8 +112,8 @@ function nextCommand(): Command {
 }
 
 const occurrenceColumns: Column<Occurrence>[] = [
-  { title: 'AT (UTC)', of: ({ at }) => at },
-  { title: 'IN ITS TIME ZONE', of: ({ local }) => local },
+  { title: 'AT (UTC)', of: ({ at }) => zonedTime(at) },
+  { title: 'IN ITS TIME ZONE', of: ({ local }) => zonedTime(local) },
 ]
 
 function switchCommand(name: 'pause' | 'resume', description: string, done: string): Command {
@@ -150,5 +151,5 @@ function targetsText({ targets: { deviceIds, where, group } }: Schedule): string
 
 function whenText({ when: { cron, timeZone, at } }: Schedule): string {
   if (cron !== undefined) return `${cron} in ${timeZone ?? 'UTC'}`
-  return at === undefined ? 'as soon as a device matches' : `at ${at}`
+  return at === undefined ? 'as soon as a device matches' : `at ${localTime(at)}`
 }

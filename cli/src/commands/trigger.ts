@@ -34,6 +34,9 @@ type TriggerFlags = TargetFlags &
     startAt?: string
   }
 
+/** Executions of a larger run are not listed: "jobcast executions ls" has them. */
+const maxListed = 1000
+
 type WindowFlags = { window?: string; ignoreWindows?: boolean }
 
 export type WaitFlags = { wait?: boolean; timeout?: number }
@@ -139,8 +142,28 @@ async function triggerRun(context: OwnerContext, request: NewRun, flags: Trigger
     return watchRun(context, runId, { timeoutMs: timeout, follow: executions, raw })
   }
   out.say(nextSteps(runId))
-  out.show(run, () => '')
+  const executions = total > maxListed ? undefined : await executionsOf(context, runId)
+  if (executions === undefined || out.json) out.show({ ...run, ...(executions && { executions }) }, () => '')
+  else out.showTable(executions, triggeredColumns)
   return exitCode.ok
+}
+
+/** In the order of their release. Undefined: the key may trigger, but not read. */
+async function executionsOf(
+  { client }: OwnerContext,
+  runId: number,
+): Promise<TriggeredExecution[] | undefined> {
+  const found: TriggeredExecution[] = []
+  try {
+    for await (const execution of client.executions.list({ runId, limit: 200 })) {
+      const { jobExecutionId, jobName, deviceId, deviceName, execState, launchedAt } = execution
+      found.push({ jobExecutionId, jobName, deviceId, deviceName, execState, launchedAt })
+    }
+  } catch (error) {
+    if (isJobcastError(error, 'J-804')) return undefined
+    throw error
+  }
+  return found.reverse()
 }
 
 function showPlan(out: Out, plan: RunPlan): ExitCode {

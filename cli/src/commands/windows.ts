@@ -10,6 +10,7 @@ import { durationSeconds } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { localTime } from '../output/local-time.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
+import { zonedTime } from '../output/zoned-time.ts'
 
 type PutFlags = { duration: number; zone?: string; cutoff?: number; except?: string[] }
 
@@ -60,7 +61,7 @@ function getCommand(): Command {
               zone: window.timeZone === 'device' ? 'that of each device' : window.timeZone,
               cutoff: window.cutoffMinutes > 0 ? minutesText(window.cutoffMinutes) : null,
               except: window.except.join(', ') || null,
-              next: items[0] ? `${items[0].local} to ${items[0].localUntil} (${timeZone})` : 'never',
+              next: items[0] ? `${openingText(items[0])} (${timeZone})` : 'never',
               created: localTime(window.createdAt),
               updated: localTime(window.updatedAt),
             },
@@ -118,10 +119,10 @@ function nextCommand(): Command {
 /** The zone that times are shown in is always said. */
 function openingColumns(zone: string): Column<WindowOpening>[] {
   return [
-    { title: `OPENS (${zone})`, of: ({ local }) => local },
-    { title: `CLOSES (${zone})`, of: ({ localUntil }) => localUntil },
-    { title: 'OPENS (UTC)', of: ({ at }) => at },
-    { title: 'OFFERS UNTIL (UTC)', of: ({ offersUntil }) => offersUntil },
+    { title: `OPENS (${zone})`, of: ({ local }) => zonedTime(local) },
+    { title: `CLOSES (${zone})`, of: ({ localUntil }) => zonedTime(localUntil) },
+    { title: 'OPENS (UTC)', of: ({ at }) => zonedTime(at) },
+    { title: 'OFFERS UNTIL (UTC)', of: ({ offersUntil }) => zonedTime(offersUntil) },
   ]
 }
 
@@ -133,4 +134,8 @@ function minutes(text: string): number {
 
 function minutesText(count: number): string {
   return count % 60 === 0 ? `${count / 60} h` : `${count} min`
+}
+
+function openingText({ local, localUntil }: WindowOpening): string {
+  return `${zonedTime(local)} to ${zonedTime(localUntil)}`
 }

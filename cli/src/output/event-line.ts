@@ -3,6 +3,7 @@
 import type { JobcastEvent, ScheduleEventData } from '@jobcast/client'
 import { clockTime } from './clock-time.ts'
 import { type Paint, paintState } from './colors.ts'
+import { localTime } from './local-time.ts'
 import { countsText, reasonOf } from './progress.ts'
 import { plainText } from './text-width.ts'
 
@@ -38,7 +39,7 @@ export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, pain
 function scheduleText(data: ScheduleEventData): string {
   const { scheduleName, jobName, runId, matched = 0, skipped = 0, count, isMore, from, because } = data
   if (count !== undefined) {
-    return `${scheduleName}: ${count}${isMore ? ' or more' : ''} from ${from} on: ${because}`
+    return `${scheduleName}: ${count}${isMore ? ' or more' : ''} from ${localTime(from ?? null)} on: ${because}`
   }
   if (because !== undefined) return `${scheduleName}: ${because}`
   const devices = `${matched - skipped} of ${matched} ${matched === 1 ? 'device' : 'devices'}`

@@ -2,6 +2,7 @@
 
 import { ApiError, type NewApiKey, parseInstant, scopes, toInstant } from '@jobcast/contract'
 import { type Caller, makerOf, requireScope } from './caller.ts'
+import { notFound } from './not-found.ts'
 import type { KeyRevocation, RevokeOutcome, StoredApiKey } from './ports/api-keys.ts'
 import type { StoredOwner } from './ports/owners.ts'
 import type { Slice, Sliced } from './ports/slices.ts'
@@ -94,7 +95,7 @@ export async function revokeApiKey(
   const principal = principalOf(caller)
   const revocation = { ownerNo: reach, keyId, withDescendants, principal, at: deps.now() }
   const outcome = await revokeTwice(deps, revocation)
-  if (outcome.kind === 'unknown') throw new ApiError('J-805')
+  if (outcome.kind === 'unknown') throw notFound('J-805', keyId)
   if (outcome.kind === 'last-admin') {
     throw new ApiError('J-812', { detail: 'Create another key with ADMIN first, with this one.' })
   }
@@ -196,6 +197,6 @@ export async function ownerInReach(
   if (ownerId === undefined || ownerId === caller.ownerId) return caller.ownerNo
   requireScope(caller, 'ADMIN')
   const owner = await store.findOwner({ ownerId })
-  if (owner === undefined) throw new ApiError('J-806')
+  if (owner === undefined) throw notFound('J-806', ownerId)
   return owner.ownerNo
 }

@@ -3,6 +3,7 @@
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import type { Moment } from './execution.ts'
+import { notFound } from './not-found.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
 import type { StoredExecution } from './ports/executions.ts'
 import type { Store } from './ports/store.ts'
@@ -32,7 +33,7 @@ export async function cancelExecution(
     case 'refused':
       throw new ApiError('J-303', { detail: `The execution is ${outcome.execState}.` })
     case 'unknown-execution':
-      throw new ApiError('J-302')
+      throw notFound('J-302', jobExecutionId)
   }
 }
 

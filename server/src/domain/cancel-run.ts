@@ -5,6 +5,7 @@ import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from './caller.ts'
 import { type CancelDeps, cancelEvent } from './cancel-execution.ts'
 import { isWithin } from './is-within.ts'
+import { notFound } from './not-found.ts'
 import { notifyTaken } from './notify-moved.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { isFinished } from './read-execution.ts'
@@ -55,7 +56,7 @@ async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, for
   let from: number | undefined
   do {
     const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
-    if (batch === undefined) throw new ApiError('J-304')
+    if (batch === undefined) throw notFound('J-304', runId)
     notifyTaken(deps, batch.moved)
     from = batch.next
   } while (from !== undefined && !deps.stopping.aborted)
@@ -63,6 +64,6 @@ async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, for
 
 async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {
   const run = await store.getRun({ ownerNo, runId })
-  if (run === undefined) throw new ApiError('J-304')
+  if (run === undefined) throw notFound('J-304', runId)
   return run
 }

@@ -12,6 +12,7 @@ import {
   startRollout,
   waitFor,
 } from './judge-rollout.ts'
+import { notFound } from './not-found.ts'
 import { planWaves } from './plan-waves.ts'
 import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
 import type { RunKey } from './ports/runs.ts'
@@ -133,7 +134,7 @@ async function change(
 async function whyNone({ store }: ChangeRolloutDeps, ownerNo: number, runId: number): Promise<ApiError> {
   const run = await store.getRun({ ownerNo, runId })
   return run === undefined
-    ? new ApiError('J-304')
+    ? notFound('J-304', runId)
     : new ApiError('J-303', { detail: 'The run has no rollout.' })
 }
 

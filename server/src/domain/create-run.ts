@@ -7,6 +7,7 @@ import { type HoldDeps, holdIfRevoked } from './hold-run.ts'
 import { getJobVersion } from './job-versions.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { heldAsNow, toRunJob } from './launch-run.ts'
+import { notFound } from './not-found.ts'
 import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
 import { type AskedPlan, planLarge, planRollout } from './plan-rollout.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
@@ -77,6 +78,7 @@ async function launch(
   const note = rest.note ?? null
   const job = await requireJob(deps, caller, jobName, version)
   const window = askedWindow(caller, job, rest)
+  if (window) await requireWindow(deps, caller, window)
   const valued = await valuesOf(deps, caller, job, rest)
   const pinned =
     version === undefined && !valued ? {} : { pinned: toRunJob(job, job), ...(valued && { values: valued }) }
@@ -111,7 +113,7 @@ async function launch(
   return launchRun(deps, caller, { ...launch, ...planned, request }, idempotencyKey, traceParent)
 }
 
-/** Null: at any time, undefined: as its job says. That there is such a window is for the store to say (J-311). */
+/** Null: at any time, undefined: as its job says. The store looks again whether there is such a window (J-311). */
 function askedWindow(
   caller: Caller,
   job: StoredJobVersion,
@@ -300,7 +302,7 @@ export async function requireJob(
   const slice = { after: undefined, limit: 1 }
   const { items } = await deps.store.listJobVersions({ ownerNo, jobName, slice })
   const [current] = items
-  if (current === undefined) throw new ApiError('J-301')
+  if (current === undefined) throw notFound('J-301', jobName)
   if (version === undefined || version === current.version) return current
   return heldAsNow(await getJobVersion(deps, caller, jobName, version), current)
 }

@@ -48,9 +48,11 @@ function cancelOf(transitions: StoredTransition[]): StoredTransition | undefined
   return transitions.findLast(({ event }) => event === 'cancel')
 }
 
-/** ` by key abc at 2026-…`, as a suffix; empty if the step is unknown. */
+/** ` by key ci at 2026-…`, as a suffix; empty if the step is unknown. */
 export function byWhom(step: StoredTransition | undefined): string {
-  return step === undefined ? '' : ` by ${step.actor} at ${inWords(step.at)}`
+  if (step === undefined) return ''
+  const who = step.actorName === null ? step.actor : `key ${step.actorName}`
+  return ` by ${who} at ${inWords(step.at)}`
 }
 
 /** In whole seconds, for readability. */

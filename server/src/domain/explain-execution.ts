@@ -1,6 +1,6 @@
 // Explains why an execution has not ended yet, or how it ended: a sentence for people, and a code for programs.
 
-import { ApiError, type ExplanationCode } from '@jobcast/contract'
+import type { ExplanationCode } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { type PresenceView, settled } from './device.ts'
 import type { DeviceExecution } from './device-report.ts'
@@ -9,6 +9,8 @@ import { byWhom, explainEnd, inWords } from './explain-end.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from './explain-rollout.ts'
 import { explainWindow, readWindowReason, type WindowReason } from './explain-window.ts'
 import { onWallClock, type WallInstant } from './instants.ts'
+import { type KeyNames, readKeyNames } from './key-names.ts'
+import { notFound } from './not-found.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 import type { Failing } from './ports/failing-tasks.ts'
 import type { StoredPresence } from './ports/presence.ts'
@@ -40,6 +42,8 @@ export type Facts = {
   rollout?: RolloutReasons | undefined
   /** Undefined: the fleet is not frozen. */
   freeze?: StoredFreeze | undefined
+  /** Of those who paused or froze. */
+  keyNames?: KeyNames
   /** Undefined: it may be offered at any time. */
   window?: WindowReason | undefined
   /** Timers cannot be written, and one of this execution is overdue. */
@@ -67,7 +71,7 @@ export async function explainExecution(
   const { store } = deps
   await settled(deps.presence)
   const execution = await store.getExecution({ ownerNo, jobExecutionId })
-  if (execution === undefined) throw new ApiError('J-302')
+  if (execution === undefined) throw notFound('J-302', jobExecutionId)
   const device = { ownerNo, deviceId: execution.deviceId }
   const [transitions = [], storedDevice, [queue], own] = await Promise.all([
     store.listTransitions({ ownerNo, jobExecutionId }),
@@ -84,7 +88,9 @@ export async function explainExecution(
         readWindowReason(store, { ownerNo, runId: execution.runId }, storedDevice, now.at),
       ])
     : []
+  const principals = [rollout?.rollout.status.pausedBy ?? null, freeze?.principal ?? null]
   const facts: Facts = {
+    keyNames: await readKeyNames(store, ownerNo, now.at, principals),
     execution,
     notBefore: onWallClock(execution.notBefore, now),
     transitions,
@@ -164,9 +170,10 @@ function explainPending(facts: Facts): Explanation {
   const { execution, presence, first } = facts
   const { jobExecutionId, notifiedAt, deliveredAt } = execution
   const device = `Device ${execution.deviceId}`
-  const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout)
+  const { keyNames = () => undefined } = facts
+  const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout, keyNames)
   if (held) return held
-  if (facts.freeze) return explainFrozen(facts.freeze)
+  if (facts.freeze) return explainFrozen(facts.freeze, keyNames)
   const outside = facts.window && explainWindow(execution.deviceId, facts.window)
   if (outside) return outside
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)

@@ -4,6 +4,7 @@ import { inWords } from './explain-end.ts'
 import type { Explanation } from './explain-execution.ts'
 import { type BothClocks, onWallClock } from './instants.ts'
 import type { EndedCounts } from './judge-rollout.ts'
+import type { KeyNames } from './key-names.ts'
 import type { Failing } from './ports/failing-tasks.ts'
 import type { StoredFreeze, StoredRollout } from './ports/rollouts.ts'
 import { failingInWords } from './read-failing.ts'
@@ -25,7 +26,11 @@ export type RolloutReasons = {
 const plain = { since: null, until: null, behind: null }
 
 /** Undefined: it is released. */
-export function explainHeld(jobExecutionId: number, reasons: RolloutReasons): Explanation | undefined {
+export function explainHeld(
+  jobExecutionId: number,
+  reasons: RolloutReasons,
+  keyNames: KeyNames,
+): Explanation | undefined {
   const { rollout, now } = reasons
   const { status, runId, firstExecutionId } = rollout
   const position = jobExecutionId - firstExecutionId
@@ -48,7 +53,7 @@ export function explainHeld(jobExecutionId: number, reasons: RolloutReasons): Ex
         text: `Run ${runId} waits for the approval of somebody other than who created it.`,
       }
     case 'PAUSED': {
-      const by = status.pausedBy === null ? '' : ` by ${status.pausedBy}`
+      const by = status.pausedBy === null ? '' : ` by ${nameOf(status.pausedBy, keyNames)}`
       const text = `Run ${runId} was paused${by}: ${status.pausedBecause}. It goes on when it is resumed.`
       return { ...plain, code: 'RUN_PAUSED', text }
     }
@@ -66,10 +71,18 @@ function explainFailing(runId: number, failing: Failing): Explanation {
   return { ...plain, code: 'RELEASE_FAILING', text, since: failing.since }
 }
 
-export function explainFrozen({ reason, principal, at, until }: StoredFreeze): Explanation {
+export function explainFrozen(
+  { reason, principal, at, until }: StoredFreeze,
+  keyNames: KeyNames,
+): Explanation {
   const end = until === null ? 'until somebody ends it' : `until ${inWords(until)}`
-  const text = `The fleet was frozen by ${principal} at ${inWords(at)} ${end}: ${reason}.`
+  const text = `The fleet was frozen by ${nameOf(principal, keyNames)} at ${inWords(at)} ${end}: ${reason}.`
   return { ...plain, code: 'FROZEN', text, since: at, until }
+}
+
+function nameOf(principal: string, keyNames: KeyNames): string {
+  const named = keyNames(principal)
+  return named ? `key ${named.keyName}` : principal
 }
 
 function waitOf(position: number, reasons: RolloutReasons): string {

@@ -7,6 +7,7 @@ import type { Caller } from './caller.ts'
 import type { SteadyInstant, WallInstant } from './instants.ts'
 import { type Launched, type LaunchScheduleDeps, launchSchedule } from './launch-schedule.ts'
 import { resumeMatch } from './match-schedule.ts'
+import { notFound } from './not-found.ts'
 import type { StateCounts } from './ports/rollouts.ts'
 import type { Firing, ScheduleEvent, ScheduleState, StoredSchedule } from './ports/schedules.ts'
 import { principalOf, service } from './principal.ts'
@@ -91,7 +92,7 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
 }
 
 async function requireJob({ store }: FireDeps, { ownerNo, jobName }: StoredSchedule): Promise<void> {
-  if ((await store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
+  if ((await store.getJob({ ownerNo, jobName })) === undefined) throw notFound('J-301', jobName)
 }
 
 function noDevice({ matched = 0 }: Partial<Launched> = {}): ApiError {

@@ -4,6 +4,7 @@ import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { ExpectedTags } from './entity-tag.ts'
 import { getJob, type JobDeps, storeJob } from './job.ts'
+import { notFound } from './not-found.ts'
 import type { StoredJob, StoredJobContent, StoredJobVersion } from './ports/jobs.ts'
 import type { Put, Slice, Sliced } from './ports/slices.ts'
 
@@ -26,7 +27,8 @@ export async function getJobVersion(
   const found = await deps.store.getJobVersion({ ownerNo, jobName, version })
   if (found !== undefined) return found
   const job = await deps.store.getJob({ ownerNo, jobName })
-  throw new ApiError(job === undefined ? 'J-301' : 'J-313')
+  if (job === undefined) throw notFound('J-301', jobName)
+  throw new ApiError('J-313', { detail: `The job ${JSON.stringify(jobName)} has no version ${version}.` })
 }
 
 /** Makes a new version with the content of an earlier one; none if the current one is like it. */

@@ -5,6 +5,7 @@ import type { Caller } from './caller.ts'
 import { checkParameters } from './check-parameters.ts'
 import type { ExpectedTags } from './entity-tag.ts'
 import { signaturesOf, wrongVersion } from './job-signatures.ts'
+import { notFound } from './not-found.ts'
 import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
 import type { SecretBox } from './ports/secret-box.ts'
 import type { Put } from './ports/slices.ts'
@@ -72,7 +73,7 @@ export async function storeJob(
 
 export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Promise<StoredJob> {
   const job = await deps.store.getJob({ ownerNo: caller.ownerNo, jobName })
-  if (job === undefined) throw new ApiError('J-301')
+  if (job === undefined) throw notFound('J-301', jobName)
   return job
 }
 
@@ -85,5 +86,5 @@ export async function deleteJob(
   const deletion = { ownerNo: caller.ownerNo, jobName, at: deps.now(), ...ifMatch }
   const outcome = await deps.store.deleteJob(deletion)
   if (outcome === 'changed') throw new ApiError('J-312')
-  if (outcome === 'unknown') throw new ApiError('J-301')
+  if (outcome === 'unknown') throw notFound('J-301', jobName)
 }

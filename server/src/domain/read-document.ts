@@ -3,6 +3,7 @@
 import { ApiError } from '@jobcast/contract'
 import { namesUsed, placeholderText, resolveDocument } from '@jobcast/contract/parameters'
 import type { Caller } from './caller.ts'
+import { notFound } from './not-found.ts'
 import type { Documents } from './ports/documents.ts'
 import type { Store } from './ports/store.ts'
 
@@ -19,7 +20,7 @@ export async function readDocument(
 ): Promise<unknown> {
   const execution = await store.getExecution({ ownerNo, jobExecutionId })
   const run = execution && (await store.getRun({ ownerNo, runId: execution.runId }))
-  if (run === undefined) throw new ApiError('J-302')
+  if (run === undefined) throw notFound('J-302', jobExecutionId)
   const { document, template } = await documents.content(run.jobVersion)
   if (template === undefined) return JSON.parse(document)
   const { deviceId, deviceName } = execution as { deviceId: string; deviceName: string }

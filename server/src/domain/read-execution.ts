@@ -1,8 +1,8 @@
 // Reads one execution or one run, at once or when it has ended.
 
-import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { isTerminal } from './execution.ts'
+import { notFound } from './not-found.ts'
 import type { StoredExecution } from './ports/executions.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
@@ -18,7 +18,7 @@ export function readExecution(
 ): Promise<StoredExecution> {
   const read = async () => {
     const execution = await deps.store.getExecution({ ownerNo: caller.ownerNo, jobExecutionId })
-    if (execution === undefined) throw new ApiError('J-302')
+    if (execution === undefined) throw notFound('J-302', jobExecutionId)
     return execution
   }
   return waitForEnd(deps, read, (execution) => isTerminal(execution.execState), waitLimit)
@@ -32,7 +32,7 @@ export function readRun(
 ): Promise<StoredRun> {
   const read = async () => {
     const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
-    if (run === undefined) throw new ApiError('J-304')
+    if (run === undefined) throw notFound('J-304', runId)
     return run
   }
   return waitForEnd(deps, read, isFinished, waitLimit)

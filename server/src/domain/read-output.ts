@@ -1,9 +1,9 @@
 // Streams the output of an execution, to its current end or until the execution ends. Each attempt has its own output.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import type { OutputSlice } from './device-report.ts'
+import { notFound } from './not-found.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
 import type { Store } from './ports/store.ts'
 import type { WaitDeps } from './wait-for-end.ts'
@@ -42,12 +42,12 @@ export async function readOutput(
 ): Promise<{ attempt: number; length: number; slices: AsyncGenerator<Uint8Array> }> {
   const newestAttempt = async () => {
     const execution = await deps.store.getExecution({ ownerNo, jobExecutionId })
-    if (execution === undefined) throw new ApiError('J-302')
+    if (execution === undefined) throw notFound('J-302', jobExecutionId)
     return execution.attempt
   }
   const read = async (attempt: number, offset: number) => {
     const slice = await deps.store.readOutput({ ownerNo, jobExecutionId, attempt, offset, limit: sliceBytes })
-    if (slice === undefined) throw new ApiError('J-302')
+    if (slice === undefined) throw notFound('J-302', jobExecutionId)
     return slice
   }
   const attempt = query.attempt ?? (await newestAttempt())

@@ -1,8 +1,9 @@
 // How the counts of a run changed over time, in a bounded number of buckets: from the launch, when all of it is PENDING,
 // through the moves of its executions.
 
-import { ApiError, type ExecState, execStates } from '@jobcast/contract'
+import { type ExecState, execStates } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
+import { notFound } from './not-found.ts'
 import type { Flow } from './ports/fleet.ts'
 import type { StoredRun } from './ports/runs.ts'
 import type { Store } from './ports/store.ts'
@@ -27,7 +28,7 @@ export async function readTimeline(
   buckets: number,
 ): Promise<Timeline> {
   const run = await store.getRun({ ownerNo, runId })
-  if (run === undefined) throw new ApiError('J-304')
+  if (run === undefined) throw notFound('J-304', runId)
   const { launchedAt: from, total } = run
   const until = Math.max(from + 1, run.endedAt ?? now())
   const stepMs = Math.ceil((until - from) / buckets)

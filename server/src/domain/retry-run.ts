@@ -4,6 +4,7 @@
 import { ApiError, type ErrorCode, type RetryRequest, type RollbackRequest } from '@jobcast/contract'
 import type { Caller } from './caller.ts'
 import { toRunJob } from './launch-run.ts'
+import { notFound } from './not-found.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { readWritten } from './ports/storage-errors.ts'
@@ -80,7 +81,7 @@ async function launchAgain(
   const deviceIds = ended?.filter(again.isWanted) ?? []
   let launched = await findEarlierRun(deps, caller, asked, idempotencyKey)
   if (launched === undefined && (run === undefined || deviceIds.length === 0)) {
-    throw new ApiError(run === undefined ? 'J-304' : nobody)
+    throw run === undefined ? notFound('J-304', runId) : new ApiError(nobody)
   }
   if (launched === undefined && run) {
     const version = await findVersion(deps, caller, run, again.versionFor(run))
@@ -127,7 +128,7 @@ async function findVersion(
   const found = await store.getJobVersion({ ownerNo, jobName, version })
   if (found !== undefined) return found
   const job = await store.getJob({ ownerNo, jobName })
-  if (job === undefined) throw new ApiError('J-301')
+  if (job === undefined) throw notFound('J-301', jobName)
   const detail =
     version < 1
       ? `The run carried out version 1 of the job ${jobName}, and there is none before the first: give toVersion.`

@@ -16,6 +16,7 @@ import { requireJob } from './create-run.ts'
 import { readCron } from './cron-pattern.ts'
 import type { Moment } from './execution.ts'
 import { namedDevices } from './launch-run.ts'
+import { notFound } from './not-found.ts'
 import type { StoredJobVersion } from './ports/jobs.ts'
 import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import type { Put } from './ports/slices.ts'
@@ -79,12 +80,12 @@ export async function getSchedule(
   scheduleName: string,
 ): Promise<StoredSchedule> {
   const schedule = await store.getSchedule({ ownerNo, scheduleName })
-  if (schedule === undefined) throw new ApiError('J-310')
+  if (schedule === undefined) throw notFound('J-310', scheduleName)
   return schedule
 }
 
 export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey): Promise<void> {
-  if (!(await store.deleteSchedule(key))) throw new ApiError('J-310')
+  if (!(await store.deleteSchedule(key))) throw notFound('J-310', key.scheduleName)
 }
 
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
@@ -98,7 +99,7 @@ export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string)
   return change(deps, caller, name, async (before, at) => {
     if (before.pausedAt === null) return undefined
     const { ownerNo, jobName, content, scheduleNo, firing, dueAt, lastRunId } = before
-    if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw new ApiError('J-301')
+    if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw notFound('J-301', jobName)
     const times = timesAfter(content, scheduleNo, at)
     return {
       set: {

@@ -4,6 +4,7 @@ import { ApiError, type DeviceCount, type GroupContent } from '@jobcast/contract
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
 import type { Caller } from './caller.ts'
 import { type PresenceView, settled } from './device.ts'
+import { notFound } from './not-found.ts'
 import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
@@ -56,7 +57,7 @@ export async function getGroup(
   groupName: string,
 ): Promise<StoredGroup> {
   const group = await store.getGroup({ ownerNo, groupName })
-  if (group === undefined) throw new ApiError('J-309')
+  if (group === undefined) throw notFound('J-309', groupName)
   return group
 }
 
@@ -65,7 +66,7 @@ export async function deleteGroup(
   { ownerNo }: Caller,
   groupName: string,
 ): Promise<void> {
-  if (!(await store.deleteGroup({ ownerNo, groupName }))) throw new ApiError('J-309')
+  if (!(await store.deleteGroup({ ownerNo, groupName }))) throw notFound('J-309', groupName)
 }
 
 function parse(text: string, field = 'where'): Selector {

@@ -2,6 +2,7 @@
 
 import type { Rollout, RolloutState } from '@jobcast/contract'
 import { onWallClock, type WallInstant } from './instants.ts'
+import { type KeyNames, readKeyNames } from './key-names.ts'
 import type { PauseCause } from './pause-cause.ts'
 import type { Failing } from './ports/failing-tasks.ts'
 import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
@@ -11,7 +12,10 @@ import type { WaveCounts } from './ports/wave-counts.ts'
 import { type FailingDeps, readFailing } from './read-failing.ts'
 import { waveParts } from './rollout-progress.ts'
 
-export type ViewDeps = FailingDeps & { store: Pick<Store, 'listRollouts'>; waveCounts: WaveCounts }
+export type ViewDeps = FailingDeps & {
+  store: Pick<Store, 'listRollouts' | 'findApiKey'>
+  waveCounts: WaveCounts
+}
 
 export type RolloutView = {
   state: RolloutState
@@ -27,6 +31,7 @@ export type RolloutView = {
   released: number
   pausedBecause: string | null
   pausedBy: string | null
+  pausedByName: string | null
   pausedCause: PauseCause | null
   nextAt: WallInstant | null
   failing: Failing | null
@@ -42,6 +47,8 @@ export async function viewRollouts(
   runs: readonly StoredRun[],
 ): Promise<RolloutViews> {
   const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
+  const pausedBy = found.map(({ status }) => status.pausedBy)
+  const keyNames = await readKeyNames(deps.store, ownerNo, deps.moment().at, pausedBy)
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const failing = await readFailing(
     deps,
@@ -52,7 +59,7 @@ export async function viewRollouts(
   for (const rollout of found) {
     const run = byId.get(rollout.runId)
     if (run) {
-      const view = await viewRollout(deps, rollout, run.counts)
+      const view = await viewRollout(deps, rollout, run.counts, keyNames)
       views.set(rollout.runId, { ...view, failing: failing.get(rollout.runId) ?? null })
     }
   }
@@ -69,6 +76,7 @@ async function viewRollout(
   deps: ViewDeps,
   rollout: StoredRollout,
   run: StateCounts,
+  keyNames: KeyNames,
 ): Promise<Omit<RolloutView, 'failing'>> {
   const { status, plan, nextAt } = rollout
   const moment = deps.moment()
@@ -90,6 +98,7 @@ async function viewRollout(
     released: status.released,
     pausedBecause: status.pausedBecause,
     pausedBy: status.pausedBy,
+    pausedByName: keyNames(status.pausedBy)?.keyName ?? null,
     pausedCause: status.pausedCause,
     nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,

@@ -12,6 +12,7 @@ import type { Caller } from './caller.ts'
 import { readCron } from './cron-pattern.ts'
 import { defaultZone } from './device-zone.ts'
 import { JudgedZones } from './judge-windows.ts'
+import { notFound } from './not-found.ts'
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import type { StoredWindow, WindowRemoval, WindowRule } from './ports/windows.ts'
@@ -59,7 +60,7 @@ export async function getWindow(
   windowName: string,
 ): Promise<StoredWindow> {
   const window = await store.getWindow({ ownerNo, windowName })
-  if (window === undefined) throw new ApiError('J-311')
+  if (window === undefined) throw notFound('J-311', windowName)
   return window
 }
 
@@ -83,7 +84,7 @@ export async function deleteWindow(
   windowName: string,
 ): Promise<void> {
   const outcome = await store.deleteWindow({ ownerNo, windowName })
-  if (outcome.kind === 'unknown-window') throw new ApiError('J-311')
+  if (outcome.kind === 'unknown-window') throw notFound('J-311', windowName)
   if (outcome.kind === 'in-use') throw new ApiError('J-315', { suffix: usersOf(outcome) })
   await windows.changed()
 }

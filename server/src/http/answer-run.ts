@@ -1,7 +1,8 @@
 // A run as it is answered, with its rollout.
 
-import { ApiError, Run } from '@jobcast/contract'
+import { Run } from '@jobcast/contract'
 import type { Caller } from '../domain/caller.ts'
+import { notFound } from '../domain/not-found.ts'
 import type { StoredRun } from '../domain/ports/runs.ts'
 import type { Store } from '../domain/ports/store.ts'
 import { type ViewDeps, viewRollouts } from '../domain/view-rollout.ts'
@@ -22,7 +23,7 @@ export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun'> }
 /** As it is by now. */
 export async function answerRun(deps: AnswerRunDeps, caller: Caller, runId: number): Promise<Run> {
   const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
-  if (run === undefined) throw new ApiError('J-304')
+  if (run === undefined) throw notFound('J-304', runId)
   return toRunWithRollout(deps, caller, run)
 }
 

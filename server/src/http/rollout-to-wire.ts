@@ -1,6 +1,7 @@
 // Rollouts and freezes as API objects.
 
 import { type Freeze, type RolloutProgress, toInstantOrNull } from '@jobcast/contract'
+import type { KeyNames } from '../domain/key-names.ts'
 import type { StoredFreeze } from '../domain/ports/rollouts.ts'
 import type { RolloutView } from '../domain/view-rollout.ts'
 import { toFailing } from './failing-to-wire.ts'
@@ -17,6 +18,7 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     released: view.released,
     pausedBecause: view.pausedBecause,
     pausedBy: view.pausedBy,
+    pausedByName: view.pausedByName,
     pausedCause: view.pausedCause,
     nextAt: toInstantOrNull(nextAt),
     failing: toFailing(view.failing),
@@ -24,11 +26,12 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
   }
 }
 
-export function toFreeze(stored: StoredFreeze | undefined): Freeze {
+export function toFreeze(stored: StoredFreeze | undefined, keyNames: KeyNames): Freeze {
   return {
     frozen: stored !== undefined,
     reason: stored?.reason ?? null,
     frozenBy: stored?.principal ?? null,
+    frozenByName: keyNames(stored?.principal ?? null)?.keyName ?? null,
     since: toInstantOrNull(stored?.at ?? null),
     until: toInstantOrNull(stored?.until ?? null),
   }

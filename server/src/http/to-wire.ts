@@ -27,6 +27,7 @@ import type { Revoked } from '../domain/api-key.ts'
 import type { Caller } from '../domain/caller.ts'
 import type { Explanation as ExplanationFound } from '../domain/explain-execution.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../domain/instants.ts'
+import type { KeyNames } from '../domain/key-names.ts'
 import type { StoredApiKey } from '../domain/ports/api-keys.ts'
 import type { Attributes, StoredDevice } from '../domain/ports/devices.ts'
 import type { StoredEnrollment } from '../domain/ports/enrollments.ts'
@@ -185,7 +186,7 @@ export function toJob(stored: StoredJob): Job {
   }
 }
 
-export function toJobVersion(stored: StoredJobVersion): JobVersion {
+export function toJobVersion(stored: StoredJobVersion, keyNames: KeyNames): JobVersion {
   return {
     jobName: stored.jobName,
     version: stored.version,
@@ -193,6 +194,7 @@ export function toJobVersion(stored: StoredJobVersion): JobVersion {
     ...toContent(stored),
     createdAt: toInstant(stored.createdAt),
     createdBy: stored.createdBy,
+    createdByName: keyNames(stored.createdBy)?.keyName ?? null,
   }
 }
 

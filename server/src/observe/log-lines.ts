@@ -7,7 +7,13 @@ import { escapeUnsafe } from './printable.ts'
 import { requestFields, requestLine } from './request-line.ts'
 
 /** `requestLevel`: of requests that succeed. */
-export type LogOptions = { level: LogLevel; json: boolean; requestLevel: 'info' | 'debug' }
+export type LogOptions = {
+  level: LogLevel
+  json: boolean
+  /** Instead of milliseconds, or of the time of day on a terminal. */
+  isoTime?: boolean
+  requestLevel: 'info' | 'debug'
+}
 
 export type LogLevel = Level | 'silent'
 export type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
@@ -19,11 +25,11 @@ const refusedWhen = {
   triggers: 'output, progress reports and triggers are',
 }
 
-export function openLog({ level, json, requestLevel }: LogOptions): Log {
+export function openLog({ level, json, isoTime = false, requestLevel }: LogOptions): Log {
   if (!json) {
     const stream = pretty({
       ignore: 'pid,hostname,method,route,status,ms',
-      translateTime: 'SYS:HH:MM:ss.l',
+      translateTime: isoTime ? "UTC:yyyy-mm-dd'T'HH:MM:ss.l'Z'" : 'SYS:HH:MM:ss.l',
       messageFormat: '{msg}{if method} {method} {route}: {status}{end}{if ms} in {ms} ms{end}',
       singleLine: true,
       sync: true,
@@ -59,9 +65,14 @@ export function openLog({ level, json, requestLevel }: LogOptions): Log {
     flushing ??= setTimeout(flush, flushAfterMs).unref()
   }
   const formatters = { level: (label: string) => ({ level: label }) }
-  const log = pino({ level, base: null, formatters }, { write: (line) => write(escapeUnsafe(line)) })
+  const timestamp = isoTime ? pino.stdTimeFunctions.isoTime : pino.stdTimeFunctions.epochTime
+  const log = pino(
+    { level, base: null, formatters, timestamp },
+    { write: (line) => write(escapeUnsafe(line)) },
+  )
   const request: LogRequest = (at, event) => {
-    if (log.isLevelEnabled(at)) write(requestLine(at, Date.now(), event))
+    if (log.isLevelEnabled(at))
+      write(requestLine(at, isoTime ? `"${new Date().toISOString()}"` : Date.now(), event))
   }
   return {
     ...tellTo(log, requestLevel, request),

@@ -25,7 +25,8 @@ export function requestFields(event: Answered) {
   }
 }
 
-export function requestLine(level: string, time: number, event: Answered): string {
+/** `time`: as JSON. */
+export function requestLine(level: string, time: number | string, event: Answered): string {
   const { requestId, keyId, ownerId, runId, triedKeyId, address, userAgent } = event
   const { method, route, status, code, ms } = event
   return (

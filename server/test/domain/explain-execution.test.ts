@@ -163,8 +163,14 @@ const rows: Row[] = [
   },
   {
     code: 'FROZEN',
-    text: 'The fleet was frozen by key:k1 at 2026-11-15T03:00:00Z until 2026-11-15T03:01:00Z: no changes.',
-    given: about({}, { freeze: { reason: 'no changes', principal: 'key:k1', at, until: at + minute } }),
+    text: 'The fleet was frozen by key ci at 2026-11-15T03:00:00Z until 2026-11-15T03:01:00Z: no changes.',
+    given: about(
+      {},
+      {
+        freeze: { reason: 'no changes', principal: 'key:k1', at, until: at + minute },
+        keyNames: () => ({ keyName: 'ci', keyState: 'ACTIVE' }),
+      },
+    ),
   },
   {
     code: 'SCHEDULED',

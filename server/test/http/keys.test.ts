@@ -131,6 +131,18 @@ for (const [title, body] of Object.entries(refusedBodies)) {
   })
 }
 
+test('lastUsedAt is that of the last request, although that is written later', async () => {
+  const used = await api.newKey(['READ'])
+  const self = async () => (await api.call('GET', `${keys}/self`, { key: used.apiKey })).json
+  await self()
+  const listed = async () => {
+    const { items } = (await api.call('GET', `${keys}?limit=200`)).json
+    return (items as Listed[]).find(({ keyId }) => keyId === used.keyId)?.lastUsedAt
+  }
+  assert.equal(await listed(), new Date(clock.now()).toISOString())
+  assert.equal((await self()).lastUsedAt, new Date(clock.now()).toISOString())
+})
+
 test('lastUsedAt is null while unused, and is kept over a restart', async (t) => {
   const dataFolder = temporaryFolder(t)
   const before = await openServer(t, { dataFolder })
@@ -155,7 +167,13 @@ test('any good key may ask what it is, whatever its scopes; a revoked one may no
   assertRefused(await api.call('GET', `${keys}/self`, { key: apiKey }), 'J-802')
 })
 
-type Listed = { keyId: string; createdBy: string; createdBySession: string | null; revokedAt: string | null }
+type Listed = {
+  keyId: string
+  createdBy: string
+  createdBySession: string | null
+  revokedAt: string | null
+  lastUsedAt: string | null
+}
 
 test('a key says which key created it, and in which session', async () => {
   const { json: self } = await api.call('GET', `${keys}/self`)

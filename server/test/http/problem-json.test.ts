@@ -164,3 +164,30 @@ test('good answers stay as they are', async () => {
   const reply = await api.call('GET', '/job/api/jobs/update', { headers })
   assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8')
 })
+
+const missing: [string, string, string, object?][] = [
+  ['J-301', 'GET jobs/gone', 'There is no job "gone".'],
+  ['J-301', 'POST runs', 'There is no job "gone".', { jobName: 'gone', targets: { where: 'all' } }],
+  ['J-302', 'GET executions/987654', 'There is no execution 987654.'],
+  ['J-302', 'GET executions/987654/history', 'There is no execution 987654.'],
+  ['J-304', 'POST runs/987654/retry', 'There is no run 987654.'],
+  ['J-304', 'POST runs/987654/pause', 'There is no run 987654.'],
+  ['J-309', 'GET groups/gone', 'There is no group "gone".'],
+  ['J-309', 'POST runs', 'There is no group "gone".', { jobName: 'update', targets: { group: 'gone' } }],
+  ['J-310', 'DELETE schedules/gone', 'There is no schedule "gone".'],
+  ['J-310', 'POST schedules/gone/fire', 'There is no schedule "gone".'],
+  ['J-311', 'GET windows/gone/next', 'There is no window "gone".'],
+  [
+    ...(['J-311', 'POST runs', 'There is no window "gone".'] as const),
+    { jobName: 'update', targets: { deviceIds: ['d1'] }, window: 'gone' },
+  ],
+  ['J-313', 'GET jobs/update/versions/7', 'The job "update" has no version 7.'],
+  ['J-805', 'DELETE keys/gone', 'There is no key "gone".'],
+]
+for (const [code, call, detail, body] of missing) {
+  test(`${code} to ${call} says: ${detail}`, async () => {
+    const [method = '', path = ''] = call.split(' ')
+    const { json } = await api.call(method, `/job/api/${path}`, { headers, ...(body && { body }) })
+    assert.deepEqual([json.code, json.detail], [code, detail])
+  })
+}

@@ -217,7 +217,9 @@ test('a frozen fleet is offered nothing until it is over', async () => {
   const described = await d0.call('GET', `/${executionIds[0]}?includeJobDocument=true`)
   assert.equal(described.status, 404)
   const { code, text } = await explain(executionIds[0] as number)
-  assert.deepEqual([code, /no changes today/.test(text)], ['FROZEN', true])
+  assert.deepEqual([code, /frozen by key admin .*no changes today/.test(text)], ['FROZEN', true])
+  const { frozenBy, frozenByName } = (await api.call('GET', '/job/api/fleet/freeze')).json
+  assert.deepEqual([frozenBy.startsWith('key:'), frozenByName], [true, 'admin'])
   assert.equal((await api.call('DELETE', '/job/api/fleet/freeze')).status, 204)
   assert.equal((await api.call('GET', '/job/api/fleet/freeze')).json.frozen, false)
   assert.equal((await d0.update(executionIds[0] as number, 'IN_PROGRESS')).status, 200)

@@ -29,6 +29,6 @@ export function CompareVersions({ jobName, from, to }: { jobName: string; from: 
 }
 
 function textOf(version: JobVersion): string {
-  const { jobName, version: number, isCurrent, createdAt, createdBy, ...content } = version
+  const { jobName, version: number, isCurrent, createdAt, createdBy, createdByName, ...content } = version
   return JSON.stringify(content, null, 2)
 }

@@ -1,7 +1,8 @@
 // The history of an execution, and why it is in its current state.
 
-import { ApiError, ExecutionParams, Explanation, History } from '@jobcast/contract'
+import { ExecutionParams, Explanation, History } from '@jobcast/contract'
 import { type ExplainDeps, explainExecution } from '../../domain/explain-execution.ts'
+import { notFound } from '../../domain/not-found.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { toExplanation, toTransition } from '../to-wire.ts'
@@ -26,7 +27,7 @@ export function addExecutionHistory(app: App, deps: ExplainDeps): void {
         ownerNo,
         jobExecutionId: request.params.jobExecutionId,
       })
-      if (transitions === undefined) throw new ApiError('J-302')
+      if (transitions === undefined) throw notFound('J-302', request.params.jobExecutionId)
       return { items: transitions.map(toTransition) }
     },
   })

@@ -4,6 +4,7 @@ import { Job, JobParams, JobVersion, JobVersionPage, JobVersionParams, PageQuery
 import { jobTag } from '../../domain/entity-tag.ts'
 import type { JobDeps } from '../../domain/job.ts'
 import { getJobVersion, listJobVersions, restoreJobVersion } from '../../domain/job-versions.ts'
+import { readKeyNames } from '../../domain/key-names.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, toPage } from '../cursor.ts'
@@ -32,10 +33,11 @@ export function addJobVersions(app: App, deps: JobDeps): void {
     },
     handler: async (request) => {
       const slice = numberSlice(request.query, maxVersion)
-      return toPage(
-        await listJobVersions(deps, callerOf(request), request.params.jobName, slice),
-        toJobVersion,
-      )
+      const caller = callerOf(request)
+      const found = await listJobVersions(deps, caller, request.params.jobName, slice)
+      const makers = found.items.map(({ createdBy }) => createdBy)
+      const keyNames = await readKeyNames(deps.store, caller.ownerNo, deps.now(), makers)
+      return toPage(found, (version) => toJobVersion(version, keyNames))
     },
   })
 
@@ -52,7 +54,12 @@ export function addJobVersions(app: App, deps: JobDeps): void {
     },
     handler: async (request) => {
       const { jobName, version } = request.params
-      return toJobVersion(await getJobVersion(deps, callerOf(request), jobName, version))
+      const caller = callerOf(request)
+      const found = await getJobVersion(deps, caller, jobName, version)
+      return toJobVersion(
+        found,
+        await readKeyNames(deps.store, caller.ownerNo, deps.now(), [found.createdBy]),
+      )
     },
   })
 

@@ -22,14 +22,18 @@ import {
   readOwnKey,
   revokeApiKey,
 } from '../../domain/api-key.ts'
+import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
 import type { QuotaDeps } from '../../domain/within-quota.ts'
+import type { KeyUse } from '../../state/key-use.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
 import { numberSlice, textSlice, toPage } from '../cursor.ts'
 import { noContent } from '../openapi.ts'
 import { toApiKey, toOwner, toRevokedKeys } from '../to-wire.ts'
 
-export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
+export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: KeyUse }): void {
+  const shown = (key: StoredApiKey) => toApiKey({ ...key, lastUsedAt: deps.keyUse.lastUsedAt(key) })
+
   app.route({
     method: 'POST',
     url: '/job/api/keys',
@@ -67,7 +71,7 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
     },
     handler: async (request) => {
       const { ownerId } = request.query
-      return toPage(await listApiKeys(deps, callerOf(request), ownerId, textSlice(request.query)), toApiKey)
+      return toPage(await listApiKeys(deps, callerOf(request), ownerId, textSlice(request.query)), shown)
     },
   })
 
@@ -81,7 +85,7 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps): void {
       description: 'Works with any valid key, whatever its scopes.',
       response: { 200: ApiKey },
     },
-    handler: async (request) => toApiKey(await readOwnKey(deps, callerOf(request))),
+    handler: async (request) => shown(await readOwnKey(deps, callerOf(request))),
   })
 
   app.route({

@@ -12,6 +12,8 @@ import {
   resumeRun,
 } from '../../domain/change-rollout.ts'
 import { type FreezeDeps, freezeFleet, unfreezeFleet } from '../../domain/freeze-fleet.ts'
+import { readKeyNames } from '../../domain/key-names.ts'
+import type { StoredFreeze } from '../../domain/ports/rollouts.ts'
 import { answerRun } from '../answer-run.ts'
 import type { App } from '../app-type.ts'
 import { callerOf } from '../authenticate.ts'
@@ -128,7 +130,7 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
   })
 }
 
-function addFreeze(app: App, deps: FreezeDeps): void {
+function addFreeze(app: App, deps: FreezeDeps & Pick<ChangeRolloutDeps, 'moment'>): void {
   app.route({
     method: 'POST',
     url: freezeUrl,
@@ -141,7 +143,8 @@ function addFreeze(app: App, deps: FreezeDeps): void {
       body: FreezeRequest,
       response: { 200: Freeze },
     },
-    handler: async (request) => toFreeze(await freezeFleet(deps, callerOf(request), request.body)),
+    handler: async (request) =>
+      answerFreeze(deps, callerOf(request), await freezeFleet(deps, callerOf(request), request.body)),
   })
 
   app.route({
@@ -154,7 +157,10 @@ function addFreeze(app: App, deps: FreezeDeps): void {
       summary: 'Get whether the fleet is frozen, and why',
       response: { 200: Freeze },
     },
-    handler: async (request) => toFreeze(await deps.store.getFreeze({ ownerNo: callerOf(request).ownerNo })),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      return answerFreeze(deps, caller, await deps.store.getFreeze({ ownerNo: caller.ownerNo }))
+    },
   })
 
   app.route({
@@ -172,4 +178,12 @@ function addFreeze(app: App, deps: FreezeDeps): void {
       return reply.code(204).send(undefined)
     },
   })
+}
+
+async function answerFreeze(
+  { store, moment }: Pick<ChangeRolloutDeps, 'store' | 'moment'>,
+  { ownerNo }: Caller,
+  freeze: StoredFreeze | undefined,
+): Promise<Freeze> {
+  return toFreeze(freeze, await readKeyNames(store, ownerNo, moment().at, [freeze?.principal ?? null]))
 }

@@ -1,7 +1,6 @@
 // Schedules: what makes runs by itself.
 
 import {
-  ApiError,
   OccurrenceQuery,
   Occurrences,
   PageQuery,
@@ -13,6 +12,7 @@ import {
 } from '@jobcast/contract'
 import type { Caller } from '../../domain/caller.ts'
 import { type FireDeps, fireNow } from '../../domain/fire-schedule.ts'
+import { notFound } from '../../domain/not-found.ts'
 import type { StoredSchedule } from '../../domain/ports/schedules.ts'
 import {
   deleteSchedule,
@@ -145,7 +145,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
 
 async function answer(deps: ScheduleRouteDeps, caller: Caller, schedule: StoredSchedule): Promise<Schedule> {
   const [view] = await viewSchedules(deps, caller, [schedule])
-  if (view === undefined) throw new ApiError('J-310')
+  if (view === undefined) throw notFound('J-310', schedule.scheduleName)
   return toSchedule(view)
 }
 
