@@ -21,6 +21,7 @@ import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } f
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
+import { overQuota, type Quotas } from './quotas.ts'
 import { requireRollout } from './rollout-selectors.ts'
 import { requireValues } from './run-values.ts'
 import { pausedEvent } from './schedule-events.ts'
@@ -30,9 +31,10 @@ import { readSelector } from './selector.ts'
 import { noWindow, requireWindow } from './window.ts'
 import { toLocalText } from './zone-time.ts'
 
-export type ScheduleDeps = { store: Store; moment: () => Moment }
+export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas }
 
 const maxSchedules = 1000
+const matchQuota = 'max-owner-match-schedules'
 const defaultCatchUpSeconds = 3600
 /** How often somebody else may change it between our look and our change. */
 const mostTries = 20
@@ -63,9 +65,11 @@ export async function putSchedule(
   const outcome = await deps.store.putSchedule({
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
     most: maxSchedules,
+    mostMatching: deps.quotas[matchQuota],
   })
   if (outcome.kind === 'unknown-window') throw noWindow(content.window)
   if (outcome.kind === 'put') return outcome
+  if (outcome.kind === 'too-many-matching') throw overQuota(matchQuota, deps.quotas[matchQuota])
   const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
   throw new ApiError('J-912', { suffix })
 }

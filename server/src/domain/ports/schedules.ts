@@ -103,6 +103,8 @@ export type SchedulePut = ScheduleKey & {
   /** Of a new one, and of one whose times have changed. */
   times: Pick<ScheduleState, 'nextFor' | 'dueAt'>
   most: number
+  /** Of those that run as soon as a device matches; 0: any number. */
+  mostMatching: number
 }
 
 export type ScheduleEvent = { type: ScheduleEventType; data: ScheduleEventData }
@@ -140,7 +142,9 @@ export type ScheduleStore = {
   }): Promise<(SelectableDevice & { deviceNo: number })[]>
   putSchedule(
     put: SchedulePut,
-  ): Promise<({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' | 'unknown-window' }>
+  ): Promise<
+    ({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' | 'too-many-matching' | 'unknown-window' }
+  >
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
   deleteSchedule(schedule: ScheduleKey): Promise<boolean>
