@@ -45,6 +45,7 @@ for (let index = 0; index < schedules; index++) {
     },
     times: { nextFor: null, dueAt: null },
     most: schedules,
+    mostMatching: 0,
   })
 }
 const presence = { settle: async () => undefined, isPending: () => false }

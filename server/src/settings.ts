@@ -200,6 +200,12 @@ export const settings = {
     argument: 'number',
     help: 'webhooks of one owner; 0: no limit',
   },
+  'max-owner-match-schedules': {
+    kind: 'quota',
+    default: 200,
+    argument: 'number',
+    help: 'schedules of one owner that run as soon as a device matches; 0: no limit',
+  },
   'max-key-sessions': {
     kind: 'quota',
     default: 10_000,

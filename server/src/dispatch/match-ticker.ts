@@ -1,14 +1,16 @@
 // Once a second: which devices have started to match a schedule that gives its job to each of them once. Only devices that
-// have changed are looked at, each once for all schedules of its owner. With several nodes, one of them does it for an
-// owner; if two do for a moment, the store lets one of them fire.
+// have changed are looked at, each once for all schedules of its owner. Each owner has a share of a tick; what is left over
+// comes with the next one. With several nodes, one of them does it for an owner; if two do for a moment, the store lets
+// one of them fire.
 
 import type { SelectableDevice } from '@jobcast/contract/selector'
 import { fireMatch, waitsFor } from '../domain/fire-match.ts'
 import { type FireDeps, isTriedAgain, pauseUnreadable } from '../domain/fire-schedule.ts'
-import { concerns, type Match, readMatch, sweep, withoutGiven } from '../domain/match-schedule.ts'
+import { concerns, type Match, sweep, withoutGiven } from '../domain/match-schedule.ts'
 import type { DeviceLink } from '../domain/ports/device-link.ts'
 import type { DeviceChanged, StoredSchedule } from '../domain/ports/schedules.ts'
 import { GivenDevices } from './given-devices.ts'
+import { hasGroups, MatchReader } from './match-reader.ts'
 
 export type MatchTickerDeps = Omit<FireDeps, 'link'> & {
   onFailure: (error: unknown, scheduleNo?: number) => void
@@ -21,8 +23,15 @@ const rememberEveryMs = 60_000
 /** After a run that could not be made. */
 const tryAgainMs = 60_000
 
-/** So soon a changed job is noticed that needs other attributes. */
-const readAgainMs = 5000
+/** Of one owner in a tick: selectors and jobs that are read, and sweeps over all devices. */
+const readsPerTick = 20
+const sweepsPerTick = 10
+/** Of one owner in a tick: terms that are compared with changed devices, about 20 ms. */
+const comparedPerTick = 400_000
+const leastChanges = 20
+/** One that cannot be read because of a failure is tried again after a second, then ever later. */
+const firstDelayMs = 1000
+const longestDelayMs = 60_000
 
 /** What this node knows of a schedule. */
 type Watched = {
@@ -34,13 +43,19 @@ type Watched = {
   given: GivenDevices
   rememberedAt: number
   notBefore: number
-  /** When its job and its groups were looked at. */
-  readAt: number
 }
+
+/** What is left of an owner's share of a tick. */
+type Share = { reads: number; sweeps: number; compared: number }
+type Failed = { version: number; delayMs: number; until: number }
 
 export class MatchTicker {
   readonly #deps: MatchTickerDeps
   readonly #watched = new Map<number, Watched>()
+  readonly #readers = new Map<number, MatchReader>()
+  readonly #failed = new Map<number, Failed>()
+  /** Of each owner, the schedule that comes first in the next tick. */
+  readonly #first = new Map<number, number>()
   /** Set before the first tick. */
   link: DeviceLink
   /** Whether this node does it for the owner. */
@@ -56,7 +71,14 @@ export class MatchTicker {
     const ours = all.filter(({ ownerNo }) => this.isOurs(ownerNo))
     const kept = new Set(ours.map(({ scheduleNo }) => scheduleNo))
     for (const scheduleNo of this.#watched.keys()) if (!kept.has(scheduleNo)) this.#watched.delete(scheduleNo)
-    for (const [ownerNo, schedules] of Map.groupBy(ours, (each) => each.ownerNo)) {
+    for (const scheduleNo of this.#failed.keys()) if (!kept.has(scheduleNo)) this.#failed.delete(scheduleNo)
+    const byOwner = Map.groupBy(ours, (each) => each.ownerNo)
+    for (const ownerNo of this.#readers.keys()) {
+      if (byOwner.has(ownerNo)) continue
+      this.#readers.delete(ownerNo)
+      this.#first.delete(ownerNo)
+    }
+    for (const [ownerNo, schedules] of byOwner) {
       if (this.#deps.stopping.aborted) return
       await this.#lookAt(ownerNo, schedules).catch((error: unknown) => this.#deps.onFailure(error))
     }
@@ -67,15 +89,24 @@ export class MatchTicker {
   }
 
   async #lookAt(ownerNo: number, schedules: StoredSchedule[]): Promise<void> {
+    const reader = this.#readers.get(ownerNo) ?? new MatchReader()
+    this.#readers.set(ownerNo, reader)
+    reader.keep(schedules)
+    const share = { reads: readsPerTick, sweeps: sweepsPerTick, compared: comparedPerTick }
+    const groups = schedules.some(hasGroups) ? await this.#deps.store.groupsVersion({ ownerNo }) : ''
     const watched: Watched[] = []
-    for (const schedule of schedules) {
+    let leftOver: number | undefined
+    for (const schedule of this.#inTurn(ownerNo, schedules)) {
       if (schedule.firing !== null || isOver(schedule, this.#deps.moment().at)) continue
-      const each = await this.#watch(schedule)
-        .catch((error: unknown) => pauseUnreadable(this.#fire, schedule, error))
-        .catch((error: unknown) => this.#deps.onFailure(error, schedule.scheduleNo))
-      if (each) watched.push(each)
+      if (this.#isDelayed(schedule)) continue
+      const each = await this.#watch(schedule, reader, groups, share).catch((error: unknown) =>
+        pauseUnreadable(this.#fire, schedule, error).catch((failure) => this.#fail(schedule, failure)),
+      )
+      if (each === 'later') leftOver ??= schedule.scheduleNo
+      else if (each) watched.push(each)
     }
-    for (let more = watched.length > 0; more; ) more = await this.#readChanges(ownerNo, watched)
+    if (leftOver !== undefined) this.#first.set(ownerNo, leftOver)
+    for (let more = watched.length > 0; more; ) more = await this.#readChanges(ownerNo, watched, share)
     for (const each of watched) {
       const { scheduleNo } = each.schedule
       await this.#settle(each)
@@ -86,22 +117,54 @@ export class MatchTicker {
     }
   }
 
-  /** From memory; where it is new, was changed, or lies too far back, all devices are looked at. */
-  async #watch(schedule: StoredSchedule): Promise<Watched | undefined> {
-    const known = this.#watched.get(schedule.scheduleNo)
+  /** Begins with the first that was left over. */
+  #inTurn(ownerNo: number, schedules: StoredSchedule[]): StoredSchedule[] {
+    const first = schedules.findIndex(({ scheduleNo }) => scheduleNo === this.#first.get(ownerNo))
+    return first > 0 ? [...schedules.slice(first), ...schedules.slice(0, first)] : schedules
+  }
+
+  #isDelayed({ scheduleNo, version }: StoredSchedule): boolean {
+    const failed = this.#failed.get(scheduleNo)
+    return failed?.version === version && this.#deps.moment().clock < failed.until
+  }
+
+  /** Told each time it is tried, which is less and less often. */
+  #fail({ scheduleNo, version }: StoredSchedule, failure: unknown): void {
+    const before = this.#failed.get(scheduleNo)
+    const delayMs = before ? Math.min(before.delayMs * 2, longestDelayMs) : firstDelayMs
+    this.#failed.set(scheduleNo, { version, delayMs, until: this.#deps.moment().clock + delayMs })
+    this.#deps.onFailure(failure, scheduleNo)
+  }
+
+  /**
+   * From memory; where it is new, was changed, or lies too far back, all devices are looked at. `later`: that takes more than
+   * is left of its owner's share.
+   */
+  async #watch(
+    schedule: StoredSchedule,
+    reader: MatchReader,
+    groups: string,
+    share: Share,
+  ): Promise<Watched | 'later'> {
+    const { ownerNo, scheduleNo, cursor } = schedule
+    const known = this.#watched.get(scheduleNo)
     const { clock } = this.#deps.moment()
-    const isFresh = known && isSame(known.schedule, schedule) && clock - known.readAt < readAgainMs
-    const current = isFresh && !hasGroups(schedule) ? known.match : await readMatch(this.#fire, schedule)
+    let current = reader.find(schedule, groups)
+    const isOld = current === undefined || reader.isJobOld(schedule, clock)
+    if (current === undefined && share.reads <= 0) return 'later'
+    // What a job needs may be looked up later.
+    if (isOld && share.reads-- > 0) current = await reader.read(this.#fire, schedule, { groups, clock })
+    if (current === undefined) return 'later'
+    this.#failed.delete(scheduleNo)
     if (known?.match.digest === current.digest) {
-      if (!isFresh) known.readAt = clock
       known.schedule = schedule
       return known
     }
-    const { ownerNo, scheduleNo, cursor } = schedule
+    if (share.sweeps-- <= 0) return 'later'
     const isKnown = schedule.matchedWhere === current.digest
     const { upTo, isLost } = await this.#deps.store.listDeviceChanges({ ownerNo, after: cursor, limit: 0 })
     const given = new GivenDevices()
-    const times = { rememberedAt: clock, notBefore: 0, readAt: clock }
+    const times = { rememberedAt: clock, notBefore: 0 }
     const watched: Watched = {
       ...{ schedule, match: current, given, ...times },
       cursor: isKnown && !isLost ? cursor : upTo,
@@ -111,14 +174,16 @@ export class MatchTicker {
     return watched
   }
 
-  /** What has changed since the one that is furthest behind; true while there is more. */
-  async #readChanges(ownerNo: number, watched: Watched[]): Promise<boolean> {
+  /** What has changed since the one that is furthest behind; true while there is more, and something is left of the share. */
+  async #readChanges(ownerNo: number, watched: Watched[], share: Share): Promise<boolean> {
+    const terms = watched.reduce((sum, { match }) => sum + match.size, 0)
+    const affordable = Math.max(leastChanges, Math.floor(share.compared / terms))
     const after = Math.min(...watched.map(({ cursor }) => cursor))
     const { store } = this.#deps
     const { changes, upTo, isMore, isLost } = await store.listDeviceChanges({
       ownerNo,
       after,
-      limit: changesAtOnce,
+      limit: Math.min(changesAtOnce, affordable),
     })
     if (isLost) {
       for (const { schedule, cursor } of watched) {
@@ -131,7 +196,8 @@ export class MatchTicker {
     const devices = await store.listSelectable({ ownerNo, deviceNos })
     const byNo = new Map(devices.map((device) => [device.deviceNo, device]))
     for (const each of watched) await this.#judge(each, relevant, byNo, upTo)
-    return isMore
+    share.compared -= Math.max(relevant.length, 1) * terms
+    return isMore && share.compared > 0
   }
 
   async #judge(
@@ -185,13 +251,4 @@ export class MatchTicker {
 
 function isOver({ content: { until } }: StoredSchedule, at: number): boolean {
   return until !== null && at > until
-}
-
-function isSame(one: StoredSchedule, other: StoredSchedule): boolean {
-  return JSON.stringify(one.content.targets) === JSON.stringify(other.content.targets)
-}
-
-/** What a group stands for may change without the schedule. */
-function hasGroups({ content: { targets } }: StoredSchedule): boolean {
-  return targets.group !== undefined || (targets.where?.includes('group') ?? false)
 }

@@ -32,25 +32,31 @@ export type Match = {
   needed: string[]
   /** Differs if it means something else. */
   digest: string
+  /** Terms that are compared with a device. */
+  size: number
 }
 
 const devicesAtOnce = 2000
 const changesAtOnce = 5000
 
 export async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
-  const selector = await scheduleSelector(deps, schedule)
-  const needed = await neededBy(deps, schedule)
+  return buildMatch(await scheduleSelector(deps, schedule), await neededBy(deps, schedule))
+}
+
+export function buildMatch(selector: Selector, needed: string[]): Match {
   const digest = hash('sha256', JSON.stringify([selector, needed]), 'base64url')
-  const online = termsOf(selector).some(({ kind }) => kind === 'online') ? ['online'] : []
+  const terms = termsOf(selector)
+  const online = terms.some(({ kind }) => kind === 'online') ? ['online'] : []
   const isSelected = compileSelector(selector)
   return {
-    ...{ selector, digest, needed },
+    ...{ selector, digest, needed, size: terms.length + needed.length },
     matches: (device) => needed.every((name) => Object.hasOwn(device.attributes, name)) && isSelected(device),
     names: new Set([...attributeNamesOf(selector), ...online, ...needed]),
   }
 }
 
-async function neededBy(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<string[]> {
+/** Names of attributes, in order. */
+export async function neededBy(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<string[]> {
   const { jobName, content } = schedule
   try {
     const job = await requireJob(deps, callerOf(schedule), jobName, content.version ?? undefined)

@@ -25,6 +25,10 @@ const quotas = {
   'max-owner-keys': ['active API keys of one owner', 'revoke keys that are no longer used'],
   'max-owner-enrollments': ['open enrollments of one owner', 'revoke enrollments that are no longer used'],
   'max-owner-webhooks': ['webhooks of one owner', 'delete webhooks that are no longer used'],
+  'max-owner-match-schedules': [
+    'schedules of one owner that run as soon as a device matches',
+    'delete schedules that are no longer used, or combine them',
+  ],
   'max-key-sessions': ['sessions and tickets of one API key', 'sign out, or wait until some have expired'],
   'max-key-body-bytes': [
     'bytes of unfinished request bodies of one API key or device',

@@ -22,6 +22,7 @@ import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } f
 import type { Put } from './ports/slices.ts'
 import type { Store } from './ports/store.ts'
 import { principalOf } from './principal.ts'
+import { overQuota, type Quotas } from './quotas.ts'
 import { requireRollout } from './rollout-selectors.ts'
 import { requireValues } from './run-values.ts'
 import { pausedEvent } from './schedule-events.ts'
@@ -31,9 +32,10 @@ import { readSelector } from './selector.ts'
 import { noWindow, requireWindow } from './window.ts'
 import { toLocalText } from './zone-time.ts'
 
-export type ScheduleDeps = { store: Store; moment: () => Moment }
+export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas }
 
 const maxSchedules = 1000
+const matchQuota = 'max-owner-match-schedules'
 const defaultCatchUpSeconds = 3600
 /** How often somebody else may change it between our look and our change. */
 const mostTries = 20
@@ -66,10 +68,12 @@ export async function putSchedule(
     // One whose key is no longer active belongs to whoever puts it again.
     takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
     most: maxSchedules,
+    mostMatching: deps.quotas[matchQuota],
   })
   if (outcome.kind === 'key-revoked') throw new ApiError('J-802')
   if (outcome.kind === 'unknown-window') throw noWindow(content.window)
   if (outcome.kind === 'put') return outcome
+  if (outcome.kind === 'too-many-matching') throw overQuota(matchQuota, deps.quotas[matchQuota])
   const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
   throw new ApiError('J-912', { suffix })
 }

@@ -17,6 +17,9 @@ export type Abuse = {
 
 export const abuserFile = fileURLToPath(import.meta.url)
 
+/** Not that of the honest caller: from an address that was cut off nobody can connect for a while. Only Linux has it. */
+export const strangerAddress = process.platform === 'linux' ? '127.0.0.2' : undefined
+
 /** An abuser that is cut off comes back, as a program of that kind does. */
 const reconnectMs = 1000
 const chunkBytes = 64 * 1024
@@ -156,7 +159,11 @@ function repeated(unit: Buffer): Buffer {
 
 function flood({ port: address, opening, flood: bytes, perSecond }: Plan): void {
   const { hostname, port } = new URL(address)
-  const socket = connect(Number(port), hostname)
+  const socket = connect({
+    port: Number(port),
+    host: hostname,
+    ...(strangerAddress && { localAddress: strangerAddress }),
+  })
   socket.setNoDelay(true)
   socket.on('error', () => undefined)
   socket.once('close', () => setTimeout(() => flood({ port: address, flood: bytes, ...more }), reconnectMs))

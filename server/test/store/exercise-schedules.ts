@@ -44,6 +44,7 @@ export function schedulePut(
     },
     times: { nextFor: startedAt + 10, dueAt: startedAt + 20 },
     most: 3,
+    mostMatching: 0,
     ...more,
   }
 }
@@ -84,6 +85,15 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
       await putOne(store, schedulePut(seed))
       await putOne(store, schedulePut(seed))
       assert.deepEqual(await store.putSchedule(schedulePut(seed)), { kind: 'too-many' })
+      const matching = (more: Partial<SchedulePut> = {}) => {
+        const put = schedulePut(others, { mostMatching: 1, ...more })
+        return { ...put, content: { ...put.content, when: { kind: 'match' as const } } }
+      }
+      const first = matching()
+      await putOne(store, first)
+      assert.deepEqual(await store.putSchedule(matching()), { kind: 'too-many-matching' })
+      assert.equal((await store.putSchedule({ ...first, jobName: 'other' })).kind, 'put')
+      await putOne(store, schedulePut(others, { mostMatching: 1 }))
       const list = { ownerNo: seed.ownerNo, slice: { after: undefined, limit: 2 } }
       const page = await store.listSchedules(list)
       assert.equal(page.items.length, 2)

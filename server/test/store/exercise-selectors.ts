@@ -31,6 +31,26 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     changes: Record<string, string | number | boolean | null>,
   ) => store.recordAttributes([{ device: { ownerNo, deviceId }, changes, at: startedAt }])
 
+  await t.test('the version of groups differs after each put and deletion, of their owner only', async () => {
+    const [{ ownerNo }, other] = [await seedOwner(store), await seedOwner(store)]
+    const put = (groupName: string, where: string, at: number, owner = ownerNo) =>
+      store.putGroup({ ownerNo: owner, groupName, where, description: null, at, most: 10 })
+    const versions = [await store.groupsVersion({ ownerNo })]
+    for (const change of [
+      () => put('a', 'all', startedAt),
+      () => put('a', 'online', startedAt),
+      () => put('b', 'all', startedAt + 1),
+      () => put('b', 'all', startedAt + 2),
+      () => store.deleteGroup({ ownerNo, groupName: 'a' }),
+    ]) {
+      await change()
+      versions.push(await store.groupsVersion({ ownerNo }))
+    }
+    assert.equal(new Set(versions).size, 6)
+    await put('a', 'all', startedAt, other.ownerNo)
+    assert.equal(await store.groupsVersion({ ownerNo }), versions.at(-1))
+  })
+
   await t.test("attributes are set, reported, merged and removed; the owner's value wins", async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
     const key = { ownerNo, deviceId: 'd1' }

@@ -30,5 +30,7 @@ export type GroupStore = {
   listGroups(list: OwnerList<string>): Promise<Sliced<StoredGroup, string>>
   /** Those that there are. */
   findGroups(groups: { ownerNo: number; groupNames: string[] }): Promise<StoredGroup[]>
+  /** Differs once any group of the owner was put or deleted: one short query, however many groups there are. */
+  groupsVersion(of: { ownerNo: number }): Promise<string>
   deleteGroup(group: GroupKey): Promise<boolean>
 }

@@ -105,6 +105,8 @@ export type SchedulePut = ScheduleKey & {
   /** Also if nothing else changes, it is this key's from now on. */
   takesOver?: boolean
   most: number
+  /** Of those that run as soon as a device matches; 0: any number. */
+  mostMatching: number
 }
 
 export type ScheduleEvent = { type: ScheduleEventType; data: ScheduleEventData }
@@ -144,7 +146,8 @@ export type ScheduleStore = {
   putSchedule(
     put: SchedulePut,
   ): Promise<
-    ({ kind: 'put' } & Put<StoredSchedule>) | { kind: 'too-many' | 'unknown-window' | 'key-revoked' }
+    | ({ kind: 'put' } & Put<StoredSchedule>)
+    | { kind: 'too-many' | 'too-many-matching' | 'unknown-window' | 'key-revoked' }
   >
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>

@@ -10,6 +10,11 @@ const FIND = `${SELECT} AND group_name = :groupName`
 const FIND_ALL = inBoth(({ isIn }) => `${SELECT} AND ${isIn('group_name', 'groupNames', 'text')}`)
 const LIST = `${SELECT} AND group_name > :after ORDER BY group_name LIMIT :limit`
 const COUNT = 'SELECT count(*) AS count FROM device_group WHERE owner_no = :ownerNo'
+const VERSION_FIELDS = rows({ count: number(), latest: number(), sum: number(), length: number() })
+const VERSION = `
+  SELECT count(*) AS count, COALESCE(max(updated_at), 0) AS latest,
+    CAST(COALESCE(sum(updated_at), 0) AS bigint) AS sum, COALESCE(sum(length(where_text)), 0) AS length
+  FROM device_group WHERE owner_no = :ownerNo`
 const PUT = `
   INSERT INTO device_group (owner_no, group_name, where_text, description, created_at, updated_at)
   VALUES (:ownerNo, :groupName, :where, :description, :at, :at)
@@ -17,13 +22,17 @@ const PUT = `
     description = excluded.description, updated_at = excluded.updated_at`
 const DELETE = 'DELETE FROM device_group WHERE owner_no = :ownerNo AND group_name = :groupName'
 
-export const groupReads: ReadSteps<'getGroup' | 'listGroups' | 'findGroups'> = {
+export const groupReads: ReadSteps<'getGroup' | 'listGroups' | 'findGroups' | 'groupsVersion'> = {
   getGroup: (queries, group) => queries.get(GROUP, FIND, group),
   async listGroups(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(GROUP, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found, limit, ({ groupName }) => groupName)
   },
   findGroups,
+  async groupsVersion(queries, { ownerNo }) {
+    const { count, latest, sum, length } = await queries.one(VERSION_FIELDS, VERSION, { ownerNo })
+    return `${count} ${latest} ${sum} ${length}`
+  },
 }
 
 /** On PostgreSQL one at a time for each owner. */

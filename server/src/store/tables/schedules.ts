@@ -24,6 +24,7 @@ const LOCK_OWNER = inBoth(({ is, lock }) =>
   is === 'postgres' ? `SELECT 1 FROM owner WHERE owner_no = :ownerNo ${lock}` : '',
 )
 const COUNT = 'SELECT count(*) AS count FROM schedule WHERE owner_no = :ownerNo'
+const COUNT_MATCHING = inBoth(({ is }) => `${COUNT} AND ${is === 'sqlite' ? 'is_match = 1' : 'is_match'}`)
 const OF_JOB = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName AND paused_at IS NULL`
 const OF_KEYS = inBoth(
   ({ isIn, lock }) => `
@@ -134,13 +135,17 @@ export const scheduleWrites: WriteSteps<
   'putSchedule' | 'deleteSchedule' | 'changeSchedule' | 'supersede' | 'recordGiven'
 > = {
   async putSchedule(queries, put) {
-    const { ownerNo, scheduleName, jobName, content, keyId, at, times, takesOver, most } = put
+    const { ownerNo, scheduleName, jobName, content, keyId, at, times, takesOver, most, mostMatching } = put
     // First, as when keys are revoked: whoever revokes it with what it left waits, and finds this one.
     if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
     const isMatch = content.when.kind === 'match'
     if (!(await hasWindow(queries, ownerNo, content.window))) return { kind: 'unknown-window' }
+    if (isMatch && mostMatching > 0 && before?.content.when.kind !== 'match') {
+      const { count } = await queries.one(rows({ count: number() }), COUNT_MATCHING, { ownerNo })
+      if (count >= mostMatching) return { kind: 'too-many-matching' }
+    }
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
       if (count >= most) return { kind: 'too-many' }
