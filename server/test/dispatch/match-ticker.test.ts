@@ -40,7 +40,8 @@ async function open(t: TestContext, quotas = noQuotas) {
     const now = parts.moment()
     return { ...now, clock: (now.clock + clock.ms) as typeof now.clock }
   }
-  const deps = { ...parts, store, moment, onFailure: (error: unknown) => failures.push(error) }
+  const onFailure = (error: unknown) => failures.push(error)
+  const deps = { ...parts, store, moment, onFailure, onDone: () => undefined }
   const ticker = new MatchTicker(deps, parts.link)
   const tick = async () => {
     calls.clear()
