@@ -97,7 +97,8 @@ function isStoredAs(answer: Created, stored: { jobExecutionId: number; deviceId:
 }
 
 /** Calls with one key and one meaning have one answer. */
-const askedOf = ({ key, jobName, deviceIds }: RecordedCall) => JSON.stringify([key, jobName, deviceIds])
+const askedOf = ({ key, jobName, deviceIds, asked }: RecordedCall) =>
+  JSON.stringify([key, jobName, deviceIds, asked])
 
 const devicesOf = ({ deviceIds }: RecordedCall) => JSON.stringify([...new Set(deviceIds)])
 

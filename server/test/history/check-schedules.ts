@@ -5,7 +5,12 @@ import type { JobcastEvent, Run, ScheduleEventData } from '@jobcast/contract'
 import type { Final } from './history.ts'
 
 /** `due`: instants at which it was due; undefined: it gives each device its job once. */
-export type RecordedSchedule = { scheduleName: string; due: number[] | undefined }
+export type RecordedSchedule = {
+  scheduleName: string
+  due: number[] | undefined
+  /** What is due later may not have been handled. */
+  handledUntil?: number
+}
 
 type ScheduleEvent = JobcastEvent & { data: ScheduleEventData }
 
@@ -22,16 +27,21 @@ export function checkSchedules(
   const problems = [...byName.keys()]
     .filter((name) => !known.has(name))
     .map((name) => `schedule ${name} has runs and does not exist`)
-  for (const { scheduleName, due } of schedules) {
+  for (const { scheduleName, due, handledUntil } of schedules) {
     const its = byName.get(scheduleName) ?? []
     const events = told.get(scheduleName) ?? []
-    const found = due ? checkOccurrences(due, its, events) : checkGiven(its, executions, log)
+    const found = due ? checkOccurrences(due, its, events, handledUntil) : checkGiven(its, executions, log)
     problems.push(...found.map((what) => `schedule ${scheduleName} ${what}`), ...checkFired(its, events))
   }
   return problems
 }
 
-function checkOccurrences(due: number[], runs: Run[], events: ScheduleEvent[]): string[] {
+function checkOccurrences(
+  due: number[],
+  runs: Run[],
+  events: ScheduleEvent[],
+  handledUntil = Number.POSITIVE_INFINITY,
+): string[] {
   const problems: string[] = []
   const times = runs.map(({ scheduledFor }) => Date.parse(scheduledFor ?? ''))
   for (const at of new Set(times)) {
@@ -47,7 +57,9 @@ function checkOccurrences(due: number[], runs: Run[], events: ScheduleEvent[]): 
       ({ type, data: { from = '', to = '' } }) =>
         type === 'schedule.missed' && Date.parse(from) <= at && at <= Date.parse(to),
     )
-    if (isFired === isMissed) problems.push(`was fired: ${isFired}, missed: ${isMissed} for ${textOf(at)}`)
+    const isHandled = isFired || isMissed || at <= handledUntil
+    if (isHandled && isFired === isMissed)
+      problems.push(`was fired: ${isFired}, missed: ${isMissed} for ${textOf(at)}`)
   }
   return problems
 }

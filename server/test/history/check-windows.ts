@@ -3,10 +3,16 @@
 import { WindowTimes } from '../../src/domain/window-times.ts'
 import type { Final } from './history.ts'
 
-export type RecordedWindow = { windowName: string; cron: string; durationMinutes: number; timeZone: string }
+export type RecordedWindow = {
+  windowName: string
+  cron: string
+  durationMinutes: number
+  timeZone: string
+  /** That it has closed may come late to a service that is disturbed; it never opens early. */
+  closedLateMs?: number
+}
 
-/** That it has closed may come late to a service that is disturbed; it never opens early. */
-const closedLateMs = 10_000
+const usuallyLateMs = 10_000
 
 export function checkWindows(
   windows: RecordedWindow[],
@@ -18,13 +24,14 @@ export function checkWindows(
       new WindowTimes({ ...rule, cutoffMinutes: 0, except: [] }, rule.timeZone),
     ]),
   )
+  const lateOf = new Map(windows.map(({ windowName, closedLateMs }) => [windowName, closedLateMs]))
   const windowOf = new Map(runs.map(({ runId, window }) => [runId, window]))
   return log.flatMap(({ data, timestamp }) => {
     if (!('jobExecutionId' in data) || data.cause !== 'start' || data.attempt > 1) return []
     const window = windowOf.get(data.runId) ?? null
     if (window === null) return []
     const at = Date.parse(timestamp)
-    const opening = rules.get(window)?.opening(at - closedLateMs)
+    const opening = rules.get(window)?.opening(at - (lateOf.get(window) ?? usuallyLateMs))
     const isOpen = opening !== undefined && opening.from <= at
     return isOpen
       ? []

@@ -17,6 +17,7 @@ export type StoreName = 'sqlite' | 'pg'
 export type Fault = 'kill' | 'pause' | 'crash' | 'cut' | 'cut-database'
 
 const flags = ['--webhook-allow', '127.0.0.1', '--log-level', 'warn']
+const secretsKey = { JOBCAST_SECRETS_KEY: Buffer.alloc(32, 'history').toString('base64') }
 const longestPauseMs = 2500
 /** The others count a node as gone after ten seconds. */
 const deadlyPauseMs = 12_000
@@ -48,7 +49,7 @@ export class DisturbedService {
   static async open(t: Cleanup, store: StoreName): Promise<DisturbedService> {
     if (store === 'sqlite') {
       const folder = newTemporaryFolder()
-      const env = { JOBCAST_ADMIN_KEY: newSecretText('jc').text }
+      const env = { JOBCAST_ADMIN_KEY: newSecretText('jc').text, ...secretsKey }
       const server = new RestartingServer(() => startProgram(folder, { flags, env }).ready)
       t.after(async () => {
         await wake(server)
@@ -58,7 +59,9 @@ export class DisturbedService {
       return new DisturbedService([await toNode(t, server)], undefined, '')
     }
     const postgres = await startPostgres()
-    const { nodes, databaseUrl } = await spawnNodes(t, 3, { server: postgres.url, flags })
+    const { nodes, databaseUrl } = await spawnNodes(t, 3, {
+      ...{ server: postgres.url, flags, env: secretsKey },
+    })
     t.after(() => postgres.stop())
     return new DisturbedService(
       await Promise.all(nodes.map((each) => toNode(t, each))),

@@ -5,6 +5,9 @@ import { buildApi, type Reply } from '@jobcast/testkit/call-api'
 import type { Random } from '@jobcast/testkit/seeded-random'
 import { within } from '@jobcast/testkit/within'
 import type { RecordedCall } from './history.ts'
+import { pickRollout } from './pick-rollout.ts'
+import { historyWindows, largeJob, largeTag, secretJob } from './seed-owner.ts'
+import { steerRun } from './steer-runs.ts'
 import { type TriggerAnswer, toTriggerAnswer } from './trigger-answer.ts'
 
 export type HistoryCallerOptions = {
@@ -15,7 +18,13 @@ export type HistoryCallerOptions = {
   /** Resolves when the next call may be made. */
   mayCall: () => Promise<void>
   isOver: () => boolean
+  /** Devices of large runs, in their order; none: it makes no large runs. */
+  large: readonly string[]
+  windows: boolean
 }
+
+/** What is sent instead of a trigger. */
+type RunBody = { jobName: string; targets: object; [option: string]: unknown }
 
 /** A node that stands still answers nobody; whoever waits goes elsewhere after this long. */
 const waitLimitMs = 3000
@@ -23,11 +32,18 @@ const backoffMs = 50
 /** Repeats of a call with a key, while the service is away. */
 const mostRepeats = 100
 const maxDevices = 12
+/** Each of them is ten thousand executions. */
+const largeRuns = 1
 
 export class HistoryCaller {
   readonly calls: RecordedCall[] = []
   readonly #options: HistoryCallerOptions
   readonly #late = new Set<Promise<void>>()
+  /** By run: the secret that it was given. */
+  readonly secrets = new Map<number, string>()
+  readonly #bodies = new Map<RecordedCall, RunBody>()
+  #words = 0
+  #largeRuns = 0
 
   constructor(options: HistoryCallerOptions) {
     this.#options = options
@@ -42,6 +58,8 @@ export class HistoryCaller {
       const answer =
         call.key === undefined ? await this.#send(call) : await this.#sendUntilAnswered(call, call.key)
       if (answer.kind === 'created' && random.chance(0.1)) await this.#cancel(answer.runId)
+      if (answer.kind === 'created' && this.#bodies.get(call)?.rollout)
+        await steerRun(this.#options.pickNode, random, answer.runId)
     }
     await Promise.all(this.#late)
   }
@@ -58,8 +76,35 @@ export class HistoryCaller {
       key: key ?? (random.chance(0.4) ? `${jobName}-${this.calls.length}` : undefined),
       answers: [],
     }
+    return this.#record(key === undefined ? this.#asRun(call) : call)
+  }
+
+  #record(call: RecordedCall): RecordedCall {
     this.calls.push(call)
     return call
+  }
+
+  /** Some are runs with a rollout, in a window, with a secret, or on more devices than one write holds. */
+  #asRun(call: RecordedCall): RecordedCall {
+    const { random, large, windows } = this.#options
+    const { jobName, deviceIds } = call
+    const body = { jobName, targets: { deviceIds } }
+    const as = (made: RecordedCall, sent: RunBody) => {
+      const asked = { ...made, asked: JSON.stringify(sent) }
+      this.#bodies.set(asked, sent)
+      return asked
+    }
+    if (large.length > 0 && this.#largeRuns < largeRuns && random.chance(0.1)) {
+      this.#largeRuns++
+      const made = { ...call, jobName: largeJob, deviceIds: large }
+      return as(made, { jobName: largeJob, targets: { where: `tag=${largeTag}` } })
+    }
+    if (random.chance(0.2)) return as(call, { ...body, rollout: pickRollout(random, deviceIds.length) })
+    if (windows && random.chance(0.03))
+      return as(call, { ...body, window: random.pick(historyWindows).windowName })
+    if (!random.chance(0.1)) return call
+    const word = `hush-${random.below(2 ** 30)}-${this.#words++}-hush`
+    return as({ ...call, jobName: secretJob }, { ...body, jobName: secretJob, parameters: { word } })
   }
 
   /** Often sent twice at once, sent again after its answer, and now and then with another content. */
@@ -83,9 +128,15 @@ export class HistoryCaller {
       accept: 'application/problem+json, application/json',
       ...(call.key !== undefined && { 'idempotency-key': call.key }),
     }
-    const sent = buildApi(http, adminKey)
-      .trigger(call.jobName, call.deviceIds, { headers })
-      .then(answerOf, (error): TriggerAnswer => ({ kind: 'unknown', why: String(error) }))
+    const api = buildApi(http, adminKey)
+    const body = this.#bodies.get(call)
+    const asked = body
+      ? api.call('POST', '/job/api/runs', { body, headers })
+      : api.trigger(call.jobName, call.deviceIds, { headers })
+    const sent = asked
+      .then(answerOf)
+      .then((answer) => this.#keepSecret(answer, body))
+      .catch((error): TriggerAnswer => ({ kind: 'unknown', why: String(error) }))
     const answer = await within(waitLimitMs, 'no answer', sent).catch(
       (error): TriggerAnswer => ({ kind: 'unknown', why: String(error) }),
     )
@@ -93,6 +144,12 @@ export class HistoryCaller {
     if (answer.kind === 'unknown') this.#recordLate(call, sent)
     // Whoever is refused, or finds nobody, does not come back at once: it would keep the machine busy with that alone.
     if (answer.kind !== 'created') await delay(this.#options.random.below(backoffMs))
+    return answer
+  }
+
+  #keepSecret(answer: TriggerAnswer, body: RunBody | undefined): TriggerAnswer {
+    const word = (body?.parameters as { word?: string } | undefined)?.word
+    if (answer.kind === 'created' && word !== undefined) this.secrets.set(answer.runId, word)
     return answer
   }
 

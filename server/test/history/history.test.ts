@@ -7,13 +7,11 @@ import { longTest, testSize } from '@jobcast/testkit/test-size'
 import type { Fault } from './disturbed-service.ts'
 import { recordHistory, type Scale } from './record-history.ts'
 
+const own = { followers: 1, refusedPosts: 0, largeRun: 0, windows: false }
 const scale: Scale = {
-  callers: 3,
-  devices: { mqtt: 6, 'web-socket': 1, http: 2 },
-  followers: 2,
-  maxOpen: 40,
+  first: { ...own, callers: 3, devices: { mqtt: 6, 'web-socket': 1, http: 2 }, followers: 2, maxOpen: 40 },
+  second: { ...own, callers: 2, devices: { mqtt: 2, 'web-socket': 0, http: 1 }, maxOpen: 20 },
   executionsPerFault: 12,
-  refusedPosts: 0,
 }
 
 test(`kills, a pause and cuts leave a history without a fault (seed ${testSeed})`, longTest, async (t) => {

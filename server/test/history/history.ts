@@ -14,6 +14,8 @@ export type RecordedCall = {
   jobName: string
   deviceIds: readonly string[]
   key: string | undefined
+  /** Of one that is no plain trigger, all that was sent. */
+  asked?: string
   answers: TriggerAnswer[]
 }
 

@@ -25,6 +25,8 @@ export function toTriggerAnswer({ status, location, text }: TriggerReply): Trigg
     const executions = json.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
     return { kind: 'created', runId, executions }
   }
+  if (status === 201 && typeof json === 'object' && json !== null && 'runId' in json)
+    return { kind: 'created', runId: Number(json.runId) }
   const code = typeof json === 'object' && json !== null && 'code' in json ? String(json.code) : ''
   if (code === '') return { kind: 'broken', text: `${status} ${text}` }
   if (status >= 400 && status < 500) return { kind: 'refused', status, code }

@@ -19,6 +19,7 @@ export type SpawnNodesOptions = {
   /** A PostgreSQL of its own. */
   server?: string
   flags?: string[]
+  env?: Record<string, string>
   /** So many more in this process, for nobody to kill or pause: a process costs five times as much. */
   beside?: number
 }
@@ -27,11 +28,11 @@ export type SpawnNodesOptions = {
 export async function spawnNodes(
   t: Ending,
   count: number,
-  { server, flags = [], beside = 0 }: SpawnNodesOptions = {},
+  { server, flags = [], env: given = {}, beside = 0 }: SpawnNodesOptions = {},
 ): Promise<SpawnedNodes> {
   const databaseUrl = await createDatabase(server ?? (await sharedPostgres()))
   const adminKey = newSecretText('jc').text
-  const env = { DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: adminKey }
+  const env = { ...given, DATABASE_URL: databaseUrl, JOBCAST_ADMIN_KEY: adminKey }
   const nodes: RestartingServer[] = []
   for (let index = 0; index < count; index++) {
     const folder = newTemporaryFolder()
