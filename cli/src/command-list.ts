@@ -8,6 +8,8 @@ export type CommandEntry = {
   description: string
   /** It opens a database, or may. */
   needsServerNode?: true
+  /** For programs: help does not list it. */
+  isHidden?: true
   load: () => Promise<Command>
 }
 
@@ -59,4 +61,6 @@ export const commands: readonly CommandEntry[] = [
 
   { name: 'agent', group: devices, description: 'Run on a device: carry out its executions, one at a time.', load: async () => (await import('./commands/agent.ts')).agentCommand() },
   { name: 'sim', group: devices, description: 'Run simulated devices that connect, carry out executions and report.', load: async () => (await import('./commands/sim.ts')).simCommand() },
+
+  { name: 'complete-names', group: devices, isHidden: true, description: 'Print names for completion scripts.', load: async () => (await import('./commands/complete-names.ts')).completeNamesCommand() },
 ]

@@ -17,7 +17,7 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     io.stderr.write(`jobcast ${asked} needs Node ${needed} or newer; this is ${process.version}.\n`)
     return exitCode.unexpected
   }
-  for (const entry of commands) adopt(program, await commandOf(entry, asked))
+  for (const entry of commands) adopt(program, await commandOf(entry, asked), entry)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return invocation.exitCode
@@ -67,9 +67,9 @@ async function commandOf({ name, group, description, load }: CommandEntry, asked
   return command.description(description).helpGroup(group)
 }
 
-function adopt(parent: Command, command: Command): void {
+function adopt(parent: Command, command: Command, { isHidden }: CommandEntry): void {
   inherit(parent, command)
-  parent.addCommand(command)
+  parent.addCommand(command, { hidden: isHidden === true })
 }
 
 /** Commander passes settings only to commands that it has created itself. */

@@ -51,7 +51,7 @@ test('dev shows one execution that succeeds, one that fails, and one that waits 
     assert.match((await doCurlLine(printed)).text, expected)
   }
   const [, url = '', key = '', words = ''] = await dev.until(
-    /^JOBCAST_URL=(\S+) JOBCAST_API_KEY=(\S+) npx jobcast (.*)$/m,
+    /^JOBCAST_URL=(\S+) JOBCAST_API_KEY=(\S+) npx --no-install jobcast (.*)$/m,
   )
   const cli = startJobcast(t, words.split(' '), { JOBCAST_URL: url, JOBCAST_API_KEY: key })
   assert.equal(await cli.ended, 6)

@@ -35,7 +35,7 @@ test('a device is created, gets a token that is shown only once, changes, and is
 
   await page.getByRole('button', { name: 'Create token' }).click()
   const first = (await shownToken(page).textContent()) as string
-  const line = `mkdir -p handlers && JOBCAST_DEVICE_TOKEN=${first} npx jobcast agent --server=${server.http} --device=kiosk-1 --handlers=handlers`
+  const line = `mkdir -p handlers && JOBCAST_DEVICE_TOKEN=${first} npx --no-install jobcast agent --server=${server.http} --device=kiosk-1 --handlers=handlers`
   await page.getByText(line).waitFor()
   const device = deviceCalls(server.http, 'kiosk-1', first)
   assert.equal((await device.call('GET', '')).status, 200)
@@ -231,7 +231,7 @@ test('devices enroll with a token that is shown once, and the list counts them',
   await dialog.getByLabel('Tags').fill('doors,')
   await dialog.getByRole('button', { name: 'Create enrollment' }).click()
   const token = (await page.getByText(/^je_\w+$/).textContent()) as string
-  const line = `JOBCAST_ENROLLMENT_TOKEN=${token} npx jobcast agent enroll --server=${server.http} --device=door-"$(hostname)" --token-file=device.token`
+  const line = `JOBCAST_ENROLLMENT_TOKEN=${token} npx --no-install jobcast agent enroll --server=${server.http} --device=door-"$(hostname)" --token-file=device.token`
   await page.getByText(line).waitFor()
   await page.getByRole('cell', { name: '0 of 2' }).waitFor()
 

@@ -130,16 +130,24 @@ test('the call for the command line has each name as one argument, or one line o
     callTexts.CLI({ url, jobName, deviceIds: few, tag: undefined }).whole,
   )
   const options = few.map((id) => `--device=${id}`)
-  assert.deepEqual(args, ['jobcast', 'trigger', '--wait', ...options, '--', jobName])
+  assert.deepEqual(args, ['--no-install', 'jobcast', 'trigger', '--wait', ...options, '--', jobName])
   assert.equal(given, url)
   // Names have no control characters, and those of the address that have some are left out.
   const deviceIds = many.filter(isPossibleName)
   const piped = pasteOne(t, callTexts.CLI({ url, jobName, deviceIds, tag: undefined }).whole)
-  assert.deepEqual(piped.args, ['jobcast', 'trigger', '--wait', '--devices-file=-', '--', jobName])
+  assert.deepEqual(piped.args, [
+    '--no-install',
+    'jobcast',
+    'trigger',
+    '--wait',
+    '--devices-file=-',
+    '--',
+    jobName,
+  ])
   assert.deepEqual(piped.input.split('\n').slice(0, -1), deviceIds)
   for (const tag of hostile) {
     const { args: byTag } = pasteOne(t, callTexts.CLI({ url, jobName, deviceIds: few, tag }).whole)
-    assert.deepEqual(byTag, ['jobcast', 'trigger', '--wait', `--tag=${tag}`, '--', jobName])
+    assert.deepEqual(byTag, ['--no-install', 'jobcast', 'trigger', '--wait', `--tag=${tag}`, '--', jobName])
   }
 })
 
@@ -147,6 +155,7 @@ test('the commands for a device, an enrollment and a key run one program, with t
   for (const name of hostile) {
     const agent = pasteOne(t, agentLine(url, name, 'jd_1'), ['handlers'])
     assert.deepEqual(agent.args, [
+      '--no-install',
       'jobcast',
       'agent',
       `--server=${url}`,

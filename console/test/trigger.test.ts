@@ -170,7 +170,7 @@ test('the same call is there to copy, without a key', async (t) => {
   })
   for (const [kind, text] of [
     ['curl', '"deviceIds":["pump-1"]'],
-    ['CLI', 'npx jobcast trigger --wait'],
+    ['CLI', 'npx --no-install jobcast trigger --wait'],
     ['TypeScript', 'deviceIds: ["pump-1"]'],
   ] as const) {
     await page.getByRole('radio', { name: kind }).check({ force: true })

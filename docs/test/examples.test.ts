@@ -6,7 +6,7 @@ import { isChaos } from '@jobcast/testkit/test-size'
 import { skip } from './needed-programs.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { literalIds } from './page-ids.ts'
-import { examplesOf, pages, staleNotRun } from './pages.ts'
+import { examplesOf, pages, readPage, staleNotRun } from './pages.ts'
 import { runPage } from './run-page.ts'
 
 /** A failsafe for a very busy machine: a page takes seconds. */
@@ -66,6 +66,11 @@ test('no example names a run or an execution by a number', () => {
     literalIds('RUN=3\nruns rollback 3\ncurl $URL/job/api/runs/3\nruns --limit 3\nruns get $RUN').length,
     3,
   )
+})
+
+// The name is not registered: whoever registers it would be run on the machines of readers who have no checkout.
+test('npx never fetches jobcast', () => {
+  for (const page of pages) assert.doesNotMatch(readPage(page), /npx (?:--yes |-y )?jobcast/, page)
 })
 
 test('what is not run is still there', () => {

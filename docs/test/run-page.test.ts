@@ -82,25 +82,29 @@ test('jobcast on a page has exit codes, and standard output and standard error a
   const page = [
     block(
       'sh',
-      'npx jobcast jobs --json >out 2>err',
+      'npx --no-install jobcast jobs --json >out 2>err',
       `node -e 'JSON.parse(fs.readFileSync("out"))'`,
       '[ ! -s err ]',
     ),
-    block('sh', 'npx jobcast runs --limit nope >out 2>err || echo "code $?"', '[ -s err ] && [ ! -s out ]'),
+    block(
+      'sh',
+      'npx --no-install jobcast runs --limit nope >out 2>err || echo "code $?"',
+      '[ -s err ] && [ ! -s out ]',
+    ),
     block('text', 'code 2'),
     block(
       'sh',
-      `npx jobcast devices put kiosk-1 --name 'A name' --tag two && npx jobcast devices get kiosk-1`,
+      `npx --no-install jobcast devices put kiosk-1 --name 'A name' --tag two && npx --no-install jobcast devices get kiosk-1`,
     ),
     block('text', '…', 'A name', '…', 'two', '…'),
-    block('sh fails', 'npx jobcast whoami --api-key none'),
+    block('sh fails', 'npx --no-install jobcast whoami --api-key none'),
   ]
   await runPage(blocksOf(page.join('\n')), await sharedSandbox())
 })
 
 test('a command that a page left waiting ends with its terminal', options, async (t) => {
   const page = [
-    block('sh terminal=2', 'npx jobcast events'),
+    block('sh terminal=2', 'npx --no-install jobcast events'),
     block('text terminal=2', 'Listening for events'),
   ]
   await t.test('the page', async (t) => runPage(blocksOf(page.join('\n')), await openSandbox(t)))

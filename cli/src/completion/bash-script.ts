@@ -7,7 +7,18 @@ export function bashScript(positions: Position[]): string {
   const words = positions.map(
     (position) => `    "${position.path}") words="${wordsOf(position).join(' ')}" ;;`,
   )
+  const named = positions.flatMap(({ path, names }) =>
+    names ? [`    "${path}") _jobcast_names ${names} ;;`] : [],
+  )
   return `# bash completion for jobcast
+# Names come from the service, so they are quoted and never expanded: compgen -W would run what is in them.
+_jobcast_names() {
+  local name quoted
+  while IFS= read -r name; do
+    printf -v quoted %q "$name"
+    COMPREPLY+=("$quoted")
+  done < <("\${COMP_WORDS[0]}" complete-names "$1" "$cur" -- "\${COMP_WORDS[@]:1:COMP_CWORD}" </dev/null 2>/dev/null)
+}
 _jobcast() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" at="" words="" i
   COMPREPLY=()
@@ -21,6 +32,12 @@ _jobcast() {
   case "$at $prev" in
 ${values.join('\n')}
   esac
+  if [[ $cur != -* ]]; then
+    case "$at" in
+${named.join('\n')}
+    esac
+    if ((\${#COMPREPLY[@]})); then return; fi
+  fi
   case "$at" in
 ${words.join('\n')}
   esac
@@ -31,13 +48,14 @@ complete -F _jobcast jobcast
 }
 
 function wordsOf({ commands, words, flags }: Position): string[] {
-  return [...commands.map(({ name }) => name), ...words, ...flags.flatMap(({ names }) => names)]
+  return [...commands.map(({ name }) => name), ...words, ...flags.flatMap(({ forms }) => forms)]
 }
 
 /** Completes the value of a flag. */
-function valueCase(path: string, { names, takesValue, choices, isFile }: Flag): string[] {
+function valueCase(path: string, { forms, takesValue, choices, isFile, names }: Flag): string[] {
   if (!takesValue) return []
-  const pattern = names.map((name) => `"${path} ${name}"`).join(' | ')
+  const pattern = forms.map((form) => `"${path} ${form}"`).join(' | ')
+  if (names) return [`    ${pattern}) _jobcast_names ${names}; return ;;`]
   if (isFile)
     return [
       `    ${pattern}) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); return ;;`,

@@ -2,16 +2,19 @@
 
 import type { Command, Option } from 'commander'
 import { defaultCommandOf } from '../define/group-command.ts'
+import { argumentKind, flagKind, type NameKind } from './name-kind.ts'
 
 export type Flag = {
   /** `-f` and `--file`. */
-  names: string[]
+  forms: string[]
   description: string
   takesValue: boolean
   /** Allowed values; empty if any value is allowed. */
   choices: readonly string[]
   /** Its value is a file or folder. */
   isFile: boolean
+  /** Its value is the name of such a thing. */
+  names?: NameKind | undefined
 }
 
 export type Position = {
@@ -20,6 +23,8 @@ export type Position = {
   commands: { name: string; description: string }[]
   /** Allowed values of the first argument. */
   words: readonly string[]
+  /** The first argument is the name of such a thing. */
+  names?: NameKind | undefined
   flags: Flag[]
 }
 
@@ -33,6 +38,7 @@ export function positionsOf(command: Command, path = '', parent?: Command): Posi
       description: firstSentence(child.description()),
     })),
     words: wordsOf(command, parent),
+    names: argumentKind(command),
     flags: flagsOf(command),
   }
   return [position, ...children.flatMap((child) => positionsOf(child, `${path} ${child.name()}`, command))]
@@ -47,18 +53,24 @@ function wordsOf(command: Command, parent: Command | undefined): readonly string
 /** `jobcast runs --limit 5` is `jobcast runs ls --limit 5`. */
 function flagsOf(command: Command): Flag[] {
   const commands = [command, defaultCommandOf(command)].filter((each) => each !== undefined)
-  const flags = commands.flatMap((each) => each.createHelp().visibleOptions(each).map(flagOf))
-  return [...new Map(flags.map((flag) => [flag.names.join(), flag])).values()]
+  const flags = commands.flatMap((each) =>
+    each
+      .createHelp()
+      .visibleOptions(each)
+      .map((option) => flagOf(each, option)),
+  )
+  return [...new Map(flags.map((flag) => [flag.forms.join(), flag])).values()]
 }
 
-function flagOf(option: Option): Flag {
+function flagOf(command: Command, option: Option): Flag {
   const { short, long, description, required, optional, argChoices = [] } = option
   return {
-    names: [short, long].filter((name) => name !== undefined),
+    forms: [short, long].filter((form) => form !== undefined),
     description: firstSentence(description),
     takesValue: required || optional,
     choices: argChoices,
     isFile: /<(?:file|folder|path)>/.test(option.flags),
+    names: flagKind(command, long),
   }
 }
 

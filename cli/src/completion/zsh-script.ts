@@ -6,8 +6,18 @@ export function zshScript(positions: Position[]): string {
   const words = positions.map(
     (position) => `    ("${position.path}") found=(${foundIn(position).join(' ')}) ;;`,
   )
+  const named = positions.flatMap(({ path, names }) =>
+    names ? [`    ("${path}") _jobcast_names ${names} && return ;;`] : [],
+  )
   return `#compdef jobcast
 # zsh completion for jobcast
+# Fails if there are none.
+_jobcast_names() {
+  local -a names
+  names=("\${(@f)$("\${words[1]}" complete-names "$1" "$PREFIX" -- "\${(@)words[2,CURRENT]}" </dev/null 2>/dev/null)}")
+  names=("\${(@)names:#}")
+  (( $#names )) && compadd -a names
+}
 _jobcast() {
   local at="" i
   local -a found
@@ -22,6 +32,11 @@ _jobcast() {
   case "$at $flag" in
 ${values.join('\n')}
   esac
+  if [[ $words[CURRENT] != -* ]]; then
+    case "$at" in
+${named.join('\n')}
+    esac
+  fi
   case "$at" in
 ${words.join('\n')}
   esac
@@ -40,7 +55,7 @@ function foundIn({ commands, words, flags }: Position): string[] {
   return [
     ...commands.map(({ name, description }) => described(name, description)),
     ...words.map((word) => described(word, '')),
-    ...flags.flatMap(({ names, description }) => names.map((name) => described(name, description))),
+    ...flags.flatMap(({ forms, description }) => forms.map((form) => described(form, description))),
   ]
 }
 
@@ -49,9 +64,10 @@ function described(name: string, description: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-function valueCase(path: string, { names, takesValue, choices, isFile }: Flag): string[] {
+function valueCase(path: string, { forms, takesValue, choices, isFile, names }: Flag): string[] {
   if (!takesValue) return []
-  const pattern = names.map((name) => `"${path} ${name}"`).join('|')
+  const pattern = forms.map((form) => `"${path} ${form}"`).join('|')
+  if (names) return [`    (${pattern}) _jobcast_names ${names}; return ;;`]
   if (isFile) return [`    (${pattern}) _files; return ;;`]
   return [`    (${pattern}) compadd -- ${choices.join(' ')}; return ;;`]
 }

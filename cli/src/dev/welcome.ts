@@ -59,7 +59,7 @@ function commandLineOf(http: string, apiKey: string, deviceIds: string[]): strin
   return `
   Or use the command line, which waits until the run has finished (docs/cli.md):
 
-JOBCAST_URL=${http} JOBCAST_API_KEY=${apiKey} npx jobcast trigger ${sampleJobName} ${devices} --wait
+JOBCAST_URL=${http} JOBCAST_API_KEY=${apiKey} npx --no-install jobcast trigger ${sampleJobName} ${devices} --wait
 `
 }
 

@@ -32,13 +32,13 @@ export function visibleJson(value: unknown): string {
 
 /** An empty folder of handlers will do for a start; without one the agent ends at once. */
 export function agentLine(server: string, deviceId: string, deviceToken: string): string {
-  return `mkdir -p handlers && JOBCAST_DEVICE_TOKEN=${shellWord(deviceToken)} npx jobcast agent --server=${shellWord(server)} --device=${shellWord(deviceId)} --handlers=handlers`
+  return `mkdir -p handlers && JOBCAST_DEVICE_TOKEN=${shellWord(deviceToken)} npx --no-install jobcast agent --server=${shellWord(server)} --device=${shellWord(deviceId)} --handlers=handlers`
 }
 
 /** The device ID is the name of the machine, after the prefix. */
 export function enrollLine(server: string, prefix: string | null, enrollmentToken: string): string {
   const deviceId = `${prefix === null ? '' : shellWord(prefix)}"$(hostname)"`
-  return `JOBCAST_ENROLLMENT_TOKEN=${shellWord(enrollmentToken)} npx jobcast agent enroll --server=${shellWord(server)} --device=${deviceId} --token-file=device.token`
+  return `JOBCAST_ENROLLMENT_TOKEN=${shellWord(enrollmentToken)} npx --no-install jobcast agent enroll --server=${shellWord(server)} --device=${deviceId} --token-file=device.token`
 }
 
 export function keyLine(apiKey: string): string {

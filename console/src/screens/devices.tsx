@@ -227,7 +227,7 @@ function NoDevices() {
       {can('MANAGE') ? (
         <p>
           Create one with “New device”, or let devices <a href="/enrollments">enroll themselves</a>. To look
-          around first, <code>npx jobcast sim</code> simulates a fleet.
+          around first, <code>npx --no-install jobcast sim</code> simulates a fleet.
         </p>
       ) : (
         <p>A key with the MANAGE scope can add some.</p>

@@ -213,7 +213,8 @@ function NoDevices() {
   return (
     <EmptyState icon="devices" title="No devices yet">
       <p>
-        <a href="/devices">Add a device</a>, or let <code>npx jobcast sim</code> simulate a fleet.
+        <a href="/devices">Add a device</a>, or let <code>npx --no-install jobcast sim</code> simulate a
+        fleet.
       </p>
     </EmptyState>
   )

@@ -3,17 +3,15 @@
 import type { Rollout } from '@jobcast/contract'
 import type { Random } from '@jobcast/testkit/seeded-random'
 
-export const allRates = [7, 45, 60, 90, 180, 333, 600, 700, 900, 6000]
-export const usedRates = allRates.filter((rate) => 60_000 % rate === 0)
-export const usedGrowth = usedRates.length === allRates.length
+const rates = [7, 45, 60, 90, 180, 333, 600, 700, 900, 6000]
 
 /** Not so slow that its last device waits for longer than a minute. */
 export function pickRollout(random: Random, devices: number): Rollout {
-  const fitting = usedRates.filter((rate) => rate >= devices)
+  const fitting = rates.filter((rate) => rate >= devices)
   const ratePerMinute = random.pick([undefined, ...fitting])
   const waves = random.chance(0.5) ? [{ size: 1 }, { size: '100%' }] : undefined
   const action = random.pick(['CONTINUE', 'CONTINUE', 'PAUSE', 'APPROVAL'] as const)
-  const growth = usedGrowth && random.chance(0.3) ? { factor: 1.5, afterSucceeded: 1 } : undefined
+  const growth = random.chance(0.3) ? { factor: 1.5, afterSucceeded: 1 } : undefined
   return {
     ...(waves && { waves, next: { action } }),
     ...(ratePerMinute !== undefined && { ratePerMinute, ...(growth && { growth }) }),

@@ -63,10 +63,10 @@ function asCurl(call: Call): CallText {
 function asCommand(call: Call): CallText {
   const { url, jobName, deviceIds, tag, where } = call
   if (isReleased(call)) {
-    const head = `JOBCAST_URL=${shellWord(url)} npx jobcast api POST /job/api/runs \\\n`
+    const head = `JOBCAST_URL=${shellWord(url)} npx --no-install jobcast api POST /job/api/runs \\\n`
     return asRun(call, head, { inline: '-d', input: '-d -' })
   }
-  const head = `JOBCAST_URL=${shellWord(url)} npx jobcast trigger --wait`
+  const head = `JOBCAST_URL=${shellWord(url)} npx --no-install jobcast trigger --wait`
   // A name may begin with a dash: values are tied to their options, and `--` ends the options.
   const job = `-- ${shellWord(jobName)}`
   if (where !== undefined) return same(`${head} --where=${shellWord(where)} ${job}`)

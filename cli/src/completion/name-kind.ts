@@ -1,0 +1,40 @@
+// Which names of the service an argument or a flag takes. Arguments and flags have the same names in all commands.
+
+import type { Command } from 'commander'
+
+export const nameKinds = ['jobs', 'devices', 'groups', 'schedules', 'windows', 'webhooks', 'runs'] as const
+export type NameKind = (typeof nameKinds)[number]
+
+const ofArguments: Readonly<Record<string, NameKind>> = {
+  job: 'jobs',
+  jobName: 'jobs',
+  deviceId: 'devices',
+  groupName: 'groups',
+  scheduleName: 'schedules',
+  windowName: 'windows',
+  webhookName: 'webhooks',
+  runId: 'runs',
+}
+
+const ofFlags: Readonly<Record<string, NameKind>> = {
+  '--job': 'jobs',
+  '--device': 'devices',
+  '--group': 'groups',
+  '--window': 'windows',
+  '--run': 'runs',
+}
+
+/** Of its first argument. */
+export function argumentKind(command: Command): NameKind | undefined {
+  const name = command.registeredArguments[0]?.name()
+  return name !== undefined && callsService(command) ? ofArguments[name] : undefined
+}
+
+export function flagKind(command: Command, long: string | undefined): NameKind | undefined {
+  return long !== undefined && callsService(command) ? ofFlags[long] : undefined
+}
+
+/** A device knows no names but its own. */
+function callsService(command: Command): boolean {
+  return command.options.some(({ long }) => long === '--api-key')
+}
