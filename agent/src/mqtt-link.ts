@@ -49,7 +49,8 @@ export class MqttLink {
     this.#prefix = topicPrefix(deviceId)
     this.#shadowPrefix = shadowPrefix(deviceId)
     this.#onMessage = onMessage
-    this.#client = connect(url, {
+    this.#client = connect({
+      ...addressOf(url),
       protocolVersion: 5,
       clean: true,
       clientId: `jobcast-agent-${deviceId}`,
@@ -165,6 +166,18 @@ export class MqttLink {
     clearTimeout(waiting.timer)
     waiting.resolve(answer)
   }
+}
+
+const defaultPorts: Record<string, number> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
+
+/** Given a text, the library parses it with what Node warns of, which costs a line on stderr and a megabyte. */
+function addressOf(address: string) {
+  const { protocol: scheme, hostname: name, port, pathname, search } = new URL(address)
+  const protocol = scheme.slice(0, -1) as 'mqtt' | 'mqtts' | 'ws' | 'wss'
+  // A WebSocket's address is put together again; a socket wants the address of IPv6 without brackets.
+  const host = protocol.startsWith('ws') ? name : name.replace(/^\[|\]$/g, '')
+  const path = `${pathname || '/'}${search}`
+  return { protocol, host, hostname: host, port: Number(port) || (defaultPorts[protocol] as number), path }
 }
 
 function suffixOf(operation: DeviceOperation): string {

@@ -2,10 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { neededNode } from '@jobcast/agent/needed-node'
 import { endWithProcess } from '@jobcast/testkit/end-with-process'
 import { newTemporaryFolder, temporaryFolder } from '@jobcast/testkit/temporary-folder'
@@ -18,6 +20,7 @@ import { packagesInAgent, packagesInProgram, readNotices } from './bundled-packa
 import { findNodes, type NodeProgram } from './find-nodes.ts'
 import { blankEnvironment, installPackages, run } from './installed-packages.ts'
 
+const isLinux = process.platform === 'linux'
 const [thisNode, ...otherNodes] = await findNodes()
 assert.ok(thisNode)
 const installed = await installPackages(newTemporaryFolder())
@@ -126,12 +129,31 @@ for (const node of isChaos ? [thisNode, ...otherNodes] : [thisNode]) {
       const device = `kiosk-${node.version}`
       await jobcast('apply', '--file', fleetFile(device))
       const token = (await jobcast('devices', 'token', device)).stdout.trim()
-      startAgent(t, node, server, { device, token })
+      startAgent(t, node, server, { device, token, flags: [] })
       const { stdout } = await jobcast('trigger', 'greet', '--device', device, '--timeout', '60s', '--json')
       assert.match(stdout, /SUCCEEDED/)
       const read = await run(node.path, [clientProgram(), server.url, server.key, device], { env })
       assert.deepEqual(JSON.parse(read.stdout), ['SUCCEEDED'])
       assert.equal(read.stderr, '')
+    })
+
+    test('an idle agent takes at most 60 MB, over each transport', {
+      skip: isLinux ? false : 'needs /proc',
+    }, async (t) => {
+      const device = `idle-${node.version}`
+      await jobcast('apply', '--file', fleetFile(device))
+      const token = (await jobcast('devices', 'token', device)).stdout.trim()
+      for (const flags of [[], ['--http']]) {
+        const agent = startAgent(t, node, server, { device, token, flags })
+        await once(agent.stdout, 'data')
+        // What it does after it has connected, such as to report its attributes, counts as well; the limit holds at any time.
+        await sleep(500)
+        const megabytes = residentMegabytes(agent.pid)
+        assert.ok(megabytes <= idleMegabytes(node), `${flags.join(' ')}: ${megabytes} MB`)
+        t.diagnostic(`${flags.join(' ') || 'WebSocket'}: ${megabytes.toFixed(1)} MB`)
+        agent.kill('SIGTERM')
+        await once(agent, 'exit')
+      }
     })
 
     test('every command can be loaded', async () => {
@@ -234,20 +256,36 @@ function startAgent(
   t: TestContext,
   node: NodeProgram,
   server: RunningServer,
-  { device, token }: { device: string; token: string },
-): void {
+  { device, token, flags }: { device: string; token: string; flags: string[] },
+) {
   const handlers = join(installed.folder, 'handlers')
   mkdirSync(handlers, { recursive: true, mode: 0o755 })
   writeFileSync(join(handlers, 'greet'), '#!/bin/sh\necho hello\n')
   chmodSync(join(handlers, 'greet'), 0o755)
   const state = join(installed.folder, `state-${device}`)
-  const child = spawn(node.path, [agent, '--device', device, '--handlers', handlers, '--state', state], {
-    env: {
-      ...blankEnvironment(installed.folder, node.path),
-      JOBCAST_URL: server.url,
-      JOBCAST_DEVICE_TOKEN: token,
+  const child = spawn(
+    node.path,
+    [agent, '--device', device, '--handlers', handlers, '--state', state, ...flags],
+    {
+      env: {
+        ...blankEnvironment(installed.folder, node.path),
+        JOBCAST_URL: server.url,
+        JOBCAST_DEVICE_TOKEN: token,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'inherit', 'pipe'],
-  })
+  )
+  child.stdout.resume()
   t.after(stopper(child))
+  return child
+}
+
+/** Newer versions of Node than those that are promised take a few more by themselves. */
+function idleMegabytes({ version }: NodeProgram): number {
+  return Number.parseInt(version.slice(1), 10) <= 24 ? 60 : 70
+}
+
+function residentMegabytes(pid: number | undefined): number {
+  const [, kilobytes = 'NaN'] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return (Number(kilobytes) * 1024) / 1e6
 }
