@@ -281,7 +281,15 @@ async function runsSteps(t: TestContext, program: AgentProgram) {
   device.addHandler('say', 'echo "$JOBCAST_STEP: $*"')
   device.addHandler('fail', 'echo oops >&2; exit $1')
   device.addHandler('trace', 'echo "$TRACEPARENT"')
+  // Before the agent asks: the server stores the trace of a run right after the run.
+  const traceparent = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`
+  const jobName = `trace-${device.deviceId}`
+  await server.call('PUT', `/job/api/jobs/${jobName}`, { body: { document: { handler: 'trace' } } })
+  const { json } = await server.trigger(jobName, [device.deviceId], { headers: { traceparent } })
   const agent = startProgram(t, program, device, server.http)
+  const id = json[0].jobExecutionId
+  await device.ended(id)
+  assert.match((await device.output(id)).toString(), /^00-(?:a1){16}-[0-9a-f]{16}-01\n$/)
   const step = (name: string, handler: string, args: string[], more: object = {}) => ({
     action: { name, type: 'runHandler', input: { handler, args, path: 'default' }, ...more },
   })
@@ -307,14 +315,6 @@ async function runsSteps(t: TestContext, program: AgentProgram) {
     assert.equal(execState, state, JSON.stringify(document))
     assert.match(statusDetails.reason ?? '', reason)
   }
-
-  const traceparent = `00-${'a1'.repeat(16)}-${'b2'.repeat(8)}-01`
-  const jobName = `trace-${device.deviceId}`
-  await server.call('PUT', `/job/api/jobs/${jobName}`, { body: { document: { handler: 'trace' } } })
-  const { json } = await server.trigger(jobName, [device.deviceId], { headers: { traceparent } })
-  const id = json[0].jobExecutionId
-  await device.ended(id)
-  assert.match((await device.output(id)).toString(), /^00-(?:a1){16}-[0-9a-f]{16}-01\n$/)
 
   const [command = '', ...words] = program.words
   const { stdout } = await promisify(execFile)(command, [...words, '--help'])

@@ -3,7 +3,7 @@
 import type { Rollout } from '@jobcast/contract'
 import type { Random } from '@jobcast/testkit/seeded-random'
 
-const rates = [7, 45, 60, 90, 180, 333, 600, 700, 900, 6000]
+export const rates = [7, 45, 60, 90, 180, 333, 600, 700, 900, 6000]
 
 /** Not so slow that its last device waits for longer than a minute. */
 export function pickRollout(random: Random, devices: number): Rollout {

@@ -11,7 +11,7 @@ import {
   pauseRun,
   resumeRun,
 } from '../../src/domain/change-rollout.ts'
-import { usedRates } from '../history/pick-rollout.ts'
+import { rates } from '../history/pick-rollout.ts'
 import { NodeKilled, type SimulatedNode } from './simulated-node.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
@@ -50,7 +50,7 @@ function changeOne(
       return approveRun(parts, caller, runId, undefined)
     case 'patch':
       tenant.patched.add(runId)
-      return changeRate(parts, caller, runId, random.pick(usedRates))
+      return changeRate(parts, caller, runId, random.pick(rates))
   }
 }
 
