@@ -137,7 +137,7 @@ export async function valuesOf(
   { parameters }: Pick<NewRun, 'parameters'>,
 ): Promise<RunValues | undefined> {
   if (!job.parameters && !job.hasPlaceholders && parameters === undefined) return undefined
-  return sealValues(secretBox, ownerNo, job.parameters, await requireValues(job, parameters))
+  return sealValues(secretBox, ownerNo, job.parameters, await requireValues(ownerNo, job, parameters))
 }
 
 /** Those of the selected devices that have what the document needs. */

@@ -7,6 +7,7 @@ import {
   judgeParameters,
   maskNamed,
   matchingSteps,
+  maxMatchSteps,
   namesUsed,
   type ParameterSchema,
   type ParameterValues,
@@ -17,7 +18,7 @@ import type { StoredJobContent } from './ports/jobs.ts'
 import type { SecretBox } from './ports/secret-box.ts'
 import type { Store } from './ports/store.ts'
 import type { RunValues } from './ports/triggers.ts'
-import { nextTurn } from './turns.ts'
+import { ownersTurn } from './turns.ts'
 
 export type ValuesDeps = {
   secretBox: SecretBox
@@ -39,16 +40,18 @@ const maxResolvedLength = 128 * 1024
 const namedDevices = 100
 const lookedAtOnce = 5000
 
-/** Above this, matching patterns takes turns with others that do: about 0.5 ms. */
+/** Above this, matching patterns takes turns: about 0.5 ms. */
 const fewSteps = 20_000
 
 /** With defaults. Throws J-500 at the parameter. */
 export async function requireValues(
+  ownerNo: number,
   content: ValuedContent,
   given: Record<string, unknown> = {},
 ): Promise<ParameterValues> {
   const { parameters: schema } = content
-  if (matchingSteps(schema, given) > fewSteps) await nextTurn()
+  const steps = matchingSteps(schema, given)
+  if (steps > fewSteps) await ownersTurn(ownerNo, Math.min(steps, maxMatchSteps))
   const template = templateOf(content)
   const { values, problems } = judgeParameters(
     schema,

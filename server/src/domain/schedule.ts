@@ -54,7 +54,7 @@ export async function putSchedule(
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
   const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
-  await requireParameters(job, request.parameters)
+  await requireParameters(ownerNo, job, request.parameters)
   const before = await deps.store.getSchedule(key)
   await requireTargets(deps, caller, request, before)
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
@@ -230,6 +230,7 @@ async function requireDevices(
 
 /** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
 async function requireParameters(
+  ownerNo: number,
   job: StoredJobVersion,
   parameters: Record<string, unknown> | undefined,
 ): Promise<void> {
@@ -238,7 +239,7 @@ async function requireParameters(
     const field = `parameters.${secret}`
     throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
   }
-  await requireValues(job, parameters)
+  await requireValues(ownerNo, job, parameters)
 }
 
 /** A schedule that can never run any more is a mistake, unless it is put once more as it was. */
