@@ -260,7 +260,10 @@ test('exits with 4 if a run or execution does not exist', async () => {
   ]) {
     const { code, stderr, stdout } = await jobcast(...args)
     assert.equal(code, 4, stderr)
-    assert.match(stderr, /^jobcast: (Run|Execution) not found \(J-30[24]\)\n$/)
+    assert.match(
+      stderr,
+      /^jobcast: (Run|Execution) not found \(J-30[24]\): There is no (run|execution) 999999\.\n$/,
+    )
     assert.equal(stdout, '')
   }
 })
