@@ -26,7 +26,8 @@ export function openPowerCutDisk(parent: string, whyNot: (reason: string) => voi
     run('perl', '-e', '1')
     mkdirSync(folder)
     writeFileSync(image, '')
-    run('truncate', '--size', '512M', image)
+    // Sparse: 200 cuts leave some hundred megabytes of executions.
+    run('truncate', '--size', '4G', image)
     run('mkfs.ext4', '-q', '-F', image)
     run('mount', '-o', 'loop', image, folder)
   } catch (error) {
@@ -40,7 +41,8 @@ export function openPowerCutDisk(parent: string, whyNot: (reason: string) => voi
       run('umount', folder)
       run('mount', '-o', 'loop', image, folder)
     },
-    remove: () => run('umount', folder),
+    // Lazy: after a failure a server may still have files open, and what failed must be seen.
+    remove: () => run('umount', '--lazy', folder),
   }
 }
 
