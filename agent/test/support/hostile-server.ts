@@ -118,6 +118,9 @@ export type HostileServer = {
   close(): void
 }
 
+/** Of an attack in a round: an agent repeats a report that got no answer, ever less often. */
+const maxTries = 3
+
 /** Makes one attack in each round; a round is what an agent does between two questions for work. */
 export async function openHostileServer(
   genuine: Genuine,
@@ -170,7 +173,7 @@ export async function openHostileServer(
     }
     if (route === 'output') received = Math.max(received, offsetOf(request.url) + body.length)
     const now = route === 'enroll' ? attacks[0] : attack()
-    const isAttacked = now !== undefined && now.route === route && taken++ < 50
+    const isAttacked = now !== undefined && now.route === route && taken++ < maxTries
     if (route === 'next') taken = 0
     if (round >= attacks.length * 2 && route === 'report' && /"SUCCEEDED"/.test(body.toString()))
       done.resolve()
