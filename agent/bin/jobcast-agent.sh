@@ -96,9 +96,18 @@ read_flags() {
       --state) state=$value ;;
       --max-output-bytes) max_output=$value ;;
       --attributes-file) attributes_file=$value ;;
-      --trust) trust=$value ;;
-      --require-signatures) required=$value ;;
-      --audience) audience=$value ;;
+      --trust)
+        [ -n "$value" ] || refuse_start '--trust must name the file of the keys that are trusted'
+        trust=$value
+        ;;
+      --require-signatures)
+        case $value in '' | 0*) refuse_start '--require-signatures must be a positive integer' ;; esac
+        required=$value
+        ;;
+      --audience)
+        [ -n "$value" ] || refuse_start '--audience must be a string of 1 to 128 characters without control characters'
+        audience=$value
+        ;;
       --enrollment-token-file) enrollment_file=$value ;;
       --name) name=$value ;;
       *) refuse_start "unknown flag $flag (see --help)" ;;
@@ -764,7 +773,16 @@ plan_command() { # of-which-step
   fi
 }
 
+# A setting that is there and says nothing, or is misspelled, would switch a check off that somebody wanted.
 check_trust() {
+  [ -n "${JOBCAST_TRUST-unset}" ] || refuse_start 'JOBCAST_TRUST is empty'
+  [ -n "${JOBCAST_AUDIENCE-unset}" ] || refuse_start 'JOBCAST_AUDIENCE is empty'
+  case ${JOBCAST_REQUIRE_SIGNATURES-1} in
+    '') refuse_start 'JOBCAST_REQUIRE_SIGNATURES is empty' ;;
+    0*) refuse_start '--require-signatures must be a positive integer' ;;
+  esac
+  [ -z "${JOBCAST_REQUIRE_SIGNATURE+set}" ] ||
+    refuse_start 'JOBCAST_REQUIRE_SIGNATURE is not a setting; set JOBCAST_REQUIRE_SIGNATURES=1'
   is_count "$required" || refuse_start '--require-signatures must be a positive integer'
   if [ -n "$requires_one" ] && [ "$required" = 0 ]; then required=1; fi
   if [ -z "$trust" ]; then

@@ -44,6 +44,7 @@ for (const program of programs) {
     test('runs documents with steps, passes the trace on, and lists its flags', (t) => runsSteps(t, program))
     test('fetches its first token', (t) => enrolls(t, program))
     test('does not start with a token that others can read', (t) => refuses(t, program))
+    test('does not start with a setting about signatures that says nothing', (t) => refusesEmpty(t, program))
   })
 }
 
@@ -230,6 +231,26 @@ async function refuses(t: TestContext, program: AgentProgram) {
     [device.token, 0o644, /others can read the token file/],
   ] as const) {
     const agent = startProgram(t, program, { ...device, token }, server.http, {}, tokenMode)
+    assert.equal(await agent.gone(), 2, agent.printed())
+    await agent.until(reason)
+  }
+}
+
+/** Else a variable that is not set in somebody's script would switch a check off. */
+async function refusesEmpty(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  const trust = ['--trust', 'keys.pem']
+  for (const [flags, env, reason] of [
+    [['--trust', ''], {}, /--trust must name the file/],
+    [[...trust, '--audience', ''], {}, /--audience must be a string of 1 to 128 characters/],
+    [[...trust, '--require-signatures', '0'], {}, /--require-signatures must be a positive integer/],
+    [[], { JOBCAST_TRUST: '' }, /JOBCAST_TRUST is empty/],
+    [trust, { JOBCAST_AUDIENCE: '' }, /JOBCAST_AUDIENCE is empty/],
+    [trust, { JOBCAST_REQUIRE_SIGNATURES: '' }, /JOBCAST_REQUIRE_SIGNATURES is empty/],
+    [trust, { JOBCAST_REQUIRE_SIGNATURE: '1' }, /set JOBCAST_REQUIRE_SIGNATURES=1/],
+  ] as const) {
+    const flagged = { ...program, words: [...program.words, ...flags] }
+    const agent = startProgram(t, flagged, device, server.http, env)
     assert.equal(await agent.gone(), 2, agent.printed())
     await agent.until(reason)
   }

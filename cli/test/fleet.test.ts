@@ -43,18 +43,18 @@ test('applies the example of the documentation, and changes nothing the second t
   assert.equal(first.code, 0, first.stderr)
   assert.match(first.stdout, /^6 to create, 0 unchanged\nsecret of webhook alerts: whsec_\S+\n$/m)
   assert.match(first.stderr, /^6 done, 0 unchanged\.$/m)
-  assert.deepEqual((await get('devices/kiosk-2')).tags, ['berlin', 'kiosk'])
+  assert.deepEqual((await get('devices/lobby-2')).tags, ['berlin', 'kiosk'])
   assert.deepEqual((await get('jobs/restart')).retry, {
     max: 2,
     backoffSeconds: 10,
     on: ['FAILED', 'TIMED_OUT'],
   })
-  const { updatedAt } = await get('devices/kiosk-1')
+  const { updatedAt } = await get('devices/lobby-1')
 
   const again = await run(['apply', '-f', example])
   assert.deepEqual([again.code, again.stdout], [0, ''])
   assert.match(again.stderr, /Nothing to do: 6 up to date\./)
-  assert.equal((await get('devices/kiosk-1')).updatedAt, updatedAt)
+  assert.equal((await get('devices/lobby-1')).updatedAt, updatedAt)
   const diff = await run(['diff', '-f', example, '--json'])
   assert.equal(diff.code, 0)
   assert.deepEqual(JSON.parse(diff.stdout), { create: 0, update: 0, delete: 0, unchanged: 6, changes: [] })

@@ -10,9 +10,17 @@ const ofServer = [
 /** Of the command line, agents, their handlers, examples and builds, which may run beside a server. */
 const ofOthers: ReadonlySet<string> = new Set(
   [
-    ...['URL', 'API_KEY', 'PROFILE', 'COMPLETION_SECONDS', 'WEBHOOK_SECRET', 'VERSION', 'SBOM'],
+    ...['URL', 'API_KEY', 'PROFILE', 'COMPLETION_SECONDS', 'WEBHOOK_SECRET', 'VERSION', 'SBOM', 'WRAPPER'],
     ...['SERVER', 'MQTT', 'DEVICE', 'DEVICE_ID', 'DEVICE_TOKEN', 'ENROLLMENT_TOKEN', 'TOKEN_FILE', 'STATE'],
-    ...['HANDLERS', 'POLL_SECONDS', 'TRUST', 'REQUIRE_SIGNATURES', 'AUDIENCE', 'ATTRIBUTES_FILE'],
+    ...[
+      'HANDLERS',
+      'POLL_SECONDS',
+      'TRUST',
+      'REQUIRE_SIGNATURES',
+      'REQUIRE_SIGNATURE',
+      'AUDIENCE',
+      'ATTRIBUTES_FILE',
+    ],
     ...['JOB_ID', 'ATTEMPT', 'RESUMED', 'RESULT_FILE', 'STEP', 'BOOT_ID', 'START', 'START_ID'],
   ].map(withPrefix),
 )

@@ -84,6 +84,7 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
     tokenFile === undefined ? checkToken(token ?? '', 'JOBCAST_DEVICE_TOKEN') : readTokenFile(tokenFile)
   const server = attempt(() => serverOf(flags))
   const trust = attempt(() => trustOf(flags))
+  problems.push(...emptyTrust(env))
   if (!isNewDeviceId(device)) problems.push('--device must be the deviceId of this device')
   if (handlers === '') problems.push('--handlers must name a folder')
   if (tokenFile === undefined && token === undefined) problems.push('--token-file must name a file')
@@ -126,10 +127,20 @@ function trustOf(flags: AgentFlags): AgentOptions['trust'] {
   const requiredSignatures = Math.max(given, requireSignature ? 1 : 0)
   const problem = audience === undefined ? undefined : audienceProblem(audience)
   if (problem !== undefined) throw new Error(`--audience ${problem}`)
+  if (trust === '') throw new Error('--trust must name the file of the keys that are trusted')
   if (trust !== undefined) return { keysFile: trust, requiredSignatures, ...(audience && { audience }) }
   if (requiredSignatures > 0 || audience !== undefined)
     throw new Error('--trust must name the file of the keys that are trusted')
   return undefined
+}
+
+/** One that is there and says nothing, or is misspelled, would switch a check off that somebody wanted. */
+function emptyTrust(env: NodeJS.ProcessEnv): string[] {
+  const names = ['JOBCAST_TRUST', 'JOBCAST_REQUIRE_SIGNATURES', 'JOBCAST_AUDIENCE']
+  const problems = names.filter((name) => env[name] === '').map((name) => `${name} is empty`)
+  if (env.JOBCAST_REQUIRE_SIGNATURE !== undefined)
+    problems.push('JOBCAST_REQUIRE_SIGNATURE is not a setting; set JOBCAST_REQUIRE_SIGNATURES=1')
+  return problems
 }
 
 function isClearText(address: string): boolean {

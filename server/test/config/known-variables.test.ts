@@ -48,9 +48,9 @@ test('a long name is answered quickly', () => {
 
 test('every variable that something of this repository reads or sets is known', () => {
   const named = new Set<string>()
-  for (const folder of ['agent', 'cli/src', 'server/src', 'deploy', 'docs', 'examples']) {
+  for (const folder of ['agent', 'cli/bin', 'cli/src', 'server/src', 'deploy', 'docs', 'examples']) {
     for (const entry of readdirSync(`${repository}${folder}`, { recursive: true, withFileTypes: true })) {
-      const isText = /\.(?:ts|mjs|sh|md|yaml|yml|service|py|go)$|^Dockerfile$/.test(entry.name)
+      const isText = /\.(?:ts|js|mjs|sh|md|yaml|yml|service|py|go)$|^Dockerfile$/.test(entry.name)
       if (!entry.isFile() || !isText || entry.parentPath.includes('node_modules')) continue
       const text = readFileSync(`${entry.parentPath}/${entry.name}`, 'utf8')
       for (const [name] of text.matchAll(/\bJOBCAST_[A-Z][A-Z0-9_]*[A-Z0-9]\b/g)) named.add(name)
