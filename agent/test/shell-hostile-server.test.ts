@@ -27,8 +27,8 @@ const jobName = 'genuine'
 const document = { handler: 'mark', args: ['signed'] }
 const parameters = { type: 'object', properties: { text: { type: 'string' } } }
 const envelope = author.sign({ jobName, version: 1, document, parameters })
-const attacks = testSize('attacks', { test: 10, chaos: 150 })
-const agents = testSize('agents', { test: 2, chaos: 6 })
+const attacks = testSize('attacks', { test: 10, chaos: 60 })
+const agents = testSize('agents', { test: 2, chaos: 10 })
 /** An answer, and what the agent has of it in other files. */
 const maxStateBytes = 24 * 1024 * 1024
 const token = `jd_${'A'.repeat(48)}`
