@@ -3,8 +3,8 @@
 
 import type { RateLimit } from '@jobcast/contract'
 import { newSecretText } from '@jobcast/server'
-import { noQuotas } from '../server/src/domain/quotas.ts'
-import { hashSecret } from '../server/src/domain/secret-text.ts'
+import { noQuotas } from '../server/src/domain/access/quotas.ts'
+import { hashSecret } from '../server/src/domain/access/secret-text.ts'
 import { RateLimits, unlimited } from '../server/src/limits/rate-limits.ts'
 import type { ServiceEvent } from '../server/src/observe/events.ts'
 import { buildMetrics } from '../server/src/observe/metrics.ts'

@@ -3,10 +3,10 @@
 // (all of the embedded store's), which a busy machine changes less. With the word `postgres`: on PostgreSQL.
 
 import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'
-import type { DeviceReport } from '../server/src/domain/device-report.ts'
-import { steadyInstant } from '../server/src/domain/instants.ts'
-import type { Store } from '../server/src/domain/ports/store.ts'
-import { noQuotas } from '../server/src/domain/quotas.ts'
+import { noQuotas } from '../server/src/domain/access/quotas.ts'
+import { steadyInstant } from '../server/src/domain/common/instants.ts'
+import type { Store } from '../server/src/domain/common/ports/store.ts'
+import type { DeviceReport } from '../server/src/domain/execution/device-report.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { median } from './numbers.ts'

@@ -2,8 +2,8 @@
 // npm run bench:match
 
 import { MatchTicker, type MatchTickerDeps } from '../server/src/dispatch/match-ticker.ts'
-import { steadyInstant } from '../server/src/domain/instants.ts'
-import type { DeviceLink } from '../server/src/domain/ports/device-link.ts'
+import { steadyInstant } from '../server/src/domain/common/instants.ts'
+import type { DeviceLink } from '../server/src/domain/device/ports/device-link.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { newSecretText } from '@jobcast/server'
-import { hashSecret } from '../../server/src/domain/secret-text.ts'
+import { hashSecret } from '../../server/src/domain/access/secret-text.ts'
 import { inTransaction, openDatabase } from '../../server/src/store/sqlite/database.ts'
 import { openWrites } from '../../server/src/store/sqlite/writes.ts'
 import { putDevices } from '../../server/src/store/tables/device-puts.ts'

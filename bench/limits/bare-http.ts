@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { triggeredJson } from '../../server/src/http/triggered-json.ts'
+import { triggeredJson } from '../../server/src/http/wire/triggered-json.ts'
 import { fleet, jobName } from '../fleet.ts'
 import { tellParent } from '../server-process.ts'
 

@@ -1,7 +1,7 @@
 // A trigger at one node, its device at another: how long until the device has it, while 1,000 triggers a second come in.
 
 import { newSecretText } from '@jobcast/server'
-import { hashSecret } from '../../server/src/domain/secret-text.ts'
+import { hashSecret } from '../../server/src/domain/access/secret-text.ts'
 import type { Timing } from '../contenders.ts'
 import type { Credential } from '../devices/fleet-orders.ts'
 import { type Latency, measureLatency } from '../devices/notice-latency.ts'

@@ -1,5 +1,5 @@
 // The table of screens. To add one: write screens/<name>.tsx with a component as its default export, name it here; its
-// path must begin with one of the pages in server/src/http/console.ts.
+// path must begin with one of the pages in server/src/http/pages/console.ts.
 
 import type { ComponentType } from 'preact'
 import { matchPath, type Params } from './match-path.ts'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
-import { loadConfig } from '../../server/src/config.ts'
+import { loadConfig } from '../../server/src/config/config.ts'
 import { type Compose, composeFiles, readText, readYaml, repository, yamlProblems } from './files.ts'
 import { ChartRefused, renderChart } from './render-chart.ts'
 

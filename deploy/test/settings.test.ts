@@ -5,9 +5,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { agentCommand } from '../../cli/src/commands/agent.ts'
-import { loadConfig } from '../../server/src/config.ts'
-import { newSecretText } from '../../server/src/domain/secret-text.ts'
-import { envName, type SettingName, settings } from '../../server/src/settings.ts'
+import { loadConfig } from '../../server/src/config/config.ts'
+import { envName, type SettingName, settings } from '../../server/src/config/settings.ts'
+import { newSecretText } from '../../server/src/domain/access/secret-text.ts'
 import {
   type Compose,
   composeFiles,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32 } from 'node:zlib'
-import { newSecretText, type SecretPrefix } from '../../server/src/domain/secret-text.ts'
-import { newWebhookSecret } from '../../server/src/domain/webhook.ts'
+import { newSecretText, type SecretPrefix } from '../../server/src/domain/access/secret-text.ts'
+import { newWebhookSecret } from '../../server/src/domain/webhook/webhook.ts'
 import { blocksOf } from './markdown.ts'
 import { readPage } from './pages.ts'
 

@@ -1,20 +1,20 @@
-export { readAdminKey } from './admin-key.ts'
 export {
   type Config,
   ConfigError,
   loadConfig,
   loadPlace,
   readSecretsKeys,
-} from './config.ts'
-export { StorageUnavailable } from './domain/ports/storage-errors.ts'
-export { noQuotas } from './domain/quotas.ts'
-export { newSecretText } from './domain/secret-text.ts'
-export { eventMessageId, signWebhook } from './domain/sign-webhook.ts'
-export { resetAdminKey } from './reset-admin-key.ts'
-export { rotateSecrets } from './rotate-secrets.ts'
-export { newSecretsKey } from './secrets-key.ts'
+} from './config/config.ts'
+export { envName, type SettingName, settings } from './config/settings.ts'
+export { noQuotas } from './domain/access/quotas.ts'
+export { newSecretText } from './domain/access/secret-text.ts'
+export { StorageUnavailable } from './domain/common/ports/storage-errors.ts'
+export { eventMessageId, signWebhook } from './domain/webhook/sign-webhook.ts'
+export { readAdminKey } from './secrets/admin-key.ts'
+export { resetAdminKey } from './secrets/reset-admin-key.ts'
+export { rotateSecrets } from './secrets/rotate-secrets.ts'
+export { newSecretsKey } from './secrets/secrets-key.ts'
 export { type RunningServer, type StartOptions, startServer } from './server.ts'
-export { envName, type SettingName, settings } from './settings.ts'
 export { DatabaseMissing, type SchemaChange, StartRefused } from './store/migrate.ts'
 export {
   checkSchema,

@@ -1,11 +1,11 @@
 // Notifies connected devices of a run that was just committed, one run after another, each in batches.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DeviceExecution } from '../domain/device-report.ts'
-import type { DeviceKey } from '../domain/ports/devices.ts'
-import type { DeviceDocument, HandedOut } from '../domain/ports/documents.ts'
-import type { ReleasedPart } from '../domain/ports/rollouts.ts'
-import type { DeviceList, LaunchedRun } from '../domain/ports/triggers.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceExecution } from '../domain/execution/device-report.ts'
+import type { DeviceDocument, HandedOut } from '../domain/execution/ports/documents.ts'
+import type { ReleasedPart } from '../domain/rollout/ports/rollouts.ts'
+import type { DeviceList, LaunchedRun } from '../domain/trigger/ports/triggers.ts'
 import type { ByDevice } from '../state/by-device.ts'
 import type { Deliveries } from '../state/deliveries.ts'
 import type { Documents } from '../state/documents.ts'

@@ -1,8 +1,8 @@
 // Applies the due clocks of executions: expiry, time-outs, deadlines, retries, cancels that were not confirmed.
 
-import type { Moment } from '../domain/execution.ts'
-import { type NotifyDeps, notifyTaken } from '../domain/notify-moved.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { Moment } from '../domain/execution/execution.ts'
+import { type NotifyDeps, notifyTaken } from '../domain/execution/notify-moved.ts'
 
 export type ClockDeps = NotifyDeps & {
   store: Pick<Store, 'fireClocks'>

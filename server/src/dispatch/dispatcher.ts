@@ -2,10 +2,10 @@
 // notified of, so a duplicate wake-up sends nothing twice, and the next sweep makes up for a lost one.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
-import type { Unresolved } from '../domain/end-unresolved.ts'
-import { laterBy, latest, type SteadyInstant } from '../domain/instants.ts'
-import { isNewerSession, type SessionBegin } from '../domain/judge-presence.ts'
+import { laterBy, latest, type SteadyInstant } from '../domain/common/instants.ts'
+import type { OpenSession, StaleSession } from '../domain/common/ports/nodes.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { isNewerSession, type SessionBegin } from '../domain/device/judge-presence.ts'
 import {
   type DeviceLink,
   type DeviceSession,
@@ -13,13 +13,13 @@ import {
   deviceText,
   keyOf,
   type SeenQueue,
-} from '../domain/ports/device-link.ts'
-import type { DeviceKey } from '../domain/ports/devices.ts'
-import { type DeviceDocument, UnresolvedDocument } from '../domain/ports/documents.ts'
-import type { OpenSession, StaleSession } from '../domain/ports/nodes.ts'
-import type { ReleasedPart, RunPart } from '../domain/ports/rollouts.ts'
-import type { Store } from '../domain/ports/store.ts'
-import type { LaunchedRun } from '../domain/ports/triggers.ts'
+} from '../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceExecution, DeviceQueue } from '../domain/execution/device-report.ts'
+import type { Unresolved } from '../domain/execution/end-unresolved.ts'
+import { type DeviceDocument, UnresolvedDocument } from '../domain/execution/ports/documents.ts'
+import type { ReleasedPart, RunPart } from '../domain/rollout/ports/rollouts.ts'
+import type { LaunchedRun } from '../domain/trigger/ports/triggers.ts'
 import { ByDevice } from '../state/by-device.ts'
 import type { ChangeSignal } from '../state/change-signal.ts'
 import type { Deliveries } from '../state/deliveries.ts'

@@ -3,7 +3,7 @@
 // well: to handle their acknowledgements takes half as long as to notify, and would come in between.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DeviceSession } from '../domain/ports/device-link.ts'
+import type { DeviceSession } from '../domain/device/ports/device-link.ts'
 
 /** However large the run is, no device waits for more than so many others to be heard. */
 const mostHeld = 10_000

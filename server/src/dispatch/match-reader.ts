@@ -2,9 +2,9 @@
 // groups took 71 % of a core on an idle server. Schedules with the same targets share one selector.
 
 import type { Selector } from '@jobcast/contract/selector'
-import { type LaunchScheduleDeps, scheduleSelector } from '../domain/launch-schedule.ts'
-import { buildMatch, type Match, neededBy } from '../domain/match-schedule.ts'
-import type { StoredSchedule } from '../domain/ports/schedules.ts'
+import { type LaunchScheduleDeps, scheduleSelector } from '../domain/schedule/launch-schedule.ts'
+import { buildMatch, type Match, neededBy } from '../domain/schedule/match-schedule.ts'
+import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 
 /** So soon a changed job is noticed that needs other attributes. */
 const readJobAgainMs = 5000

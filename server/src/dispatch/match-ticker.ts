@@ -4,11 +4,11 @@
 // one of them fire.
 
 import type { SelectableDevice } from '@jobcast/contract/selector'
-import { fireMatch, waitsFor } from '../domain/fire-match.ts'
-import { type FireDeps, isTriedAgain, pauseUnreadable } from '../domain/fire-schedule.ts'
-import { concerns, type Match, sweep, withoutGiven } from '../domain/match-schedule.ts'
-import type { DeviceLink } from '../domain/ports/device-link.ts'
-import type { DeviceChanged, StoredSchedule } from '../domain/ports/schedules.ts'
+import type { DeviceLink } from '../domain/device/ports/device-link.ts'
+import { fireMatch, waitsFor } from '../domain/schedule/fire-match.ts'
+import { type FireDeps, isTriedAgain, pauseUnreadable } from '../domain/schedule/fire-schedule.ts'
+import { concerns, type Match, sweep, withoutGiven } from '../domain/schedule/match-schedule.ts'
+import type { DeviceChanged, StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 import { GivenDevices } from './given-devices.ts'
 import { hasGroups, MatchReader } from './match-reader.ts'
 

@@ -1,8 +1,8 @@
 // What a connected device was last notified of. Kept small: there is one per connection.
 
-import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
-import type { SteadyInstant } from '../domain/instants.ts'
-import type { DeviceSession, SeenQueue } from '../domain/ports/device-link.ts'
+import type { SteadyInstant } from '../domain/common/instants.ts'
+import type { DeviceSession, SeenQueue } from '../domain/device/ports/device-link.ts'
+import type { DeviceExecution, DeviceQueue } from '../domain/execution/device-report.ts'
 
 const nothing = ''
 

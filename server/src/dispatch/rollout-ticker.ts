@@ -1,12 +1,12 @@
 // Looks at all rollouts that go on by themselves, on every node: at those of which something has ended, or whose time has
 // come. Several nodes may judge one at once; the store lets one of them change it.
 
-import type { SteadyInstant } from '../domain/instants.ts'
-import type { DeviceLink } from '../domain/ports/device-link.ts'
-import type { OpenRollout } from '../domain/ports/rollouts.ts'
-import type { RunKey } from '../domain/ports/runs.ts'
-import type { Store } from '../domain/ports/store.ts'
-import { type RollOutDeps, rollOut } from '../domain/roll-out.ts'
+import type { SteadyInstant } from '../domain/common/instants.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { DeviceLink } from '../domain/device/ports/device-link.ts'
+import type { OpenRollout } from '../domain/rollout/ports/rollouts.ts'
+import { type RollOutDeps, rollOut } from '../domain/rollout/roll-out.ts'
+import type { RunKey } from '../domain/trigger/ports/runs.ts'
 
 export type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
   store: Pick<Store, 'listOpenRollouts'>

@@ -1,10 +1,16 @@
 // Looks at schedules, on every node: at those that are due, at those whose last run has ended, and at all of them after
 // the wall clock was set back. Several nodes may look at one at once; the store lets one of them go on with it.
 
-import { type FireDeps, fireDue, isTriedAgain, judgeFailures, replan } from '../domain/fire-schedule.ts'
-import type { WallInstant } from '../domain/instants.ts'
-import type { DeviceLink } from '../domain/ports/device-link.ts'
-import type { StoredSchedule } from '../domain/ports/schedules.ts'
+import type { WallInstant } from '../domain/common/instants.ts'
+import type { DeviceLink } from '../domain/device/ports/device-link.ts'
+import {
+  type FireDeps,
+  fireDue,
+  isTriedAgain,
+  judgeFailures,
+  replan,
+} from '../domain/schedule/fire-schedule.ts'
+import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 
 export type ScheduleTickerDeps = Omit<FireDeps, 'link'> & {
   onFailure: (error: unknown, scheduleNo: number) => void

@@ -2,8 +2,8 @@
 // the time is spent on it, so that others do not feel it when it opens for very many.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DeviceKey } from '../domain/ports/devices.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
 import type { OpenedWindow } from '../state/open-windows.ts'
 
 export type WindowWakerDeps = {

@@ -1,25 +1,25 @@
 // One request of a device, over any transport: fields in, JSON text of the answer out.
 
 import type { DeviceOperation } from '@jobcast/contract'
-import { type AttributeDeps, reportAttributes, reportedOf } from '../domain/attributes.ts'
-import type { DeviceExecution } from '../domain/device-report.ts'
+import { type AttributeDeps, reportAttributes, reportedOf } from '../domain/device/attributes.ts'
+import type { SeenQueue } from '../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceExecution } from '../domain/execution/device-report.ts'
 import {
   clientTokenOf,
   parseDescribe,
   parseOutput,
   parseStartNext,
   parseUpdate,
-} from '../domain/device-request.ts'
-import type { SeenQueue } from '../domain/ports/device-link.ts'
-import type { DeviceKey } from '../domain/ports/devices.ts'
-import { type OutputDeps, recordOutput } from '../domain/record-output.ts'
+} from '../domain/execution/device-request.ts'
+import { type OutputDeps, recordOutput } from '../domain/execution/record-output.ts'
 import {
   describeExecution,
   readPending,
   recordUpdate,
   startNext,
   updatedBy,
-} from '../domain/report-execution.ts'
+} from '../domain/execution/report-execution.ts'
 import {
   type AnswerFormat,
   type DocumentAs,

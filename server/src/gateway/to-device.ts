@@ -3,11 +3,11 @@
 // times as long.
 
 import { type JobExecutionState, shownPending, toDeviceStatus } from '@jobcast/contract'
-import type { DeviceError } from '../domain/device-error.ts'
-import type { DeviceExecution, DeviceQueue } from '../domain/device-report.ts'
-import type { BothClocks } from '../domain/instants.ts'
-import type { DeviceDocument } from '../domain/ports/documents.ts'
-import type { WithDocument } from '../domain/report-execution.ts'
+import type { BothClocks } from '../domain/common/instants.ts'
+import type { DeviceError } from '../domain/execution/device-error.ts'
+import type { DeviceExecution, DeviceQueue } from '../domain/execution/device-report.ts'
+import type { DeviceDocument } from '../domain/execution/ports/documents.ts'
+import type { WithDocument } from '../domain/execution/report-execution.ts'
 
 export type DocumentAs = 'object' | 'text'
 /** `clock` is the steady clock, for the remaining time. */

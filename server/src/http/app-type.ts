@@ -9,9 +9,9 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import type { Caller } from '../domain/caller.ts'
+import type { Caller } from '../domain/access/caller.ts'
 import type { HeldBody } from '../limits/body-budget.ts'
-import type { WantedFields } from './pick-fields.ts'
+import type { WantedFields } from './wire/pick-fields.ts'
 
 export type App = FastifyInstance<
   RawServerDefault,

@@ -2,7 +2,7 @@
 // them is refused, not the others.
 
 import { ApiError } from '@jobcast/contract'
-import { describeQuota, type QuotaName, type Quotas } from '../domain/quotas.ts'
+import { describeQuota, type QuotaName, type Quotas } from '../domain/access/quotas.ts'
 
 /** Whose body it is; undefined: nobody has signed in. */
 export type BodyOwner = { key: string; owner: string }

@@ -1,7 +1,7 @@
 // The address of a client behind reverse proxies: the last one of X-Forwarded-For that no trusted proxy has.
 
 import { isIP } from 'node:net'
-import { listOf } from '../domain/allowed-address.ts'
+import { listOf } from '../domain/webhook/allowed-address.ts'
 
 export type IsTrustedProxy = (address: string) => boolean
 

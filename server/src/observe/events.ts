@@ -1,8 +1,8 @@
 // Internal events of the service. log-lines.ts logs them, metrics.ts counts them.
 
 import type { LimitName } from '@jobcast/contract'
-import type { QuotaName } from '../domain/quotas.ts'
-import type { AccessChanged } from '../domain/tell-access.ts'
+import type { QuotaName } from '../domain/access/quotas.ts'
+import type { AccessChanged } from '../domain/access/tell-access.ts'
 import type { ExecutionNote } from '../state/execution-notes.ts'
 
 export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'

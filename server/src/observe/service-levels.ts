@@ -1,7 +1,7 @@
 // What waits and runs in the whole database, read when somebody looks, and not more often than it is cheap.
 
-import type { ServiceLevels } from '../domain/ports/fleet.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { ServiceLevels } from '../domain/device/ports/fleet.ts'
 import type { LabeledValue, Metrics } from './metrics.ts'
 
 const readAgainMs = 10_000

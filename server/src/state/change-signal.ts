@@ -1,6 +1,6 @@
-// The watches open on this node, by key (see domain/ports/change-signal.ts).
+// The watches open on this node, by key (see domain/event/ports/change-signal.ts).
 
-import type { ChangeWatch, ChangeSignal as Port } from '../domain/ports/change-signal.ts'
+import type { ChangeWatch, ChangeSignal as Port } from '../domain/event/ports/change-signal.ts'
 
 export class ChangeSignal<Key = number> implements Port<Key> {
   #watches = new Map<Key, Set<ChangeWatch>>()

@@ -1,6 +1,6 @@
 // How much output the devices of each owner have sent on this day of UTC, to this node since its start.
 
-import type { DailyOutput as DailyOutputPort } from '../domain/ports/daily-output.ts'
+import type { DailyOutput as DailyOutputPort } from '../domain/execution/ports/daily-output.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

@@ -1,7 +1,7 @@
 // When executions were sent to a connection and when the device acknowledged them. Buffered and written in batches:
 // otherwise a fan-out would cost one commit per device. A crash loses timestamps, never an execution.
 
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
 
 const idsPerWrite = 1000
 /** Anything beyond this is dropped: the storage has been unavailable for a long time. */

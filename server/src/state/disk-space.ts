@@ -2,7 +2,7 @@
 // and progress below the mark, triggers as well below half of it. So there is room left for the ends of executions, for
 // deletions, and for the database to tidy up.
 
-import { StorageUnavailable } from '../domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
 
 export type DiskUse = { freeBytes: number; totalBytes: number }
 

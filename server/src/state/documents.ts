@@ -10,17 +10,17 @@ import {
   placeholderText,
   templateJson,
 } from '@jobcast/contract/parameters'
-import type { DeviceKey } from '../domain/ports/devices.ts'
+import type { SecretBox } from '../domain/access/ports/secret-box.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
 import {
   type DeviceDocument,
   type HandedOut,
   type JobTemplate,
   UnresolvedDocument,
-} from '../domain/ports/documents.ts'
-import type { JobSignature } from '../domain/ports/jobs.ts'
-import type { SecretBox } from '../domain/ports/secret-box.ts'
-import type { Store } from '../domain/ports/store.ts'
-import { openValues } from '../domain/run-values.ts'
+} from '../domain/execution/ports/documents.ts'
+import type { JobSignature } from '../domain/job/ports/jobs.ts'
+import { openValues } from '../domain/trigger/run-values.ts'
 
 /** Of all cached texts together, in characters. */
 const maxCachedLength = 16 * 1024 * 1024

@@ -2,10 +2,10 @@
 // them are read.
 
 import type { ExecState } from '@jobcast/contract'
-import type { DeviceExecution, ReportOutcome } from '../domain/device-report.ts'
-import { isTerminal } from '../domain/execution.ts'
-import type { Moved } from '../domain/ports/executions.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { DeviceExecution, ReportOutcome } from '../domain/execution/device-report.ts'
+import { isTerminal } from '../domain/execution/execution.ts'
+import type { Moved } from '../domain/execution/ports/executions.ts'
 import type { RunTraces } from './run-traces.ts'
 
 /** `ms`: since the trigger; since the start, if there was one and the device reported the end. */

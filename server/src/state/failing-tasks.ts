@@ -1,10 +1,10 @@
 // What this node does by itself and fails at again and again: counted here, and noted in the database, so that all nodes
 // can show it. A note that cannot be written is written with the next try.
 
-import type { WallInstant } from '../domain/instants.ts'
-import type { Failing, FailingKind, TaskKey } from '../domain/ports/failing-tasks.ts'
-import type { Store } from '../domain/ports/store.ts'
-import { failingForMs, failureInWords } from '../domain/read-failing.ts'
+import type { WallInstant } from '../domain/common/instants.ts'
+import type { Failing, FailingKind, TaskKey } from '../domain/common/ports/failing-tasks.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { failingForMs, failureInWords } from '../domain/common/read-failing.ts'
 
 export type FailingTasksDeps = {
   store: Pick<Store, 'recordFailing' | 'clearFailing'>

@@ -2,8 +2,8 @@
 // answer is used again for a while: the longer it took, the longer.
 
 import type { ExecState } from '@jobcast/contract'
-import type { StoredFleetDevice } from '../domain/ports/fleet.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
 
 type GroupsStore = Pick<Store, 'listFleetDevices'>
 

@@ -1,8 +1,8 @@
 // The last day of a fleet: state counts and ends per time step. Nothing is stored for it: it is summed up from the event
 // log, per owner, continuing where the last read ended. So only the first read is slow, and any node can serve it.
 
-import { addFlow, emptyStep, type Step, stepMs } from '../domain/fleet-steps.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { addFlow, emptyStep, type Step, stepMs } from '../domain/device/fleet-steps.ts'
 
 type HistoryStore = Pick<Store, 'countFlows' | 'findEventBefore' | 'getEventBounds'>
 

@@ -1,7 +1,7 @@
 // Owners to whose devices nothing is offered, as this node knows it: so that it tells no device of a new run. The store
 // has the truth, and lets nothing begin.
 
-import type { Store } from '../domain/ports/store.ts'
+import type { Store } from '../domain/common/ports/store.ts'
 
 export class Freezes {
   readonly #store: Pick<Store, 'listFreezes'>

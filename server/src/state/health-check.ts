@@ -1,7 +1,7 @@
 // Checks whether the storage is writable. The check needs no API key and costs a disk sync, so concurrent callers share
 // one probe and its result is cached for a second.
 
-import { StorageUnavailable } from '../domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
 
 const cacheMs = 1000
 /** A disk slower than this counts as unavailable. */

@@ -1,8 +1,8 @@
 // Keeps the steady clock of a single node on disk, so that it goes on after a restart where it was. A wall clock that is
 // corrected while the service runs, as machines without a battery do after every boot, then ends nothing.
 
-import { type BothClocks, resumeClock, type WallInstant } from '../domain/instants.ts'
-import type { Store } from '../domain/ports/store.ts'
+import { type BothClocks, resumeClock, type WallInstant } from '../domain/common/instants.ts'
+import type { Store } from '../domain/common/ports/store.ts'
 import type { SteadyClock } from './steady-clock.ts'
 
 type KeptClockDeps = {

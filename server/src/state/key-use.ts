@@ -1,8 +1,8 @@
 // When each API key was last used. Buffered and written in batches: a write per request would double the writes of a
 // trigger. What this node has not written yet is shown all the same.
 
-import type { StoredApiKey } from '../domain/ports/api-keys.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { StoredApiKey } from '../domain/access/ports/api-keys.ts'
+import type { Store } from '../domain/common/ports/store.ts'
 
 export class KeyUse {
   readonly #store: Pick<Store, 'recordKeyUse'>

@@ -1,10 +1,10 @@
 // Keeps the store's record of which windows are open, on every node: when a minute begins, and when a window or the zones of
 // devices change. The record holds for all nodes; each node notifies its own devices when something opens.
 
-import { JudgedZones } from '../domain/judge-windows.ts'
-import { newlyOpen } from '../domain/open-zones.ts'
-import type { Store } from '../domain/ports/store.ts'
-import type { JudgedWindow, WindowKey } from '../domain/ports/windows.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { JudgedZones } from '../domain/window/judge-windows.ts'
+import { newlyOpen } from '../domain/window/open-zones.ts'
+import type { JudgedWindow, WindowKey } from '../domain/window/ports/windows.ts'
 
 /** `zones`: in which it has opened; undefined: it has opened for all devices. */
 export type OpenedWindow = WindowKey & { zones: string[] | undefined }

@@ -1,13 +1,13 @@
 // Which devices are online, since when and over which transport. Changes are buffered and written in batches: otherwise
 // a fleet that reconnects would cost one commit per device. Readers call settle() first, so they never see stale data.
 
-import type { SteadyInstant, WallInstant } from '../domain/instants.ts'
-import { replaceChange } from '../domain/judge-presence.ts'
-import { keyOf } from '../domain/ports/device-link.ts'
-import type { DeviceKey } from '../domain/ports/devices.ts'
-import type { LeftDevice } from '../domain/ports/nodes.ts'
-import type { PresenceChange, Transport } from '../domain/ports/presence.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { SteadyInstant, WallInstant } from '../domain/common/instants.ts'
+import type { LeftDevice } from '../domain/common/ports/nodes.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { replaceChange } from '../domain/device/judge-presence.ts'
+import { keyOf } from '../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { PresenceChange, Transport } from '../domain/device/ports/presence.ts'
 import { ByDevice } from './by-device.ts'
 
 /** A device that polls over HTTP counts as online until it has been silent for this long. */

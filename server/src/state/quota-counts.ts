@@ -6,8 +6,8 @@ import type {
   CountedQuota,
   QuotaCountStore,
   QuotaCounts as QuotaCountsPort,
-} from '../domain/ports/quota-counts.ts'
-import type { Quotas } from '../domain/quotas.ts'
+} from '../domain/access/ports/quota-counts.ts'
+import type { Quotas } from '../domain/access/quotas.ts'
 
 type Who = number | string
 

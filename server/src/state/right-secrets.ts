@@ -1,8 +1,8 @@
 // Secrets that were shown and right, so that the next request with one needs no SHA-256: a trigger would spend a twentieth
 // of its time on it. Whether it is still valid is looked up every time.
 
-import type { SecretCheck } from '../domain/ports/secret-check.ts'
-import { hashSecret, type SecretPrefix, secretId, secretMatches } from '../domain/secret-text.ts'
+import type { SecretCheck } from '../domain/access/ports/secret-check.ts'
+import { hashSecret, type SecretPrefix, secretId, secretMatches } from '../domain/access/secret-text.ts'
 
 const maxSecrets = 10_000
 

@@ -2,12 +2,12 @@
 // they are exported.
 
 import { randomBytes } from 'node:crypto'
-import type { DeviceExecution } from '../domain/device-report.ts'
-import { isTerminal } from '../domain/execution.ts'
-import type { Moved } from '../domain/ports/executions.ts'
-import type { Store } from '../domain/ports/store.ts'
-import type { RunTraces as RunTracesPort, TriggerSpan } from '../domain/ports/traces.ts'
-import { isSampled, parseTraceParent, traceParentText } from '../domain/trace-parent.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { isSampled, parseTraceParent, traceParentText } from '../domain/common/trace-parent.ts'
+import type { RunTraces as RunTracesPort, TriggerSpan } from '../domain/event/ports/traces.ts'
+import type { DeviceExecution } from '../domain/execution/device-report.ts'
+import { isTerminal } from '../domain/execution/execution.ts'
+import type { Moved } from '../domain/execution/ports/executions.ts'
 
 export type Span = {
   traceId: string

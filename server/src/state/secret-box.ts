@@ -2,7 +2,7 @@
 // replaced while what was encrypted with the old one is still there.
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
-import type { SecretBox as Box } from '../domain/ports/secret-box.ts'
+import type { SecretBox as Box } from '../domain/access/ports/secret-box.ts'
 
 const ivBytes = 12
 const tagBytes = 16

@@ -1,8 +1,8 @@
 // When each session was last used. Written at most once a minute: a write per request would make every read a write.
 
-import type { StoredSession } from '../domain/ports/sessions.ts'
-import type { Store } from '../domain/ports/store.ts'
-import type { SessionUseView } from '../domain/session.ts'
+import type { StoredSession } from '../domain/access/ports/sessions.ts'
+import type { SessionUseView } from '../domain/access/session.ts'
+import type { Store } from '../domain/common/ports/store.ts'
 
 export class SessionUse implements SessionUseView {
   readonly idleMs: number

@@ -1,7 +1,7 @@
 // The wall clock of all nodes on a database: the database's. A node whose own clock is wrong shows and stores the same
 // instants as the others. Between two heartbeats it goes on with the steady clock.
 
-import type { BothClocks, WallInstant } from '../domain/instants.ts'
+import type { BothClocks, WallInstant } from '../domain/common/instants.ts'
 import type { SteadyClock } from './steady-clock.ts'
 
 /** A reading is late by its round trip: smaller differences are not followed. */

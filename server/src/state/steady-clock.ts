@@ -1,7 +1,7 @@
 // A clock that never jumps: it starts at the wall clock and then advances with monotonic time. After a restart it goes on
 // from where it was, so that stored instants stay meaningful (kept-clock.ts; with several nodes, their heartbeats).
 
-import { type SteadyInstant, steadyInstant, type WallInstant } from '../domain/instants.ts'
+import { type SteadyInstant, steadyInstant, type WallInstant } from '../domain/common/instants.ts'
 
 export class SteadyClock {
   readonly #elapsed: () => number

@@ -1,6 +1,6 @@
 // How many streams each key and each owner has open at this node.
 
-import { overQuota, type Quotas } from '../domain/quotas.ts'
+import { overQuota, type Quotas } from '../domain/access/quotas.ts'
 
 type StreamQuota = 'max-key-streams' | 'max-owner-streams'
 

@@ -1,10 +1,10 @@
 // Counts of waves that were read, so that looking at a large run again and again does not go through its executions again
 // and again.
 
-import { countWaves } from '../domain/count-waves.ts'
-import type { StateCounts, StoredRollout } from '../domain/ports/rollouts.ts'
-import type { Store } from '../domain/ports/store.ts'
-import type { WaveCounts as WaveCountsPort } from '../domain/ports/wave-counts.ts'
+import type { Store } from '../domain/common/ports/store.ts'
+import { countWaves } from '../domain/rollout/count-waves.ts'
+import type { StateCounts, StoredRollout } from '../domain/rollout/ports/rollouts.ts'
+import type { WaveCounts as WaveCountsPort } from '../domain/rollout/ports/wave-counts.ts'
 
 type Counted = { counts: StateCounts[]; facts: string; at: number; ms: number }
 

@@ -4,8 +4,8 @@
 // A group does not wait for locks. If it cannot have one, its items are sent in smaller groups, until it is known whose
 // item it is that has to wait. That one waits in a lane of its own, and so does what comes for the same key meanwhile.
 
-import { LocksBusy, StorageUnavailable, TooMuchWaiting } from '../domain/ports/storage-errors.ts'
-import type { WriteOptions } from '../domain/ports/write-options.ts'
+import { LocksBusy, StorageUnavailable, TooMuchWaiting } from '../domain/common/ports/storage-errors.ts'
+import type { WriteOptions } from '../domain/trigger/ports/write-options.ts'
 import { ReturningCallers } from './returning-callers.ts'
 
 export type GroupCommitOptions<In, Out> = {

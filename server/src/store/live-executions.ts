@@ -1,10 +1,10 @@
 // Executions as both stores load them, to move them or to show them to their device.
 
-import { defaultZone, zoneAttribute } from '../domain/device-zone.ts'
-import type { Life } from '../domain/execution.ts'
-import type { LiveExecution } from '../domain/execution-move.ts'
-import { deadlineByRelease } from '../domain/launch-run.ts'
-import { openEverywhere } from '../domain/open-zones.ts'
+import type { Life } from '../domain/execution/execution.ts'
+import type { LiveExecution } from '../domain/execution/execution-move.ts'
+import { deadlineByRelease } from '../domain/trigger/launch-run.ts'
+import { defaultZone, zoneAttribute } from '../domain/window/device-zone.ts'
+import { openEverywhere } from '../domain/window/open-zones.ts'
 import { columnOf, inBoth } from './queries.ts'
 import {
   computed,

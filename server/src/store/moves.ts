@@ -1,7 +1,7 @@
-// The executions that a transaction moves (see domain/move-batch.ts): both stores load and write them through `Writes`.
+// The executions that a transaction moves (see domain/execution/move-batch.ts): both stores load and write them through `Writes`.
 
-import type { LiveExecution } from '../domain/execution-move.ts'
-import { MoveBatch } from '../domain/move-batch.ts'
+import type { LiveExecution } from '../domain/execution/execution-move.ts'
+import { MoveBatch } from '../domain/execution/move-batch.ts'
 import { LIVE, liveJoins } from './live-executions.ts'
 import type { JobPolicy } from './policies.ts'
 import { inBoth, type Sql, type Values, type Writes } from './queries.ts'

@@ -1,7 +1,7 @@
 // The only file that knows which stores there are.
 
-import type { Nodes } from '../domain/ports/nodes.ts'
-import type { Store } from '../domain/ports/store.ts'
+import type { Nodes } from '../domain/common/ports/nodes.ts'
+import type { Store } from '../domain/common/ports/store.ts'
 import { DatabaseMissing, type SchemaChange } from './migrate.ts'
 import { type DatabaseExamination, examinePostgres } from './postgres/examine-database.ts'
 import { migratePostgres, onConnection, readSchema } from './postgres/migrate-database.ts'

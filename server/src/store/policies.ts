@@ -1,7 +1,7 @@
 // What the versions of jobs say of clocks and retries. A version never changes, so any process may remember it.
 
-import type { Policy } from '../domain/execution.ts'
-import type { StoredJobContent } from '../domain/ports/jobs.ts'
+import type { Policy } from '../domain/execution/execution.ts'
+import type { StoredJobContent } from '../domain/job/ports/jobs.ts'
 import { inBoth, type Queries } from './queries.ts'
 import { select } from './schema/column.ts'
 import { jobVersion } from './schema/tables.ts'

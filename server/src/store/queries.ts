@@ -14,10 +14,10 @@ import type {
   ScheduleEventData,
   ScheduleEventType,
 } from '@jobcast/contract'
-import type { LiveExecution } from '../domain/execution-move.ts'
-import type { MoveWrites } from '../domain/move-batch.ts'
-import type { DeviceKey } from '../domain/ports/devices.ts'
-import type { Sliced } from '../domain/ports/slices.ts'
+import type { Sliced } from '../domain/common/ports/slices.ts'
+import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { LiveExecution } from '../domain/execution/execution-move.ts'
+import type { MoveWrites } from '../domain/execution/move-batch.ts'
 import type { Policies } from './policies.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 

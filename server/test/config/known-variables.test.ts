@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { ConfigError, loadConfig } from '../../src/config.ts'
-import { unknownVariables } from '../../src/known-variables.ts'
+import { ConfigError, loadConfig } from '../../src/config/config.ts'
+import { unknownVariables } from '../../src/config/known-variables.ts'
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url))
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { laterBy, type SteadyInstant, steadyInstant } from '../../src/domain/instants.ts'
-import { deviceText } from '../../src/domain/ports/device-link.ts'
+import { laterBy, type SteadyInstant, steadyInstant } from '../../src/domain/common/instants.ts'
+import { deviceText } from '../../src/domain/device/ports/device-link.ts'
 import { momentAt, startedAt } from '../store/store-under-test.ts'
 import { type Dispatching, openDispatcher, openSharedStore, RecordingSession } from './open-dispatcher.ts'
 

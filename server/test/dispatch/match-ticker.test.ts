@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { MatchTicker } from '../../src/dispatch/match-ticker.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import { noQuotas } from '../../src/domain/quotas.ts'
+import { noQuotas } from '../../src/domain/access/quotas.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
 import { openApp } from '../http/open-app.ts'
 
 async function open(t: TestContext, quotas = noQuotas) {

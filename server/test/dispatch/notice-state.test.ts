@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
 import { NoticeState } from '../../src/dispatch/notice-state.ts'
-import type { DeviceExecution, DeviceQueue } from '../../src/domain/device-report.ts'
-import { steadyInstant } from '../../src/domain/instants.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { DeviceExecution, DeviceQueue } from '../../src/domain/execution/device-report.ts'
 import { RecordingSession } from './open-dispatcher.ts'
 
 const everything = { list: true, next: true, cancel: true }

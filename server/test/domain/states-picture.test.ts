@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { execStates } from '@jobcast/contract'
-import { executionEvents, isTerminal, nextState } from '../../src/domain/execution.ts'
+import { executionEvents, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
 
 const picture = readFileSync(new URL('../../../docs/states.md', import.meta.url), 'utf8')
 

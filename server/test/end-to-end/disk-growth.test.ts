@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { MqttLine } from '@jobcast/testkit/mqtt-line'
 import { openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
-import { noQuotas } from '../../src/domain/quotas.ts'
+import { noQuotas } from '../../src/domain/access/quotas.ts'
 
 const megabyte = 1024 * 1024
 

@@ -10,7 +10,7 @@ import { sendRaw } from '@jobcast/testkit/raw-http'
 import { rawRequest } from '@jobcast/testkit/raw-request'
 import { type SpawnedServer, spawnServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
-import { hashSecret } from '../../src/domain/secret-text.ts'
+import { hashSecret } from '../../src/domain/access/secret-text.ts'
 import { newSecretText } from '../../src/index.ts'
 
 const idEnd = 'jc_'.length + 10

@@ -8,7 +8,7 @@ import {
   kindOf,
   type Transition,
 } from '@jobcast/contract'
-import { subjectOf } from '../../src/domain/event.ts'
+import { subjectOf } from '../../src/domain/event/event.ts'
 import { isRolloutEvent } from './check-rollouts.ts'
 import type { Final, WebhookPost } from './history.ts'
 

@@ -1,6 +1,6 @@
 // Executions of runs under windows start only while their window is open.
 
-import { WindowTimes } from '../../src/domain/window-times.ts'
+import { WindowTimes } from '../../src/domain/window/window-times.ts'
 import type { Final } from './history.ts'
 
 export type RecordedWindow = {

@@ -8,7 +8,7 @@ import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import type { Random } from '@jobcast/testkit/seeded-random'
 import { type SpawnedServer, startProgram } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
-import { newSecretText } from '../../src/domain/secret-text.ts'
+import { newSecretText } from '../../src/domain/access/secret-text.ts'
 import { cutHearing, spawnNodes, standStill, wake } from '../nodes/spawn-nodes.ts'
 import type { NodeAddress } from '../nodes/working-device.ts'
 

@@ -7,7 +7,7 @@ import { ApiError } from '@jobcast/contract'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { noQuotas, type Quotas } from '../../src/domain/quotas.ts'
+import { noQuotas, type Quotas } from '../../src/domain/access/quotas.ts'
 import { BodyBudget } from '../../src/limits/body-budget.ts'
 
 const open = (t: TestContext, quotas: Partial<Quotas>) =>

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { ErrorCode } from '@jobcast/contract'
-import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/common/ports/storage-errors.ts'
 import { errorText } from './assert-reply.ts'
 import { openApp } from './open-app.ts'
 

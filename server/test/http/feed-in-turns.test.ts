@@ -10,7 +10,7 @@ import { connect as connectTls } from 'node:tls'
 import { certificates } from '@jobcast/testkit/certificates'
 import { openServer } from '@jobcast/testkit/open-server'
 import { sendRaw } from '@jobcast/testkit/raw-http'
-import { countBegunRequests, feedAllInTurns } from '../../src/http/feed-in-turns.ts'
+import { countBegunRequests, feedAllInTurns } from '../../src/http/connections/feed-in-turns.ts'
 
 const get = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 

@@ -7,8 +7,8 @@ import { test } from 'node:test'
 import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
 import { within } from '@jobcast/testkit/within'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { IdentifyDeps } from '../../src/http/authenticate.ts'
-import { holdRequest } from '../../src/http/held-request.ts'
+import type { IdentifyDeps } from '../../src/http/access/authenticate.ts'
+import { holdRequest } from '../../src/http/connections/held-request.ts'
 import { errorText } from './assert-reply.ts'
 
 const clock = buildClock()

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isJsonType } from '../../src/http/json-type.ts'
+import { isJsonType } from '../../src/http/wire/json-type.ts'
 
 const cases: [string, boolean][] = [
   ['application/json', true],

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { openApiFile } from '../../generate/generate.ts'
-import { consolePages } from '../../src/http/console.ts'
+import { consolePages } from '../../src/http/pages/console.ts'
 import { openApp } from './open-app.ts'
 
 type Operation = { operationId: string; summary?: string; tags?: string[]; responses: Record<string, object> }

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
-import { isNestedTooDeep } from '../../src/domain/json-depth.ts'
-import { NestedTooDeep, NotJson, pickFields, TooLarge } from '../../src/http/pick-fields.ts'
+import { isNestedTooDeep } from '../../src/domain/common/json-depth.ts'
+import { NestedTooDeep, NotJson, pickFields, TooLarge } from '../../src/http/wire/pick-fields.ts'
 
 const wanted = { text: 'jobName', list: 'deviceIds', maxItems: 5, otherBytes: 1e9, bytesPerItem: 520 }
 const release = async () => undefined

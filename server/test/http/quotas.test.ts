@@ -8,7 +8,7 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
-import { noQuotas, type Quotas } from '../../src/domain/quotas.ts'
+import { noQuotas, type Quotas } from '../../src/domain/access/quotas.ts'
 
 function assertOver(reply: Reply, message: string): void {
   assert.deepEqual(reply.json, { code: 'J-912', message: `Quota exceeded: ${message}`, status: 409 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newSecretText } from '../../src/domain/secret-text.ts'
+import { newSecretText } from '../../src/domain/access/secret-text.ts'
 import { openApp } from './open-app.ts'
 
 test('a request is told with address, user agent and the id of its key, also of one that was refused', async (t) => {

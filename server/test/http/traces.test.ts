@@ -7,8 +7,8 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { connectAsync } from 'mqtt'
-import { readOtlp } from '../../src/otlp-settings.ts'
-import { readOrigins } from '../../src/read-origins.ts'
+import { readOtlp } from '../../src/config/otlp-settings.ts'
+import { readOrigins } from '../../src/config/read-origins.ts'
 
 type Span = {
   traceId: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { triggeredJson, triggeredPieces } from '../../src/http/triggered-json.ts'
+import { triggeredJson, triggeredPieces } from '../../src/http/wire/triggered-json.ts'
 
 const device = fc.record({
   deviceId: fc.string({ unit: 'binary' }),

@@ -5,7 +5,7 @@ import { lookup } from 'node:dns/promises'
 import { type TestContext, test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
-import { noQuotas } from '../../src/domain/quotas.ts'
+import { noQuotas } from '../../src/domain/access/quotas.ts'
 import { assertRefused } from './assert-reply.ts'
 
 const api = await openSharedServer({

@@ -8,7 +8,7 @@ import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { Webhook } from 'standardwebhooks'
-import { noQuotas } from '../../src/domain/quotas.ts'
+import { noQuotas } from '../../src/domain/access/quotas.ts'
 import { assertRefused } from './assert-reply.ts'
 
 const api = await openSharedServer({

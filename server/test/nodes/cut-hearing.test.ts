@@ -6,7 +6,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { within } from '@jobcast/testkit/within'
-import type { Hint } from '../../src/domain/ports/nodes.ts'
+import type { Hint } from '../../src/domain/common/ports/nodes.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { cutHearing } from './spawn-nodes.ts'
 

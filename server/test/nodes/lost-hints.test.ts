@@ -10,7 +10,7 @@ import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgr
 import { accepted } from '@jobcast/testkit/simulated-device'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { within } from '@jobcast/testkit/within'
-import { newSecretText } from '../../src/domain/secret-text.ts'
+import { newSecretText } from '../../src/domain/access/secret-text.ts'
 import { connectDevice, isNext } from './connected-device.ts'
 import { openDeafProxy } from './deaf-proxy.ts'
 import { openNodes } from './open-nodes.ts'

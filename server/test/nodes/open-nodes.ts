@@ -3,7 +3,7 @@
 import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import type { Ending } from '@jobcast/testkit/temporary-folder'
-import { newSecretText } from '../../src/domain/secret-text.ts'
+import { newSecretText } from '../../src/domain/access/secret-text.ts'
 
 export type OpenNodes = { databaseUrl: string; nodes: OpenServer[] }
 

@@ -8,7 +8,7 @@ import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { startProgram } from '@jobcast/testkit/spawn-server'
 import { type Ending, newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { newSecretText } from '../../src/domain/secret-text.ts'
+import { newSecretText } from '../../src/domain/access/secret-text.ts'
 
 /** Where callers and devices reach one. */
 export type Node = Api & { mqtt: string }

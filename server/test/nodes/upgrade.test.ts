@@ -10,7 +10,7 @@ import { openServer } from '@jobcast/testkit/open-server'
 import { execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { startProgram } from '@jobcast/testkit/spawn-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
-import { newSecretText } from '../../src/domain/secret-text.ts'
+import { newSecretText } from '../../src/domain/access/secret-text.ts'
 import { checkOutEarlier } from './earlier-program.ts'
 
 const deviceIds = ['kiosk-1', 'kiosk-2', 'kiosk-3']

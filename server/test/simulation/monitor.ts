@@ -1,7 +1,7 @@
 // Watches a simulation: devices get what waits for them, timers fire, and memory agrees with the disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { deviceText } from '../../src/domain/ports/device-link.ts'
+import { deviceText } from '../../src/domain/device/ports/device-link.ts'
 import { loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
 import type { ConnectedDevice, PollingDevice } from './simulated-devices.ts'
 import type { World } from './world.ts'

@@ -2,10 +2,10 @@
 
 import type { Execution, Transition } from '@jobcast/contract'
 import type { Parts } from '../../src/build-parts.ts'
-import { toWireEvent } from '../../src/domain/event.ts'
-import type { Slice, Sliced } from '../../src/domain/ports/slices.ts'
-import { viewRollouts } from '../../src/domain/view-rollout.ts'
-import { toExecution, toRun, toTransition } from '../../src/http/to-wire.ts'
+import type { Slice, Sliced } from '../../src/domain/common/ports/slices.ts'
+import { toWireEvent } from '../../src/domain/event/event.ts'
+import { viewRollouts } from '../../src/domain/rollout/view-rollout.ts'
+import { toExecution, toRun, toTransition } from '../../src/http/wire/to-wire.ts'
 import type { Final } from '../history/history.ts'
 import { startedAt } from './virtual-time.ts'
 

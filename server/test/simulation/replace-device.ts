@@ -1,9 +1,9 @@
 // Deletes a device, whatever it does, and creates it again; both until it is known to be done.
 
 import { ApiError } from '@jobcast/contract'
-import type { Caller } from '../../src/domain/caller.ts'
-import { deleteDevice, putDevice } from '../../src/domain/device.ts'
-import { deviceText } from '../../src/domain/ports/device-link.ts'
+import type { Caller } from '../../src/domain/access/caller.ts'
+import { deleteDevice, putDevice } from '../../src/domain/device/device.ts'
+import { deviceText } from '../../src/domain/device/ports/device-link.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { World } from './world.ts'
 

@@ -2,10 +2,10 @@
 // features need.
 
 import type { Random } from '@jobcast/testkit/seeded-random'
-import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
-import { putSchedule } from '../../src/domain/schedule.ts'
-import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
-import { putWindow } from '../../src/domain/window.ts'
+import { hashSecret, newSecretText } from '../../src/domain/access/secret-text.ts'
+import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
+import { putSchedule } from '../../src/domain/schedule/schedule.ts'
+import { putWindow } from '../../src/domain/window/window.ts'
 import { emptyContent } from '../store/store-under-test.ts'
 import type { CallerKey } from './simulated-callers.ts'
 import type { SimulatedNode } from './simulated-node.ts'

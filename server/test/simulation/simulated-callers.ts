@@ -1,12 +1,16 @@
 // Callers in simulated time: they trigger, cancel, wait for the end of runs, follow events, and one has its key revoked.
 
 import { ApiError, type JobcastEvent } from '@jobcast/contract'
-import type { Caller } from '../../src/domain/caller.ts'
-import { cancelRun } from '../../src/domain/cancel-run.ts'
-import { toWireEvent } from '../../src/domain/event.ts'
-import { followEvents } from '../../src/domain/follow-events.ts'
-import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
-import { isFinished, readRun } from '../../src/domain/read-execution.ts'
+import type { Caller } from '../../src/domain/access/caller.ts'
+import {
+  CommitUnknown,
+  StorageUnavailable,
+  TooMuchWaiting,
+} from '../../src/domain/common/ports/storage-errors.ts'
+import { toWireEvent } from '../../src/domain/event/event.ts'
+import { followEvents } from '../../src/domain/event/follow-events.ts'
+import { isFinished, readRun } from '../../src/domain/execution/read-execution.ts'
+import { cancelRun } from '../../src/domain/trigger/cancel-run.ts'
 import type { RecordedCall } from '../history/history.ts'
 import type { TriggerAnswer } from '../history/trigger-answer.ts'
 import { replaceDevice } from './replace-device.ts'

@@ -3,8 +3,8 @@
 
 import type { DeviceOperation } from '@jobcast/contract'
 import type { Random } from '@jobcast/testkit/seeded-random'
-import { DeviceError } from '../../src/domain/device-error.ts'
-import type { CloseReason, DeviceNotice, DeviceSession } from '../../src/domain/ports/device-link.ts'
+import type { CloseReason, DeviceNotice, DeviceSession } from '../../src/domain/device/ports/device-link.ts'
+import { DeviceError } from '../../src/domain/execution/device-error.ts'
 import { serveOperation } from '../../src/gateway/serve-operation.ts'
 import type { SimulatedNode } from './simulated-node.ts'
 import type { VirtualTime } from './virtual-time.ts'

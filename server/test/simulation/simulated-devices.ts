@@ -2,8 +2,8 @@
 // what they have done, as an agent does.
 
 import type { DeviceOperation } from '@jobcast/contract'
-import { deviceText } from '../../src/domain/ports/device-link.ts'
-import { waitForPending } from '../../src/domain/wait-for-pending.ts'
+import { deviceText } from '../../src/domain/device/ports/device-link.ts'
+import { waitForPending } from '../../src/domain/execution/wait-for-pending.ts'
 import { serveOperation } from '../../src/gateway/serve-operation.ts'
 import type { DeviceStep } from '../history/history.ts'
 import { type Answer, Broken, SimulatedConnection } from './simulated-connection.ts'

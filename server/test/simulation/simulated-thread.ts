@@ -1,7 +1,7 @@
 // A thread of the embedded store, in this process and in simulated time: it takes one question after the other, may be
 // slow, may fail, and may be gone before it answers.
 
-import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 type Operations = { [name: string]: (input: never) => unknown }

@@ -2,7 +2,7 @@
 // they let everything go on that waits for somebody.
 
 import { ApiError } from '@jobcast/contract'
-import type { Caller } from '../../src/domain/caller.ts'
+import type { Caller } from '../../src/domain/access/caller.ts'
 import {
   advanceRun,
   approveRun,
@@ -10,7 +10,7 @@ import {
   patchRun,
   pauseRun,
   resumeRun,
-} from '../../src/domain/change-rollout.ts'
+} from '../../src/domain/rollout/change-rollout.ts'
 import { rates } from '../history/pick-rollout.ts'
 import { NodeKilled, type SimulatedNode } from './simulated-node.ts'
 import type { Tenant } from './tenant.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
 import { HealthCheck } from '../../src/state/health-check.ts'
 
 test('all who ask share one look', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noQuotas } from '../../src/domain/quotas.ts'
+import { noQuotas } from '../../src/domain/access/quotas.ts'
 import { DailyOutput } from '../../src/state/daily-output.ts'
 import { QuotaCounts } from '../../src/state/quota-counts.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
+import { hashSecret, newSecretText } from '../../src/domain/access/secret-text.ts'
 import { RightSecrets } from '../../src/state/right-secrets.ts'
 
 test('only what was right is remembered, and what is remembered is still compared', () => {

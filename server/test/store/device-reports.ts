@@ -2,10 +2,14 @@
 
 import assert from 'node:assert/strict'
 import type { ReportedStatus } from '@jobcast/contract'
-import type { DeviceExecution, DeviceReport, ReportOutcome } from '../../src/domain/device-report.ts'
-import type { DeviceKey } from '../../src/domain/ports/devices.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import { noQuotas } from '../../src/domain/quotas.ts'
+import { noQuotas } from '../../src/domain/access/quotas.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type {
+  DeviceExecution,
+  DeviceReport,
+  ReportOutcome,
+} from '../../src/domain/execution/device-report.ts'
 import { momentAt, startedAt } from './store-under-test.ts'
 
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>

@@ -1,7 +1,7 @@
 // An enrollment, and a device that uses it.
 
 import { randomUUID } from 'node:crypto'
-import type { Enrolling, NewStoredEnrollment } from '../../src/domain/ports/enrollments.ts'
+import type { Enrolling, NewStoredEnrollment } from '../../src/domain/device/ports/enrollments.ts'
 import { startedAt } from './store-under-test.ts'
 
 export function newEnrollment(ownerNo: number, more: Partial<NewStoredEnrollment> = {}): NewStoredEnrollment {

@@ -1,9 +1,9 @@
 // Each step that the port has, so that each statement of a store is seen.
 
 import { type ExecState, execStates } from '@jobcast/contract'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { ExecutionFilter } from '../../src/domain/execution/ports/executions.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { schedulePut } from './exercise-schedules.ts'

@@ -1,9 +1,9 @@
 // Executions as a plain list in memory: what a store must answer, without what makes a store fast.
 
 import type { ExecState } from '@jobcast/contract'
-import { type ExecutionEvent, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { ExecutionFilter, Moved, StoredExecution } from '../../src/domain/ports/executions.ts'
-import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
+import { type ExecutionEvent, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
+import type { ExecutionFilter, Moved, StoredExecution } from '../../src/domain/execution/ports/executions.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/ports/triggers.ts'
 import { wayTo } from './store-under-test.ts'
 
 export class ExecutionModel {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
+import type { ExecutionFilter } from '../../src/domain/execution/ports/executions.ts'
 import { migrateDatabase, openDatabase } from '../../src/store/sqlite/database.ts'
 import { openNamedQueries } from '../../src/store/sqlite/named-queries.ts'
 import { prepareWrites } from '../../src/store/sqlite/operations.ts'

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import { reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   allExecutions,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import type { DeviceToken } from '../../src/domain/ports/devices.ts'
+import type { DeviceToken } from '../../src/domain/device/ports/devices.ts'
 import { devicePut, momentAt, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 
 function newToken(after = 0): DeviceToken {

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { deviceTag, jobTag, webhookTag } from '../../src/domain/entity-tag.ts'
-import type { StoredDevice } from '../../src/domain/ports/devices.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
+import { deviceTag, jobTag, webhookTag } from '../../src/domain/common/entity-tag.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { StoredDevice } from '../../src/domain/device/ports/devices.ts'
 import {
   allExecutions,
   createOne,

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Enrolling, StoredEnrollment } from '../../src/domain/ports/enrollments.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { Enrolling, StoredEnrollment } from '../../src/domain/device/ports/enrollments.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
   by,

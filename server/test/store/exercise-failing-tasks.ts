@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { ApiError } from '@jobcast/contract'
-import type { TaskKey } from '../../src/domain/ports/failing-tasks.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import { failingForMs, readFailing } from '../../src/domain/read-failing.ts'
+import type { TaskKey } from '../../src/domain/common/ports/failing-tasks.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import { failingForMs, readFailing } from '../../src/domain/common/read-failing.ts'
 import { FailingTasks } from '../../src/state/failing-tasks.ts'
 import { momentAt, type StoreUnderTest, startedAt } from './store-under-test.ts'
 

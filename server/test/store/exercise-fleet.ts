@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Flow } from '../../src/domain/ports/fleet.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Flow } from '../../src/domain/device/ports/fleet.ts'
 import {
   bringTo,
   createOne,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { StoredTransition } from '../../src/domain/ports/executions.ts'
+import type { StoredTransition } from '../../src/domain/execution/ports/executions.ts'
 import { output, report, reportDone, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

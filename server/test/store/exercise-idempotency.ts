@@ -5,8 +5,8 @@ import { hash } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Trigger } from '../../src/domain/ports/triggers.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Trigger } from '../../src/domain/trigger/ports/triggers.ts'
 import {
   allRuns,
   answered,

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { KeyRevocation, NewStoredApiKey } from '../../src/domain/ports/api-keys.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
+import type { KeyRevocation, NewStoredApiKey } from '../../src/domain/access/ports/api-keys.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
 import { newEnrollment } from './enrolling.ts'
 import { by, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 

@@ -6,7 +6,7 @@ import { type ExecState, execStates } from '@jobcast/contract'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import type { ExecutionFilter } from '../../src/domain/ports/executions.ts'
+import type { ExecutionFilter } from '../../src/domain/execution/ports/executions.ts'
 import { ExecutionModel } from './execution-model.ts'
 import {
   allExecutions,

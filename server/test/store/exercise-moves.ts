@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
-import { executionEvents, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { Moved } from '../../src/domain/ports/executions.ts'
+import { executionEvents, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
+import type { Moved } from '../../src/domain/execution/ports/executions.ts'
 import { unfinishedStates } from './execution-model.ts'
 import {
   allExecutions,

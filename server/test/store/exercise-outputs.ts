@@ -6,7 +6,7 @@ import { execStates } from '@jobcast/contract'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
 import fc from 'fast-check'
-import { isTerminal } from '../../src/domain/execution.ts'
+import { isTerminal } from '../../src/domain/execution/execution.ts'
 import { output, report, startedBy, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

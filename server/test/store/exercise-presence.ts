@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { Transport } from '../../src/domain/ports/presence.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Transport } from '../../src/domain/device/ports/presence.ts'
 import {
   devicePut,
   momentAt,

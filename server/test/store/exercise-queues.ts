@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { shownPending } from '@jobcast/contract'
 import { testSize } from '@jobcast/testkit/test-size'
-import type { DeviceQueue } from '../../src/domain/device-report.ts'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { DeviceKey } from '../../src/domain/ports/devices.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceQueue } from '../../src/domain/execution/device-report.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { CountedQuota } from '../../src/domain/ports/quota-counts.ts'
+import type { CountedQuota } from '../../src/domain/access/ports/quota-counts.ts'
 import { newEnrollment } from './enrolling.ts'
 import {
   allExecutions,

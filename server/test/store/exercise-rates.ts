@@ -1,12 +1,12 @@
-// Every rate is released on every store: what the rule decides (test/domain/pace-release.test.ts) can be written.
+// Every rate is released on every store: what the rule decides (test/domain/rollout/pace-release.test.ts) can be written.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Rollout } from '@jobcast/contract'
 import { testSize } from '@jobcast/testkit/test-size'
 import { RolloutTicker } from '../../src/dispatch/rollout-ticker.ts'
-import type { DeviceLink } from '../../src/domain/ports/device-link.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { DeviceLink } from '../../src/domain/device/ports/device-link.ts'
 import { ChangeSignal } from '../../src/state/change-signal.ts'
 import { WaveCounts } from '../../src/state/wave-counts.ts'
 import {

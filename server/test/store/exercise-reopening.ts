@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
-import type { Slice } from '../../src/domain/ports/slices.ts'
-import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
 import {
   allExecutions,
   allRuns,

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates, reportedStatuses } from '@jobcast/contract'
-import type { DeviceReport } from '../../src/domain/device-report.ts'
-import { eventOf, isTerminal, nextState } from '../../src/domain/execution.ts'
-import type { DeviceKey } from '../../src/domain/ports/devices.ts'
-import { recordStamped, type StampDeps } from '../../src/domain/stamp-reports.ts'
+import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceReport } from '../../src/domain/execution/device-report.ts'
+import { eventOf, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
+import { recordStamped, type StampDeps } from '../../src/domain/execution/stamp-reports.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

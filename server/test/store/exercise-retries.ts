@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type RetriedState, retriedStates } from '@jobcast/contract'
-import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
+import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

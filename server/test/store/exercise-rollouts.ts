@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { DeviceKey } from '../../src/domain/ports/devices.ts'
-import type { RolloutChange, StoredRollout } from '../../src/domain/ports/rollouts.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import type { LaunchedRun, TriggerPlan } from '../../src/domain/ports/triggers.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { RolloutChange, StoredRollout } from '../../src/domain/rollout/ports/rollouts.ts'
+import type { LaunchedRun, TriggerPlan } from '../../src/domain/trigger/ports/triggers.ts'
 import { assertUnknown, output, report, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

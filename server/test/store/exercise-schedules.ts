@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { SchedulePut, StoredSchedule } from '../../src/domain/ports/schedules.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { SchedulePut, StoredSchedule } from '../../src/domain/schedule/ports/schedules.ts'
 import {
   createOne,
   devicePut,

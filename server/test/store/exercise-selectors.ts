@@ -6,7 +6,7 @@ import { matchesSelector, parseSelector, type SelectableDevice } from '@jobcast/
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { devices, selectors, toText } from '../../../contract/test/random-selector.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
 import {
   devicePut,
   momentAt,

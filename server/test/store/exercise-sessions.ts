@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { StoredSession } from '../../src/domain/ports/sessions.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
+import type { StoredSession } from '../../src/domain/access/ports/sessions.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
 import { by, readAll, type StoreUnderTest, seedOwner, startedAt, unknownMaker } from './store-under-test.ts'
 
 export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest): Promise<void> {

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import type { Flow } from '../../src/domain/ports/fleet.ts'
-import type { Slice } from '../../src/domain/ports/slices.ts'
-import type { StatsQuestion } from '../../src/domain/ports/stats.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Flow } from '../../src/domain/device/ports/fleet.ts'
+import type { StatsQuestion } from '../../src/domain/device/ports/stats.ts'
 import {
   bringTo,
   createOne,

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { DeliveryState } from '@jobcast/contract'
-import type { Slice } from '../../src/domain/ports/slices.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import type { AttemptResult, StoredDelivery, StoredWebhook } from '../../src/domain/ports/webhooks.ts'
+import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { AttemptResult, StoredDelivery, StoredWebhook } from '../../src/domain/webhook/ports/webhooks.ts'
 import { by, devicePut, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 import { attemptAt, createWebhook, day, progressOf, resultOf, webhookPut } from './webhook-steps.ts'
 

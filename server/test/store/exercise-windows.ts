@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { writeOpenZones } from '../../src/domain/open-zones.ts'
-import type { DeviceKey } from '../../src/domain/ports/devices.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import type { WindowPut } from '../../src/domain/ports/windows.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import { writeOpenZones } from '../../src/domain/window/open-zones.ts'
+import type { WindowPut } from '../../src/domain/window/ports/windows.ts'
 import { assertUnknown, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import { schedulePut } from './exercise-schedules.ts'
 import {

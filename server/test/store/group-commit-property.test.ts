@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/common/ports/storage-errors.ts'
 import { GroupCommit } from '../../src/store/group-commit.ts'
 
 const item = fc.record({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../src/domain/common/ports/storage-errors.ts'
 import { GroupCommit, type GroupCommitOptions } from '../../src/store/group-commit.ts'
 
 type SentCommit = { items: number[]; succeed(): void; fail(error: Error): void }

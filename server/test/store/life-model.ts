@@ -1,6 +1,7 @@
 // Executions of one owner as a plain list in memory, with the clocks, retries and histories that a store keeps of them.
 
-import type { DeviceExecution, ReportOutcome } from '../../src/domain/device-report.ts'
+import { type SteadyInstant, steadyInstant } from '../../src/domain/common/instants.ts'
+import type { DeviceExecution, ReportOutcome } from '../../src/domain/execution/device-report.ts'
 import {
   afterEvent,
   afterRetryDelay,
@@ -12,14 +13,13 @@ import {
   type Moment,
   type StepTimeout,
   timesOutAt,
-} from '../../src/domain/execution.ts'
-import { type SteadyInstant, steadyInstant } from '../../src/domain/instants.ts'
-import { judgeReport } from '../../src/domain/judge-report.ts'
-import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/ports/executions.ts'
-import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
-import type { LaunchedRun } from '../../src/domain/ports/triggers.ts'
-import { reasonOf } from '../../src/domain/reported-reason.ts'
-import { reportMark, withSeen } from '../../src/domain/seen-reports.ts'
+} from '../../src/domain/execution/execution.ts'
+import { judgeReport } from '../../src/domain/execution/judge-report.ts'
+import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/execution/ports/executions.ts'
+import { reasonOf } from '../../src/domain/execution/reported-reason.ts'
+import { reportMark, withSeen } from '../../src/domain/execution/seen-reports.ts'
+import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/ports/triggers.ts'
 import type { Update } from './device-reports.ts'
 
 type Brought = Partial<Pick<Update, 'statusDetails' | 'result'>> & {

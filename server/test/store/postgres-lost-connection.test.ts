@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
-import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
 import { Database } from '../../src/store/postgres/database.ts'
 
 const ready = Buffer.from('Z\0\0\0\x05I')

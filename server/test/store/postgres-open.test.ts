@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
-import { StorageUnavailable } from '../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { migratePostgres } from '../../src/store/postgres/migrate-database.ts'
 import { openPostgresStore, postgresMigrations } from '../../src/store/postgres/postgres-store.ts'

@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 

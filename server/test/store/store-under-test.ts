@@ -4,21 +4,21 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import type { ExecState } from '@jobcast/contract'
-import type { DeviceQueue } from '../../src/domain/device-report.ts'
-import type { ExecutionEvent, Moment } from '../../src/domain/execution.ts'
-import { steadyInstant } from '../../src/domain/instants.ts'
-import type { DeviceKey } from '../../src/domain/ports/devices.ts'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { Slice, Sliced } from '../../src/domain/common/ports/slices.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
+import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceQueue } from '../../src/domain/execution/device-report.ts'
+import type { ExecutionEvent, Moment } from '../../src/domain/execution/execution.ts'
 import type {
   ExecutionFilter,
   ExecutionMove,
   Moved,
   StoredExecution,
-} from '../../src/domain/ports/executions.ts'
-import type { StoredJobContent } from '../../src/domain/ports/jobs.ts'
-import type { StoredRun } from '../../src/domain/ports/runs.ts'
-import type { Slice, Sliced } from '../../src/domain/ports/slices.ts'
-import type { Store } from '../../src/domain/ports/store.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/ports/triggers.ts'
+} from '../../src/domain/execution/ports/executions.ts'
+import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
+import type { StoredRun } from '../../src/domain/trigger/ports/runs.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/trigger/ports/triggers.ts'
 
 export type StoreUnderTest = {
   /** The one that is open now. */

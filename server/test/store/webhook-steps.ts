@@ -1,14 +1,14 @@
 // A webhook as it is given to a store, and the results of attempts.
 
 import assert from 'node:assert/strict'
-import type { Store } from '../../src/domain/ports/store.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
 import type {
   AttemptResult,
   StoredAttempt,
   StoredWebhook,
   WebhookProgress,
   WebhookPut,
-} from '../../src/domain/ports/webhooks.ts'
+} from '../../src/domain/webhook/ports/webhooks.ts'
 import { startedAt } from './store-under-test.ts'
 
 export const day = 24 * 60 * 60_000

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { hashSecret, newSecretText } from '../../src/domain/secret-text.ts'
+import { hashSecret, newSecretText } from '../../src/domain/access/secret-text.ts'
 
 /** The server must not run. Gives the token of each device. */
 export function seedTokens(dataFolder: string, deviceIds: readonly string[]): Map<string, string> {

@@ -1,12 +1,12 @@
 // This node's membership in the cluster: it sends heartbeats, reacts to the hints of other nodes, and polls for what a
 // lost hint would have announced.
 
-import { deviceText } from '../../domain/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import type { Hint, Nodes } from '../../domain/ports/nodes.ts'
-import type { RunPart } from '../../domain/ports/rollouts.ts'
-import type { Store } from '../../domain/ports/store.ts'
-import type { CredentialChanges } from '../../domain/sign-in.ts'
+import type { CredentialChanges } from '../../domain/access/sign-in.ts'
+import type { Hint, Nodes } from '../../domain/common/ports/nodes.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import { deviceText } from '../../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import type { RunPart } from '../../domain/rollout/ports/rollouts.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Documents } from '../../state/documents.ts'
 import type { FleetHistory } from '../../state/fleet-history.ts'

@@ -1,9 +1,9 @@
 // The port to connected devices in a cluster: a device that is not connected here may be connected to another node.
 
-import { type DeviceLink, keyOf } from '../../domain/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import type { Nodes } from '../../domain/ports/nodes.ts'
-import type { WebhookLink } from '../../domain/webhook.ts'
+import type { Nodes } from '../../domain/common/ports/nodes.ts'
+import { type DeviceLink, keyOf } from '../../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import type { WebhookLink } from '../../domain/webhook/webhook.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 
 /** For a larger run, the hint carries only the run id, and other nodes read its devices from the store. */

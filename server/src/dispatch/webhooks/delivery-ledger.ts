@@ -6,7 +6,7 @@ import type {
   StoredAttempt,
   StoredWebhook,
   WebhookProgress,
-} from '../../domain/ports/webhooks.ts'
+} from '../../domain/webhook/ports/webhooks.ts'
 import type { ProgressSource, ProgressWriter } from './progress-writer.ts'
 import type { Entry } from './subject-queues.ts'
 

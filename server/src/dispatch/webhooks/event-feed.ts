@@ -1,9 +1,9 @@
 // The events that a webhook has yet to deliver, read from the event log starting at its cursor.
 
-import type { StoredEvent } from '../../domain/event.ts'
-import type { Store } from '../../domain/ports/store.ts'
-import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
-import { filterOf } from '../../domain/webhook.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import type { StoredEvent } from '../../domain/event/event.ts'
+import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
+import { filterOf } from '../../domain/webhook/webhook.ts'
 
 export type FeedDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried'>

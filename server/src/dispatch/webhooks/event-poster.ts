@@ -4,7 +4,7 @@ import { type LookupAddress, lookup } from 'node:dns'
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { IsAllowedAddress } from '../../domain/allowed-address.ts'
+import type { IsAllowedAddress } from '../../domain/webhook/allowed-address.ts'
 import type { Message } from './sign-event.ts'
 
 /**

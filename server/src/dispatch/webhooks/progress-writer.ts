@@ -1,6 +1,6 @@
 // Writes the progress of webhooks to the store. Progress marked during a write goes into the next one.
 
-import type { WebhookProgress, WebhookStore } from '../../domain/ports/webhooks.ts'
+import type { WebhookProgress, WebhookStore } from '../../domain/webhook/ports/webhooks.ts'
 import type { Clock } from './clock.ts'
 
 export type ProgressSource = {

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ApiError, type TestEvent, type WebhookTestResult } from '@jobcast/contract'
-import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
+import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { type Answer, shownMs } from './event-poster.ts'

@@ -1,8 +1,8 @@
 // The request for an event, signed as Standard Webhooks says.
 
-import { type StoredEvent, toWireEvent } from '../../domain/event.ts'
-import type { StoredWebhook } from '../../domain/ports/webhooks.ts'
-import { eventMessageId, signWebhook, type WebhookMessage } from '../../domain/sign-webhook.ts'
+import { type StoredEvent, toWireEvent } from '../../domain/event/event.ts'
+import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
+import { eventMessageId, signWebhook, type WebhookMessage } from '../../domain/webhook/sign-webhook.ts'
 
 export type Message = { url: string; headers: Record<string, string>; body: string }
 

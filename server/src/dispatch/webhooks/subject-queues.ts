@@ -1,7 +1,7 @@
 // Events to be delivered to one receiver, one queue per subject. Events of a subject are sent in order, each once the
 // one before it was accepted or given up; subjects do not wait for each other.
 
-import type { StoredEvent } from '../../domain/event.ts'
+import type { StoredEvent } from '../../domain/event/event.ts'
 
 export type Entry = {
   readonly eventId: number

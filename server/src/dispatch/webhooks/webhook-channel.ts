@@ -2,9 +2,9 @@
 // Its memory can be lost at any time: the stored cursor and delivery log say where to continue.
 
 import type { PauseReason } from '@jobcast/contract'
-import { type StoredEvent, subjectOf } from '../../domain/event.ts'
-import type { Store } from '../../domain/ports/store.ts'
-import type { StoredAttempt, StoredWebhook } from '../../domain/ports/webhooks.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import { type StoredEvent, subjectOf } from '../../domain/event/event.ts'
+import type { StoredAttempt, StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'

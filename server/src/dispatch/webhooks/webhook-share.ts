@@ -2,7 +2,7 @@
 // Nodes may briefly disagree on who is alive, so a node must also hold the webhook's lock before it sends.
 
 import { hash } from 'node:crypto'
-import type { Beat, Nodes } from '../../domain/ports/nodes.ts'
+import type { Beat, Nodes } from '../../domain/common/ports/nodes.ts'
 
 /** Shorter than the time after which other nodes remove a stalled node. */
 const validForMs = 8000

@@ -13,7 +13,7 @@ import { signInDevices } from './sign-in-device.ts'
 export function addHttpGateway(app: GatewayApp, deps: HttpGatewayDeps): void {
   app.register(
     async (gateway: GatewayApp) => {
-      // Schemas only describe. What devices send is validated more leniently, by domain/device-request.ts.
+      // Schemas only describe. What devices send is validated more leniently, by domain/execution/device-request.ts.
       gateway.setValidatorCompiler(() => () => true)
       answerWithErrors(gateway, deps.tell)
       signInDevices(gateway, deps)

@@ -1,8 +1,8 @@
 // A device exchanges an enrollment token for a token of its own.
 
 import type { FastifyRequest } from 'fastify'
-import { parseEnroll } from '../../domain/device-request.ts'
-import { enrollDevice, openEnrollment, type ShownEnrollment } from '../../domain/enroll-device.ts'
+import { enrollDevice, openEnrollment, type ShownEnrollment } from '../../domain/device/enroll-device.ts'
+import { parseEnroll } from '../../domain/execution/device-request.ts'
 import { describeEnroll } from './described.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { conflict, unauthorized } from './refusal.ts'

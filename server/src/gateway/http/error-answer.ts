@@ -3,8 +3,12 @@
 
 import { ApiError, deviceErrors } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DeviceError } from '../../domain/device-error.ts'
-import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import {
+  CommitUnknown,
+  StorageUnavailable,
+  TooMuchWaiting,
+} from '../../domain/common/ports/storage-errors.ts'
+import { DeviceError } from '../../domain/execution/device-error.ts'
 import type { Tell } from '../../observe/events.ts'
 import { toExecutionState } from '../to-device.ts'
 import type { GatewayApp } from './gateway-app.ts'

@@ -8,10 +8,10 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import type { EnrollDeps, ShownEnrollment } from '../../domain/enroll-device.ts'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import type { SignInDeps } from '../../domain/sign-in.ts'
-import type { PendingDeps } from '../../domain/wait-for-pending.ts'
+import type { SignInDeps } from '../../domain/access/sign-in.ts'
+import type { EnrollDeps, ShownEnrollment } from '../../domain/device/enroll-device.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import type { PendingDeps } from '../../domain/execution/wait-for-pending.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Deliveries } from '../../state/deliveries.ts'

@@ -1,7 +1,7 @@
 // Bodies are read as bytes whatever their Content-Type: many devices send JSON with the type their library happens to set.
 
 import type { FastifyRequest } from 'fastify'
-import { parsePayload } from '../../domain/device-request.ts'
+import { parsePayload } from '../../domain/execution/device-request.ts'
 import type { GatewayApp } from './gateway-app.ts'
 import { wrongEncoding } from './refusal.ts'
 

@@ -2,7 +2,7 @@
 
 import type { DeviceOperation } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { waitForPending } from '../../domain/wait-for-pending.ts'
+import { waitForPending } from '../../domain/execution/wait-for-pending.ts'
 import { serveOperation } from '../serve-operation.ts'
 import {
   describeAttributes,

@@ -1,9 +1,9 @@
 // Device token -> device, before the body is read. API keys are not accepted here.
 
 import type { FastifyRequest } from 'fastify'
-import { deviceText } from '../../domain/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import { signInByToken } from '../../domain/sign-in.ts'
+import { signInByToken } from '../../domain/access/sign-in.ts'
+import { deviceText } from '../../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import { addressGroup } from '../../limits/address-group.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'

@@ -1,8 +1,8 @@
 // One connection from its first byte to its last: splits input into packets for the current phase, pauses the network
 // while the phase accepts no more, and enforces deadlines.
 
-import type { BothClocks } from '../../domain/instants.ts'
-import type { Transport } from '../../domain/ports/presence.ts'
+import type { BothClocks } from '../../domain/common/instants.ts'
+import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { Frames } from './frames.ts'

@@ -1,7 +1,7 @@
 // All connections of the listener. Once a second each checks its deadlines: a timer per connection, reset by every
 // packet, would cost more than the packets do at 20,000 connections.
 
-import type { BothClocks } from '../../domain/instants.ts'
+import type { BothClocks } from '../../domain/common/instants.ts'
 import type { Tell } from '../../observe/events.ts'
 import { Connection, type ConnectionContext, type Peer } from './connection.ts'
 import { Handshake, type HandshakeDeps } from './handshake.ts'

@@ -1,9 +1,9 @@
 // The first phase of a connection: one CONNECT, then the sign-in.
 
-import type { SteadyInstant } from '../../domain/instants.ts'
-import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
-import { mayHoldSecret } from '../../domain/secret-text.ts'
-import type { SignedInDevice, SignInDeps } from '../../domain/sign-in.ts'
+import { mayHoldSecret } from '../../domain/access/secret-text.ts'
+import type { SignedInDevice, SignInDeps } from '../../domain/access/sign-in.ts'
+import type { SteadyInstant } from '../../domain/common/instants.ts'
+import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import { addressGroup } from '../../limits/address-group.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
 import { beforeConnect } from './frame-rules.ts'

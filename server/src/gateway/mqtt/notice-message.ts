@@ -1,5 +1,5 @@
-import type { Moment } from '../../domain/execution.ts'
-import type { DeviceNotice } from '../../domain/ports/device-link.ts'
+import type { DeviceNotice } from '../../domain/device/ports/device-link.ts'
+import type { Moment } from '../../domain/execution/execution.ts'
 import { cancelJson, notifyJson, notifyNextJson } from '../to-device.ts'
 
 /** The part after the device's prefix. */

@@ -1,7 +1,7 @@
 // Packets to one device, as texts with a character for each byte, within its maximum packet size and its limit of unacknowledged publishes.
 
 import type { Packet } from 'mqtt-packet'
-import type { SteadyInstant } from '../../domain/instants.ts'
+import type { SteadyInstant } from '../../domain/common/instants.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { encodePublish } from './encode-publish.ts'
 import { encodePacket, encodePuback, pingresp } from './packets.ts'

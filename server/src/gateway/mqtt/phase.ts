@@ -1,5 +1,5 @@
-import type { SteadyInstant } from '../../domain/instants.ts'
-import type { Transport } from '../../domain/ports/presence.ts'
+import type { SteadyInstant } from '../../domain/common/instants.ts'
+import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { ByteStream } from './byte-stream.ts'
 import type { FrameRules } from './frames.ts'
 import type { Reason } from './reason.ts'

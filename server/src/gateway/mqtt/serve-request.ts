@@ -1,11 +1,15 @@
 // One published request: its answer and its acknowledgement.
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
-import { DeviceError } from '../../domain/device-error.ts'
-import { clientTokenOf, parsePayload } from '../../domain/device-request.ts'
-import type { SeenQueue } from '../../domain/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import { CommitUnknown, StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import {
+  CommitUnknown,
+  StorageUnavailable,
+  TooMuchWaiting,
+} from '../../domain/common/ports/storage-errors.ts'
+import type { SeenQueue } from '../../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import { DeviceError } from '../../domain/execution/device-error.ts'
+import { clientTokenOf, parsePayload } from '../../domain/execution/device-request.ts'
 import type { Tell } from '../../observe/events.ts'
 import { type GatewayDeps, type Served, serveOperation } from '../serve-operation.ts'
 import { rejectionJson } from '../to-device.ts'

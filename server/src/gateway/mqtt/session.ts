@@ -1,7 +1,8 @@
 // The session of a signed-in device: its notices, its requests, and its end.
 
 import type { IPubackPacket } from 'mqtt-packet'
-import type { SteadyInstant } from '../../domain/instants.ts'
+import type { SignedInDevice } from '../../domain/access/sign-in.ts'
+import type { SteadyInstant } from '../../domain/common/instants.ts'
 import {
   type CloseReason,
   type DeviceNotice,
@@ -9,9 +10,8 @@ import {
   type DeviceSessions,
   deviceText,
   type SeenQueue,
-} from '../../domain/ports/device-link.ts'
-import type { Transport } from '../../domain/ports/presence.ts'
-import type { SignedInDevice } from '../../domain/sign-in.ts'
+} from '../../domain/device/ports/device-link.ts'
+import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import { acceptance, type ConnectTerms } from './connect-terms.ts'
 import { afterConnect } from './frame-rules.ts'

@@ -4,7 +4,7 @@ import {
   type SignInDeps,
   signInByCertificate,
   signInByToken,
-} from '../../domain/sign-in.ts'
+} from '../../domain/access/sign-in.ts'
 
 /** Subject of a trusted certificate. */
 export type CertificateSubject = {

@@ -1,6 +1,6 @@
 // The subscriptions of a device, all inside its own topic tree. Filters are stored without the common prefix.
 
-import type { DeviceNotice, DeviceSession } from '../../domain/ports/device-link.ts'
+import type { DeviceNotice, DeviceSession } from '../../domain/device/ports/device-link.ts'
 import { noticeTopic } from './notice-message.ts'
 import type { Reason } from './reason.ts'
 import { isPattern, isWellFormed, matches } from './topic-filter.ts'

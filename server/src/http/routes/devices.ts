@@ -10,21 +10,27 @@ import {
   DeviceParams,
   DeviceQuery,
 } from '@jobcast/contract'
-import { type DeviceDeps, deleteDevice, getDevice, listDevices, putDevice } from '../../domain/device.ts'
+import { deviceTag } from '../../domain/common/entity-tag.ts'
+import {
+  type DeviceDeps,
+  deleteDevice,
+  getDevice,
+  listDevices,
+  putDevice,
+} from '../../domain/device/device.ts'
 import {
   allowDeviceCertificate,
   createDeviceCredential,
   revokeDeviceCredential,
-} from '../../domain/device-credential.ts'
-import { deviceTag } from '../../domain/entity-tag.ts'
-import { countDevices, readSelector } from '../../domain/selector.ts'
+} from '../../domain/device/device-credential.ts'
+import { countDevices, readSelector } from '../../domain/selector/selector.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { emptyBodyAsObject } from '../empty-body.ts'
-import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
-import { noContent } from '../openapi.ts'
-import { toDevice } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { emptyBodyAsObject } from '../wire/empty-body.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
+import { toDevice } from '../wire/to-wire.ts'
 
 const url = '/job/api/devices/:deviceId'
 

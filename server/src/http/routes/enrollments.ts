@@ -12,13 +12,13 @@ import {
   type EnrollmentDeps,
   listEnrollments,
   revokeEnrollment,
-} from '../../domain/enrollment.ts'
+} from '../../domain/device/enrollment.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { emptyBodyAsObject } from '../empty-body.ts'
-import { noContent } from '../openapi.ts'
-import { toEnrollment } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { emptyBodyAsObject } from '../wire/empty-body.ts'
+import { toEnrollment } from '../wire/to-wire.ts'
 
 const url = '/job/api/enrollments'
 

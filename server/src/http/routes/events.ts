@@ -3,14 +3,14 @@
 import { Readable } from 'node:stream'
 import { EventQuery, JobcastEvent, mustBe, parseInstant } from '@jobcast/contract'
 import Type from 'typebox'
-import { toWireEvent } from '../../domain/event.ts'
-import { type EventBatch, type FollowEventsDeps, followEvents } from '../../domain/follow-events.ts'
+import { toWireEvent } from '../../domain/event/event.ts'
+import { type EventBatch, type FollowEventsDeps, followEvents } from '../../domain/event/follow-events.ts'
 import type { Tell } from '../../observe/events.ts'
+import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf, type IdentifyDeps } from '../authenticate.ts'
-import { countStream, type StreamDeps } from '../count-stream.ts'
-import { holdRequest } from '../held-request.ts'
-import { tellStreamErrors } from '../stream-errors.ts'
+import { countStream, type StreamDeps } from '../connections/count-stream.ts'
+import { holdRequest } from '../connections/held-request.ts'
+import { tellStreamErrors } from '../wire/stream-errors.ts'
 
 const Stream = Type.Unsafe<Readable>({
   type: 'string',

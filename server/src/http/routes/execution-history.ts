@@ -1,11 +1,11 @@
 // The history of an execution, and why it is in its current state.
 
 import { ExecutionParams, Explanation, History } from '@jobcast/contract'
-import { type ExplainDeps, explainExecution } from '../../domain/explain-execution.ts'
-import { notFound } from '../../domain/not-found.ts'
+import { notFound } from '../../domain/common/not-found.ts'
+import { type ExplainDeps, explainExecution } from '../../domain/execution/explain-execution.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { toExplanation, toTransition } from '../to-wire.ts'
+import { toExplanation, toTransition } from '../wire/to-wire.ts'
 
 const url = '/job/api/executions/:jobExecutionId'
 

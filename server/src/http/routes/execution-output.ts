@@ -3,13 +3,13 @@
 import { Readable } from 'node:stream'
 import { ExecutionParams, OutputQuery } from '@jobcast/contract'
 import Type from 'typebox'
-import { type ReadOutputDeps, readOutput } from '../../domain/read-output.ts'
+import { type ReadOutputDeps, readOutput } from '../../domain/execution/read-output.ts'
 import type { Tell } from '../../observe/events.ts'
+import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf, type IdentifyDeps } from '../authenticate.ts'
-import { countStream, type StreamDeps } from '../count-stream.ts'
-import { holdRequest } from '../held-request.ts'
-import { tellStreamErrors } from '../stream-errors.ts'
+import { countStream, type StreamDeps } from '../connections/count-stream.ts'
+import { holdRequest } from '../connections/held-request.ts'
+import { tellStreamErrors } from '../wire/stream-errors.ts'
 
 /** TCP keep-alive finds followers whose machine is gone. */
 const keepAliveMs = 30_000

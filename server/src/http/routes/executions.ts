@@ -9,17 +9,17 @@ import {
   JobDocument,
   WaitQuery,
 } from '@jobcast/contract'
-import { type CancelDeps, cancelExecution } from '../../domain/cancel-execution.ts'
-import type { ExecutionFilter } from '../../domain/ports/executions.ts'
-import { type ReadDocumentDeps, readDocument } from '../../domain/read-document.ts'
-import { type ReadDeps, readExecution } from '../../domain/read-execution.ts'
+import { type CancelDeps, cancelExecution } from '../../domain/execution/cancel-execution.ts'
+import type { ExecutionFilter } from '../../domain/execution/ports/executions.ts'
+import { type ReadDocumentDeps, readDocument } from '../../domain/execution/read-document.ts'
+import { type ReadDeps, readExecution } from '../../domain/execution/read-execution.ts'
+import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf, type IdentifyDeps } from '../authenticate.ts'
-import { numberSlice, toPage } from '../cursor.ts'
-import { emptyBodyAsObject } from '../empty-body.ts'
-import { holdRequest } from '../held-request.ts'
-import { stateAndTimes } from '../list-filter.ts'
-import { toExecution } from '../to-wire.ts'
+import { holdRequest } from '../connections/held-request.ts'
+import { numberSlice, toPage } from '../wire/cursor.ts'
+import { emptyBodyAsObject } from '../wire/empty-body.ts'
+import { stateAndTimes } from '../wire/list-filter.ts'
+import { toExecution } from '../wire/to-wire.ts'
 
 export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDeps & ReadDocumentDeps): void {
   app.route({

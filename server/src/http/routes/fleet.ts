@@ -1,13 +1,13 @@
 // Fleet overview.
 
 import { Fleet, FleetDevicePage, FleetDeviceQuery, FleetGroupQuery, FleetGroups } from '@jobcast/contract'
-import { type FleetDeps, readFleet } from '../../domain/read-fleet.ts'
+import { type FleetDeps, readFleet } from '../../domain/device/read-fleet.ts'
 import type { FleetGroupsReader } from '../../state/fleet-groups.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { toFleetGroups } from '../stats-to-wire.ts'
-import { toFleet, toFleetDevice } from '../to-wire.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { toFleetGroups } from '../wire/stats-to-wire.ts'
+import { toFleet, toFleetDevice } from '../wire/to-wire.ts'
 
 export type FleetRouteDeps = FleetDeps & { fleetGroups: FleetGroupsReader }
 

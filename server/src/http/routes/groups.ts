@@ -1,12 +1,12 @@
 // Groups: named selectors.
 
 import { Group, GroupContent, GroupPage, GroupParams, PageQuery } from '@jobcast/contract'
-import { deleteGroup, getGroup, putGroup, type SelectorDeps } from '../../domain/selector.ts'
+import { deleteGroup, getGroup, putGroup, type SelectorDeps } from '../../domain/selector/selector.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { noContent } from '../openapi.ts'
-import { toGroup } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { toGroup } from '../wire/to-wire.ts'
 
 const url = '/job/api/groups/:groupName'
 

@@ -3,19 +3,19 @@
 import { Readable } from 'node:stream'
 import { ApiError, DeviceContent, ImportResult, NewDeviceId } from '@jobcast/contract'
 import Type from 'typebox'
-import type { DeviceDeps } from '../../domain/device.ts'
+import type { DeviceDeps } from '../../domain/device/device.ts'
 import {
   type ImportedDevice,
   type ImportLine,
   importDevices,
   maxImported,
-} from '../../domain/import-devices.ts'
+} from '../../domain/device/import-devices.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { parseBody } from '../json-body.ts'
-import { type Line, readLines } from '../read-lines.ts'
-import { buildValidator } from '../validation.ts'
-import { toValidationError } from '../validation-error.ts'
+import { parseBody } from '../wire/json-body.ts'
+import { type Line, readLines } from '../wire/read-lines.ts'
+import { buildValidator } from '../wire/validation.ts'
+import { toValidationError } from '../wire/validation-error.ts'
 
 const maxBytes = 64 * 1024 * 1024
 /** So many are on their way to the store at once. */

@@ -1,15 +1,15 @@
 // Versions of jobs.
 
 import { Job, JobParams, JobVersion, JobVersionPage, JobVersionParams, PageQuery } from '@jobcast/contract'
-import { jobTag } from '../../domain/entity-tag.ts'
-import type { JobDeps } from '../../domain/job.ts'
-import { getJobVersion, listJobVersions, restoreJobVersion } from '../../domain/job-versions.ts'
-import { readKeyNames } from '../../domain/key-names.ts'
+import { readKeyNames } from '../../domain/access/key-names.ts'
+import { jobTag } from '../../domain/common/entity-tag.ts'
+import type { JobDeps } from '../../domain/job/job.ts'
+import { getJobVersion, listJobVersions, restoreJobVersion } from '../../domain/job/job-versions.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { numberSlice, toPage } from '../cursor.ts'
-import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
-import { toJob, toJobVersion } from '../to-wire.ts'
+import { numberSlice, toPage } from '../wire/cursor.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
+import { toJob, toJobVersion } from '../wire/to-wire.ts'
 
 const url = '/job/api/jobs/:jobName/versions'
 /** Of the column. */

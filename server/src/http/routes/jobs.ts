@@ -1,15 +1,15 @@
 // Jobs.
 
 import { Job, JobContent, JobPage, JobParams, PageQuery } from '@jobcast/contract'
-import { jobTag } from '../../domain/entity-tag.ts'
-import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job.ts'
+import { jobTag } from '../../domain/common/entity-tag.ts'
+import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job/job.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { emptyBodyAsObject } from '../empty-body.ts'
-import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
-import { noContent } from '../openapi.ts'
-import { toJob } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { emptyBodyAsObject } from '../wire/empty-body.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
+import { toJob } from '../wire/to-wire.ts'
 
 const url = '/job/api/jobs/:jobName'
 

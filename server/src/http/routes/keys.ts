@@ -21,15 +21,15 @@ import {
   listApiKeys,
   readOwnKey,
   revokeApiKey,
-} from '../../domain/api-key.ts'
-import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
-import type { QuotaDeps } from '../../domain/within-quota.ts'
+} from '../../domain/access/api-key.ts'
+import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
+import type { QuotaDeps } from '../../domain/access/within-quota.ts'
 import type { KeyUse } from '../../state/key-use.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { numberSlice, textSlice, toPage } from '../cursor.ts'
-import { noContent } from '../openapi.ts'
-import { toApiKey, toOwner, toRevokedKeys } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { numberSlice, textSlice, toPage } from '../wire/cursor.ts'
+import { toApiKey, toOwner, toRevokedKeys } from '../wire/to-wire.ts'
 
 export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: KeyUse }): void {
   const shown = (key: StoredApiKey) => toApiKey({ ...key, lastUsedAt: deps.keyUse.lastUsedAt(key) })

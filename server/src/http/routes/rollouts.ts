@@ -1,7 +1,9 @@
 // What people do to the rollout of a run, and to the fleet as a whole.
 
 import { ApprovalRequest, Freeze, FreezeRequest, RolloutPatch, Run, RunParams } from '@jobcast/contract'
-import type { Caller } from '../../domain/caller.ts'
+import type { Caller } from '../../domain/access/caller.ts'
+import { readKeyNames } from '../../domain/access/key-names.ts'
+import { type FreezeDeps, freezeFleet, unfreezeFleet } from '../../domain/device/freeze-fleet.ts'
 import {
   advanceRun,
   approveRun,
@@ -10,16 +12,14 @@ import {
   patchRun,
   pauseRun,
   resumeRun,
-} from '../../domain/change-rollout.ts'
-import { type FreezeDeps, freezeFleet, unfreezeFleet } from '../../domain/freeze-fleet.ts'
-import { readKeyNames } from '../../domain/key-names.ts'
-import type { StoredFreeze } from '../../domain/ports/rollouts.ts'
-import { answerRun } from '../answer-run.ts'
+} from '../../domain/rollout/change-rollout.ts'
+import type { StoredFreeze } from '../../domain/rollout/ports/rollouts.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { emptyBodyAsObject } from '../empty-body.ts'
-import { noContent } from '../openapi.ts'
-import { toFreeze } from '../rollout-to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { answerRun } from '../wire/answer-run.ts'
+import { emptyBodyAsObject } from '../wire/empty-body.ts'
+import { toFreeze } from '../wire/rollout-to-wire.ts'
 
 const runUrl = '/job/api/runs/:runId'
 const freezeUrl = '/job/api/fleet/freeze'

@@ -1,14 +1,14 @@
 // New runs on devices of an earlier one: retries and rollbacks.
 
 import { RetryRequest, RollbackRequest, RunParams } from '@jobcast/contract'
-import { readWritten } from '../../domain/ports/storage-errors.ts'
-import { type RetryDeps, retryRun, rollBackRun } from '../../domain/retry-run.ts'
-import type { ViewDeps } from '../../domain/view-rollout.ts'
-import { CreatedRun, toRunWithRollout } from '../answer-run.ts'
+import { readWritten } from '../../domain/common/ports/storage-errors.ts'
+import type { ViewDeps } from '../../domain/rollout/view-rollout.ts'
+import { type RetryDeps, retryRun, rollBackRun } from '../../domain/trigger/retry-run.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { emptyBodyAsObject } from '../empty-body.ts'
-import { IdempotencyHeaders, replayedHeader } from '../idempotency-key.ts'
+import { CreatedRun, toRunWithRollout } from '../wire/answer-run.ts'
+import { emptyBodyAsObject } from '../wire/empty-body.ts'
+import { IdempotencyHeaders, replayedHeader } from '../wire/idempotency-key.ts'
 
 const refusals = [
   ...(['J-001', 'J-301', 'J-304', 'J-311', 'J-313', 'J-501', 'J-502', 'J-506', 'J-908', 'J-912'] as const),

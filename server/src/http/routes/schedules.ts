@@ -10,10 +10,10 @@ import {
   SchedulePage,
   ScheduleParams,
 } from '@jobcast/contract'
-import type { Caller } from '../../domain/caller.ts'
-import { type FireDeps, fireNow } from '../../domain/fire-schedule.ts'
-import { notFound } from '../../domain/not-found.ts'
-import type { StoredSchedule } from '../../domain/ports/schedules.ts'
+import type { Caller } from '../../domain/access/caller.ts'
+import { notFound } from '../../domain/common/not-found.ts'
+import { type FireDeps, fireNow } from '../../domain/schedule/fire-schedule.ts'
+import type { StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import {
   deleteSchedule,
   getSchedule,
@@ -22,14 +22,14 @@ import {
   putSchedule,
   resumeSchedule,
   type ScheduleDeps,
-} from '../../domain/schedule.ts'
-import { viewSchedules } from '../../domain/view-schedule.ts'
-import { type AnswerRunDeps, answerRun } from '../answer-run.ts'
+} from '../../domain/schedule/schedule.ts'
+import { viewSchedules } from '../../domain/schedule/view-schedule.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { noContent } from '../openapi.ts'
-import { toSchedule } from '../schedule-to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { type AnswerRunDeps, answerRun } from '../wire/answer-run.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { toSchedule } from '../wire/schedule-to-wire.ts'
 
 export type ScheduleRouteDeps = ScheduleDeps & FireDeps & AnswerRunDeps
 

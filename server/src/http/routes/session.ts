@@ -1,15 +1,15 @@
 // Sign-in and sign-out for browsers.
 
 import { ApiKey, SignIn, SignInTicket, TicketFacts, TicketQuestion, toInstant } from '@jobcast/contract'
-import { issueTicket, readTicket, type SessionDeps, signIn, signOut } from '../../domain/session.ts'
+import { issueTicket, readTicket, type SessionDeps, signIn, signOut } from '../../domain/access/session.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
+import { callerOf, limitFailedSignIns, limitSessions } from '../access/authenticate.ts'
+import { refuseOtherOrigin } from '../access/same-origin.ts'
+import { sessionCookieHeader, sessionOf } from '../access/session-cookie.ts'
+import { userAgentOf } from '../access/user-agent.ts'
 import type { App } from '../app-type.ts'
-import { callerOf, limitFailedSignIns, limitSessions } from '../authenticate.ts'
-import { noContent } from '../openapi.ts'
-import { refuseOtherOrigin } from '../same-origin.ts'
-import { sessionCookieHeader, sessionOf } from '../session-cookie.ts'
-import { toApiKey } from '../to-wire.ts'
-import { userAgentOf } from '../user-agent.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { toApiKey } from '../wire/to-wire.ts'
 
 /** Far more than a key or a ticket needs; the sender is not authenticated yet. */
 const maxSignInBytes = 4096

@@ -1,12 +1,12 @@
 // Sessions of browsers, for those who manage keys.
 
 import { SessionPage, SessionParams, SessionQuery } from '@jobcast/contract'
-import { endSession, listSessions, type SessionDeps } from '../../domain/session.ts'
+import { endSession, listSessions, type SessionDeps } from '../../domain/access/session.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { noContent } from '../openapi.ts'
-import { toSession } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { toSession } from '../wire/to-wire.ts'
 
 export function addSessions(app: App, deps: SessionDeps): void {
   app.route({

@@ -1,11 +1,11 @@
 // Counts over time, for charts: of one run, and of all that was launched in a range.
 
 import { parseInstant, RunParams, RunTimeline, Stats, StatsQuery, TimelineQuery } from '@jobcast/contract'
-import { readStats, type StatsDeps } from '../../domain/read-stats.ts'
-import { readTimeline, type TimelineDeps } from '../../domain/read-timeline.ts'
+import { readStats, type StatsDeps } from '../../domain/device/read-stats.ts'
+import { readTimeline, type TimelineDeps } from '../../domain/device/read-timeline.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { toRunTimeline, toStats } from '../stats-to-wire.ts'
+import { toRunTimeline, toStats } from '../wire/stats-to-wire.ts'
 
 export function addStats(app: App, deps: TimelineDeps & StatsDeps): void {
   app.route({

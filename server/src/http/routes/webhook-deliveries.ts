@@ -11,12 +11,12 @@ import {
   WebhookParams,
   WebhookTestResult,
 } from '@jobcast/contract'
-import { listDeliveries, replayDelivery, replayWebhook } from '../../domain/replay-webhook.ts'
-import { testWebhook, type WebhookDeps } from '../../domain/webhook.ts'
+import { listDeliveries, replayDelivery, replayWebhook } from '../../domain/webhook/replay-webhook.ts'
+import { testWebhook, type WebhookDeps } from '../../domain/webhook/webhook.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { numberSlice, toPage } from '../cursor.ts'
-import { toDelivery, toWebhook } from '../to-wire.ts'
+import { numberSlice, toPage } from '../wire/cursor.ts'
+import { toDelivery, toWebhook } from '../wire/to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
 

@@ -9,7 +9,7 @@ import {
   WebhookParams,
   WebhookSecret,
 } from '@jobcast/contract'
-import { webhookTag } from '../../domain/entity-tag.ts'
+import { webhookTag } from '../../domain/common/entity-tag.ts'
 import {
   changeWebhookSecret,
   deleteWebhook,
@@ -18,13 +18,13 @@ import {
   putWebhook,
   resumeWebhook,
   type WebhookDeps,
-} from '../../domain/webhook.ts'
+} from '../../domain/webhook/webhook.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../if-match.ts'
-import { noContent } from '../openapi.ts'
-import { toWebhook } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
+import { toWebhook } from '../wire/to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
 const urlIsHidden =

@@ -11,14 +11,20 @@ import {
   WindowTimes,
   WindowTimesQuery,
 } from '@jobcast/contract'
-import { deleteWindow, getWindow, listOpenings, putWindow, type WindowDeps } from '../../domain/window.ts'
-import type { Opening } from '../../domain/window-times.ts'
-import { toLocalText } from '../../domain/zone-time.ts'
+import {
+  deleteWindow,
+  getWindow,
+  listOpenings,
+  putWindow,
+  type WindowDeps,
+} from '../../domain/window/window.ts'
+import type { Opening } from '../../domain/window/window-times.ts'
+import { toLocalText } from '../../domain/window/zone-time.ts'
+import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { callerOf } from '../authenticate.ts'
-import { textSlice, toPage } from '../cursor.ts'
-import { noContent } from '../openapi.ts'
-import { toWindow } from '../to-wire.ts'
+import { noContent } from '../openapi/openapi.ts'
+import { textSlice, toPage } from '../wire/cursor.ts'
+import { toWindow } from '../wire/to-wire.ts'
 
 const url = '/job/api/windows/:windowName'
 

@@ -2,7 +2,7 @@
 // may be deleted, or renamed: an execution would wait for a device that is gone, or show a name it never had. Locking the
 // rows of 10,000 devices took 23 ms, a third of what their executions took; so one lock of the owner stands for them.
 
-import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
 import { type Database, lockWaitMs } from './database.ts'
 import type { Names } from './directory.ts'
 import { InOrder } from './in-order.ts'

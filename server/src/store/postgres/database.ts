@@ -1,8 +1,8 @@
 // The database as the statement files see it: reads, and transactions that hold as a whole.
 
 import pg from 'pg'
-import { CommitUnknown, LocksBusy, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
-import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import { CommitUnknown, LocksBusy, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
+import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
 import { DatabaseWatch } from '../../state/database-watch.ts'
 import { Policies } from '../policies.ts'
 import type { Queries as NamedQueries } from '../queries.ts'

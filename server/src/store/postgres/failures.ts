@@ -1,7 +1,7 @@
 // Which failures pass by themselves or are mended outside, as opposed to faults of ours.
 
 import pg from 'pg'
-import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 
 // By their class: connection, no resources (also a full disk), stopped by an operator, system, damaged data.
 const passingClasses = new Set(['08', '53', '57', '58', 'XX'])

@@ -1,7 +1,7 @@
 // Hints on their way to the other nodes, gathered while those before them are sent: each thing is said once, in as few
 // messages as their size allows.
 
-import type { Hint } from '../../domain/ports/nodes.ts'
+import type { Hint } from '../../domain/common/ports/nodes.ts'
 
 /** PostgreSQL takes less than 8000 bytes in a message. */
 const maxBytes = 7900

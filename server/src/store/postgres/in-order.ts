@@ -2,8 +2,8 @@
 // takes its locks when it is its turn; what comes later then waits for those locks as long as it must, and for no more
 // than that.
 
-import { isWithin } from '../../domain/is-within.ts'
-import { LocksBusy } from '../../domain/ports/storage-errors.ts'
+import { isWithin } from '../../domain/common/is-within.ts'
+import { LocksBusy } from '../../domain/common/ports/storage-errors.ts'
 
 export class InOrder<Key> {
   /** Of each key, when the turn of the last step is over. */

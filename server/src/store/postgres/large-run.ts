@@ -2,7 +2,8 @@
 // holds its owner's catalogue only once its executions are written: from then on none of its devices can be deleted before
 // its commit. Executions of those that were deleted before end with it.
 
-import { actorOf } from '../../domain/caller.ts'
+import { actorOf } from '../../domain/access/caller.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
 import {
   type EarlierCall,
   jobOf,
@@ -12,9 +13,8 @@ import {
   refuseUnplanned,
   requestOf,
   toLaunchedRun,
-} from '../../domain/launch-run.ts'
-import type { Store } from '../../domain/ports/store.ts'
-import type { LargeTrigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+} from '../../domain/trigger/launch-run.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'

@@ -2,7 +2,7 @@
 // message to the database and one answer. It counts up its marker itself (commit-markers.ts).
 
 import pg from 'pg'
-import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import { rows } from '../schema/column.ts'
 import { lastId } from '../schema/tables.ts'
 import type { Marker } from './commit-markers.ts'

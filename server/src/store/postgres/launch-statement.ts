@@ -1,7 +1,7 @@
 // A group of triggers whose names are known, as one statement: it holds the names, takes the ids and writes runs,
 // executions and events. So a small group is one message to the database and one answer.
 
-import type { RunDevice } from '../../domain/launch-run.ts'
+import type { RunDevice } from '../../domain/trigger/launch-run.ts'
 import { columnOf } from '../queries.ts'
 import { newRunFields } from '../tables/runs.ts'
 import { countUpWithIds } from './commit-markers.ts'

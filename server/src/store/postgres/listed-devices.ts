@@ -1,7 +1,7 @@
 // The devices of a long list, a slice at a time and column by column: of a million devices an object each, and their names
 // one by one, would take up three times the memory.
 
-import type { RunDevice, RunDevices } from '../../domain/launch-run.ts'
+import type { RunDevice, RunDevices } from '../../domain/trigger/launch-run.ts'
 
 /** `names`: a list in JSON. */
 export type DeviceSlice = { deviceIds: string[]; deviceNos: Int32Array; names: string }

@@ -1,7 +1,7 @@
 // Brings the database to the schema of this program, and refuses one on which an answer would not mean: on disk.
 
 import pg from 'pg'
-import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
 import { connectionOptions } from './connect.ts'
 import { failureOf } from './failures.ts'

@@ -1,9 +1,9 @@
-// Writes what moves made of executions (see domain/move-batch.ts): all of it is sent, and the commit waits for it.
+// Writes what moves made of executions (see domain/execution/move-batch.ts): all of it is sent, and the commit waits for it.
 
 import { execStates } from '@jobcast/contract/words'
-import { isTerminal } from '../../domain/execution.ts'
-import type { LiveExecution } from '../../domain/execution-move.ts'
-import type { MoveWrites } from '../../domain/move-batch.ts'
+import { isTerminal } from '../../domain/execution/execution.ts'
+import type { LiveExecution } from '../../domain/execution/execution-move.ts'
+import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto, recordSet } from '../queries.ts'
 import { number } from '../schema/column.ts'

@@ -4,7 +4,7 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
 import pg from 'pg'
-import type { Hint } from '../../domain/ports/nodes.ts'
+import type { Hint } from '../../domain/common/ports/nodes.ts'
 import { connectionOptions, nodeName } from './connect.ts'
 import { HintBatch, readHints } from './hint-batch.ts'
 import { locks } from './locks.ts'

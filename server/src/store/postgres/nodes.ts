@@ -2,8 +2,8 @@
 // done neither for a while is taken out, and whoever was connected to it is offline.
 
 import { randomInt } from 'node:crypto'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/ports/nodes.ts'
+import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/common/ports/nodes.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
 import { flag, number, rows, select, steady, text } from '../schema/column.ts'
@@ -39,7 +39,7 @@ const CLOCK = `
     clock = greatest($1::bigint, clock + CASE WHEN ${NOW} - at BETWEEN 0 AND 2000 THEN ${NOW} - at ELSE 0 END)
   RETURNING clock, at`
 const CLOCK_ROW = rows(steadyClock.fields)
-// Who comes in takes the clock of the others, or goes on from where it stopped (as domain/instants.ts says).
+// Who comes in takes the clock of the others, or goes on from where it stopped (as domain/common/instants.ts says).
 const TAKE_CLOCK = `
   UPDATE steady_clock SET at = ${NOW}, clock = clock + greatest(0, ${NOW} - at) RETURNING clock, at`
 const ALL = `SELECT ${NODE} FROM node ORDER BY node_no`
@@ -69,7 +69,7 @@ const OFFLINE = `
   SELECT ${KEY} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE NOT online AND deleted_at IS NULL`
-// Which of two sessions is newer: as domain/judge-presence.ts says.
+// Which of two sessions is newer: as domain/device/judge-presence.ts says.
 const isTakenOver = `
   (session_since > record.since
     OR (session_since = record.since AND online AND door <> 'http' AND node_no > CAST(:nodeNo AS int)))`

@@ -1,9 +1,9 @@
 // The steps over plain tables on PostgreSQL, and what they need here that they do not on SQLite.
 
-import { RunCursors } from '../../domain/apply-clocks.ts'
-import type { DevicePut } from '../../domain/ports/devices.ts'
-import type { Store } from '../../domain/ports/store.ts'
-import type { WriteOptions } from '../../domain/ports/write-options.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import type { DevicePut } from '../../domain/device/ports/devices.ts'
+import { RunCursors } from '../../domain/execution/apply-clocks.ts'
+import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
 import { hasSelector, listSelected, selectionSnapshots } from '../tables/device-selection.ts'

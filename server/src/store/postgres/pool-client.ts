@@ -1,7 +1,7 @@
 // A connection of a pool, lent out for a while.
 
 import type pg from 'pg'
-import { StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import { prepared } from './connect.ts'
 import { failureOf } from './failures.ts'
 import type { Row } from './rows.ts'

@@ -1,7 +1,7 @@
 // The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything on its own.
 
-import type { Nodes } from '../../domain/ports/nodes.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { Nodes } from '../../domain/common/ports/nodes.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
 import { Catalogue } from './catalogue.ts'
 import { Database } from './database.ts'

@@ -1,10 +1,10 @@
 // Who is connected.
 
-import { hasSession, judgePresence } from '../../domain/judge-presence.ts'
-import { deviceText } from '../../domain/ports/device-link.ts'
-import type { LeftDevice } from '../../domain/ports/nodes.ts'
-import type { PresenceChange } from '../../domain/ports/presence.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { LeftDevice } from '../../domain/common/ports/nodes.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import { hasSession, judgePresence } from '../../domain/device/judge-presence.ts'
+import { deviceText } from '../../domain/device/ports/device-link.ts'
+import type { PresenceChange } from '../../domain/device/ports/presence.ts'
 import { deviceKeySet, keysOf, recordSet, type Writes } from '../queries.ts'
 import { notNull, select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'

@@ -1,9 +1,9 @@
 // What a device sees: what is under way on it, then what waits for it, oldest first.
 
 import { shownPending } from '@jobcast/contract/words'
-import type { DeviceExecution, DeviceQueue } from '../../domain/device-report.ts'
-import { toDeviceExecution } from '../../domain/execution-move.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import type { DeviceExecution, DeviceQueue } from '../../domain/execution/device-report.ts'
+import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
 import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { keysOf } from '../queries.ts'
 import { flag, number, rows } from '../schema/column.ts'

@@ -2,8 +2,8 @@
 // megabytes on their way. A slice is answered as three lists in one row, which
 // take less to read than a row for each device.
 
-import { namedDevices, type Refusal, type RunJob, toRunJob } from '../../domain/launch-run.ts'
-import type { Trigger } from '../../domain/ports/triggers.ts'
+import { namedDevices, type Refusal, type RunJob, toRunJob } from '../../domain/trigger/launch-run.ts'
+import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
 import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
 import { job } from '../schema/tables.ts'

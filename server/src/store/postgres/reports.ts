@@ -1,12 +1,12 @@
-// Locks and loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
+// Locks and loads what a group of reports may be about (see domain/execution/apply-reports.ts). A group is one transaction.
 
-import { applyReports } from '../../domain/apply-reports.ts'
-import type { DeviceReport } from '../../domain/device-report.ts'
-import { isOffered } from '../../domain/execution.ts'
-import type { LiveExecution } from '../../domain/execution-move.ts'
-import { deviceText } from '../../domain/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/ports/devices.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import { deviceText } from '../../domain/device/ports/device-link.ts'
+import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import { applyReports } from '../../domain/execution/apply-reports.ts'
+import type { DeviceReport } from '../../domain/execution/device-report.ts'
+import { isOffered } from '../../domain/execution/execution.ts'
+import type { LiveExecution } from '../../domain/execution/execution-move.ts'
 import { isInWindow, isNotFrozen, isReleased } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { keysOf, type Queries } from '../queries.ts'

@@ -1,6 +1,6 @@
 // Purges runs that ended long ago (tables/retention.ts), one node at a time; the others pass on.
 
-import type { Store } from '../../domain/ports/store.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
 import { flag, rows } from '../schema/column.ts'
 import { RunPurge } from '../tables/retention.ts'
 import type { Database } from './database.ts'

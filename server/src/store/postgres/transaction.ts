@@ -9,8 +9,8 @@ import type {
   ScheduleEventType,
 } from '@jobcast/contract/words'
 import type pg from 'pg'
-import type { ExecutionChange } from '../../domain/execution-move.ts'
-import { CommitUnknown, StorageUnavailable } from '../../domain/ports/storage-errors.ts'
+import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
+import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
 import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'

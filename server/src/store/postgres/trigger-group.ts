@@ -14,8 +14,8 @@ import {
   refuseUnknownWindow,
   refuseUnplanned,
   windowNamed,
-} from '../../domain/launch-run.ts'
-import type { LargeTrigger, Trigger } from '../../domain/ports/triggers.ts'
+} from '../../domain/trigger/launch-run.ts'
+import type { LargeTrigger, Trigger } from '../../domain/trigger/ports/triggers.ts'
 import type { Queries, Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, offerWindow } from '../schema/tables.ts'

@@ -1,7 +1,7 @@
 // Counts the steps under way: so that a store closes after them, and takes in no more than it can hold,
 // and nothing while the database does not answer.
 
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/common/ports/storage-errors.ts'
 import type { DatabaseWatch } from '../../state/database-watch.ts'
 
 /** Triggers, reports and device puts are bounded before they come here; this bounds all else. */

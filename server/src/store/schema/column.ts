@@ -2,7 +2,7 @@
 // say what is in a row.
 
 import type { ExecState } from '@jobcast/contract'
-import type { SteadyInstant } from '../../domain/instants.ts'
+import type { SteadyInstant } from '../../domain/common/instants.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 

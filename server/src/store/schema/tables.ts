@@ -5,14 +5,14 @@
 import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
 import type { ParameterValue } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
-import type { ExecutionEvent } from '../../domain/execution.ts'
-import type { FailingKind } from '../../domain/ports/failing-tasks.ts'
-import type { StoredJobContent } from '../../domain/ports/jobs.ts'
-import type { Transport } from '../../domain/ports/presence.ts'
-import type { RolloutDetails, RolloutPlan } from '../../domain/ports/rollouts.ts'
-import type { Firing, StoredScheduleContent } from '../../domain/ports/schedules.ts'
-import type { SessionKind } from '../../domain/ports/sessions.ts'
-import type { StoredAttempt, StoredDelivery } from '../../domain/ports/webhooks.ts'
+import type { SessionKind } from '../../domain/access/ports/sessions.ts'
+import type { FailingKind } from '../../domain/common/ports/failing-tasks.ts'
+import type { Transport } from '../../domain/device/ports/presence.ts'
+import type { ExecutionEvent } from '../../domain/execution/execution.ts'
+import type { StoredJobContent } from '../../domain/job/ports/jobs.ts'
+import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/ports/rollouts.ts'
+import type { Firing, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
+import type { StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
 import {
   bytes,
   flag,

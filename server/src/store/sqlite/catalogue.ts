@@ -5,10 +5,10 @@
 // when it is on disk. So a trigger that finds a device here is written before anything that removes the device.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { NamedDevice } from '../../domain/launch-run.ts'
-import type { StoredApiKey } from '../../domain/ports/api-keys.ts'
-import type { DeviceKey, DevicePut } from '../../domain/ports/devices.ts'
-import type { LaunchedDevice } from '../../domain/ports/triggers.ts'
+import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
+import type { DeviceKey, DevicePut } from '../../domain/device/ports/devices.ts'
+import type { NamedDevice } from '../../domain/trigger/launch-run.ts'
+import type { LaunchedDevice } from '../../domain/trigger/ports/triggers.ts'
 import { select } from '../schema/column.ts'
 import { device, freeze, offerWindow } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'

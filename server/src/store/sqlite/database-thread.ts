@@ -2,7 +2,7 @@
 // Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
 
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../domain/common/ports/storage-errors.ts'
 import type { ZoneChange } from '../queries.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
 import type { Others } from './large-trigger.ts'

@@ -1,11 +1,11 @@
 // The steps for which memory says what waits for a device: it names the candidates, the database decides.
 
 import { shownPending } from '@jobcast/contract/words'
-import type { DeviceExecution, DeviceQueue, DeviceReport } from '../../domain/device-report.ts'
-import { isTerminal } from '../../domain/execution.ts'
-import type { MoveWrites } from '../../domain/move-batch.ts'
-import type { StoredFleetDevice } from '../../domain/ports/fleet.ts'
-import type { Store } from '../../domain/ports/store.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import type { StoredFleetDevice } from '../../domain/device/ports/fleet.ts'
+import type { DeviceExecution, DeviceQueue, DeviceReport } from '../../domain/execution/device-report.ts'
+import { isTerminal } from '../../domain/execution/execution.ts'
+import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import type { ZoneChange } from '../queries.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'

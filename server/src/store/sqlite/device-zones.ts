@@ -1,6 +1,6 @@
 // In which zone each device is, two bytes a device: all of a fleet may be in some zone.
 
-import { defaultZone } from '../../domain/device-zone.ts'
+import { defaultZone } from '../../domain/window/device-zone.ts'
 
 /** What fits into two bytes; there are some hundred zones. */
 const mostZones = 65_535

@@ -8,7 +8,7 @@ import type {
   RunEventType,
   ScheduleEventType,
 } from '@jobcast/contract/words'
-import type { ExecutionChange } from '../../domain/execution-move.ts'
+import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import { event } from '../schema/tables.ts'

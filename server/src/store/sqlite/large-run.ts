@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { actorOf } from '../../domain/caller.ts'
+import { actorOf } from '../../domain/access/caller.ts'
 import {
   jobOf,
   namedDevices,
@@ -12,8 +12,8 @@ import {
   refuseUnknownWindow,
   refuseUnplanned,
   toLaunchedRun,
-} from '../../domain/launch-run.ts'
-import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/ports/triggers.ts'
+} from '../../domain/trigger/launch-run.ts'
+import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
 import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'

@@ -1,9 +1,9 @@
-// Writes what moves made of executions (see domain/move-batch.ts). Runs in the writer, inside a transaction.
+// Writes what moves made of executions (see domain/execution/move-batch.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { LiveExecution } from '../../domain/execution-move.ts'
-import type { MoveWrites } from '../../domain/move-batch.ts'
-import type { RunChange } from '../../domain/run-counts.ts'
+import type { LiveExecution } from '../../domain/execution/execution-move.ts'
+import type { MoveWrites } from '../../domain/execution/move-batch.ts'
+import type { RunChange } from '../../domain/trigger/run-counts.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto } from '../queries.ts'
 import { output, transition } from '../schema/tables.ts'

@@ -2,10 +2,10 @@
 // alone. The writing ones are one transaction each.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { RunCursors } from '../../domain/apply-clocks.ts'
-import type { Moment } from '../../domain/execution.ts'
-import type { DevicePut } from '../../domain/ports/devices.ts'
-import type { Enrolling, EnrollOutcome } from '../../domain/ports/enrollments.ts'
+import type { DevicePut } from '../../domain/device/ports/devices.ts'
+import type { Enrolling, EnrollOutcome } from '../../domain/device/ports/enrollments.ts'
+import { RunCursors } from '../../domain/execution/apply-clocks.ts'
+import type { Moment } from '../../domain/execution/execution.ts'
 import { createFirstKey } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'

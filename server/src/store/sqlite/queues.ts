@@ -1,8 +1,8 @@
 // What a device sees: what is under way on it, then what waits for it, oldest first.
 
 import { shownPending } from '@jobcast/contract/words'
-import type { DeviceExecution } from '../../domain/device-report.ts'
-import { toDeviceExecution } from '../../domain/execution-move.ts'
+import type { DeviceExecution } from '../../domain/execution/device-report.ts'
+import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
 import { LIVE, liveJoins } from '../live-executions.ts'
 import type { SqliteQueries } from './named-queries.ts'
 

@@ -1,8 +1,8 @@
 // Reports on their way to the writer thread. A clone of an object spells out the name of each field, for each report
 // anew, so the usual one travels as a list.
 
-import type { CheckedReport } from '../../domain/apply-reports.ts'
-import type { ReportContent } from '../../domain/device-report.ts'
+import type { CheckedReport } from '../../domain/execution/apply-reports.ts'
+import type { ReportContent } from '../../domain/execution/device-report.ts'
 
 /** `waiting`: ids that memory names, of which some may have been started or ended by now. */
 export type SentReport = CheckedReport & { waiting: number[] | undefined }

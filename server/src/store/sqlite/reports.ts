@@ -1,8 +1,8 @@
-// Loads what a group of reports may be about (see domain/apply-reports.ts). A group is one transaction.
+// Loads what a group of reports may be about (see domain/execution/apply-reports.ts). A group is one transaction.
 
-import { applyReports } from '../../domain/apply-reports.ts'
-import type { ReportOutcome } from '../../domain/device-report.ts'
-import type { LiveExecution } from '../../domain/execution-move.ts'
+import { applyReports } from '../../domain/execution/apply-reports.ts'
+import type { ReportOutcome } from '../../domain/execution/device-report.ts'
+import type { LiveExecution } from '../../domain/execution/execution-move.ts'
 import { isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { type ReportMessage, type SentReport, unpackReport } from './report-message.ts'

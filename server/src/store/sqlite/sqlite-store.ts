@@ -1,9 +1,9 @@
 // The store on one SQLite file: memory answers what a trigger asks, one thread writes, one thread reads.
 
 import { join } from 'node:path'
-import { batchSize } from '../../domain/move-batch.ts'
-import type { Store } from '../../domain/ports/store.ts'
-import { heldFrom } from '../../domain/rollout-progress.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import { batchSize } from '../../domain/execution/move-batch.ts'
+import { heldFrom } from '../../domain/rollout/rollout-progress.ts'
 import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'

@@ -12,8 +12,8 @@ import {
   refuseUnknownWindow,
   refuseUnplanned,
   toLaunchedRun,
-} from '../../domain/launch-run.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/ports/triggers.ts'
+} from '../../domain/trigger/launch-run.ts'
+import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import { largeTrigger } from './large-trigger.ts'
 import type { FoundAhead } from './look-up-ahead.ts'

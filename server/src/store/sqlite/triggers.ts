@@ -1,9 +1,9 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/launch-run.ts'
-import type { Trigger } from '../../domain/ports/triggers.ts'
-import { eventsAtBegin } from '../../domain/rollout-progress.ts'
+import { eventsAtBegin } from '../../domain/rollout/rollout-progress.ts'
+import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/trigger/launch-run.ts'
+import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey, lastId, runParameters, runRequest } from '../schema/tables.ts'

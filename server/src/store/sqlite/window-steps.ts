@@ -1,6 +1,6 @@
 // Steps that change which windows there are, and which are open: memory follows once it is on disk.
 
-import type { Store } from '../../domain/ports/store.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { WriterThread } from './database-thread.ts'
 

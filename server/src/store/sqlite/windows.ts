@@ -2,9 +2,9 @@
 // the zone of the device, unless they have begun. Most services have none.
 
 import type { ExecState } from '@jobcast/contract/words'
-import { isTerminal } from '../../domain/execution.ts'
-import { isOpenIn } from '../../domain/open-zones.ts'
-import type { WindowKey } from '../../domain/ports/windows.ts'
+import { isTerminal } from '../../domain/execution/execution.ts'
+import { isOpenIn } from '../../domain/window/open-zones.ts'
+import type { WindowKey } from '../../domain/window/ports/windows.ts'
 
 /** `to`: not included. `unfinished`: how many of its executions have not ended. */
 export type WindowedRun = {

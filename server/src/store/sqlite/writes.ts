@@ -1,7 +1,7 @@
 // What the steps of the writer ask with, inside its transactions.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { MoveWrites } from '../../domain/move-batch.ts'
+import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import { LIVE } from '../live-executions.ts'
 import { Policies } from '../policies.ts'
 import type { Writes, ZoneChange } from '../queries.ts'

@@ -1,10 +1,15 @@
-// Loads what a clock has run out for, a batch at a time (see domain/apply-clocks.ts). Several nodes on PostgreSQL share the
+// Loads what a clock has run out for, a batch at a time (see domain/execution/apply-clocks.ts). Several nodes on PostgreSQL share the
 // work: what one has locked, another passes over.
 
-import { applyClocks, type ClockSource, type RunCursors, runClocks } from '../../domain/apply-clocks.ts'
-import type { Moment, RunClock } from '../../domain/execution.ts'
-import { batchSize } from '../../domain/move-batch.ts'
-import { intervalStart } from '../../domain/progress-events.ts'
+import { intervalStart } from '../../domain/event/progress-events.ts'
+import {
+  applyClocks,
+  type ClockSource,
+  type RunCursors,
+  runClocks,
+} from '../../domain/execution/apply-clocks.ts'
+import type { Moment, RunClock } from '../../domain/execution/execution.ts'
+import { batchSize } from '../../domain/execution/move-batch.ts'
 import { LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'
@@ -21,7 +26,7 @@ const DUE = inBoth(
   WHERE due_at <= :clock ORDER BY due_at LIMIT ${batchSize} ${lockExecution} ${skipLocked[is]}`,
 )
 
-// As isHeldBack in domain/progress-events.ts says it.
+// As isHeldBack in domain/event/progress-events.ts says it.
 const HELD = inBoth(
   ({ is, join, lockExecution }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
@@ -66,7 +71,7 @@ function statementsOfReleases(column: string, endedBy: string): Statements {
   }
 }
 
-/** `endedBy`: as isEndedBy in domain/execution.ts says it. `isOpen`: the condition of the index on SQLite. */
+/** `endedBy`: as isEndedBy in domain/execution/execution.ts says it. `isOpen`: the condition of the index on SQLite. */
 function statementsOf(column: string, endedBy: string, isOpen = unfinishedOn.sqlite): Statements {
   const condition = { sqlite: isOpen, postgres: unfinishedOn.postgres }
   return {

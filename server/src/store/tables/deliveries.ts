@@ -1,8 +1,8 @@
 // The log of what was sent to webhooks. It is also what a sender goes by after a restart.
 
 import type { DeliveryState } from '@jobcast/contract'
-import type { AttemptResult, StoredAttempt, WebhookProgress } from '../../domain/ports/webhooks.ts'
-import { service } from '../../domain/principal.ts'
+import { service } from '../../domain/access/principal.ts'
+import type { AttemptResult, StoredAttempt, WebhookProgress } from '../../domain/webhook/ports/webhooks.ts'
 import { inBoth, type Queries, type Sql, sliced, type Writes } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { delivery, owner, webhook } from '../schema/tables.ts'

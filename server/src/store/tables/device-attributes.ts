@@ -1,10 +1,15 @@
 // Attributes of devices: the rows by which selectors find them.
 
 import { sortKeyOf } from '@jobcast/contract/selector'
-import { deviceZoneOf, zoneAttribute, zoneOf } from '../../domain/device-zone.ts'
-import { deviceText } from '../../domain/ports/device-link.ts'
-import type { AttributeOutcome, AttributeReport, Attributes, DeviceKey } from '../../domain/ports/devices.ts'
-import { changesOf, mergeReported } from '../../domain/put-device.ts'
+import { deviceText } from '../../domain/device/ports/device-link.ts'
+import type {
+  AttributeOutcome,
+  AttributeReport,
+  Attributes,
+  DeviceKey,
+} from '../../domain/device/ports/devices.ts'
+import { changesOf, mergeReported } from '../../domain/device/put-device.ts'
+import { deviceZoneOf, zoneAttribute, zoneOf } from '../../domain/window/device-zone.ts'
 import {
   deviceKeySet,
   inBoth,

@@ -1,6 +1,6 @@
 // What has changed about devices, by the event log; and devices as selectors see them.
 
-import type { DeviceChanged } from '../../domain/ports/schedules.ts'
+import type { DeviceChanged } from '../../domain/schedule/ports/schedules.ts'
 import { inBoth } from '../queries.ts'
 import { computed, number, orNull, rows, select, text } from '../schema/column.ts'
 import { device, event, owner } from '../schema/tables.ts'

@@ -1,10 +1,10 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
-import { deviceTag as entityTag, isExpected } from '../../domain/entity-tag.ts'
-import { deviceText } from '../../domain/ports/device-link.ts'
-import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/ports/devices.ts'
-import type { Put } from '../../domain/ports/slices.ts'
-import { putDevice } from '../../domain/put-device.ts'
+import { deviceTag as entityTag, isExpected } from '../../domain/common/entity-tag.ts'
+import type { Put } from '../../domain/common/ports/slices.ts'
+import { deviceText } from '../../domain/device/ports/device-link.ts'
+import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/device/ports/devices.ts'
+import { putDevice } from '../../domain/device/put-device.ts'
 import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
 import { device, deviceTag } from '../schema/tables.ts'

@@ -2,8 +2,8 @@
 // in the order of their ids and so many at once, so that no page takes long.
 
 import { attributeNamesOf, type Selector } from '@jobcast/contract/selector'
-import type { DeviceCount, SelectedDevice } from '../../domain/ports/devices.ts'
-import type { Sliced } from '../../domain/ports/slices.ts'
+import type { Sliced } from '../../domain/common/ports/slices.ts'
+import type { DeviceCount, SelectedDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, type Queries, type Sql, type Values } from '../queries.ts'
 import { number, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'

@@ -1,13 +1,13 @@
 // Devices one by one, and their lists. Puts of many at once are in the files of each store.
 
-import type { Attributes, DeviceKey, DeviceToken, StoredDevice } from '../../domain/ports/devices.ts'
+import type { Attributes, DeviceKey, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
-/** Names need no quoting: domain/attributes.ts refuses others. */
+/** Names need no quoting: domain/device/attributes.ts refuses others. */
 const attributesWhere = (which: string) =>
   computed(
     `(SELECT string_agg('"' || name || '":' || value, ',') FROM device_attribute

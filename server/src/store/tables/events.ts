@@ -1,8 +1,8 @@
 // The event log as readers see it: from any event on, oldest first.
 
 import type { ExecState } from '@jobcast/contract'
-import { type EventFilter, passes, type StoredEvent } from '../../domain/event.ts'
-import { latestCredible } from '../../domain/instants.ts'
+import { latestCredible } from '../../domain/common/instants.ts'
+import { type EventFilter, passes, type StoredEvent } from '../../domain/event/event.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, job, owner, run } from '../schema/tables.ts'

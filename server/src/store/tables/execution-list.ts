@@ -4,8 +4,8 @@
 // sought on its own way, in one statement.
 
 import type { ExecState } from '@jobcast/contract/words'
-import type { ExecutionFilter, StoredExecution } from '../../domain/ports/executions.ts'
-import type { Sliced } from '../../domain/ports/slices.ts'
+import type { Sliced } from '../../domain/common/ports/slices.ts'
+import type { ExecutionFilter, StoredExecution } from '../../domain/execution/ports/executions.ts'
 import { inBoth, type Queries, type Spelling, type Sql, sliced, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
 import { EXECUTION, toExecution } from './executions.ts'

@@ -1,7 +1,7 @@
 // Moves that an owner asks for: of one execution, of a run, and of all that a deleted device has left.
 
-import { batchSize } from '../../domain/move-batch.ts'
-import type { Moved } from '../../domain/ports/executions.ts'
+import { batchSize } from '../../domain/execution/move-batch.ts'
+import type { Moved } from '../../domain/execution/ports/executions.ts'
 import { isUnfinished, LIVE, liveJoins, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { inBoth, type Writes } from '../queries.ts'

@@ -2,7 +2,12 @@
 // what went from state to state by the event log.
 
 import type { ExecState } from '@jobcast/contract'
-import type { FleetLevels, Flow, StoredFleetDevice, WaitingExecution } from '../../domain/ports/fleet.ts'
+import type {
+  FleetLevels,
+  Flow,
+  StoredFleetDevice,
+  WaitingExecution,
+} from '../../domain/device/ports/fleet.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, execution, job, run } from '../schema/tables.ts'

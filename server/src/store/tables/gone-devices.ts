@@ -1,9 +1,9 @@
 // Executions of devices that are deleted. A deletion ends what there is of its device; what a large run brings to light
 // afterwards is ended here, and what an earlier process has left.
 
-import { batchSize } from '../../domain/move-batch.ts'
-import type { Moved } from '../../domain/ports/executions.ts'
-import type { LargeTrigger } from '../../domain/ports/triggers.ts'
+import { batchSize } from '../../domain/execution/move-batch.ts'
+import type { Moved } from '../../domain/execution/ports/executions.ts'
+import type { LargeTrigger } from '../../domain/trigger/ports/triggers.ts'
 import { isUnfinished, LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { inBoth, type Queries, type Writes } from '../queries.ts'

@@ -1,4 +1,4 @@
-import { replaceGroups } from '../../domain/replace-groups.ts'
+import { replaceGroups } from '../../domain/selector/replace-groups.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { deviceGroup } from '../schema/tables.ts'

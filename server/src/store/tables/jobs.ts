@@ -1,14 +1,14 @@
-import { isExpected, jobTag } from '../../domain/entity-tag.ts'
-import { maySignedBe } from '../../domain/job-signatures.ts'
-import { type RunJob, toRunJob } from '../../domain/launch-run.ts'
+import { isExpected, jobTag } from '../../domain/common/entity-tag.ts'
+import type { Put } from '../../domain/common/ports/slices.ts'
+import { maySignedBe } from '../../domain/job/job-signatures.ts'
 import type {
   JobPut,
   JobPutResult,
   StoredJob,
   StoredJobContent,
   StoredJobVersion,
-} from '../../domain/ports/jobs.ts'
-import type { Put } from '../../domain/ports/slices.ts'
+} from '../../domain/job/ports/jobs.ts'
+import { type RunJob, toRunJob } from '../../domain/trigger/launch-run.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'

@@ -1,6 +1,6 @@
 // Output by offset: pieces that follow each other without gap or overlap, for each attempt of an execution.
 
-import { isTerminal } from '../../domain/execution.ts'
+import { isTerminal } from '../../domain/execution/execution.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { execution, output } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'

@@ -1,4 +1,4 @@
-import type { CountedQuota } from '../../domain/ports/quota-counts.ts'
+import type { CountedQuota } from '../../domain/access/ports/quota-counts.ts'
 import { inBoth, type Sql } from '../queries.ts'
 import { number, rows } from '../schema/column.ts'
 import { unfinishedOn } from './run-fields.ts'

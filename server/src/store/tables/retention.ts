@@ -2,7 +2,7 @@
 // them follow a batch at a time, so that between two of them everybody else gets to the database. On PostgreSQL
 // executions stay, unseen, until all of their partition are purged, and go with it (postgres/drop-partitions.ts).
 
-import { latestCredible } from '../../domain/instants.ts'
+import { latestCredible } from '../../domain/common/instants.ts'
 import { inBoth, type Queries, type Sql, type Writes } from '../queries.ts'
 import { computed, number, rows, select } from '../schema/column.ts'
 import { deviceRename, execution, lastId, purgedRange, run } from '../schema/tables.ts'

@@ -1,12 +1,12 @@
-// Runs that are released little by little (see domain/judge-rollout.ts). A change is made only to what was read: whoever
+// Runs that are released little by little (see domain/rollout/judge-rollout.ts). A change is made only to what was read: whoever
 // comes second, on this node or another, changes nothing.
 
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
-import { pauseRollout } from '../../domain/judge-rollout.ts'
-import type { RolloutChange, StateCounts, StoredRollout } from '../../domain/ports/rollouts.ts'
-import type { RunKey } from '../../domain/ports/runs.ts'
-import { heldFrom, isOpenRollout } from '../../domain/rollout-progress.ts'
+import { pauseRollout } from '../../domain/rollout/judge-rollout.ts'
+import type { RolloutChange, StateCounts, StoredRollout } from '../../domain/rollout/ports/rollouts.ts'
+import { heldFrom, isOpenRollout } from '../../domain/rollout/rollout-progress.ts'
+import type { RunKey } from '../../domain/trigger/ports/runs.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, release, rollout, run } from '../schema/tables.ts'

@@ -1,10 +1,10 @@
 // Runs: one by its id, and lists of them, newest first.
 
 import type { ExecState } from '@jobcast/contract'
-import { unsuccessfulEnds } from '../../domain/execution.ts'
-import type { RunEnds, RunFilter, StoredRun } from '../../domain/ports/runs.ts'
-import type { Sliced } from '../../domain/ports/slices.ts'
-import type { RunValues } from '../../domain/ports/triggers.ts'
+import type { Sliced } from '../../domain/common/ports/slices.ts'
+import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
+import type { RunEnds, RunFilter, StoredRun } from '../../domain/trigger/ports/runs.ts'
+import type { RunValues } from '../../domain/trigger/ports/triggers.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, orNull, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'

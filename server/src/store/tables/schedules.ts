@@ -1,10 +1,10 @@
-// Schedules (see domain/fire-schedule.ts). A change is made only to what was read: whoever comes second, on this node or
+// Schedules (see domain/schedule/fire-schedule.ts). A change is made only to what was read: whoever comes second, on this node or
 // another, changes nothing.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ScheduleKey, StoredSchedule } from '../../domain/ports/schedules.ts'
-import { jobDeleted, pausedEvent } from '../../domain/schedule-events.ts'
-import { newScheduleState } from '../../domain/schedule-state.ts'
+import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
+import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.ts'
+import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
 import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { columnOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'

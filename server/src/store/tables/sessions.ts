@@ -1,5 +1,5 @@
-import type { StoredSession } from '../../domain/ports/sessions.ts'
-import { principalOf } from '../../domain/principal.ts'
+import type { StoredSession } from '../../domain/access/ports/sessions.ts'
+import { principalOf } from '../../domain/access/principal.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { apiKey, owner, session } from '../schema/tables.ts'

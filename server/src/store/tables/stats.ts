@@ -1,8 +1,8 @@
 // Counts over time. Both read a bounded number of rows, found by their ids: of a large run, or of many runs, every n-th
 // execution.
 
-import type { Flow } from '../../domain/ports/fleet.ts'
-import type { Duration, LaunchedCounts, StoredStats } from '../../domain/ports/stats.ts'
+import type { Flow } from '../../domain/device/ports/fleet.ts'
+import type { Duration, LaunchedCounts, StoredStats } from '../../domain/device/ports/stats.ts'
 import { columnOf, inBoth, type Queries, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { job, run, transition } from '../schema/tables.ts'

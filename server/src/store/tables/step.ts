@@ -1,6 +1,6 @@
 // A step of the store's port as it is written over plain tables: what it asks the database with comes first.
 
-import type { Store } from '../../domain/ports/store.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
 import type { Queries, Writes } from '../queries.ts'
 
 export type StepName = keyof Store

@@ -1,4 +1,4 @@
-import type { StoredTransition } from '../../domain/ports/executions.ts'
+import type { StoredTransition } from '../../domain/execution/ports/executions.ts'
 import { computed, orNull, select, text } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'

@@ -1,6 +1,6 @@
-// Windows, and what is under them. Which of them are open is written down with them (domain/open-zones.ts).
+// Windows, and what is under them. Which of them are open is written down with them (domain/window/open-zones.ts).
 
-import { zoneOf } from '../../domain/device-zone.ts'
+import { zoneOf } from '../../domain/window/device-zone.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
 import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'

@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { certificates } from '@jobcast/testkit/certificates'
 import { EventPoster, type PosterOptions } from '../../../src/dispatch/webhooks/event-poster.ts'
-import { allowAddresses } from '../../../src/domain/allowed-address.ts'
+import { allowAddresses } from '../../../src/domain/webhook/allowed-address.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const never = new AbortController().signal

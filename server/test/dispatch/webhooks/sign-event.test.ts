@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { signEvent } from '../../../src/dispatch/webhooks/sign-event.ts'
-import type { StoredEvent } from '../../../src/domain/event.ts'
-import type { StoredWebhook } from '../../../src/domain/ports/webhooks.ts'
-import { newWebhookSecret } from '../../../src/domain/webhook.ts'
+import type { StoredEvent } from '../../../src/domain/event/event.ts'
+import type { StoredWebhook } from '../../../src/domain/webhook/ports/webhooks.ts'
+import { newWebhookSecret } from '../../../src/domain/webhook/webhook.ts'
 
 const event: StoredEvent = {
   eventId: 7,

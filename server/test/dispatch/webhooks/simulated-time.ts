@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../../src/dispatch/webhooks/clock.ts'
-import type { Store } from '../../../src/domain/ports/store.ts'
+import type { Store } from '../../../src/domain/common/ports/store.ts'
 import { startedAt } from '../../store/store-under-test.ts'
 
 type Timer = { at: number; call: () => void }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StorageUnavailable } from '../../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable } from '../../../src/domain/common/ports/storage-errors.ts'
 import { by } from '../../store/store-under-test.ts'
 import { webhookPut } from '../../store/webhook-steps.ts'
 import {

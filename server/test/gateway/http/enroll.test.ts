@@ -7,7 +7,7 @@ import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import { MqttLine, NotLetIn } from '@jobcast/testkit/mqtt-line'
 import { sendRaw } from '@jobcast/testkit/raw-http'
 import { buildClock, openSharedServer } from '@jobcast/testkit/shared-server'
-import { newSecretText } from '../../../src/domain/secret-text.ts'
+import { newSecretText } from '../../../src/domain/access/secret-text.ts'
 
 const clock = buildClock()
 const api = await openSharedServer({ now: clock.now })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/common/ports/storage-errors.ts'
 import { type AllDeps, openApp } from '../../http/open-app.ts'
 
 const secret = 'SQLITE_FULL at /var/lib/secret'

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { sendRaw } from '@jobcast/testkit/raw-http'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
-import { newSecretText } from '../../../src/domain/secret-text.ts'
+import { newSecretText } from '../../../src/domain/access/secret-text.ts'
 import { assertRefused } from '../../http/assert-reply.ts'
 
 const api = await openSharedServer()

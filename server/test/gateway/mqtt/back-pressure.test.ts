@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Packet } from 'mqtt-packet'
-import type { ReportOutcome } from '../../../src/domain/device-report.ts'
+import type { ReportOutcome } from '../../../src/domain/execution/device-report.ts'
 import { document, execution, prefix, queueOf } from './listener-under-test.ts'
 import { openConnection } from './stream-under-test.ts'
 

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IConnectPacket } from 'mqtt-packet'
-import type { DeviceKey } from '../../../src/domain/ports/devices.ts'
-import { StorageUnavailable } from '../../../src/domain/ports/storage-errors.ts'
-import { newSecretText } from '../../../src/domain/secret-text.ts'
+import { newSecretText } from '../../../src/domain/access/secret-text.ts'
+import { StorageUnavailable } from '../../../src/domain/common/ports/storage-errors.ts'
+import type { DeviceKey } from '../../../src/domain/device/ports/devices.ts'
 import { deviceId, openListener } from './listener-under-test.ts'
 import { openDevice, openRawDevice, type Version } from './raw-device.ts'
 

@@ -5,18 +5,22 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { noQuotas } from '../../../src/domain/access/quotas.ts'
+import { hashSecret, newSecretText } from '../../../src/domain/access/secret-text.ts'
+import { steadyInstant } from '../../../src/domain/common/instants.ts'
+import type { Store } from '../../../src/domain/common/ports/store.ts'
+import type {
+  DeviceSession,
+  DeviceSessions,
+  SeenQueue,
+} from '../../../src/domain/device/ports/device-link.ts'
+import type { AttributeReport, DeviceKey } from '../../../src/domain/device/ports/devices.ts'
 import type {
   DeviceExecution,
   DeviceQueue,
   DeviceReport,
   ReportOutcome,
-} from '../../../src/domain/device-report.ts'
-import { steadyInstant } from '../../../src/domain/instants.ts'
-import type { DeviceSession, DeviceSessions, SeenQueue } from '../../../src/domain/ports/device-link.ts'
-import type { AttributeReport, DeviceKey } from '../../../src/domain/ports/devices.ts'
-import type { Store } from '../../../src/domain/ports/store.ts'
-import { noQuotas } from '../../../src/domain/quotas.ts'
-import { hashSecret, newSecretText } from '../../../src/domain/secret-text.ts'
+} from '../../../src/domain/execution/device-report.ts'
 import {
   type MqttListenerDeps,
   type MqttListenerOptions,

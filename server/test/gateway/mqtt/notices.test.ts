@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DeviceNotice } from '../../../src/domain/ports/device-link.ts'
+import type { DeviceNotice } from '../../../src/domain/device/ports/device-link.ts'
 import { noticeJson } from '../../../src/gateway/mqtt/notice-message.ts'
 import { momentAt } from '../../store/store-under-test.ts'
 import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'

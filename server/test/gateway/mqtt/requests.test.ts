@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { IPubackPacket } from 'mqtt-packet'
-import type { ReportOutcome } from '../../../src/domain/device-report.ts'
-import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/ports/storage-errors.ts'
+import { StorageUnavailable, TooMuchWaiting } from '../../../src/domain/common/ports/storage-errors.ts'
+import type { ReportOutcome } from '../../../src/domain/execution/device-report.ts'
 import { deviceId, document, execution, openListener, prefix, queueOf } from './listener-under-test.ts'
 import { openDevice } from './raw-device.ts'
 

@@ -1,0 +1,111 @@
+// The authenticated caller of a request: a valid API key and what it may do.
+
+import { ApiError, type Scope } from '@jobcast/contract'
+import type { Store } from '../common/ports/store.ts'
+import type { StoredApiKey } from './ports/api-keys.ts'
+import type { Maker } from './ports/makers.ts'
+import type { SecretCheck } from './ports/secret-check.ts'
+import { principalOf } from './principal.ts'
+import { secretCheck } from './secret-text.ts'
+
+export type Caller = {
+  readonly keyId: string
+  readonly ownerNo: number
+  readonly ownerId: string
+  readonly scopes: readonly Scope[]
+  /** The session it authenticated by, if not by the key itself. */
+  readonly sessionId?: string
+  /** Its key was recalled: before it is known to be valid, nothing may be written or answered but by who compares it. */
+  readonly keyAsOf?: string
+}
+
+/** The key of a caller that was recalled is not any more what it was: nothing was done. */
+export class KeyChanged extends Error {}
+
+/**
+ * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests (but see
+ * `recallCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in
+ * memory: a promise would delay every request.
+ */
+export function identifyCaller(
+  store: Pick<Store, 'findApiKey'>,
+  apiKey: string | undefined,
+  now: number,
+  secrets: SecretCheck = secretCheck,
+): Caller | Promise<Caller> {
+  const keyId = apiKey === undefined ? undefined : secrets.idOf('jc', apiKey)
+  if (apiKey === undefined || keyId === undefined) throw new ApiError('J-802')
+  const found = store.findApiKey({ keyId })
+  const callerWith = (stored: StoredApiKey | undefined) => {
+    const matches = secrets.matches(apiKey, stored?.secretHash)
+    if (!matches || stored === undefined) throw new ApiError('J-802')
+    return callerBy(stored, now)
+  }
+  return found instanceof Promise ? found.then(callerWith) : callerWith(found)
+}
+
+/** At once, of a key that is remembered. Undefined: it has to be identified, and may not be valid. */
+export function recallCaller(
+  store: Pick<Store, 'recallApiKey'>,
+  apiKey: string,
+  now: number,
+  secrets: SecretCheck = secretCheck,
+): Caller | undefined {
+  const keyId = secrets.idOf('jc', apiKey)
+  const recalled = keyId === undefined ? undefined : store.recallApiKey({ keyId })
+  if (recalled === undefined) return undefined
+  const { key, asOf } = recalled
+  const isValid = secrets.matches(apiKey, key.secretHash) && keyErrorOf(key, now) === undefined
+  return isValid ? { ...callerBy(key, now), keyAsOf: asOf } : undefined
+}
+
+/** For a caller that authenticated by a session or ticket instead of the key itself. */
+export async function callerOfKey(
+  store: Pick<Store, 'findApiKey'>,
+  keyId: string,
+  now: number,
+): Promise<Caller> {
+  const stored = await store.findApiKey({ keyId })
+  if (stored === undefined) throw new ApiError('J-802')
+  return callerBy(stored, now)
+}
+
+function callerBy(key: StoredApiKey, now: number): Caller {
+  const error = keyErrorOf(key, now)
+  if (error) throw new ApiError(error)
+  return { keyId: key.keyId, ownerNo: key.ownerNo, ownerId: key.ownerId, scopes: key.scopes }
+}
+
+/** Undefined while the key is valid. */
+export function keyErrorOf(
+  { revokedAt, expiresAt }: Pick<StoredApiKey, 'revokedAt' | 'expiresAt'>,
+  now: number,
+): 'J-802' | 'J-803' | undefined {
+  if (revokedAt !== null) return 'J-802'
+  return expiresAt !== null && expiresAt <= now ? 'J-803' : undefined
+}
+
+export async function isActiveKey(
+  store: Pick<Store, 'findApiKey'>,
+  keyId: string,
+  now: number,
+): Promise<boolean> {
+  const key = await store.findApiKey({ keyId })
+  return key !== undefined && keyErrorOf(key, now) === undefined
+}
+
+/** One of the scopes is enough; the error names the first. */
+export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): void {
+  if (!anyOf.some((scope) => caller.scopes.includes(scope))) {
+    throw new ApiError('J-804', { suffix: anyOf[0] })
+  }
+}
+
+export function makerOf(caller: Caller): Maker {
+  return { createdBy: principalOf(caller), createdBySession: caller.sessionId ?? null }
+}
+
+/** How the history of an execution names the caller. */
+export function actorOf({ keyId }: Pick<Caller, 'keyId'>): string {
+  return `key ${keyId}`
+}

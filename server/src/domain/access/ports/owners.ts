@@ -1,0 +1,12 @@
+import type { Slice, Sliced } from '../../common/ports/slices.ts'
+
+export type StoredOwner = { ownerNo: number; ownerId: string; ownerName: string; createdAt: number }
+
+export type OwnerStore = {
+  /** `creator`: whose log has the event. */
+  createOwner(
+    owner: Omit<StoredOwner, 'ownerNo'> & { creator?: { ownerNo: number; principal: string } },
+  ): Promise<StoredOwner | 'name-taken'>
+  findOwner(owner: { ownerId: string }): Promise<StoredOwner | undefined>
+  listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
+}

@@ -1,0 +1,64 @@
+// The port to the database. Each noun has its part in a file of this folder; all parts follow these rules:
+//
+// A step holds as a whole: when its promise resolves, all of it is on disk; when it rejects, nothing of it is. There is one
+// exception: CommitUnknown says that all of it is on disk or nothing of it, because the database was lost before it
+// confirmed the commit and could not be asked since. A store says what it found; the rules of domain/ say what that means.
+// Each step takes one object or one list. Steps reject with StorageUnavailable when the database or its disk cannot be
+// used for now.
+//
+// Instants are milliseconds since 1970, of the wall clock unless their type is SteadyInstant. `ownerNo` is the owner's
+// number inside the store.
+
+import type { ApiKeyStore } from '../../access/ports/api-keys.ts'
+import type { OwnerStore } from '../../access/ports/owners.ts'
+import type { QuotaCountStore } from '../../access/ports/quota-counts.ts'
+import type { SessionStore } from '../../access/ports/sessions.ts'
+import type { DeviceStore } from '../../device/ports/devices.ts'
+import type { EnrollmentStore } from '../../device/ports/enrollments.ts'
+import type { FleetStore } from '../../device/ports/fleet.ts'
+import type { PresenceStore } from '../../device/ports/presence.ts'
+import type { StatsStore } from '../../device/ports/stats.ts'
+import type { EventStore } from '../../event/ports/events.ts'
+import type { DeviceQueueStore } from '../../execution/ports/device-queues.ts'
+import type { ExecutionStore } from '../../execution/ports/executions.ts'
+import type { JobStore } from '../../job/ports/jobs.ts'
+import type { RolloutStore } from '../../rollout/ports/rollouts.ts'
+import type { ScheduleStore } from '../../schedule/ports/schedules.ts'
+import type { GroupStore } from '../../selector/ports/groups.ts'
+import type { RunStore } from '../../trigger/ports/runs.ts'
+import type { TriggerStore } from '../../trigger/ports/triggers.ts'
+import type { WebhookStore } from '../../webhook/ports/webhooks.ts'
+import type { WindowStore } from '../../window/ports/windows.ts'
+import type { FailingTaskStore } from './failing-tasks.ts'
+import type { SteadyClockStore } from './steady-clock.ts'
+
+export type Store = StoreLifecycle &
+  OwnerStore &
+  ApiKeyStore &
+  JobStore &
+  DeviceStore &
+  GroupStore &
+  PresenceStore &
+  EnrollmentStore &
+  TriggerStore &
+  ExecutionStore &
+  RunStore &
+  RolloutStore &
+  ScheduleStore &
+  WindowStore &
+  QuotaCountStore &
+  DeviceQueueStore &
+  EventStore &
+  SessionStore &
+  WebhookStore &
+  FleetStore &
+  StatsStore &
+  FailingTaskStore &
+  SteadyClockStore
+
+type StoreLifecycle = {
+  /** Rejects when the database cannot be written right now. */
+  checkHealth(): Promise<void>
+  /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
+  close(): Promise<void>
+}

@@ -1,0 +1,78 @@
+// Attributes as owners set them and as devices report them.
+
+import { ApiError, attributeProblem, type DeviceContent, isTimeZone, maxAttributes } from '@jobcast/contract'
+import { DeviceError } from '../execution/device-error.ts'
+import type { Moment } from '../execution/execution.ts'
+import { unknownDevice } from '../execution/report-execution.ts'
+import type { AttributeOutcome, AttributeReport, Attributes, DeviceKey } from './ports/devices.ts'
+
+export type AttributeDeps = {
+  /** Resolves once the report is on disk. */
+  recordAttributes: (report: AttributeReport) => Promise<AttributeOutcome>
+  moment: () => Moment
+}
+
+/** The owner's time zone is an attribute, too, so that selectors see it. Throws J-500. */
+export function ownAttributes({ attributes = {}, timeZone }: DeviceContent): Attributes {
+  for (const [name, value] of Object.entries(attributes)) {
+    const problem =
+      name === 'timeZone' ? 'is a field of its own, beside attributes' : attributeProblem(name, value)
+    if (problem) throw invalid('attributes', `attributes: ${shownName(name)} ${problem}.`)
+  }
+  if (timeZone === undefined || timeZone === null) return attributes
+  if (!isTimeZone(timeZone)) {
+    throw invalid('timeZone', 'timeZone must be the name of an IANA time zone such as Europe/Berlin.')
+  }
+  return { ...attributes, timeZone }
+}
+
+function invalid(field: string, detail: string): ApiError {
+  return new ApiError('J-500', { field, detail })
+}
+
+/** Merged with what the device has reported before; null removes. Throws DeviceError. */
+export async function reportAttributes(
+  deps: AttributeDeps,
+  device: DeviceKey,
+  fields: Record<string, unknown>,
+): Promise<AttributeReport['changes']> {
+  const { ownerNo, deviceId } = device
+  const changes = parseReported(fields)
+  const report = { device: { ownerNo, deviceId }, changes, at: deps.moment().at }
+  const outcome = await deps.recordAttributes(report)
+  if (outcome.kind === 'unknown-device') throw unknownDevice()
+  if (outcome.kind === 'too-many') throw refused(`A device has at most ${maxAttributes} reported attributes.`)
+  return changes
+}
+
+function parseReported(fields: Record<string, unknown>): AttributeReport['changes'] {
+  const entries = Object.entries(fields)
+  if (entries.length > maxAttributes)
+    throw refused(`At most ${maxAttributes} attributes are reported at once.`)
+  for (const [name, value] of entries) {
+    const problem = attributeProblem(name, value === null ? '' : value)
+    if (problem) throw refused(`${shownName(name)} ${problem}, or null.`)
+  }
+  return Object.fromEntries(entries) as AttributeReport['changes']
+}
+
+/** `reported` of a shadow document; a flat map is taken as it is. */
+export function reportedOf(fields: Record<string, unknown>): Record<string, unknown> {
+  const { state } = fields
+  if (!isObject(state)) return fields
+  if (!isObject(state.reported)) throw refused('state.reported must be an object of attributes.')
+  return state.reported
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function refused(message: string): DeviceError {
+  return new DeviceError('InvalidRequest', message)
+}
+
+/** It may hold anything. */
+function shownName(name: string): string {
+  return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
+}

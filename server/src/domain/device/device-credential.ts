@@ -1,0 +1,70 @@
+// Device credentials. A change takes effect at once: a device that signed in with the old one is disconnected.
+
+import { ApiError } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
+import { hashSecret, newSecretText } from '../access/secret-text.ts'
+import type { CredentialChanges } from '../access/sign-in.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { DeviceLink } from './ports/device-link.ts'
+import type { DeviceKey, DeviceToken } from './ports/devices.ts'
+
+export type CredentialDeps = {
+  store: Pick<Store, 'setDeviceToken' | 'allowDeviceCertificate'>
+  now: () => number
+  credentialChanges: CredentialChanges
+  link: Pick<DeviceLink, 'disconnect'>
+}
+
+export async function createDeviceCredential(
+  deps: CredentialDeps,
+  caller: Caller,
+  deviceId: string,
+): Promise<string> {
+  const { id, text } = newSecretText('jd')
+  await replaceToken(deps, caller, deviceId, {
+    tokenId: id,
+    tokenHash: hashSecret(text),
+    at: deps.now(),
+    createdBy: principalOf(caller),
+  })
+  return text
+}
+
+/** Idempotent. Certificates of the device are refused from now on, also when it gets a token again. */
+export function revokeDeviceCredential(
+  deps: CredentialDeps,
+  caller: Caller,
+  deviceId: string,
+): Promise<void> {
+  return replaceToken(deps, caller, deviceId, null)
+}
+
+/** Idempotent. Takes back what a revocation did to the certificates of the device; its token stays as it is. */
+export async function allowDeviceCertificate(
+  { store, now }: CredentialDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+): Promise<void> {
+  if (!(await store.allowDeviceCertificate({ ownerNo, deviceId, at: now() }))) throw new ApiError('J-001')
+}
+
+async function replaceToken(
+  deps: CredentialDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+  token: DeviceToken | null,
+): Promise<void> {
+  if (!(await deps.store.setDeviceToken({ ownerNo, deviceId, token, at: deps.now() })))
+    throw new ApiError('J-001')
+  disconnectDevice(deps, { ownerNo, deviceId })
+}
+
+/** Counted first: a sign-in in progress then repeats its look-up, and one that has completed is disconnected. */
+export function disconnectDevice(
+  { credentialChanges, link }: Pick<CredentialDeps, 'credentialChanges' | 'link'>,
+  device: DeviceKey,
+): void {
+  credentialChanges.count++
+  link.disconnect(device)
+}

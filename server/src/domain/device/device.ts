@@ -1,0 +1,117 @@
+// Devices, as their owner manages them. Their credentials are in device-credential.ts.
+
+import { ApiError, type DeviceContent } from '@jobcast/contract'
+import { actorOf, type Caller } from '../access/caller.ts'
+import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
+import { deviceTag, type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Moment } from '../execution/execution.ts'
+import { type NotifyDeps, notifyMoved } from '../execution/notify-moved.ts'
+import { ownAttributes } from './attributes.ts'
+import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
+import type { DeviceFilter, DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
+
+/** Presence that is not written to the store yet. */
+export type PresenceView = {
+  /** Resolves once all changes are written. */
+  settle(): Promise<void>
+  /** Undefined if the device is not connected to this node. */
+  lastSeenAt(device: DeviceKey): number | undefined
+}
+
+export type DeviceDeps = CredentialDeps &
+  NotifyDeps &
+  QuotaDeps & {
+    store: Store
+    /** Resolves once the device is on disk. */
+    recordDevice: (put: DevicePut) => Promise<Put<StoredDevice>>
+    moment: () => Moment
+    presence: PresenceView
+  }
+
+export async function putDevice(
+  deps: DeviceDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+  content: DeviceContent,
+  ifMatch: { expected?: ExpectedTags } = {},
+): Promise<Put<StoredDevice>> {
+  const wanted = {
+    ownerNo,
+    deviceId,
+    deviceName: content.deviceName ?? deviceId,
+    tags: (content.tags ?? []).toSorted(),
+    attributes: ownAttributes(content),
+    at: deps.now(),
+    ...ifMatch,
+  }
+  const { value, ...put } = await withinQuota(
+    deps,
+    'max-owner-devices',
+    ownerNo,
+    () => deps.recordDevice(wanted),
+    {
+      isCreated: (result) => result.created,
+      mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
+    },
+  )
+  if (put.isRefused) throw new ApiError('J-312')
+  return { ...put, value: asSeen(deps, ownerNo, value) }
+}
+
+export async function getDevice(
+  deps: DeviceDeps,
+  { ownerNo }: Caller,
+  deviceId: string,
+): Promise<StoredDevice> {
+  await settled(deps.presence)
+  const device = await deps.store.getDevice({ ownerNo, deviceId })
+  if (device === undefined) throw new ApiError('J-001')
+  return asSeen(deps, ownerNo, device)
+}
+
+export async function listDevices(
+  deps: DeviceDeps,
+  { ownerNo }: Caller,
+  filter: DeviceFilter,
+  slice: Slice<string>,
+): Promise<Sliced<StoredDevice, string>> {
+  await settled(deps.presence)
+  const { items, next } = await deps.store.listDevices({ ownerNo, filter, slice })
+  return { items: items.map((device) => asSeen(deps, ownerNo, device)), next }
+}
+
+/** Its unfinished executions are canceled: no device is left to carry them out. */
+export async function deleteDevice(
+  deps: DeviceDeps,
+  caller: Caller,
+  deviceId: string,
+  { expected }: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  if (expected && !isExpected(expected, deviceTag(await getDevice(deps, caller, deviceId)))) {
+    throw new ApiError('J-312')
+  }
+  const { ownerNo } = caller
+  const moved = await deps.store.deleteDevice({
+    ownerNo,
+    deviceId,
+    moment: deps.moment(),
+    actor: actorOf(caller),
+  })
+  if (moved === undefined) throw new ApiError('J-001')
+  disconnectDevice(deps, { ownerNo, deviceId })
+  notifyMoved(deps, moved)
+}
+
+/** If the storage cannot be written, reads continue with the last stored presence. */
+export function settled(presence: PresenceView): Promise<void> {
+  return presence.settle().catch(() => undefined)
+}
+
+/** lastSeenAt of a connected device is written only occasionally, so the value in memory is newer. */
+function asSeen({ presence }: DeviceDeps, ownerNo: number, device: StoredDevice): StoredDevice {
+  if (!device.presence.online) return device
+  const seenAt = presence.lastSeenAt({ ownerNo, deviceId: device.deviceId })
+  return seenAt === undefined ? device : { ...device, presence: { ...device.presence, lastSeenAt: seenAt } }
+}

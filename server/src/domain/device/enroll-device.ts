@@ -1,0 +1,85 @@
+// A device fetches its first credential with an enrollment token.
+
+import { isNewDeviceId } from '@jobcast/contract'
+import { enrollmentPrincipal } from '../access/principal.ts'
+import { hashSecret, newSecretText, secretId, secretMatches } from '../access/secret-text.ts'
+import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
+import type { Store } from '../common/ports/store.ts'
+import { DeviceError } from '../execution/device-error.ts'
+import type { EnrollRequest } from '../execution/device-request.ts'
+import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
+import { isOpen } from './judge-enrollment.ts'
+import type { EnrollOutcome, StoredEnrollment } from './ports/enrollments.ts'
+
+export type EnrollDeps = QuotaDeps &
+  Pick<CredentialDeps, 'now' | 'credentialChanges' | 'link'> & {
+    store: Pick<Store, 'findEnrollment' | 'enrollDevice' | 'getDevice'>
+  }
+
+/** An enrollment together with the token that was presented. */
+export type ShownEnrollment = { enrollment: StoredEnrollment; enrollmentToken: string }
+
+/**
+ * Undefined for a malformed, unknown, expired or revoked token. Whether it is used up is decided by the store, because a
+ * device that lost the answer to its last use may repeat the request.
+ */
+export async function openEnrollment(
+  { store, now }: EnrollDeps,
+  enrollmentToken: string,
+): Promise<ShownEnrollment | undefined> {
+  const enrollmentId = secretId('je', enrollmentToken)
+  if (enrollmentId === undefined) return undefined
+  const enrollment = await store.findEnrollment({ enrollmentId })
+  if (!secretMatches(enrollmentToken, enrollment?.secretHash) || enrollment === undefined) return undefined
+  return isOpen(enrollment, now()) ? { enrollment, enrollmentToken } : undefined
+}
+
+export type Enrolled =
+  | Exclude<EnrollOutcome, { kind: 'enrolled' }>
+  | { kind: 'enrolled'; deviceToken: string }
+
+export async function enrollDevice(
+  deps: EnrollDeps,
+  { enrollment, enrollmentToken }: ShownEnrollment,
+  deviceId: string,
+  { deviceName = deviceId, claim }: EnrollRequest,
+): Promise<Enrolled> {
+  const { enrollmentId, ownerNo, deviceIdPrefix } = enrollment
+  checkDeviceId(deviceId, deviceIdPrefix ?? '')
+  const { id, text } = newSecretText('jd')
+  const enrolling = {
+    enrollmentId,
+    deviceId,
+    deviceName,
+    token: {
+      tokenId: id,
+      tokenHash: hashSecret(text),
+      at: deps.now(),
+      createdBy: enrollmentPrincipal(enrollmentId),
+    },
+    // Hashed with the token: the claim is valid for this enrollment only, and a weak one cannot be guessed from its hash.
+    claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
+  }
+  const isThere = async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined
+  const isNew = deps.quotas['max-owner-devices'] > 0 && !(await isThere())
+  const outcome = isNew
+    ? await withinQuota(deps, 'max-owner-devices', ownerNo, () => deps.store.enrollDevice(enrolling), {
+        isCreated: ({ kind }) => kind === 'enrolled',
+      })
+    : await deps.store.enrollDevice(enrolling)
+  if (outcome.kind !== 'enrolled') return outcome
+  disconnectDevice(deps, { ownerNo, deviceId })
+  return { kind: 'enrolled', deviceToken: text }
+}
+
+function checkDeviceId(deviceId: string, prefix: string): void {
+  if (!isNewDeviceId(deviceId)) {
+    throw new DeviceError('InvalidRequest', 'A deviceId is 1 to 128 characters without / + # ?.')
+  }
+  if (!deviceId.startsWith(prefix)) {
+    throw new DeviceError(
+      'InvalidRequest',
+      'The deviceId does not have the prefix that this enrollment requires.',
+    )
+  }
+}

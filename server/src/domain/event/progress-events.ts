@@ -1,0 +1,46 @@
+// Progress may be reported at any rate, and each report is stored; but of each execution at most one progress event is
+// written in an interval. What comes sooner is held back, and the newest is written at the end of the interval, or before
+// the next change of the state.
+
+import type { Quotas } from '../access/quotas.ts'
+import { laterBy, type SteadyInstant } from '../common/instants.ts'
+
+const intervalMs = 1000
+
+export type ReportQuotas = Pick<Quotas, 'max-execution-reports' | 'max-progress-bytes'>
+
+const ofReports = new WeakMap<Quotas, ReportQuotas>()
+
+/** Only what a report needs on its way to the writer. The same object each time: in one message it is sent once. */
+export function reportQuotasOf(quotas: Quotas): ReportQuotas {
+  let picked = ofReports.get(quotas)
+  if (picked === undefined) {
+    const names = ['max-execution-reports', 'max-progress-bytes'] as const
+    picked = { [names[0]]: quotas[names[0]], [names[1]]: quotas[names[1]] }
+    ofReports.set(quotas, picked)
+  }
+  return picked
+}
+
+/** An event at this instant, or later, holds the next one back. */
+export function intervalStart(clock: SteadyInstant): SteadyInstant {
+  return laterBy(-intervalMs, clock)
+}
+
+/** The last event may seem to lie ahead: after a restart the clock follows the wall clock, which may have been set back. */
+export function isHeldBack(lastEventAt: SteadyInstant | null, clock: SteadyInstant): boolean {
+  return lastEventAt !== null && lastEventAt > intervalStart(clock) && lastEventAt <= clock
+}
+
+/** The quota that a further progress report would exceed. Reports that change the state are never refused. */
+export function exceededQuota(
+  { versionNumber, progressBytes }: { versionNumber: number; progressBytes: number },
+  statusDetails: Record<string, string> | undefined,
+  quotas: ReportQuotas,
+): keyof ReportQuotas | undefined {
+  const { 'max-execution-reports': maxReports, 'max-progress-bytes': maxBytes } = quotas
+  if (maxReports > 0 && versionNumber >= maxReports) return 'max-execution-reports'
+  if (maxBytes === 0 || statusDetails === undefined) return undefined
+  const bytes = Buffer.byteLength(JSON.stringify(statusDetails))
+  return progressBytes + bytes > maxBytes ? 'max-progress-bytes' : undefined
+}

@@ -1,0 +1,132 @@
+// What a group of device reports does, one after the other, to the executions that were loaded for it.
+
+import { exceededQuota } from '../event/progress-events.ts'
+import type { ReportContent, ReportOutcome } from './device-report.ts'
+import { isActive, isOffered } from './execution.ts'
+import { type LiveExecution, toDeviceExecution } from './execution-move.ts'
+import { judgeReport, refuseOutput } from './judge-report.ts'
+import { keepOutput } from './keep-output.ts'
+import type { MoveBatch } from './move-batch.ts'
+import type { Moved } from './ports/executions.ts'
+import { hasSeen, reportMark } from './seen-reports.ts'
+
+type StartNext = Extract<ReportContent, { kind: 'start-next' }>
+type Update = Extract<ReportContent, { kind: 'update' }>
+type Output = Extract<ReportContent, { kind: 'output' }>
+
+/** A report with the number of its device; undefined: there is no such device. */
+export type CheckedReport = {
+  report: ReportContent
+  deviceNo: number | undefined
+  /** It names an execution that is not released, so that its device cannot know of it. */
+  isHeld?: boolean
+  /** The fleet is frozen, or the window of the execution that it names is closed: as if held, unless it has begun. */
+  mayNotStart?: boolean
+}
+
+/**
+ * The store has loaded the executions that reports name and, of each device that asks for its next one, as many of those
+ * on offer as the group has reports of it: each report ends at most one.
+ */
+export function applyReports(
+  batch: MoveBatch,
+  loaded: LiveExecution[],
+  reports: CheckedReport[],
+): ReportOutcome[] {
+  const ofDevice = Map.groupBy(batch.load(loaded), ({ deviceNo }) => deviceNo)
+  return reports.map(({ report, deviceNo, isHeld, mayNotStart }) => {
+    if (deviceNo === undefined) return { kind: 'unknown-device' }
+    if (isHeld) return { kind: 'unknown-execution' }
+    return report.kind === 'start-next'
+      ? startNext(batch, report, nextOf(batch, ofDevice.get(deviceNo) ?? []))
+      : reportOn(batch, report, deviceNo, mayNotStart)
+  })
+}
+
+/** The one under way, else the first on offer. */
+function nextOf(batch: MoveBatch, loaded: LiveExecution[]): LiveExecution | undefined {
+  let next: LiveExecution | undefined
+  for (const { jobExecutionId } of loaded) {
+    const execution = batch.find(jobExecutionId)
+    if (execution === undefined || !isOffered(execution.life)) continue
+    if (next === undefined || comesBefore(execution, next)) next = execution
+  }
+  return next
+}
+
+function comesBefore(one: LiveExecution, other: LiveExecution): boolean {
+  const [active, otherActive] = [isActive(one.life.execState), isActive(other.life.execState)]
+  return active === otherActive ? one.jobExecutionId < other.jobExecutionId : active
+}
+
+function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | undefined): ReportOutcome {
+  if (next === undefined) return { kind: 'nothing-pending' }
+  if (isActive(next.life.execState)) return done(next)
+  const { moment, statusDetails, stepTimeout } = report
+  const fields = { statusDetails, stepTimeout }
+  const started = batch.move(next, { event: 'start', moment, actor: 'device', fields })
+  if (started === undefined) throw new Error('what is pending cannot be started')
+  return done(started.execution, started.moved)
+}
+
+/** On the device's own execution, of the attempt it names. */
+function reportOn(
+  batch: MoveBatch,
+  report: Update | Output,
+  deviceNo: number,
+  mayNotStart = false,
+): ReportOutcome {
+  const execution = batch.find(report.jobExecutionId)
+  if (execution?.deviceNo !== deviceNo) return { kind: 'unknown-execution' }
+  if (mayNotStart && execution.life.execState === 'PENDING' && !isRepeated(execution, report)) {
+    return { kind: 'unknown-execution' }
+  }
+  return report.kind === 'update' ? update(batch, execution, report) : output(batch, execution, report)
+}
+
+/** It was accepted before, of an attempt that has ended since. */
+function isRepeated({ seenReports }: LiveExecution, report: Update | Output): boolean {
+  return report.kind === 'update' && hasSeen(seenReports, reportMark(report))
+}
+
+function update(batch: MoveBatch, execution: LiveExecution, report: Update): ReportOutcome {
+  const mark = reportMark(report)
+  const judgement = judgeReport(execution, { ...report, mark }, report.moment.clock)
+  switch (judgement.kind) {
+    case 'unknown-execution':
+      return judgement
+    case 'double':
+      return done(execution)
+    case 'wrong-state':
+    case 'wrong-version':
+      return { kind: judgement.kind, execution: toDeviceExecution(execution) }
+    case 'event': {
+      const { event } = judgement
+      const { moment, statusDetails, result, stepTimeout, quotas } = report
+      if (event === 'progress' && report.refusesProgress) return { kind: 'no-space' }
+      const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
+      if (quota) return { kind: 'over-quota', quota }
+      const fields = { statusDetails, result, stepTimeout, mark }
+      const after = batch.move(execution, { event, moment, actor: 'device', fields })
+      if (after === undefined) throw new Error('a report that counts cannot be carried out')
+      if (event !== 'progress') return done(after.execution, after.moved)
+      return report.isBrief ? noted : done(after.execution)
+    }
+  }
+}
+
+function output(batch: MoveBatch, execution: LiveExecution, report: Output): ReportOutcome {
+  const refusal = refuseOutput(execution.life, report.attempt, report.moment.clock)
+  if (refusal === 'unknown-execution') return { kind: refusal }
+  if (refusal) return { kind: refusal, execution: toDeviceExecution(execution) }
+  const { outcome, execution: after, piece } = keepOutput(execution, report)
+  if (after) batch.keepOutput(after, piece)
+  return outcome
+}
+
+/** The same object each time: in one message it is sent once. */
+const noted: ReportOutcome = { kind: 'noted' }
+
+function done(execution: LiveExecution, moved?: Moved): ReportOutcome {
+  return { kind: 'done', execution: toDeviceExecution(execution), moved }
+}

@@ -1,0 +1,42 @@
+// Cancel: a PENDING execution ends at once; a running one is asked to stop, or is ended by force.
+
+import { ApiError } from '@jobcast/contract'
+import { actorOf, type Caller } from '../access/caller.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Moment } from './execution.ts'
+import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
+import type { StoredExecution } from './ports/executions.ts'
+
+export type CancelDeps = NotifyDeps & { store: Store; moment: () => Moment }
+
+export async function cancelExecution(
+  deps: CancelDeps,
+  caller: Caller,
+  jobExecutionId: number,
+  force: boolean,
+): Promise<StoredExecution> {
+  const { ownerNo } = caller
+  const outcome = await deps.store.moveExecution({
+    ownerNo,
+    jobExecutionId,
+    event: cancelEvent(force),
+    moment: deps.moment(),
+    actor: actorOf(caller),
+  })
+  switch (outcome.kind) {
+    case 'moved': {
+      const { deviceId, runId, execState } = outcome.execution
+      notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+      return outcome.execution
+    }
+    case 'refused':
+      throw new ApiError('J-303', { detail: `The execution is ${outcome.execState}.` })
+    case 'unknown-execution':
+      throw notFound('J-302', jobExecutionId)
+  }
+}
+
+export function cancelEvent(force: boolean): 'cancel' | 'force-cancel' {
+  return force ? 'force-cancel' : 'cancel'
+}

@@ -1,0 +1,37 @@
+// An execution whose document needs an attribute that its device does not have any more: nobody can carry it out.
+
+import { service } from '../access/principal.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { DeviceKey } from '../device/ports/devices.ts'
+import type { Moment } from './execution.ts'
+import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
+
+export type UnresolvedDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
+
+/** `missing`: placeholders without a value, as they stand in the document. */
+export type Unresolved = DeviceKey & { jobExecutionId: number; missing: string }
+
+/** It is CANCELED. One that has ended meanwhile stays as it is. */
+export async function endUnresolved(
+  deps: UnresolvedDeps,
+  { ownerNo, deviceId, jobExecutionId, missing }: Unresolved,
+): Promise<void> {
+  const event = 'force-cancel'
+  const by = { moment: deps.moment(), actor: service, reason: reasonFor(missing) }
+  const move = { ownerNo, jobExecutionId, event, ...by } as const
+  const outcome = await deps.store.moveExecution(move)
+  if (outcome.kind !== 'moved') return
+  const { runId, execState } = outcome.execution
+  notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+}
+
+const attribute = '${device.attributes.'
+const namedAttributes = 10
+
+function reasonFor(missing: string): string {
+  const found = missing.split(', ').filter((each) => each.startsWith(attribute))
+  const names = [...new Set(found.map((each) => each.slice(attribute.length, -1)))]
+  if (names.length === 0) return 'the document cannot be resolved for the device'
+  const shown = names.slice(0, namedAttributes).join(', ') + (names.length > namedAttributes ? ', …' : '')
+  return `the device has no attribute ${shown}, which the document needs`
+}

@@ -1,0 +1,254 @@
+// The state machine of an execution. One table, one function; every store calls it inside the transaction that writes
+// the move. docs/states.md has the diagram.
+
+import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
+import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from '../common/instants.ts'
+
+export const executionEvents = [
+  // reported by the device
+  'start',
+  'progress',
+  'succeed',
+  'fail',
+  'reject',
+  'confirm-cancel',
+  // triggered by a clock
+  'expire',
+  'time-out',
+  'miss-deadline',
+  'overrun-cancel',
+  // an end that is followed by another attempt, by the job's retry policy
+  'retry',
+  // requested by the owner
+  'cancel',
+  'force-cancel',
+  'remove-device',
+  // its run's rollout was stopped before it was released
+  'rollout-stopped',
+  // its schedule has made another one for the device
+  'superseded',
+] as const
+export type ExecutionEvent = (typeof executionEvents)[number]
+
+const end = { 'force-cancel': 'CANCELED', 'remove-device': 'CANCELED' } as const
+
+const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>> = {
+  PENDING: {
+    start: 'IN_PROGRESS',
+    succeed: 'SUCCEEDED',
+    fail: 'FAILED',
+    reject: 'REJECTED',
+    expire: 'EXPIRED',
+    'miss-deadline': 'TIMED_OUT',
+    retry: 'PENDING',
+    cancel: 'CANCELED',
+    'rollout-stopped': 'CANCELED',
+    superseded: 'CANCELED',
+    ...end,
+  },
+  IN_PROGRESS: {
+    progress: 'IN_PROGRESS',
+    succeed: 'SUCCEEDED',
+    fail: 'FAILED',
+    reject: 'REJECTED',
+    'time-out': 'TIMED_OUT',
+    'miss-deadline': 'TIMED_OUT',
+    retry: 'PENDING',
+    cancel: 'CANCELING',
+    ...end,
+  },
+  // A canceled execution is not retried, so nothing leads back to PENDING.
+  CANCELING: {
+    progress: 'CANCELING',
+    succeed: 'SUCCEEDED',
+    fail: 'FAILED',
+    reject: 'REJECTED',
+    'confirm-cancel': 'CANCELED',
+    'overrun-cancel': 'CANCELED',
+    ...end,
+  },
+  SUCCEEDED: {},
+  FAILED: {},
+  TIMED_OUT: {},
+  REJECTED: {},
+  EXPIRED: {},
+  CANCELED: {},
+}
+
+const terminal: ReadonlySet<ExecState> = new Set([
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'REJECTED',
+  'EXPIRED',
+  'CANCELED',
+])
+
+/** The state that this event leads to, or undefined if the state does not allow it. */
+export function nextState(state: ExecState, event: ExecutionEvent): ExecState | undefined {
+  return transitions[state][event]
+}
+
+/** The terminal states that a retry of the run covers. */
+export const unsuccessfulEnds: readonly ExecState[] = [...terminal].filter((state) => state !== 'SUCCEEDED')
+
+export function isTerminal(state: ExecState): boolean {
+  return terminal.has(state)
+}
+
+/** A device is working on it. */
+export function isActive(state: ExecState): boolean {
+  return state === 'IN_PROGRESS' || state === 'CANCELING'
+}
+
+/** The fields that decide an execution's next transition. */
+export type Life = {
+  execState: ExecState
+  attempt: number
+  startedAt: WallInstant | null
+  finishedAt: WallInstant | null
+  /** Waiting for a retry: not offered to the device before this instant. */
+  notBefore: SteadyInstant | null
+  /** When its own clock is due; its state says which clock that is. */
+  dueAt: SteadyInstant | null
+  /** When all attempts together must have ended. */
+  readonly deadlineAt: SteadyInstant | null
+}
+
+/** The job's settings for time limits and retries. */
+export type Policy = {
+  expireAfterSeconds: number | null
+  timeoutSeconds: number | null
+  retry: Retry | null
+}
+
+/** `chance` is a random number from 0 to 1. */
+export type Moment = BothClocks & { chance: number; cancelDeadlineMs: number }
+
+/** The milliseconds that a device allows itself for its next step; 'discard' removes the limit. */
+export type StepTimeout = number | 'discard' | undefined
+
+/** The execution after the event, or undefined if its state does not allow it. */
+export function afterEvent(
+  life: Life,
+  event: ExecutionEvent,
+  policy: Policy,
+  moment: Moment,
+  stepTimeout?: StepTimeout,
+): Life | undefined {
+  // A retry is never requested: it is what a failure or a time-out turns into.
+  if (event === 'retry' || nextState(life.execState, event) === undefined) return undefined
+  const retryAt = retryOf(life, event, policy, moment)
+  const decided = retryAt === undefined ? event : 'retry'
+  const execState = nextState(life.execState, decided)
+  if (execState === undefined) return undefined
+  if (decided === 'start') {
+    const dueAt = timeoutAt(policy, moment.clock, stepTimeout)
+    return { ...life, execState, startedAt: moment.at, notBefore: null, dueAt }
+  }
+  if (decided === 'progress') {
+    const keepsTimer = stepTimeout === undefined || execState === 'CANCELING'
+    return keepsTimer ? life : { ...life, dueAt: timeoutAt(policy, moment.clock, stepTimeout) }
+  }
+  if (retryAt !== undefined) {
+    const attempt = life.attempt + 1
+    return { ...life, execState, attempt, startedAt: null, notBefore: retryAt, dueAt: retryAt }
+  }
+  if (execState === 'CANCELING') {
+    return { ...life, execState, dueAt: laterBy(moment.cancelDeadlineMs, moment.clock) }
+  }
+  return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
+}
+
+/** The retry delay is over: the execution is offered again, and may expire again. */
+export function afterRetryDelay(life: Life, { expireAfterSeconds }: Policy, clock: SteadyInstant): Life {
+  const dueAt = expireAfterSeconds === null ? null : laterBy(expireAfterSeconds * 1000, clock)
+  return { ...life, notBefore: null, dueAt }
+}
+
+/** When it ends if the device does nothing; null while no clock runs. */
+export function timesOutAt({ execState, dueAt, deadlineAt }: Life): SteadyInstant | null {
+  if (!isActive(execState)) return null
+  // A cancel has a deadline of its own, and no other clock ends it.
+  if (execState === 'CANCELING') return dueAt
+  if (dueAt === null || deadlineAt === null) return dueAt ?? deadlineAt
+  return dueAt < deadlineAt ? dueAt : deadlineAt
+}
+
+/** Whether its device can see it: it is running, or PENDING and not waiting for a retry. */
+export function isOffered({ execState, notBefore }: Life): boolean {
+  return isActive(execState) || (execState === 'PENDING' && notBefore === null)
+}
+
+/** While it waits for a retry, no report can be about the next attempt. */
+export function waitsForRetry({ notBefore }: Life, clock: SteadyInstant): boolean {
+  return notBefore !== null && notBefore > clock
+}
+
+/** What happens at `dueAt`; 'retry-due' is not a move: it stays PENDING, but is offered again. */
+export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'retry-due' {
+  if (execState === 'CANCELING') return 'overrun-cancel'
+  if (execState === 'IN_PROGRESS') return 'time-out'
+  return notBefore === null ? 'expire' : 'retry-due'
+}
+
+/** Clocks that all executions of a run share. */
+export type RunClock = 'expire' | 'miss-deadline'
+
+/** Whether that clock of its run ends the execution. */
+export function isEndedBy(clock: RunClock, { execState, attempt }: Life): boolean {
+  // A later attempt has its own expiry clock, and a cancel its own deadline.
+  return clock === 'expire'
+    ? execState === 'PENDING' && attempt === 1
+    : execState === 'PENDING' || execState === 'IN_PROGRESS'
+}
+
+const retriedAs = { fail: 'FAILED', 'time-out': 'TIMED_OUT' } as const
+
+/** When the next attempt may start, if the event ends an attempt that the policy retries. */
+function retryOf(
+  { execState, attempt, deadlineAt }: Life,
+  event: ExecutionEvent,
+  { retry }: Policy,
+  { clock, chance }: Moment,
+): SteadyInstant | undefined {
+  if (event !== 'fail' && event !== 'time-out') return undefined
+  if (retry === null || !retry.on.includes(retriedAs[event])) return undefined
+  if (attempt > retry.max || nextState(execState, 'retry') === undefined) return undefined
+  const retryAt = laterBy(retryDelayMs(retry, attempt, chance), clock)
+  return deadlineAt !== null && retryAt >= deadlineAt ? undefined : retryAt
+}
+
+const longestBackoffMs = 24 * 60 * 60 * 1000
+
+/** Exponential backoff; up to half is subtracted as jitter, so that a fleet does not retry all at once. */
+export function retryDelayMs({ backoffSeconds }: Retry, attempt: number, chance: number): number {
+  const full = Math.min(longestBackoffMs, backoffSeconds * 1000 * 2 ** (attempt - 1))
+  return Math.round(full * (1 - chance / 2))
+}
+
+/** The step's timer replaces the job's; without one, the job's time limit starts now. */
+function timeoutAt(
+  { timeoutSeconds }: Policy,
+  clock: SteadyInstant,
+  stepTimeout: StepTimeout,
+): SteadyInstant | null {
+  if (typeof stepTimeout === 'number') return laterBy(stepTimeout, clock)
+  return timeoutSeconds === null ? null : laterBy(timeoutSeconds * 1000, clock)
+}
+
+/** The event that a device's report means in this state. */
+export function eventOf(status: ReportedStatus, state: ExecState): ExecutionEvent {
+  switch (status) {
+    case 'IN_PROGRESS':
+      return state === 'PENDING' ? 'start' : 'progress'
+    case 'SUCCEEDED':
+      return 'succeed'
+    case 'FAILED':
+      return 'fail'
+    case 'REJECTED':
+      return 'reject'
+    case 'CANCELED':
+      return 'confirm-cancel'
+  }
+}

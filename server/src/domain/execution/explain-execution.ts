@@ -1,0 +1,249 @@
+// Explains why an execution has not ended yet, or how it ended: a sentence for people, and a code for programs.
+
+import type { ExplanationCode } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { type KeyNames, readKeyNames } from '../access/key-names.ts'
+import { onWallClock, type WallInstant } from '../common/instants.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Failing } from '../common/ports/failing-tasks.ts'
+import type { Store } from '../common/ports/store.ts'
+import { failingInWords, readFailing } from '../common/read-failing.ts'
+import { type PresenceView, settled } from '../device/device.ts'
+import type { StoredPresence } from '../device/ports/presence.ts'
+import { explainFrozen, explainHeld, type RolloutReasons } from '../rollout/explain-rollout.ts'
+import type { StoredFreeze } from '../rollout/ports/rollouts.ts'
+import { currentPart, type RollOutDeps } from '../rollout/roll-out.ts'
+import { explainWindow, readWindowReason, type WindowReason } from '../window/explain-window.ts'
+import type { DeviceExecution } from './device-report.ts'
+import { isTerminal, type Moment } from './execution.ts'
+import { byWhom, explainEnd, inWords } from './explain-end.ts'
+import type { StoredExecution, StoredTransition } from './ports/executions.ts'
+
+export type ExplainDeps = {
+  store: Store
+  moment: () => Moment
+  presence: PresenceView
+  countConfirmed: RollOutDeps['countConfirmed']
+  waveCounts: RollOutDeps['waveCounts']
+}
+
+export type Facts = {
+  execution: Omit<StoredExecution, 'notBefore'>
+  /** Waiting for a retry until then. */
+  notBefore: WallInstant | null
+  transitions: StoredTransition[]
+  presence: StoredPresence
+  hasToken: boolean
+  /** The first execution in its device's queue. */
+  first: Pick<DeviceExecution, 'jobExecutionId' | 'execState'> | undefined
+  /** When it times out. */
+  timesOutAt: WallInstant | null
+  /** Undefined: its run is not released little by little. */
+  rollout?: RolloutReasons | undefined
+  /** Undefined: the fleet is not frozen. */
+  freeze?: StoredFreeze | undefined
+  /** Of those who paused or froze. */
+  keyNames?: KeyNames
+  /** Undefined: it may be offered at any time. */
+  window?: WindowReason | undefined
+  /** Timers cannot be written, and one of this execution is overdue. */
+  overdue?: Overdue | undefined
+}
+
+type Overdue = { at: WallInstant; failing: Failing }
+
+export type Explanation = {
+  code: ExplanationCode
+  text: string
+  /** When this began. */
+  since: WallInstant | null
+  /** When this changes by itself. */
+  until: WallInstant | null
+  /** The execution that must finish first. */
+  behind: number | null
+}
+
+export async function explainExecution(
+  deps: ExplainDeps,
+  { ownerNo }: Caller,
+  jobExecutionId: number,
+): Promise<{ execution: StoredExecution; explanation: Explanation }> {
+  const { store } = deps
+  await settled(deps.presence)
+  const execution = await store.getExecution({ ownerNo, jobExecutionId })
+  if (execution === undefined) throw notFound('J-302', jobExecutionId)
+  const device = { ownerNo, deviceId: execution.deviceId }
+  const [transitions = [], storedDevice, [queue], own] = await Promise.all([
+    store.listTransitions({ ownerNo, jobExecutionId }),
+    store.getDevice({ ownerNo, deviceId: device.deviceId }),
+    store.readQueues([device]),
+    store.getDeviceExecution({ ...device, jobExecutionId }),
+  ])
+  const now = deps.moment()
+  const isWaiting = execution.execState === 'PENDING'
+  const [rollout, freeze, window] = isWaiting
+    ? await Promise.all([
+        readReasons(deps, ownerNo, execution.runId, now),
+        store.getFreeze({ ownerNo }),
+        readWindowReason(store, { ownerNo, runId: execution.runId }, storedDevice, now.at),
+      ])
+    : []
+  const principals = [rollout?.rollout.status.pausedBy ?? null, freeze?.principal ?? null]
+  const facts: Facts = {
+    keyNames: await readKeyNames(store, ownerNo, now.at, principals),
+    execution,
+    notBefore: onWallClock(execution.notBefore, now),
+    transitions,
+    presence: storedDevice?.presence ?? neverSeen,
+    hasToken: typeof storedDevice?.credentialCreatedAt === 'number',
+    first: typeof queue === 'object' ? queue.executions[0] : undefined,
+    timesOutAt: onWallClock(own?.timesOutAt ?? null, now),
+    rollout,
+    freeze,
+    window,
+  }
+  const overdue = await readOverdue(deps, facts, now.at)
+  return { execution, explanation: explain({ ...facts, overdue }) }
+}
+
+async function readReasons(
+  { store, countConfirmed, waveCounts }: ExplainDeps,
+  ownerNo: number,
+  runId: number,
+  now: Moment,
+): Promise<RolloutReasons | undefined> {
+  const found = await store.getRollout({ ownerNo, runId })
+  if (found === undefined || found.rollout.status.state === 'RELEASED') return undefined
+  const { rollout, run } = found
+  const part = currentPart(rollout)
+  const where = rollout.plan.rollout.next?.where
+  const [waves, offline, confirmed, failing] = await Promise.all([
+    waveCounts.recent(rollout, run),
+    store.countOffline({ ...part, to: Math.min(part.to, Math.max(part.from, rollout.status.released)) }),
+    where === undefined ? 0 : countConfirmed({ ...part, where }),
+    readFailing({ store, moment: () => now }, 'rollout', [runId]).then((found) => found.get(runId)),
+  ])
+  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now, failing }
+}
+
+/** So late a timer may be. */
+const toleratedMs = 2000
+
+async function readOverdue(
+  deps: ExplainDeps,
+  { execution, timesOutAt, notBefore }: Facts,
+  now: WallInstant,
+): Promise<Overdue | undefined> {
+  const at = execution.execState === 'PENDING' ? notBefore : timesOutAt
+  if (at === null || isTerminal(execution.execState) || now < at + toleratedMs) return undefined
+  const failing = (await readFailing(deps, 'timers', [0])).get(0)
+  return failing && { at, failing }
+}
+
+function explainOverdue({ at, failing }: Overdue): Explanation {
+  const text = `Its timer was due at ${inWords(at)}, and timers cannot be written: ${failingInWords(failing)}. It is tried again.`
+  return { ...plain, code: 'TIMER_FAILING', text, since: failing.since }
+}
+
+const neverSeen: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
+
+export function explain(facts: Facts): Explanation {
+  const { execution, transitions } = facts
+  if (isTerminal(execution.execState)) {
+    return { ...plain, code: 'ENDED', text: explainEnd(execution, transitions), since: execution.finishedAt }
+  }
+  if (facts.overdue) return explainOverdue(facts.overdue)
+  switch (execution.execState) {
+    case 'IN_PROGRESS':
+      return explainRunning(facts)
+    case 'CANCELING':
+      return explainCanceling(facts)
+    default:
+      return explainPending(facts)
+  }
+}
+
+const plain = { since: null, until: null, behind: null }
+
+/** Reasons that keep it from reaching the device come before reasons on the device. */
+function explainPending(facts: Facts): Explanation {
+  const { execution, presence, first } = facts
+  const { jobExecutionId, notifiedAt, deliveredAt } = execution
+  const device = `Device ${execution.deviceId}`
+  const { keyNames = () => undefined } = facts
+  const held = facts.rollout && explainHeld(jobExecutionId, facts.rollout, keyNames)
+  if (held) return held
+  if (facts.freeze) return explainFrozen(facts.freeze, keyNames)
+  const outside = facts.window && explainWindow(execution.deviceId, facts.window)
+  if (outside) return outside
+  if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
+  if (!presence.online && presence.since === null) {
+    const rest = facts.hasToken ? 'it gets this when it does' : 'it has no device token yet'
+    return { ...plain, code: 'DEVICE_NEVER_CONNECTED', text: `${device} has never connected; ${rest}.` }
+  }
+  if (!presence.online) {
+    const text = `${device} ${awayOf(presence)}; it gets this when it connects.`
+    return { ...plain, code: 'DEVICE_OFFLINE', text, since: presence.since }
+  }
+  if (first !== undefined && first.jobExecutionId !== jobExecutionId) {
+    const behind = first.jobExecutionId
+    const text = `${device} is online and has to finish execution ${behind} first, which is ${first.execState}.`
+    return { ...plain, code: 'BEHIND_EXECUTION', text, behind }
+  }
+  if (deliveredAt !== null) {
+    const text = `${device} is online and confirmed at ${inWords(deliveredAt)} that it has this, but has not started it.`
+    return { ...plain, code: 'DELIVERED', text, since: deliveredAt }
+  }
+  if (notifiedAt !== null) {
+    const text = `${device} is online and was notified of this at ${inWords(notifiedAt)}, but has not started it.`
+    return { ...plain, code: 'NOTIFIED', text, since: notifiedAt }
+  }
+  const text = `${device} is online, but has not been notified of this yet; it is notified when it polls or subscribes.`
+  return { ...plain, code: 'NOT_NOTIFIED_YET', text }
+}
+
+function explainRetry({ execution, transitions }: Facts, notBefore: WallInstant): Explanation {
+  const { attempt } = execution
+  const retry = transitions.findLast(({ event }) => event === 'retry')
+  const end = retry?.actor === 'clock' ? 'timed out' : 'failed'
+  const when = retry ? ` at ${inWords(retry.at)}` : ''
+  return {
+    ...plain,
+    code: 'WAITING_FOR_RETRY',
+    text: `Attempt ${attempt - 1} ${end}${when}; attempt ${attempt} starts no earlier than ${inWords(notBefore)}.`,
+    since: retry?.at ?? null,
+    until: notBefore,
+  }
+}
+
+function explainRunning({ execution, presence, timesOutAt }: Facts): Explanation {
+  const { deviceId, attempt, startedAt } = execution
+  const work = `Device ${deviceId} has been working on attempt ${attempt} since ${inWords(startedAt)}`
+  const away = presence.online ? '' : `, but ${awayOf(presence)}`
+  const end = timesOutAt === null ? 'it has no time limit' : `it times out at ${inWords(timesOutAt)}`
+  return {
+    ...plain,
+    code: 'RUNNING',
+    text: `${work}${away}; ${end}.`,
+    since: startedAt,
+    until: timesOutAt,
+  }
+}
+
+function explainCanceling({ execution, transitions, presence, timesOutAt }: Facts): Explanation {
+  const asked = transitions.findLast(({ to }) => to === 'CANCELING')
+  const away = presence.online ? '' : ` and ${awayOf(presence)}`
+  return {
+    ...plain,
+    code: 'CANCEL_REQUESTED',
+    text:
+      `Cancel was asked for${byWhom(asked)}; device ${execution.deviceId} ` +
+      `has until ${inWords(timesOutAt)} to confirm${away}, then it is CANCELED anyway.`,
+    since: asked?.at ?? null,
+    until: timesOutAt,
+  }
+}
+
+function awayOf({ since }: StoredPresence): string {
+  return since === null ? 'is not connected' : `has been offline since ${inWords(since)}`
+}

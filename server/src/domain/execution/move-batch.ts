@@ -1,0 +1,174 @@
+// The one engine that moves executions, for both stores. A store loads executions (PostgreSQL locks them, in the order of
+// their ids), this applies moves to them as domain/execution/execution-move.ts says, and the store writes what came of it.
+
+import { countMoves, type RunChange } from '../trigger/run-counts.ts'
+import type { Policy } from './execution.ts'
+import {
+  applyMove,
+  type ExecutionChange,
+  type LiveExecution,
+  type Move,
+  type MoveEffects,
+  type NewTransition,
+  offerAgain,
+  writeHeldProgress,
+} from './execution-move.ts'
+import type { OutputPiece } from './keep-output.ts'
+import type { ExecutionMove, Moved, MoveOutcome } from './ports/executions.ts'
+
+/** How many executions one step loads. SQLite's writer takes about 20 ms for them; others get between two batches. */
+export const batchSize = 1000
+
+export type PolicyOf = (jobVersion: number) => Policy
+
+/** What a store has to write, all of it in one transaction. Executions and runs are in the order of their ids. */
+export type MoveWrites = {
+  /** As they are now. */
+  executions: LiveExecution[]
+  /** The ids of those of which nothing has changed but version, time, details and the marks of reports. */
+  progressed: ReadonlySet<number>
+  /** Of these only the length of the output has changed. */
+  withOutput: LiveExecution[]
+  pieces: OutputPiece[]
+  transitions: NewTransition[]
+  changes: ExecutionChange[]
+  runs: RunChange[]
+  /** What may have changed a device's queue, and those of them that wait for a retry now. */
+  moved: Moved[]
+  delayedIds: number[]
+}
+
+export class MoveBatch {
+  readonly #policyOf: PolicyOf
+  /** As they are by now. */
+  readonly #live = new Map<number, LiveExecution>()
+  /** As they were when they were loaded, if they were. */
+  readonly #changed = new Map<number, LiveExecution | undefined>()
+  readonly #withOutput = new Set<number>()
+  readonly #pieces: OutputPiece[] = []
+  readonly #transitions: NewTransition[] = []
+  readonly #changes: ExecutionChange[] = []
+  readonly #moves: { moved: Moved; at: number }[] = []
+  readonly #moved: Moved[] = []
+
+  constructor(policyOf: PolicyOf) {
+    this.#policyOf = policyOf
+  }
+
+  /** Takes in what a store has loaded. One that this batch has changed before is given back as it is by now. */
+  load(found: LiveExecution[]): LiveExecution[] {
+    return found.map((each) => {
+      const loaded = this.#live.get(each.jobExecutionId)
+      if (loaded === undefined) this.#live.set(each.jobExecutionId, each)
+      return loaded ?? each
+    })
+  }
+
+  /** One that is loaded, as it is by now. */
+  find(jobExecutionId: number): LiveExecution | undefined {
+    return this.#live.get(jobExecutionId)
+  }
+
+  /** Undefined when the state does not allow the event. */
+  move(before: LiveExecution, move: Move): MoveEffects | undefined {
+    const effects = applyMove(before, this.#policyOf(before.jobVersion), move)
+    if (effects === undefined) return undefined
+    const { execution, transition, changes, moved } = effects
+    this.#set(execution)
+    if (transition) this.#transitions.push(transition)
+    this.#changes.push(...changes)
+    this.#moves.push({ moved, at: move.moment.at })
+    if (move.event !== 'progress') this.#moved.push(moved)
+    return effects
+  }
+
+  /** Moves those whose state allows it. */
+  moveAll(executions: LiveExecution[], move: Move): Moved[] {
+    return executions.flatMap((execution) => this.move(execution, move)?.moved ?? [])
+  }
+
+  /** For the owner of one execution. */
+  moveOwn({
+    ownerNo,
+    jobExecutionId,
+    ...move
+  }: ExecutionMove): Exclude<MoveOutcome, { kind: 'moved' }> | { kind: 'moved'; moved: Moved } {
+    const before = this.find(jobExecutionId)
+    if (before === undefined || before.ownerNo !== ownerNo) return { kind: 'unknown-execution' }
+    const moved = this.move(before, move)?.moved
+    return moved ? { kind: 'moved', moved } : { kind: 'refused', execState: before.life.execState }
+  }
+
+  offerAgain(before: LiveExecution, moment: Move['moment']): Moved {
+    const { execution, moved } = offerAgain(before, this.#policyOf(before.jobVersion), moment)
+    this.#set(execution)
+    this.#moved.push(moved)
+    return moved
+  }
+
+  /** Unless something has written it since it was loaded. */
+  writeHeldProgress(before: LiveExecution, moment: Move['moment']): void {
+    if (!before.progressHeld) return
+    const { execution, change } = writeHeldProgress(before, moment)
+    this.#set(execution)
+    this.#changes.push(change)
+  }
+
+  keepOutput(execution: LiveExecution, piece: OutputPiece | undefined): void {
+    this.#live.set(execution.jobExecutionId, execution)
+    this.#withOutput.add(execution.jobExecutionId)
+    if (piece) this.#pieces.push(piece)
+  }
+
+  get writes(): MoveWrites {
+    const inOrder = (ids: Iterable<number>) =>
+      [...ids].sort((one, other) => one - other).map((id) => this.#live.get(id) as LiveExecution)
+    const executions = inOrder(this.#changed.keys())
+    return {
+      executions,
+      progressed: new Set(this.#progressed()),
+      withOutput: inOrder(this.#withOutput.difference(this.#changed)),
+      pieces: this.#pieces,
+      transitions: this.#transitions,
+      changes: this.#changes,
+      runs: countMoves(this.#moves),
+      moved: this.#moved,
+      delayedIds: executions.filter(({ life }) => life.notBefore !== null).map((each) => each.jobExecutionId),
+    }
+  }
+
+  *#progressed(): Iterable<number> {
+    for (const [id, before] of this.#changed) {
+      const after = this.#live.get(id) as LiveExecution
+      if (before && !this.#withOutput.has(id) && isProgressOnly(before, after)) yield id
+    }
+  }
+
+  #set(execution: LiveExecution): void {
+    const { jobExecutionId } = execution
+    if (!this.#changed.has(jobExecutionId)) this.#changed.set(jobExecutionId, this.#live.get(jobExecutionId))
+    this.#live.set(jobExecutionId, execution)
+  }
+}
+
+function isProgressOnly(before: LiveExecution, after: LiveExecution): boolean {
+  const [was, is] = [before.life, after.life]
+  return (
+    was.execState === is.execState &&
+    was.attempt === is.attempt &&
+    was.startedAt === is.startedAt &&
+    was.finishedAt === is.finishedAt &&
+    was.notBefore === is.notBefore &&
+    was.dueAt === is.dueAt &&
+    before.notifiedAt === after.notifiedAt &&
+    before.deliveredAt === after.deliveredAt &&
+    before.cancelVersion === after.cancelVersion &&
+    before.outputBytes === after.outputBytes &&
+    before.outputCut === after.outputCut &&
+    before.outputPieces === after.outputPieces &&
+    before.progressAt === after.progressAt &&
+    before.progressHeld === after.progressHeld &&
+    before.progressBytes === after.progressBytes &&
+    after.newResult === null
+  )
+}

@@ -1,0 +1,31 @@
+import type { DocumentTemplate, ParameterSchema } from '@jobcast/contract/parameters'
+import type { DeviceKey } from '../../device/ports/devices.ts'
+
+/** A version of a job, ready to be handed out. */
+export type JobTemplate = {
+  /** As it was put, JSON text. */
+  document: string
+  schema: ParameterSchema | undefined
+  /** Undefined: the document has no placeholders and is the same for everybody. */
+  template: DocumentTemplate | undefined
+}
+
+/**
+ * What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. `signed`: what its
+ * authors have signed, as fields behind a comma.
+ */
+export type DeviceDocument = { readonly json: string; readonly parameters?: string; readonly signed?: string }
+
+export type HandedOut = { jobVersion: number; runId: number }
+
+/** The document needs attributes that the device does not have any more. */
+export class UnresolvedDocument extends Error {
+  override readonly name = 'UnresolvedDocument'
+}
+
+/** At once where it is in memory: a promise per device would slow down a fan-out. */
+export type Documents = {
+  content(jobVersion: number): JobTemplate | Promise<JobTemplate>
+  /** Throws or rejects with an UnresolvedDocument. */
+  of(execution: HandedOut, device: DeviceKey): DeviceDocument | Promise<DeviceDocument>
+}

@@ -1,0 +1,101 @@
+import type { ExecState } from '@jobcast/contract'
+import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
+import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
+import type { DeviceKey } from '../../device/ports/devices.ts'
+import type { OutputSlice } from '../device-report.ts'
+import type { ExecutionEvent, Moment } from '../execution.ts'
+
+export type ExecutionKey = { ownerNo: number; jobExecutionId: number }
+
+export type StoredExecution = {
+  jobExecutionId: number
+  jobName: string
+  deviceId: string
+  deviceName: string
+  execState: ExecState
+  launchedAt: WallInstant
+  runId: number
+  attempt: number
+  versionNumber: number
+  startedAt: WallInstant | null
+  finishedAt: WallInstant | null
+  notifiedAt: WallInstant | null
+  deliveredAt: WallInstant | null
+  /** Waits for a retry until then. */
+  notBefore: SteadyInstant | null
+  statusDetails: Record<string, string>
+  result: unknown
+  outputBytes: number
+  /** There was more output than is kept. */
+  outputCut: boolean
+}
+
+export type ExecutionFilter = {
+  jobName?: string
+  deviceId?: string
+  /** One of these; at least one. */
+  execStates?: readonly ExecState[]
+  runId?: number
+  /** From this instant on. */
+  launchedAfter?: number
+  /** Up to, but not including, this instant. */
+  launchedBefore?: number
+  finishedAfter?: number
+  finishedBefore?: number
+}
+
+export type ExecutionMove = {
+  ownerNo: number
+  jobExecutionId: number
+  event: ExecutionEvent
+  moment: Moment
+  actor: string
+  /** Why, if nobody has asked for it. */
+  reason?: string
+}
+
+export type MoveOutcome =
+  | { kind: 'moved'; execution: StoredExecution; from: ExecState }
+  | { kind: 'refused'; execState: ExecState }
+  | { kind: 'unknown-execution' }
+
+/** Whatever a step moved: whose queue is another now, and whether a device must stop working on it. */
+export type Moved = DeviceKey & {
+  jobExecutionId: number
+  runId: number
+  from: ExecState
+  execState: ExecState
+}
+
+/** One step in the life of an execution: when, who and why. `versionNumber` is what it was after the step. */
+export type StoredTransition = {
+  at: WallInstant
+  from: ExecState | null
+  to: ExecState
+  event: ExecutionEvent | 'trigger'
+  /** `key <keyId>`, `device`, `clock`. */
+  actor: string
+  /** The name of the key that it was, if it was one. */
+  actorName: string | null
+  attempt: number
+  versionNumber: number
+  /** What the device reported as the reason, where it ended an attempt without success; or why the service ended it. */
+  reason: string | null
+}
+
+export type ExecutionStore = {
+  /** Newest first. A slice may be short, even empty, before the end. */
+  listExecutions(
+    list: OwnerList<number> & { filter: ExecutionFilter },
+  ): Promise<Sliced<StoredExecution, number>>
+  getExecution(execution: ExecutionKey): Promise<StoredExecution | undefined>
+  moveExecution(move: ExecutionMove): Promise<MoveOutcome>
+  /** Oldest first. Undefined: no such execution. */
+  listTransitions(execution: ExecutionKey): Promise<StoredTransition[] | undefined>
+  /** Up to `limit` bytes of output from `offset` on, of the newest attempt unless said; undefined: no such execution. */
+  readOutput(
+    slice: ExecutionKey & { offset: number; limit: number; attempt: number | undefined },
+  ): Promise<OutputSlice | undefined>
+  /** Moves some of what a clock has run out for; `more` while there may be others. */
+  fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
+}

@@ -1,0 +1,35 @@
+// What the device of an execution gets, for people: with placeholders filled in and secrets masked.
+
+import { ApiError } from '@jobcast/contract'
+import { namesUsed, placeholderText, resolveDocument } from '@jobcast/contract/parameters'
+import type { Caller } from '../access/caller.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Documents } from './ports/documents.ts'
+
+export type ReadDocumentDeps = {
+  store: Pick<Store, 'getExecution' | 'getRun' | 'listDeviceValues'>
+  documents: Pick<Documents, 'content'>
+}
+
+/** Attributes are those that the device has now. */
+export async function readDocument(
+  { store, documents }: ReadDocumentDeps,
+  { ownerNo }: Caller,
+  jobExecutionId: number,
+): Promise<unknown> {
+  const execution = await store.getExecution({ ownerNo, jobExecutionId })
+  const run = execution && (await store.getRun({ ownerNo, runId: execution.runId }))
+  if (run === undefined) throw notFound('J-302', jobExecutionId)
+  const { document, template } = await documents.content(run.jobVersion)
+  if (template === undefined) return JSON.parse(document)
+  const { deviceId, deviceName } = execution as { deviceId: string; deviceName: string }
+  const names = namesUsed(template, 'attributes')
+  const [found] = await store.listDeviceValues({ ownerNo, deviceIds: [deviceId], names })
+  const device = found ?? { deviceId, deviceName, attributes: {} }
+  const values = { params: run.parameters, device, run: { runId: run.runId } }
+  const resolved = resolveDocument(JSON.parse(document), values)
+  if (resolved.missing.length === 0) return resolved.document
+  const missing = resolved.missing.map(placeholderText).join(', ')
+  throw new ApiError('J-506', { deviceIds: [deviceId], detail: `There is no value for ${missing}.` })
+}

@@ -1,0 +1,43 @@
+// Reads one execution or one run, at once or when it has ended.
+
+import type { Caller } from '../access/caller.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { StoredRun } from '../trigger/ports/runs.ts'
+import { isTerminal } from './execution.ts'
+import type { StoredExecution } from './ports/executions.ts'
+import { type WaitDeps, type WaitLimit, waitForEnd } from './wait-for-end.ts'
+
+export type ReadDeps = WaitDeps & { store: Store }
+
+export function readExecution(
+  deps: ReadDeps,
+  caller: Caller,
+  jobExecutionId: number,
+  waitLimit: WaitLimit,
+): Promise<StoredExecution> {
+  const read = async () => {
+    const execution = await deps.store.getExecution({ ownerNo: caller.ownerNo, jobExecutionId })
+    if (execution === undefined) throw notFound('J-302', jobExecutionId)
+    return execution
+  }
+  return waitForEnd(deps, read, (execution) => isTerminal(execution.execState), waitLimit)
+}
+
+export function readRun(
+  deps: ReadDeps,
+  caller: Caller,
+  runId: number,
+  waitLimit: WaitLimit,
+): Promise<StoredRun> {
+  const read = async () => {
+    const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
+    if (run === undefined) throw notFound('J-304', runId)
+    return run
+  }
+  return waitForEnd(deps, read, isFinished, waitLimit)
+}
+
+export function isFinished({ counts }: StoredRun): boolean {
+  return counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0
+}

@@ -1,0 +1,97 @@
+// The parameters that a job declares, and the placeholders of its document: refused at the field, before anything is stored.
+
+import { ApiError } from '@jobcast/contract'
+import {
+  checkParameterSchema,
+  type DocumentTemplate,
+  namesUsed,
+  ParameterError,
+  type ParameterSchema,
+  PlaceholderError,
+  parseDocument,
+  placeholderText,
+  secretNames,
+} from '@jobcast/contract/parameters'
+import type { SecretBox } from '../access/ports/secret-box.ts'
+
+export function checkParameters(
+  { secretBox }: { secretBox: SecretBox },
+  document: unknown,
+  given: unknown,
+): { parameters?: ParameterSchema; hasPlaceholders?: true } {
+  const parameters = given === undefined ? undefined : checkSchema(given)
+  const [secret] = secretNames(parameters)
+  if (secret !== undefined && !secretBox.isOpen) {
+    const field = `parameters.properties.${secret}.writeOnly`
+    throw refused(
+      field,
+      'needs a key to encrypt secrets with: set JOBCAST_SECRETS_KEY or JOBCAST_SECRETS_KEY_FILE',
+    )
+  }
+  const { holes, texts } = readDocument(document)
+  const declared = parameters?.properties ?? {}
+  const unknown = namesUsed({ holes, texts }, 'params').find((name) => !Object.hasOwn(declared, name))
+  if (unknown !== undefined) {
+    throw refused(
+      'document',
+      `has the placeholder \${params.${unknown}}, which no parameter of the job declares`,
+    )
+  }
+  const nested = holes.find(({ otherwise }) => otherwise?.includes('${'))
+  if (nested) {
+    const text = placeholderText(nested)
+    throw refused(
+      'document',
+      `has a \${ in the default of ${text}: a default is plain text up to the first }`,
+    )
+  }
+  refuseInCommands(document)
+  // Also a text with $${ is not handed out as it is.
+  const hasPlaceholders = JSON.stringify(document).includes('${')
+  return { ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) }
+}
+
+/** What an agent runs as a command could be a shell: a value must not become a part of it. */
+function refuseInCommands(document: unknown): void {
+  const { command, steps, finalStep } = fieldsOf(document)
+  const actions = [...(Array.isArray(steps) ? steps : []), finalStep].map((step) =>
+    fieldsOf(fieldsOf(step).action),
+  )
+  const ofSteps = actions
+    .filter(({ type }) => type === 'runCommand')
+    .map(({ input }) => fieldsOf(input).command)
+  for (const [field, value] of [
+    ['document.command', command],
+    ...ofSteps.map((each) => ['document.steps', each]),
+  ]) {
+    if (readDocument(value ?? null).holes.length === 0) continue
+    const instead = 'a program reads parameters from its environment, such as JOBCAST_PARAM_X'
+    throw refused(String(field), `has a placeholder in a command: ${instead}`)
+  }
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function checkSchema(given: unknown): ParameterSchema {
+  try {
+    return checkParameterSchema(given)
+  } catch (error) {
+    if (error instanceof ParameterError) throw refused(error.field, error.message)
+    throw error
+  }
+}
+
+function readDocument(document: unknown): DocumentTemplate {
+  try {
+    return parseDocument(document)
+  } catch (error) {
+    if (error instanceof PlaceholderError) throw refused('document', `cannot be resolved: ${error.message}`)
+    throw error
+  }
+}
+
+function refused(field: string, message: string): ApiError {
+  return new ApiError('J-500', { field, detail: `${field} ${message}.` })
+}

@@ -1,0 +1,37 @@
+// What the authors of a job have signed. The server has none of their keys: it finds mistakes, so that they are not first
+// noticed by devices, and leaves the judgment to these.
+
+import { ApiError, type JobContent } from '@jobcast/contract'
+import { type Envelope, requireSignatures, SignatureError, signedJobOf } from '@jobcast/contract/signature'
+import { isNestedTooDeep, maxJsonDepth } from '../common/json-depth.ts'
+import type { StoredJobContent } from './ports/jobs.ts'
+
+/** As one envelope. Throws J-500 if they are of something else than this job. */
+export function signaturesOf(jobName: string, content: JobContent, now: number): Envelope | undefined {
+  for (const [index, { payload }] of (content.signatures ?? []).entries()) {
+    // Judged before it is parsed, as bodies are; the document is one level deeper in it.
+    if (isNestedTooDeep(Buffer.from(payload, 'base64'), maxJsonDepth + 1)) {
+      const field = `signatures[${index}].payload`
+      throw new ApiError('J-500', { field, detail: `${field} is nested deeper than ${maxJsonDepth + 1}.` })
+    }
+  }
+  try {
+    return requireSignatures(jobName, content, now)
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error
+    throw new ApiError('J-500', { field: error.field, detail: `${error.message}.` })
+  }
+}
+
+/** Devices refuse a version under the signature of another one. */
+export function maySignedBe({ signatures }: StoredJobContent, version: number): boolean {
+  return signatures === undefined || signedJobOf(signatures).version === version
+}
+
+/** Of content that would become this version. */
+export function wrongVersion({ signatures }: StoredJobContent, nextVersion: number): ApiError {
+  const field = 'signatures[0].payload.version'
+  const signed = signatures && signedJobOf(signatures).version
+  const detail = `${field} is ${signed}, and the next version of the job is ${nextVersion}; sign the job again (jobs sign --version ${nextVersion}).`
+  return new ApiError('J-500', { field, detail })
+}

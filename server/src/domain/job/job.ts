@@ -1,0 +1,90 @@
+// Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
+
+import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import type { SecretBox } from '../access/ports/secret-box.ts'
+import { principalOf } from '../access/principal.ts'
+import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
+import type { ExpectedTags } from '../common/entity-tag.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Put } from '../common/ports/slices.ts'
+import type { Store } from '../common/ports/store.ts'
+import { requireRollout } from '../rollout/rollout-selectors.ts'
+import { noWindow, requireWindow } from '../window/window.ts'
+import { checkParameters } from './check-parameters.ts'
+import { signaturesOf, wrongVersion } from './job-signatures.ts'
+import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
+
+export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
+
+export async function putJob(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  content: JobContent,
+  ifMatch: { expected?: ExpectedTags } = {},
+): Promise<Put<StoredJob>> {
+  const document = content.document ?? {}
+  if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
+    throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
+  }
+  const signatures = signaturesOf(jobName, content, deps.now())
+  const { rollout, approval, window } = content
+  const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
+  if (rollout) await requireRollout(deps, caller, rollout)
+  const stored = {
+    description: content.description ?? '',
+    document,
+    expireAfterSeconds: content.expireAfterSeconds ?? null,
+    timeoutSeconds: content.timeoutSeconds ?? null,
+    deadlineSeconds: content.deadlineSeconds ?? null,
+    retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
+    ...(rollout && { rollout }),
+    ...(approval && { approval }),
+    ...(window && { window }),
+    ...(parameters && { parameters }),
+    ...(hasPlaceholders && { hasPlaceholders }),
+    ...(signatures && { signatures }),
+  }
+  return storeJob(deps, caller, jobName, stored, ifMatch)
+}
+
+/** Of content that was checked; its window may be gone since. */
+export async function storeJob(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  content: StoredJobContent,
+  ifMatch: { expected?: ExpectedTags },
+): Promise<Put<StoredJob>> {
+  const { ownerNo } = caller
+  if (content.window) await requireWindow(deps, caller, content.window)
+  const put = { ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch }
+  const result = await withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
+    isCreated: ({ created }) => created,
+    mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
+  })
+  // Deleted since we have looked.
+  if (result.lacksWindow) throw noWindow(content.window)
+  if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
+  if (result.isRefused) throw new ApiError('J-312')
+  return result
+}
+
+export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Promise<StoredJob> {
+  const job = await deps.store.getJob({ ownerNo: caller.ownerNo, jobName })
+  if (job === undefined) throw notFound('J-301', jobName)
+  return job
+}
+
+export async function deleteJob(
+  deps: JobDeps,
+  caller: Caller,
+  jobName: string,
+  ifMatch: { expected?: ExpectedTags } = {},
+): Promise<void> {
+  const deletion = { ownerNo: caller.ownerNo, jobName, at: deps.now(), ...ifMatch }
+  const outcome = await deps.store.deleteJob(deletion)
+  if (outcome === 'changed') throw new ApiError('J-312')
+  if (outcome === 'unknown') throw notFound('J-301', jobName)
+}

@@ -1,0 +1,129 @@
+// Why an execution is not released yet, in words and with numbers.
+
+import type { KeyNames } from '../access/key-names.ts'
+import { type BothClocks, onWallClock } from '../common/instants.ts'
+import type { Failing } from '../common/ports/failing-tasks.ts'
+import { failingInWords } from '../common/read-failing.ts'
+import { inWords } from '../execution/explain-end.ts'
+import type { Explanation } from '../execution/explain-execution.ts'
+import type { EndedCounts } from './judge-rollout.ts'
+import type { StoredFreeze, StoredRollout } from './ports/rollouts.ts'
+import { waveParts } from './rollout-progress.ts'
+
+export type RolloutReasons = {
+  rollout: StoredRollout
+  /** Of the current wave. */
+  wave: EndedCounts
+  /** Devices of the current wave that are not connected and have not finished. */
+  offline: number
+  /** Devices of the current wave that succeeded and report what the gate asks for. */
+  confirmed: number
+  now: BothClocks
+  /** Undefined: it goes on. */
+  failing?: Failing | undefined
+}
+
+const plain = { since: null, until: null, behind: null }
+
+/** Undefined: it is released. */
+export function explainHeld(
+  jobExecutionId: number,
+  reasons: RolloutReasons,
+  keyNames: KeyNames,
+): Explanation | undefined {
+  const { rollout, now } = reasons
+  const { status, runId, firstExecutionId } = rollout
+  const position = jobExecutionId - firstExecutionId
+  if (position < status.released || status.state === 'RELEASED') return undefined
+  const until = onWallClock(rollout.nextAt, now)
+  switch (status.state) {
+    case 'SCHEDULED': {
+      const { startAt } = rollout
+      return {
+        ...plain,
+        code: 'SCHEDULED',
+        text: `Run ${runId} starts at ${inWords(startAt)}.`,
+        until: startAt,
+      }
+    }
+    case 'AWAITING_APPROVAL':
+      return {
+        ...plain,
+        code: 'AWAITING_APPROVAL',
+        text: `Run ${runId} waits for the approval of somebody other than who created it.`,
+      }
+    case 'PAUSED': {
+      const by = status.pausedBy === null ? '' : ` by ${nameOf(status.pausedBy, keyNames)}`
+      const text = `Run ${runId} was paused${by}: ${status.pausedBecause}. It goes on when it is resumed.`
+      return { ...plain, code: 'RUN_PAUSED', text }
+    }
+    case 'DENIED':
+    case 'ABORTED':
+      return { ...plain, code: 'NOT_RELEASED', text: `Run ${runId} was stopped, and this is being canceled.` }
+    default:
+      if (reasons.failing) return explainFailing(runId, reasons.failing)
+      return { ...plain, code: 'NOT_RELEASED', text: waitOf(position, reasons), until }
+  }
+}
+
+function explainFailing(runId: number, failing: Failing): Explanation {
+  const text = `Run ${runId} cannot go on: ${failingInWords(failing)}. It is tried again.`
+  return { ...plain, code: 'RELEASE_FAILING', text, since: failing.since }
+}
+
+export function explainFrozen(
+  { reason, principal, at, until }: StoredFreeze,
+  keyNames: KeyNames,
+): Explanation {
+  const end = until === null ? 'until somebody ends it' : `until ${inWords(until)}`
+  const text = `The fleet was frozen by ${nameOf(principal, keyNames)} at ${inWords(at)} ${end}: ${reason}.`
+  return { ...plain, code: 'FROZEN', text, since: at, until }
+}
+
+function nameOf(principal: string, keyNames: KeyNames): string {
+  const named = keyNames(principal)
+  return named ? `key ${named.keyName}` : principal
+}
+
+function waitOf(position: number, reasons: RolloutReasons): string {
+  const { rollout } = reasons
+  const { plan, status } = rollout
+  const parts = waveParts(plan.sizes)
+  const own = parts.findIndex(({ from, to }) => from <= position && position < to)
+  if (own === status.wave) return `It is in wave ${own + 1} of ${parts.length}, ${ofWhich(reasons)}.`
+  const gate = gateOf(reasons)
+  const begins = status.wave + 2
+  const which = begins === own + 1 ? '' : `It is in wave ${own + 1}; `
+  return `${which}wave ${begins} of ${parts.length} opens when ${gate}.`.replace(/^w/, 'W')
+}
+
+function ofWhich({ rollout: { plan, status } }: RolloutReasons): string {
+  const { from = 0, to = 0 } = waveParts(plan.sizes)[status.wave] ?? {}
+  const { ratePerMinute } = plan.rollout
+  const rate = ratePerMinute === undefined ? '' : `, at ${ratePerMinute} a minute`
+  return `of which ${status.released - from} of ${to - from} are released so far${rate}`
+}
+
+/** "95 % of wave 2 have succeeded; 88 % so far, 12 devices offline" */
+function gateOf({ rollout, wave, offline, confirmed }: RolloutReasons): string {
+  const { plan, status } = rollout
+  const size = plan.sizes[status.wave] ?? 0
+  const { succeededPercent, where, soakSeconds } = plan.rollout.next ?? {}
+  const current = `wave ${status.wave + 1}`
+  const ended = size - (wave.PENDING ?? 0) - (wave.IN_PROGRESS ?? 0) - (wave.CANCELING ?? 0)
+  const succeeded = where === undefined ? (wave.SUCCEEDED ?? 0) : confirmed
+  const condition =
+    succeededPercent === undefined
+      ? `all ${size} executions of ${current} have ended`
+      : `${succeededPercent} % of ${current} have succeeded`
+  const reported = where === undefined ? '' : ` and report ${where}`
+  const soak = soakSeconds === undefined ? '' : `, for ${soakSeconds} s`
+  const confirmedText =
+    where === undefined ? '' : `, of ${wave.SUCCEEDED ?? 0} that succeeded ${confirmed} report it`
+  const soFar =
+    succeededPercent === undefined
+      ? `${ended} so far${confirmedText}`
+      : `${Math.floor((succeeded * 100) / size)} % so far`
+  const away = offline === 0 ? '' : `, ${offline} ${offline === 1 ? 'device' : 'devices'} offline`
+  return `${condition}${reported}${soak}; ${soFar}${away}`
+}

@@ -1,0 +1,298 @@
+// How a rollout goes on: one pure function of what was decided, what has ended and what time it is. A ticker on every
+// node asks it; the store takes its answer only if the rollout has not changed since it was read.
+
+import type { PauseRule, Rollout, RolloutState } from '@jobcast/contract'
+import { type ExecState, execStates } from '@jobcast/contract/words'
+import { laterBy, type SteadyInstant } from '../common/instants.ts'
+import { isTerminal } from '../execution/execution.ts'
+import { paceRelease } from './pace-release.ts'
+import { causeOf, type PauseCause } from './pause-cause.ts'
+
+export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
+
+/** What is stored of a rollout, beside its run. */
+export type RolloutStatus = {
+  state: RolloutState
+  /** Position of the current wave, from 0. */
+  wave: number
+  /** How many executions of the run are released. */
+  released: number
+  waves: WaveTimes[]
+  /** When one was released last; null before the first. */
+  releasedAt: SteadyInstant | null
+  /** What the rate had allowed of the next one by then: see pace-release.ts. */
+  allowance: number
+  /** Since when the gate of the current wave would open but for its soak time. */
+  gateSince: SteadyInstant | null
+  /** Since when the current wave is watched: since it began, or since somebody resumed it. */
+  watchedSince: SteadyInstant | null
+  /** What had ended when somebody resumed it: stop rules count from there. */
+  forgiven: { run: EndedCounts; wave: EndedCounts }
+  pausedBecause: string | null
+  pausedBy: string | null
+  pausedCause: PauseCause | null
+}
+
+export type EndedCounts = Partial<Record<ExecState, number>>
+
+export type RolloutFacts = {
+  rollout: Rollout
+  /** Sizes of the waves. */
+  sizes: readonly number[]
+  /** Of the whole run. */
+  run: EndedCounts
+  /** Of the current wave. */
+  wave: EndedCounts
+  /** Succeeded devices of the current wave whose reported attributes match `next.where`. */
+  confirmed: number
+  now: SteadyInstant
+}
+
+export type JudgedRollout = {
+  status: RolloutStatus
+  /** When to look again, if nothing ends before; null: only when something does. */
+  nextAt: SteadyInstant | null
+}
+
+const ends = execStates.filter(isTerminal)
+const notPaused = { pausedBecause: null, pausedBy: null, pausedCause: null }
+
+/** Of a run that was just created, or approved. */
+export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
+  const times = Array.from({ length: waves }, (_, index) => ({
+    startedAt: index === 0 ? now : null,
+    passedAt: null,
+  }))
+  return {
+    state: 'ROLLING_OUT',
+    wave: 0,
+    released: 0,
+    waves: times,
+    releasedAt: null,
+    allowance: 0,
+    gateSince: null,
+    watchedSince: now,
+    forgiven: { run: {}, wave: {} },
+    ...notPaused,
+  }
+}
+
+/** Of a run that nothing may be released of before its time has come, or before somebody approves. */
+export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number): RolloutStatus {
+  return {
+    state,
+    wave: 0,
+    released: 0,
+    waves: Array.from({ length: waves }, () => ({ startedAt: null, passedAt: null })),
+    releasedAt: null,
+    allowance: 0,
+    gateSince: null,
+    watchedSince: null,
+    forgiven: { run: {}, wave: {} },
+    ...notPaused,
+  }
+}
+
+/** The next status, or the same one if nothing is to be done. */
+export function judgeRollout(status: RolloutStatus, facts: RolloutFacts): JudgedRollout {
+  if (status.state !== 'ROLLING_OUT') return { status, nextAt: null }
+  const stopped = stopIfAsked(status, facts)
+  if (stopped) return { status: stopped, nextAt: null }
+  let current = status
+  // Several waves may pass at once: ones that are as good as empty, or whose executions were canceled.
+  for (;;) {
+    const released = releaseMore(current, facts)
+    const next = passGate(released.status, facts, current.wave !== status.wave)
+    if (next.kind === 'stays') return { status: next.status, nextAt: earlier(released.nextAt, next.nextAt) }
+    if (next.kind === 'ends') return { status: next.status, nextAt: null }
+    current = next.status
+  }
+}
+
+/** A person lets the next wave begin now. Undefined if there is none. */
+export function advanceRollout(
+  status: RolloutStatus,
+  sizes: readonly number[],
+  now: SteadyInstant,
+): RolloutStatus | undefined {
+  if (status.wave + 1 >= sizes.length) return undefined
+  return beginNextWave({ ...status, state: 'ROLLING_OUT', ...notPaused }, now)
+}
+
+/** A person lets it go on although something had stopped it: past a gate that is open, else where it was. */
+export function resumeRollout(
+  status: RolloutStatus,
+  { run, wave, sizes, now }: Pick<RolloutFacts, 'run' | 'wave' | 'sizes' | 'now'>,
+): RolloutStatus {
+  const hasPassed = (status.waves[status.wave]?.passedAt ?? null) !== null
+  const advanced = hasPassed ? advanceRollout(status, sizes, now) : undefined
+  if (advanced) return { ...advanced, forgiven: { run: endsOf(run), wave: {} } }
+  const forgiven = { run: endsOf(run), wave: endsOf(wave) }
+  const going = { state: 'ROLLING_OUT', ...notPaused } as const
+  return { ...status, ...going, forgiven, gateSince: null, watchedSince: now }
+}
+
+/** Its time has come, or somebody does not wait for it. */
+export function startRollout(
+  { approval, sizes }: { approval: boolean; sizes: readonly number[] },
+  now: SteadyInstant,
+): RolloutStatus {
+  return approval ? waitFor('AWAITING_APPROVAL', sizes.length) : beginRollout(sizes.length, now)
+}
+
+/** Somebody has approved it: at its begin, or at a gate. */
+export function approveRollout(
+  status: RolloutStatus,
+  sizes: readonly number[],
+  now: SteadyInstant,
+): RolloutStatus {
+  const hasBegun = (status.waves[0]?.startedAt ?? null) !== null
+  return (hasBegun ? advanceRollout(status, sizes, now) : undefined) ?? beginRollout(sizes.length, now)
+}
+
+export function pauseRollout(
+  status: RolloutStatus,
+  { rule, because, by }: { rule: PauseRule; because: string; by: string },
+): RolloutStatus {
+  const pausedCause = causeOf(status, rule)
+  return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by, pausedCause }
+}
+
+function stopIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
+  for (const [index, rule] of (facts.rollout.stop ?? []).entries()) {
+    const { on, percent, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } = rule
+    const counts = of === 'RUN' ? facts.run : facts.wave
+    const forgiven = of === 'RUN' ? status.forgiven.run : status.forgiven.wave
+    const ended = sum(ends, counts) - sum(ends, forgiven)
+    const matching = sum(on, counts) - sum(on, forgiven)
+    const isReached =
+      count === undefined
+        ? ended >= minEnded && matching * 100 >= (percent ?? 100) * ended
+        : matching >= count
+    if (!isReached || matching === 0) continue
+    const where = of === 'RUN' ? 'the run' : `wave ${status.wave + 1}`
+    const because = `${matching} of ${ended} ended executions of ${where} are ${on.join(' or ')}`
+    return {
+      ...status,
+      state: action === 'ABORT' ? 'ABORTED' : 'PAUSED',
+      pausedBecause: because,
+      pausedBy: 'stop rule',
+      pausedCause: {
+        ...causeOf(status, 'STOP_RULE'),
+        ...{ stopRule: index + 1, of, on: [...on], count: matching, ended },
+        percent: Math.round((matching * 1000) / ended) / 10,
+      },
+    }
+  }
+  return undefined
+}
+
+/** As much of the current wave as the rate allows. */
+function releaseMore(
+  status: RolloutStatus,
+  { rollout, sizes, run, now }: RolloutFacts,
+): { status: RolloutStatus; nextAt: SteadyInstant | null } {
+  const end = endOfWave(sizes, status.wave)
+  if (status.released >= end) return { status, nextAt: null }
+  const perMinute = rateOf(rollout, run)
+  if (perMinute === undefined) {
+    return { status: { ...status, released: end, releasedAt: now, allowance: 0 }, nextAt: null }
+  }
+  const { count, allowance, nextAt } = paceRelease(status, perMinute, now)
+  if (count === 0) return { status, nextAt }
+  const released = status.released + count
+  if (released < end) return { status: { ...status, released, releasedAt: now, allowance }, nextAt }
+  // The next wave saves nothing of this one.
+  return { status: { ...status, released: end, releasedAt: now, allowance: 0 }, nextAt: null }
+}
+
+function rateOf({ ratePerMinute, growth }: Rollout, run: EndedCounts): number | undefined {
+  if (ratePerMinute === undefined || growth === undefined) return ratePerMinute
+  const steps = Math.floor((run.SUCCEEDED ?? 0) / growth.afterSucceeded)
+  return Math.min(ratePerMinute * growth.factor ** steps, 60_000_000)
+}
+
+type Passed =
+  | { kind: 'stays'; status: RolloutStatus; nextAt: SteadyInstant | null }
+  | { kind: 'passes' | 'ends'; status: RolloutStatus }
+
+/** `isFresh`: the wave has just begun, so nothing is known of it yet. */
+function passGate(status: RolloutStatus, facts: RolloutFacts, isFresh: boolean): Passed {
+  const { sizes, rollout, now } = facts
+  if (status.released < endOfWave(sizes, status.wave))
+    return waitAtGate({ ...status, gateSince: null }, facts)
+  if (status.wave === sizes.length - 1)
+    return { kind: 'ends', status: passed({ ...status, state: 'RELEASED' }, now) }
+  if (isFresh || !wouldOpen(facts, sizes[status.wave] ?? 0))
+    return waitAtGate({ ...status, gateSince: null }, facts)
+  const gateSince = status.gateSince ?? now
+  const opensAt = laterBy((rollout.next?.soakSeconds ?? 0) * 1000, gateSince)
+  if (now < opensAt) return { kind: 'stays', status: { ...status, gateSince }, nextAt: opensAt }
+  return openGate({ ...status, gateSince }, facts)
+}
+
+function openGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Passed {
+  switch (rollout.next?.action) {
+    case 'PAUSE': {
+      const because = `wave ${status.wave + 1} is done, and every wave is followed by a pause`
+      const paused = pauseRollout(passed(status, now), { rule: 'GATE_ACTION', because, by: 'gate' })
+      return { kind: 'ends', status: paused }
+    }
+    case 'APPROVAL':
+      return { kind: 'ends', status: { ...passed(status, now), state: 'AWAITING_APPROVAL' } }
+    default:
+      return { kind: 'passes', status: beginNextWave(status, now) }
+  }
+}
+
+function waitAtGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Passed {
+  const after = rollout.next?.giveUpAfterSeconds
+  if (after === undefined || status.watchedSince === null) return { kind: 'stays', status, nextAt: null }
+  const givesUpAt = laterBy(after * 1000, status.watchedSince)
+  if (now < givesUpAt) return { kind: 'stays', status, nextAt: givesUpAt }
+  const because = `the gate of wave ${status.wave + 1} has not opened for ${after} seconds`
+  return { kind: 'ends', status: pauseRollout(status, { rule: 'GATE_TIMEOUT', because, by: 'gate' }) }
+}
+
+function wouldOpen({ rollout: { next }, wave, confirmed }: RolloutFacts, size: number): boolean {
+  const succeeded = next?.where === undefined ? (wave.SUCCEEDED ?? 0) : confirmed
+  if (next?.succeededPercent !== undefined) return succeeded * 100 >= next.succeededPercent * size
+  return sum(ends, wave) >= size && succeeded === (wave.SUCCEEDED ?? 0)
+}
+
+function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
+  const { waves, forgiven } = passed(status, now)
+  const wave = status.wave + 1
+  return {
+    ...status,
+    wave,
+    waves: waves.map((times, index) => (index === wave ? { ...times, startedAt: now } : times)),
+    gateSince: null,
+    watchedSince: now,
+    forgiven: { ...forgiven, wave: {} },
+  }
+}
+
+function passed(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
+  const waves = status.waves.map((times, index) =>
+    index === status.wave ? { ...times, passedAt: times.passedAt ?? now } : times,
+  )
+  return { ...status, waves }
+}
+
+function endOfWave(sizes: readonly number[], wave: number): number {
+  return sizes.slice(0, wave + 1).reduce((total, size) => total + size, 0)
+}
+
+function endsOf(counts: EndedCounts): EndedCounts {
+  return Object.fromEntries(ends.map((state) => [state, counts[state] ?? 0]))
+}
+
+function sum(states: readonly ExecState[], counts: EndedCounts): number {
+  return states.reduce((total, state) => total + (counts[state] ?? 0), 0)
+}
+
+function earlier(one: SteadyInstant | null, other: SteadyInstant | null): SteadyInstant | null {
+  if (one === null || other === null) return one ?? other
+  return one < other ? one : other
+}

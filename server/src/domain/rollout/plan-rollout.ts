@@ -1,0 +1,84 @@
+// How a run that is about to be made will be released: the order of its devices, and the sizes of its waves.
+
+import { ApiError, type Rollout } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import type { WallInstant } from '../common/instants.ts'
+import { readTargets, type SelectDeps, selectDevices } from '../selector/select-devices.ts'
+import { planWaves, type WaveProblem } from './plan-waves.ts'
+
+/** Those of these devices that match the selector. */
+export type MatchDevices = (
+  ownerNo: number,
+  where: string,
+  deviceIds: readonly string[],
+) => Promise<ReadonlySet<string>>
+
+export type PlanDeps = { matchDevices: MatchDevices }
+
+export type AskedRollout = {
+  rollout: Rollout
+  /** The devices are those of a job's default, which has to fit any of them: what is left over is one more wave. */
+  fitsAny: boolean
+}
+
+/** With who has to approve it. */
+export type AskedPlan = AskedRollout & { approval: boolean; startAt?: WallInstant }
+
+export type PlannedRollout = { deviceIds: string[]; sizes: number[] }
+
+export async function planRollout(
+  { matchDevices }: PlanDeps,
+  ownerNo: number,
+  deviceIds: string[],
+  { rollout, fitsAny }: AskedRollout,
+): Promise<PlannedRollout> {
+  const wheres = new Set(rollout.waves?.flatMap(({ where }) => where ?? []))
+  const matching = new Map<string, ReadonlySet<string>>()
+  for (const where of wheres) {
+    const found = matchDevices(ownerNo, where, deviceIds)
+    // A group that is gone by now matches nobody; it must not stand in the way of the trigger call.
+    matching.set(where, await (fitsAny ? found.catch(noneIfRefused) : found))
+  }
+  const planned = planWaves(rollout, {
+    total: deviceIds.length,
+    matches: (where, index) => matching.get(where)?.has(deviceIds[index] ?? '') ?? false,
+    random: Math.random,
+    fitsAny,
+  })
+  if ('kind' in planned) throw new ApiError('J-500', { field: 'rollout.waves', detail: wordsOf(planned) })
+  return { sizes: planned.sizes, deviceIds: planned.deviceIndexes.map((index) => deviceIds[index] ?? '') }
+}
+
+function noneIfRefused(error: unknown): ReadonlySet<string> {
+  if (error instanceof ApiError) return new Set()
+  throw error
+}
+
+function wordsOf(problem: WaveProblem): string {
+  return problem.kind === 'not-all'
+    ? `The waves leave out ${problem.missing} of the devices; a last wave of "100%" takes all the rest.`
+    : `No device that is left for wave ${problem.wave} matches its selector.`
+}
+
+/** The same for so many devices that they are known by number only. */
+export async function planLarge(
+  deps: SelectDeps,
+  caller: Caller,
+  deviceNos: Int32Array,
+  { rollout, fitsAny }: AskedRollout,
+): Promise<{ deviceNos: Int32Array; sizes: number[] }> {
+  const matching = new Map<string, ReadonlySet<number>>()
+  for (const where of new Set(rollout.waves?.flatMap((wave) => wave.where ?? []))) {
+    const selected = await selectDevices(deps, caller, await readTargets(deps, caller, where))
+    matching.set(where, new Set(selected.deviceNos))
+  }
+  const planned = planWaves(rollout, {
+    total: deviceNos.length,
+    matches: (where, index) => matching.get(where)?.has(deviceNos[index] ?? 0) ?? false,
+    random: Math.random,
+    fitsAny,
+  })
+  if ('kind' in planned) throw new ApiError('J-500', { field: 'rollout.waves', detail: wordsOf(planned) })
+  const { sizes, deviceIndexes } = planned
+  return { sizes, deviceNos: Int32Array.from(deviceIndexes, (index) => deviceNos[index] ?? 0) }
+}

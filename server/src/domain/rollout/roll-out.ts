@@ -1,0 +1,167 @@
+// Lets rollouts go on: what domain/rollout/judge-rollout.ts decides is written, then the devices that may begin are told.
+
+import { isDeepStrictEqual } from 'node:util'
+import { service } from '../access/principal.ts'
+import { laterBy, type SteadyInstant } from '../common/instants.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Moment } from '../execution/execution.ts'
+import { type NotifyDeps, notifyTaken } from '../execution/notify-moved.ts'
+import type { RunKey } from '../trigger/ports/runs.ts'
+import {
+  type EndedCounts,
+  type JudgedRollout,
+  judgeRollout,
+  type RolloutFacts,
+  type RolloutStatus,
+  startRollout,
+} from './judge-rollout.ts'
+import type { RolloutEvent, RolloutFactsFound, RunPart, StoredRollout } from './ports/rollouts.ts'
+import type { WaveCounts } from './ports/wave-counts.ts'
+import { isFinal, waveParts } from './rollout-progress.ts'
+
+export type RollOutDeps = NotifyDeps & {
+  store: Pick<Store, 'getRollout' | 'changeRollout' | 'listEndedPart' | 'listReleased' | 'moveRun'>
+  waveCounts: WaveCounts
+  /** Of those that succeeded there: whose devices report of themselves what the selector says. */
+  countConfirmed: (part: RunPart & { where: string }) => Promise<number>
+  moment: () => Moment
+  stopping: AbortSignal
+}
+
+/** How many released devices are read at once. */
+const devicesPerPart = 5000
+/** How often a gate looks at what devices report of themselves: nothing ends when that changes. */
+const gateEveryMs = 5000
+
+/**
+ * Judges one rollout now. Whoever else changes it at the same time wins; the next look finds what came of it. Gives when
+ * to look again although nothing has ended, if its gate depends on what devices report.
+ */
+export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyInstant | undefined> {
+  const found = await deps.store.getRollout(run)
+  if (found === undefined) return undefined
+  const { rollout, run: counts } = found
+  const moment = deps.moment()
+  if (isFinal(rollout.status)) await endRollout(deps, rollout, moment)
+  else if (counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0)
+    await closeFinished(deps, rollout, moment)
+  else if (rollout.status.state === 'SCHEDULED' && (rollout.startAt ?? 0) <= moment.at) {
+    const status = startRollout(rollout.plan, moment.clock)
+    const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
+    if (await applyStatus(deps, rollout, { status, nextAt }, moment)) return rollOut(deps, run)
+  } else if (rollout.status.state === 'ROLLING_OUT') {
+    const judged = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
+    await applyStatus(
+      deps,
+      rollout,
+      { ...judged, status: await nameCauses(deps, rollout, judged.status) },
+      moment,
+    )
+    if (rollout.plan.rollout.next?.where !== undefined) return laterBy(gateEveryMs, moment.clock)
+  }
+  return undefined
+}
+
+async function readFacts(
+  deps: RollOutDeps,
+  { rollout, run }: RolloutFactsFound,
+  now: SteadyInstant,
+): Promise<RolloutFacts> {
+  const { plan, status } = rollout
+  const needsWave = status.wave < plan.sizes.length - 1 || plan.rollout.stop?.some(({ of }) => of === 'WAVE')
+  const part = currentPart(rollout)
+  const waves = needsWave ? await deps.waveCounts.now(rollout, run) : []
+  const wave: EndedCounts = waves[status.wave] ?? {}
+  const where = plan.rollout.next?.where
+  const confirmed =
+    where === undefined || (wave.SUCCEEDED ?? 0) === 0 ? 0 : await deps.countConfirmed({ ...part, where })
+  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, now }
+}
+
+/** How many of the executions that a stop rule has counted are named. */
+const namedCauses = 20
+
+async function nameCauses(
+  { store }: RollOutDeps,
+  rollout: StoredRollout,
+  status: RolloutStatus,
+): Promise<RolloutStatus> {
+  const { pausedCause } = status
+  if (pausedCause === null || pausedCause.of === null) return status
+  const { ownerNo, firstExecutionId } = rollout
+  const { from } = pausedCause.of === 'RUN' ? { from: 0 } : currentPart(rollout)
+  const part = { ownerNo, first: firstExecutionId + from, last: firstExecutionId + status.released - 1 }
+  const wanted = { ...part, execStates: pausedCause.on, limit: namedCauses }
+  return { ...status, pausedCause: { ...pausedCause, executions: await store.listEndedPart(wanted) } }
+}
+
+export function currentPart({ ownerNo, runId, plan, status }: StoredRollout): RunPart {
+  const { from, to } = waveParts(plan.sizes)[status.wave] ?? { from: 0, to: 0 }
+  return { ownerNo, runId, from, to }
+}
+
+/** Writes a status that a rule, a clock or a person has decided; false: somebody else was first. */
+export async function applyStatus(
+  deps: RollOutDeps,
+  before: StoredRollout,
+  { status, nextAt, ...more }: JudgedRollout & { plan?: StoredRollout['plan']; events?: RolloutEvent[] },
+  moment: Moment,
+): Promise<boolean> {
+  const { events = eventsOf(before.status, status), plan } = more
+  const isSame = isDeepStrictEqual(status, before.status) && nextAt === before.nextAt && plan === undefined
+  if (isSame) return true
+  const change = { before, status, nextAt, events, moment, ...(plan && { plan }) }
+  if (!(await deps.store.changeRollout(change))) return false
+  deps.changes.notify([before.runId])
+  await announce(deps, before, before.status.released, status.released)
+  return true
+}
+
+/** Tells the devices at these positions, on all nodes. */
+export async function announce(
+  deps: Pick<NotifyDeps, 'link'> & { store: Pick<Store, 'listReleased'> },
+  { ownerNo, runId }: RunKey,
+  from: number,
+  to: number,
+): Promise<void> {
+  for (let start = from; start < to; start += devicesPerPart) {
+    const part = { ownerNo, runId, from: start, to: Math.min(to, start + devicesPerPart) }
+    const released = await deps.store.listReleased(part)
+    if (released) deps.link.released(part, released)
+  }
+}
+
+/** What was denied or aborted: what was never released is canceled. */
+async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Moment): Promise<void> {
+  const { ownerNo, runId, firstExecutionId, status } = rollout
+  let from: number | undefined = firstExecutionId + status.released
+  while (from !== undefined) {
+    if (deps.stopping.aborted) return
+    const move = { ownerNo, runId, event: 'rollout-stopped', actor: 'clock' } as const
+    const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
+    if (batch === undefined) return
+    notifyTaken(deps, batch.moved)
+    from = batch.next
+  }
+  await deps.store.changeRollout({ before: rollout, status, nextAt: null, isOver: true, events: [], moment })
+}
+
+/** All of its executions have ended: by their devices, or because somebody canceled them one by one. */
+async function closeFinished(deps: RollOutDeps, before: StoredRollout, moment: Moment): Promise<void> {
+  const state = before.status.released < before.total ? 'ABORTED' : 'RELEASED'
+  const status = { ...before.status, state } as const
+  await deps.store.changeRollout({ before, status, nextAt: null, isOver: true, events: [], moment })
+}
+
+/** What a rule or a clock has changed. */
+function eventsOf(before: RolloutStatus, after: RolloutStatus): RolloutEvent[] {
+  const details = { wave: after.wave + 1, released: after.released, principal: service }
+  const events: RolloutEvent[] = []
+  if (after.released > before.released) events.push({ type: 'run.released', details })
+  if (after.state === before.state) return events
+  const because = { ...details, because: after.pausedBecause }
+  if (after.state === 'PAUSED') events.push({ type: 'run.paused', details: because })
+  if (after.state === 'AWAITING_APPROVAL') events.push({ type: 'run.awaiting-approval', details })
+  if (after.state === 'ABORTED') events.push({ type: 'run.stopped', details: because })
+  return events
+}

@@ -1,0 +1,27 @@
+// A run that is canceled is not released any further.
+
+import type { Caller } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Moment } from '../execution/execution.ts'
+import { pauseRollout } from './judge-rollout.ts'
+import { isFinal } from './rollout-progress.ts'
+
+type StopDeps = { store: Pick<Store, 'getRollout' | 'changeRollout'>; moment: () => Moment }
+
+/** What is held back stays so until it is canceled: whoever looks at rollouts sees to the rest. */
+export async function markStopped({ store, moment }: StopDeps, caller: Caller, runId: number): Promise<void> {
+  for (;;) {
+    const found = await store.getRollout({ ownerNo: caller.ownerNo, runId })
+    if (found === undefined || isFinal(found.rollout.status)) return
+    const { rollout: before } = found
+    const principal = principalOf(caller)
+    const because = 'the run was canceled'
+    const { wave, released } = before.status
+    const paused = pauseRollout(before.status, { rule: 'PRINCIPAL', because, by: principal })
+    const status = { ...paused, state: 'ABORTED' } as const
+    const details = { wave: wave + 1, released, because, principal }
+    const events = [{ type: 'run.stopped', details } as const]
+    if (await store.changeRollout({ before, status, nextAt: null, events, moment: moment() })) return
+  }
+}

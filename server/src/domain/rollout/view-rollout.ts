@@ -1,0 +1,106 @@
+// What a run shows of its rollout.
+
+import type { Rollout, RolloutState } from '@jobcast/contract'
+import { type KeyNames, readKeyNames } from '../access/key-names.ts'
+import { onWallClock, type WallInstant } from '../common/instants.ts'
+import type { Failing } from '../common/ports/failing-tasks.ts'
+import type { Store } from '../common/ports/store.ts'
+import { type FailingDeps, readFailing } from '../common/read-failing.ts'
+import type { StoredRun } from '../trigger/ports/runs.ts'
+import type { PauseCause } from './pause-cause.ts'
+import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
+import type { WaveCounts } from './ports/wave-counts.ts'
+import { waveParts } from './rollout-progress.ts'
+
+export type ViewDeps = FailingDeps & {
+  store: Pick<Store, 'listRollouts' | 'findApiKey'>
+  waveCounts: WaveCounts
+}
+
+export type RolloutView = {
+  state: RolloutState
+  /** From 1. */
+  wave: number
+  waves: {
+    size: number
+    released: number
+    counts: StateCounts
+    startedAt: WallInstant | null
+    passedAt: WallInstant | null
+  }[]
+  released: number
+  pausedBecause: string | null
+  pausedBy: string | null
+  pausedByName: string | null
+  pausedCause: PauseCause | null
+  nextAt: WallInstant | null
+  failing: Failing | null
+  definition: Rollout
+}
+
+export type RolloutViews = ReadonlyMap<number, RolloutView>
+
+/** By the ids of the runs; those without a rollout have none. */
+export async function viewRollouts(
+  deps: ViewDeps,
+  ownerNo: number,
+  runs: readonly StoredRun[],
+): Promise<RolloutViews> {
+  const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
+  const pausedBy = found.map(({ status }) => status.pausedBy)
+  const keyNames = await readKeyNames(deps.store, ownerNo, deps.moment().at, pausedBy)
+  const byId = new Map(runs.map((run) => [run.runId, run]))
+  const failing = await readFailing(
+    deps,
+    'rollout',
+    found.filter(canFail).map(({ runId }) => runId),
+  )
+  const views = new Map<number, RolloutView>()
+  for (const rollout of found) {
+    const run = byId.get(rollout.runId)
+    if (run) {
+      const view = await viewRollout(deps, rollout, run.counts, keyNames)
+      views.set(rollout.runId, { ...view, failing: failing.get(rollout.runId) ?? null })
+    }
+  }
+  return views
+}
+
+/** Others wait for a person, or are over. */
+function canFail({ status: { state, released }, total }: StoredRollout): boolean {
+  if (state === 'ABORTED' || state === 'DENIED') return released < total
+  return state === 'ROLLING_OUT' || state === 'SCHEDULED'
+}
+
+async function viewRollout(
+  deps: ViewDeps,
+  rollout: StoredRollout,
+  run: StateCounts,
+  keyNames: KeyNames,
+): Promise<Omit<RolloutView, 'failing'>> {
+  const { status, plan, nextAt } = rollout
+  const moment = deps.moment()
+  const counts = await deps.waveCounts.recent(rollout, run)
+  const waves = waveParts(plan.sizes).map(({ from, to }, index) => {
+    const times = status.waves[index]
+    return {
+      size: to - from,
+      released: Math.max(0, Math.min(to, status.released) - from),
+      counts: counts[index] as StateCounts,
+      startedAt: onWallClock(times?.startedAt ?? null, moment),
+      passedAt: onWallClock(times?.passedAt ?? null, moment),
+    }
+  })
+  return {
+    state: status.state,
+    wave: status.wave + 1,
+    waves,
+    released: status.released,
+    pausedBecause: status.pausedBecause,
+    pausedBy: status.pausedBy,
+    pausedByName: keyNames(status.pausedBy)?.keyName ?? null,
+    pausedCause: status.pausedCause,
+    nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
+    definition: plan.rollout,
+  }
+}

@@ -1,0 +1,172 @@
+// The run that a schedule makes for one occurrence. Whoever makes it, and how often it is tried, there is one: its
+// idempotency key is that of the occurrence.
+
+import { ApiError } from '@jobcast/contract'
+import type { Selector } from '@jobcast/contract/selector'
+import type { Caller } from '../access/caller.ts'
+import { notifyTaken } from '../execution/notify-moved.ts'
+import type { StoredJobVersion } from '../job/ports/jobs.ts'
+import type { AskedPlan } from '../rollout/plan-rollout.ts'
+import { readTargets, selectDevices, whereOf } from '../selector/select-devices.ts'
+import { type CreateRunDeps, planSmall, requireJob, valuesOf, withAttributes } from '../trigger/create-run.ts'
+import { launchLargeRun } from '../trigger/launch-large-run.ts'
+import { toRunJob } from '../trigger/launch-run.ts'
+import { launchRun } from '../trigger/trigger-job.ts'
+import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
+
+export type LaunchScheduleDeps = CreateRunDeps
+
+export type Launched = { runId: number | null; matched: number; skipped: number }
+/** Aligned; without ids if there are too many of them. */
+export type ChosenDevices = { deviceNos: Int32Array; deviceIds: string[] | undefined }
+
+const busyAtOnce = 10_000
+const supersededAtOnce = 500
+
+/** The selector of its targets, with its groups replaced. Throws J-503 and J-309. */
+export function scheduleSelector(
+  deps: CreateRunDeps,
+  { ownerNo, content: { targets } }: StoredSchedule,
+): Promise<Selector> | Selector {
+  const where = whereOf(targets)
+  if (where !== undefined) return readTargets(deps, { ownerNo } as Caller, where)
+  // A device that was deleted meanwhile is left out.
+  return { kind: 'in', name: 'deviceId', values: targets.deviceIds ?? [] }
+}
+
+/** `chosen`: the devices, if not all that match now. */
+export async function launchSchedule(
+  deps: CreateRunDeps,
+  schedule: StoredSchedule,
+  scheduledFor: number,
+  chosen?: ChosenDevices,
+): Promise<Launched> {
+  const { scheduleNo } = schedule
+  const made = await deps.store.findScheduledRun({ scheduleNo, scheduledFor })
+  if (made !== undefined) return madeBefore(deps, schedule, made)
+  const caller = callerOf(schedule)
+  const found = chosen ?? (await selectDevices(deps, caller, await scheduleSelector(deps, schedule)))
+  const matched = found.deviceNos.length
+  const free = chosen ?? (await withoutOverlap(deps, schedule, found))
+  const skipped = matched - free.deviceNos.length
+  if (free.deviceNos.length === 0) return { runId: null, matched, skipped }
+  try {
+    const runId = await launch(deps, schedule, caller, { ...free, scheduledFor, matched })
+    return { runId, matched, skipped }
+  } catch (error) {
+    // All that are left lack an attribute.
+    if (error instanceof ApiError && error.code === 'J-504') return { runId: null, matched, skipped: matched }
+    throw error
+  }
+}
+
+async function madeBefore(
+  { store }: CreateRunDeps,
+  { ownerNo }: StoredSchedule,
+  runId: number,
+): Promise<Launched> {
+  const run = await store.getRun({ ownerNo, runId })
+  const matched = run?.matched ?? run?.total ?? 0
+  return { runId, matched, skipped: Math.max(0, matched - (run?.total ?? 0)) }
+}
+
+/** Its runs are made in the name of the key that put it. */
+export function callerOf({ ownerNo, keyId }: StoredSchedule): Caller {
+  return { ownerNo, keyId, ownerId: '', scopes: [] }
+}
+
+type Wanted = ChosenDevices & { scheduledFor: number; matched: number }
+
+async function launch(
+  deps: CreateRunDeps,
+  schedule: StoredSchedule,
+  caller: Caller,
+  { scheduledFor, matched, ...found }: Wanted,
+): Promise<number> {
+  const { scheduleNo, scheduleName, jobName, content } = schedule
+  const where = whereOf(content.targets) ?? null
+  const request = { where, matched, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor }
+  // A space: no key that a caller gives has one.
+  const key = `schedule ${scheduleNo} ${scheduledFor}`
+  const asked = ['schedule', scheduleNo, scheduledFor]
+  const job = await requireJob(deps, caller, jobName, content.version ?? undefined)
+  const valued = await valuesOf(
+    deps,
+    caller,
+    job,
+    content.parameters ? { parameters: content.parameters } : {},
+  )
+  const isPinned = content.version !== null || valued !== undefined
+  const options = {
+    ...(isPinned && { pinned: toRunJob(job, job) }),
+    ...(valued && { values: valued }),
+    ...(content.window !== undefined && { window: content.window }),
+  }
+  const release = releaseOf(schedule, job)
+  // Whoever lacks an attribute that the document needs is left out.
+  const { deviceIds, deviceNos } = await withAttributes(deps, caller, job, found, 'SKIP')
+  if (deviceIds === undefined) {
+    const wanted = { jobName, asked, request, deviceNos, ...options, ...(release && { plan: release }) }
+    return (await launchLargeRun(deps, caller, wanted, key)).runId
+  }
+  const planned = await planSmall(deps, caller, deviceIds, release)
+  const wanted = { jobName, asked, retryOf: null, request, ...options, ...planned }
+  return (await launchRun(deps, caller, wanted, key)).runId
+}
+
+/** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */
+function releaseOf(
+  { content: { rollout, approval } }: StoredSchedule,
+  job: StoredJobVersion,
+): AskedPlan | undefined {
+  if (rollout === null && !approval) return undefined
+  return { rollout: rollout ?? job.rollout ?? {}, approval, fitsAny: true }
+}
+
+/** Judged for each device: one that still has an execution of this schedule to finish. */
+async function withoutOverlap(
+  deps: CreateRunDeps,
+  schedule: StoredSchedule,
+  { deviceNos, deviceIds }: ChosenDevices,
+): Promise<ChosenDevices> {
+  const { overlap } = schedule.content
+  if (overlap === 'QUEUE' || deviceNos.length === 0) return { deviceNos, deviceIds }
+  const busy = await listBusy(deps, schedule)
+  if (overlap === 'REPLACE') {
+    await supersede(deps, busy, new Set(deviceNos))
+    return { deviceNos, deviceIds }
+  }
+  const skipped = new Set(busy.map(({ deviceNo }) => deviceNo))
+  const isFree = (deviceNo: number) => !skipped.has(deviceNo)
+  const free = deviceNos.filter(isFree)
+  return { deviceNos: free, deviceIds: deviceIds?.filter((_, index) => isFree(deviceNos[index] ?? 0)) }
+}
+
+async function listBusy(
+  { store }: CreateRunDeps,
+  { ownerNo, scheduleNo }: StoredSchedule,
+): Promise<BusyDevice[]> {
+  const busy: BusyDevice[] = []
+  for (const { first, last } of await store.listBusyRuns({ ownerNo, scheduleNo })) {
+    for (let from = first; from <= last; ) {
+      const found = await store.listBusyDevices({ first: from, last, limit: busyAtOnce })
+      for (const each of found) busy.push(each)
+      from = found.length < busyAtOnce ? last + 1 : (found.at(-1)?.jobExecutionId ?? last) + 1
+    }
+  }
+  return busy
+}
+
+/** What waits is canceled; what a device is working on goes on, and the new one comes behind it. */
+async function supersede(
+  deps: CreateRunDeps,
+  busy: BusyDevice[],
+  targeted: ReadonlySet<number>,
+): Promise<void> {
+  const waiting = busy.filter(({ deviceNo, execState }) => execState === 'PENDING' && targeted.has(deviceNo))
+  for (let start = 0; start < waiting.length; start += supersededAtOnce) {
+    const batch = waiting.slice(start, start + supersededAtOnce)
+    const jobExecutionIds = batch.map(({ jobExecutionId }) => jobExecutionId)
+    notifyTaken(deps, await deps.store.supersede({ jobExecutionIds, moment: deps.moment() }))
+  }
+}

@@ -1,0 +1,151 @@
+// Schedules that give every device their job once, as soon as it matches. Which devices have it is in the database; what a
+// node has looked at so far is in its memory, and found again in the event log after a crash.
+
+import { hash } from 'node:crypto'
+import { ApiError } from '@jobcast/contract'
+import {
+  attributeNamesOf,
+  type CompiledSelector,
+  compileSelector,
+  type Selector,
+  termsOf,
+} from '@jobcast/contract/selector'
+import { launchedAtOnce, maxSelected, selectDevices } from '../selector/select-devices.ts'
+import { requireJob } from '../trigger/create-run.ts'
+import { listWithout, neededAttributes } from '../trigger/run-values.ts'
+import {
+  type ChosenDevices,
+  callerOf,
+  type Launched,
+  type LaunchScheduleDeps,
+  launchSchedule,
+  scheduleSelector,
+} from './launch-schedule.ts'
+import type { DeviceChanged, Firing, StoredSchedule } from './ports/schedules.ts'
+
+export type Match = {
+  selector: Selector
+  matches: CompiledSelector
+  /** Names that it depends on. */
+  names: ReadonlySet<string>
+  /** Attributes that the document needs: a device that lacks one does not match yet. */
+  needed: string[]
+  /** Differs if it means something else. */
+  digest: string
+  /** Terms that are compared with a device. */
+  size: number
+}
+
+const devicesAtOnce = 2000
+const changesAtOnce = 5000
+
+export async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
+  return buildMatch(await scheduleSelector(deps, schedule), await neededBy(deps, schedule))
+}
+
+export function buildMatch(selector: Selector, needed: string[]): Match {
+  const digest = hash('sha256', JSON.stringify([selector, needed]), 'base64url')
+  const terms = termsOf(selector)
+  const online = terms.some(({ kind }) => kind === 'online') ? ['online'] : []
+  const isSelected = compileSelector(selector)
+  return {
+    ...{ selector, digest, needed, size: terms.length + needed.length },
+    matches: (device) => needed.every((name) => Object.hasOwn(device.attributes, name)) && isSelected(device),
+    names: new Set([...attributeNamesOf(selector), ...online, ...needed]),
+  }
+}
+
+/** Names of attributes, in order. */
+export async function neededBy(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<string[]> {
+  const { jobName, content } = schedule
+  try {
+    const job = await requireJob(deps, callerOf(schedule), jobName, content.version ?? undefined)
+    return neededAttributes(job).toSorted()
+  } catch (error) {
+    // Without its job it is paused, at the latest when it fires.
+    if (error instanceof ApiError) return []
+    throw error
+  }
+}
+
+export function concerns({ names }: Match, change: DeviceChanged): boolean {
+  return change.names === undefined || change.names.some((name) => names.has(name))
+}
+
+/** All devices that match and have not been given it. */
+export async function sweep(
+  deps: LaunchScheduleDeps,
+  schedule: StoredSchedule,
+  { selector, needed }: Match,
+): Promise<Set<number>> {
+  const { deviceNos } = await selectDevices(deps, callerOf(schedule), selector)
+  const lacking = await listWithout(deps.store, schedule.ownerNo, needed, deviceNos)
+  const ready = Array.from(deviceNos).filter((deviceNo) => !lacking.has(deviceNo))
+  return withoutGiven(deps, schedule, ready)
+}
+
+export async function withoutGiven(
+  { store }: LaunchScheduleDeps,
+  { scheduleNo }: StoredSchedule,
+  deviceNos: number[],
+): Promise<Set<number>> {
+  const left = new Set(deviceNos)
+  for (let start = 0; start < deviceNos.length; start += launchedAtOnce) {
+    const some = deviceNos.slice(start, start + launchedAtOnce)
+    for (const deviceNo of await store.listGivenDevices({ scheduleNo, deviceNos: some }))
+      left.delete(deviceNo)
+  }
+  return left
+}
+
+/** Somebody has noted that it fires, and did not come to an end: what it would have found is looked for again. */
+export async function resumeMatch(
+  deps: LaunchScheduleDeps,
+  before: StoredSchedule,
+  firing: Firing,
+): Promise<Launched> {
+  const match = await readMatch(deps, before)
+  const left = await sweep(deps, before, match)
+  return launchMatch(deps, before, firing, await chooseFrom(deps, before, match, [...left]))
+}
+
+export async function launchMatch(
+  deps: LaunchScheduleDeps,
+  schedule: StoredSchedule,
+  firing: Firing,
+  chosen: ChosenDevices,
+): Promise<Launched> {
+  const launched = await launchSchedule(deps, schedule, firing.for, chosen)
+  if (launched.runId !== null) await recordGiven(deps, schedule.scheduleNo, launched.runId)
+  return launched
+}
+
+/** Before it is noted as fired: so that nobody is given it twice. */
+async function recordGiven({ store }: LaunchScheduleDeps, scheduleNo: number, runId: number): Promise<void> {
+  const range = await store.getRunRange({ runId })
+  if (range === undefined) return
+  for (let first = range.first; first <= range.last; first += changesAtOnce) {
+    const last = Math.min(range.last, first + changesAtOnce - 1)
+    await store.recordGiven({ scheduleNo, first, last })
+  }
+}
+
+/** Those that match by now and are still there, in the order of their numbers. */
+export async function chooseFrom(
+  { store }: LaunchScheduleDeps,
+  { ownerNo }: StoredSchedule,
+  { matches }: Match,
+  deviceNos: number[],
+): Promise<ChosenDevices> {
+  const found: { deviceNo: number; deviceId: string }[] = []
+  for (let start = 0; start < deviceNos.length; start += devicesAtOnce) {
+    const some = deviceNos.slice(start, start + devicesAtOnce)
+    for (const device of await store.listSelectable({ ownerNo, deviceNos: some })) {
+      if (matches(device) && found.length < maxSelected) found.push(device)
+    }
+  }
+  return {
+    deviceNos: Int32Array.from(found, ({ deviceNo }) => deviceNo),
+    deviceIds: found.length > launchedAtOnce ? undefined : found.map(({ deviceId }) => deviceId),
+  }
+}

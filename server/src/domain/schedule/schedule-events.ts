@@ -1,0 +1,53 @@
+// What a schedule's log says. Free of schemas, so that threads of the store can use it.
+
+import { toInstant } from '@jobcast/contract/words'
+import { service } from '../access/principal.ts'
+import type { WallInstant } from '../common/instants.ts'
+import type { ScheduleChange, ScheduleEvent, StoredSchedule } from './ports/schedules.ts'
+
+export type Fired = { scheduledFor: WallInstant; runId: number | null; matched: number; skipped: number }
+export type Missed = { count: number; isMore: boolean; from: WallInstant; to: WallInstant; because: string }
+
+export function firedEvent(
+  { scheduleName, jobName }: StoredSchedule,
+  { scheduledFor, ...fired }: Fired,
+  principal = service,
+): ScheduleEvent {
+  const data = { scheduleName, jobName, scheduledFor: toInstant(scheduledFor), ...fired, principal }
+  return { type: 'schedule.fired', data }
+}
+
+export function missedEvent({ scheduleName, jobName }: StoredSchedule, missed: Missed): ScheduleEvent {
+  const { count, isMore, from, to, because } = missed
+  const span = { count, isMore, from: toInstant(from), to: toInstant(to) }
+  return { type: 'schedule.missed', data: { scheduleName, jobName, ...span, because, principal: service } }
+}
+
+/** It is paused now; what is being made is finished first. */
+export function pausedEvent(
+  { scheduleName, jobName, firing, dueAt }: StoredSchedule,
+  because: string,
+  principal: string,
+  at: WallInstant,
+): Required<Pick<ScheduleChange, 'set' | 'events'>> {
+  return {
+    set: {
+      pausedBecause: because,
+      pausedBy: principal,
+      pausedAt: at,
+      nextFor: null,
+      dueAt: firing ? dueAt : null,
+      handledAt: at,
+    },
+    events: [{ type: 'schedule.paused', data: { scheduleName, jobName, because, principal } }],
+  }
+}
+
+export function jobDeleted(jobName: string): string {
+  return `the job ${jobName} was deleted`
+}
+
+/** `keyName`: of the one that was revoked, which may be the creator of the key that left it. */
+export function keyRevoked(keyName: string): string {
+  return `the key ${keyName} was revoked with all that it and its descendants left`
+}

@@ -1,0 +1,25 @@
+import type { WallInstant } from '../common/instants.ts'
+import type { ScheduleState } from './ports/schedules.ts'
+
+/** Of a schedule that was just put for the first time. */
+export function newScheduleState(
+  times: Pick<ScheduleState, 'nextFor' | 'dueAt'>,
+  at: WallInstant,
+): ScheduleState {
+  return {
+    ...times,
+    handledAt: at,
+    firing: null,
+    lastFor: null,
+    lastFiredAt: null,
+    lastRunId: null,
+    watchedRunId: null,
+    failures: 0,
+    failuresAfter: 0,
+    pausedBecause: null,
+    pausedBy: null,
+    pausedAt: null,
+    cursor: 0,
+    matchedWhere: null,
+  }
+}

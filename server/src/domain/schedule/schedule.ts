@@ -1,0 +1,259 @@
+// Schedules as their owners see them: put, read, paused, resumed. What they do by themselves: fire-schedule.ts.
+
+import { randomInt } from 'node:crypto'
+import {
+  ApiError,
+  maxScheduleDevices,
+  type Occurrence,
+  parseInstant,
+  type ScheduleContent,
+  toInstant,
+  type When,
+} from '@jobcast/contract'
+import { secretNames } from '@jobcast/contract/parameters'
+import { type Caller, isActiveKey } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
+import { overQuota, type Quotas } from '../access/quotas.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Put } from '../common/ports/slices.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Moment } from '../execution/execution.ts'
+import type { StoredJobVersion } from '../job/ports/jobs.ts'
+import { requireRollout } from '../rollout/rollout-selectors.ts'
+import { whereOf } from '../selector/select-devices.ts'
+import { readSelector } from '../selector/selector.ts'
+import { requireJob } from '../trigger/create-run.ts'
+import { namedDevices } from '../trigger/launch-run.ts'
+import { requireValues } from '../trigger/run-values.ts'
+import { noWindow, requireWindow } from '../window/window.ts'
+import { toLocalText } from '../window/zone-time.ts'
+import { readCron } from './cron-pattern.ts'
+import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
+import { pausedEvent } from './schedule-events.ts'
+import { nextOccurrence, timesAfter } from './schedule-times.ts'
+
+export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas }
+
+const maxSchedules = 1000
+const matchQuota = 'max-owner-match-schedules'
+const defaultCatchUpSeconds = 3600
+/** How often somebody else may change it between our look and our change. */
+const mostTries = 20
+/** Random, so that a database that was moved needs no counter. */
+const newScheduleNo = () => randomInt(1, 2 ** 47)
+
+export async function putSchedule(
+  deps: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+  request: ScheduleContent,
+): Promise<Put<StoredSchedule>> {
+  const { ownerNo, keyId } = caller
+  const { jobName } = request
+  const { at } = deps.moment()
+  const key = { ownerNo, scheduleName }
+  const content = toContent(request)
+  const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
+  await requireParameters(ownerNo, job, request.parameters)
+  const before = await deps.store.getSchedule(key)
+  await requireTargets(deps, caller, request, before)
+  if (content.window !== undefined) await requireWindow(deps, caller, content.window)
+  requireFuture(content, before, at)
+  const scheduleNo = before?.scheduleNo ?? newScheduleNo()
+  // One that is due right now runs, unless it has.
+  const isOpen = content.when.kind === 'at' && before?.lastFor !== content.when.at
+  const times = timesAfter(content, scheduleNo, isOpen ? 0 : at)
+  const outcome = await deps.store.putSchedule({
+    ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
+    // One whose key is no longer active belongs to whoever puts it again.
+    takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
+    most: maxSchedules,
+    mostMatching: deps.quotas[matchQuota],
+  })
+  if (outcome.kind === 'key-revoked') throw new ApiError('J-802')
+  if (outcome.kind === 'unknown-window') throw noWindow(content.window)
+  if (outcome.kind === 'put') return outcome
+  if (outcome.kind === 'too-many-matching') throw overQuota(matchQuota, deps.quotas[matchQuota])
+  const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
+  throw new ApiError('J-912', { suffix })
+}
+
+export async function getSchedule(
+  { store }: Pick<ScheduleDeps, 'store'>,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  scheduleName: string,
+): Promise<StoredSchedule> {
+  const schedule = await store.getSchedule({ ownerNo, scheduleName })
+  if (schedule === undefined) throw notFound('J-310', scheduleName)
+  return schedule
+}
+
+export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey): Promise<void> {
+  if (!(await store.deleteSchedule(key))) throw notFound('J-310', key.scheduleName)
+}
+
+export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
+  return change(deps, caller, name, (before, at) =>
+    before.pausedAt === null ? pausedEvent(before, 'it was asked for', principalOf(caller), at) : undefined,
+  )
+}
+
+/** From now on: what would have run meanwhile is neither caught up with nor missed. */
+export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
+  return change(deps, caller, name, async (before, at) => {
+    if (before.pausedAt === null) return undefined
+    const { ownerNo, jobName, content, scheduleNo, firing, dueAt, lastRunId } = before
+    if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw notFound('J-301', jobName)
+    const times = timesAfter(content, scheduleNo, at)
+    return {
+      set: {
+        ...{ pausedBecause: null, pausedBy: null, pausedAt: null, failures: 0, handledAt: at },
+        // Who lets it go on answers for it: the key that put it may be revoked.
+        keyId: caller.keyId,
+        ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },
+        ...{ ...times, dueAt: firing ? dueAt : times.dueAt },
+      },
+    }
+  })
+}
+
+/** Its next occurrences, as if it were not paused. */
+export async function listOccurrences(
+  deps: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+  count: number,
+): Promise<Occurrence[]> {
+  const { content } = await getSchedule(deps, caller, scheduleName)
+  const zone = content.when.kind === 'cron' ? content.when.timeZone : 'UTC'
+  const found: Occurrence[] = []
+  let next = nextOccurrence(content, deps.moment().at)
+  while (next !== undefined && found.length < count) {
+    found.push({ at: toInstant(next), local: toLocalText(zone, next) })
+    next = nextOccurrence(content, next)
+  }
+  return found
+}
+
+type Decided = Pick<Parameters<Store['changeSchedule']>[0], 'set' | 'events'> | undefined
+
+/** Reads, decides and writes until nobody else got in between. Undefined: it is so already. */
+async function change(
+  deps: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+  decide: (before: StoredSchedule, at: number) => Decided | Promise<Decided>,
+): Promise<StoredSchedule> {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const before = await getSchedule(deps, caller, scheduleName)
+    const { at } = deps.moment()
+    const decided = await decide(before, at)
+    if (decided === undefined) return before
+    if (await deps.store.changeSchedule({ before, at, ...decided }))
+      return getSchedule(deps, caller, scheduleName)
+  }
+  throw new ApiError('J-908', { retryAfterSeconds: 1 })
+}
+
+function toContent(request: ScheduleContent): StoredScheduleContent {
+  const { targets, rollout, until, description, window, parameters = {} } = request
+  return {
+    description: description ?? null,
+    version: request.version ?? null,
+    targets,
+    when: toWhen(request.when),
+    rollout: rollout ?? null,
+    approval: request.approval ?? false,
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(window && { window }),
+    overlap: request.overlap ?? 'SKIP',
+    catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
+    jitterSeconds: request.jitterSeconds ?? 0,
+    pauseAfterFailures: request.pauseAfterFailures ?? null,
+    until: until === undefined || until === null ? null : parseInstant(until),
+  }
+}
+
+function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
+  const given = [cron, at, match].filter((each) => each !== undefined)
+  if (given.length !== 1) throw invalid('when', 'when must have exactly one of cron, at and match.')
+  if (timeZone !== undefined && cron === undefined) {
+    throw invalid('when.timeZone', 'when.timeZone is used with cron, which is missing.')
+  }
+  if (at !== undefined) return { kind: 'at', at: parseInstant(at) }
+  if (cron === undefined) return { kind: 'match' }
+  const zone = timeZone ?? 'UTC'
+  readCron(cron, zone, 'when')
+  return { kind: 'cron', cron, timeZone: zone }
+}
+
+/** Throws J-001, J-503, J-309, J-500. */
+async function requireTargets(
+  deps: ScheduleDeps,
+  caller: Caller,
+  { targets, rollout, when }: ScheduleContent,
+  before: StoredSchedule | undefined,
+): Promise<void> {
+  if (rollout) await requireRollout(deps, caller, rollout)
+  const where = whereOf(targets)
+  if (where !== undefined) {
+    const field = targets.group === undefined ? 'targets.where' : 'targets.group'
+    await readSelector(deps, caller, where).catch((error: unknown) => {
+      throw error instanceof ApiError ? new ApiError(error.code, { ...error.details, field }) : error
+    })
+    return
+  }
+  if (when.match) throw invalid('targets', 'With match, targets must be a selector (where) or a group.')
+  if ((targets.deviceIds?.length ?? 0) > maxScheduleDevices) {
+    const most = `targets.deviceIds of a schedule must have at most ${maxScheduleDevices} items; use tags and a selector.`
+    throw invalid('targets.deviceIds', most)
+  }
+  await requireDevices(deps, caller, targets.deviceIds ?? [], before?.content.targets.deviceIds)
+}
+
+/** One that it has had before may be deleted by now. */
+async function requireDevices(
+  { store }: ScheduleDeps,
+  { ownerNo }: Caller,
+  deviceIds: string[],
+  known: string[] = [],
+): Promise<void> {
+  const added = new Set(deviceIds).difference(new Set(known))
+  if (added.size === 0) return
+  const where = { kind: 'in' as const, name: 'deviceId', values: [...added] }
+  const slice = { after: undefined, limit: maxScheduleDevices }
+  const { items } = await store.selectDevices({ ownerNo, where, slice })
+  for (const { deviceId } of items) added.delete(deviceId)
+  if (added.size === 0) return
+  throw new ApiError('J-001', { field: 'targets.deviceIds', deviceIds: [...added].slice(0, namedDevices) })
+}
+
+/** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
+async function requireParameters(
+  ownerNo: number,
+  job: StoredJobVersion,
+  parameters: Record<string, unknown> | undefined,
+): Promise<void> {
+  const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
+  if (secret !== undefined) {
+    const field = `parameters.${secret}`
+    throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
+  }
+  await requireValues(ownerNo, job, parameters)
+}
+
+/** A schedule that can never run any more is a mistake, unless it is put once more as it was. */
+function requireFuture(content: StoredScheduleContent, before: StoredSchedule | undefined, at: number): void {
+  const { when, until } = content
+  if (when.kind === 'at') {
+    const isOld = before?.content.when.kind === 'at' && before.content.when.at === when.at
+    if (isOld || when.at > at) return
+    throw invalid('when.at', 'when.at must be in the future.')
+  }
+  if (until === null || until >= at || before?.content.until === until) return
+  throw invalid('until', 'until must be in the future.')
+}
+
+function invalid(field: string, detail: string): ApiError {
+  return new ApiError('J-500', { field, detail })
+}

@@ -1,0 +1,36 @@
+import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
+
+export type GroupKey = { ownerNo: number; groupName: string }
+
+export type StoredGroup = {
+  groupName: string
+  where: string
+  description: string | null
+  createdAt: number
+  updatedAt: number
+}
+
+export type GroupPut = GroupKey & { where: string; description: string | null; at: number; most: number }
+
+export type GroupOutcome =
+  | ({ kind: 'put' } & Put<StoredGroup>)
+  | { kind: 'too-many' }
+  /** What is wrong with the groups that it refers to. */
+  | { kind: 'refused'; problem: GroupProblem }
+
+export type GroupProblem =
+  | { kind: 'unknown-group'; groupName: string }
+  | { kind: 'refers-to-itself'; groupName: string }
+  | { kind: 'too-large' | 'too-deep' | 'too-many-values' }
+
+export type GroupStore = {
+  /** Judged and written in one step: no two puts make a circle together. */
+  putGroup(put: GroupPut): Promise<GroupOutcome>
+  getGroup(group: GroupKey): Promise<StoredGroup | undefined>
+  listGroups(list: OwnerList<string>): Promise<Sliced<StoredGroup, string>>
+  /** Those that there are. */
+  findGroups(groups: { ownerNo: number; groupNames: string[] }): Promise<StoredGroup[]>
+  /** Differs once any group of the owner was put or deleted: one short query, however many groups there are. */
+  groupsVersion(of: { ownerNo: number }): Promise<string>
+  deleteGroup(group: GroupKey): Promise<boolean>
+}

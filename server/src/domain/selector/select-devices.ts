@@ -1,0 +1,96 @@
+// The devices that a run is asked for on: what a list names, or what a selector matches now.
+
+import { createHash } from 'node:crypto'
+import { ApiError, type Targets } from '@jobcast/contract'
+import type { Selector } from '@jobcast/contract/selector'
+import type { Caller } from '../access/caller.ts'
+import type { Store } from '../common/ports/store.ts'
+import { type PresenceView, settled } from '../device/device.ts'
+import { readSelector } from './selector.ts'
+
+export type SelectDeps = { store: Store; presence: PresenceView }
+
+/** How many devices a selector may match. */
+export const maxSelected = 1_000_000
+/** So many are read at once. */
+const pageSize = 10_000
+/** Ids are kept of no more than can be launched in one write. */
+export const launchedAtOnce = 10_000
+const sampleSize = 20
+
+export type Selected = {
+  total: number
+  /** In the order of their ids, as the store numbers them. */
+  deviceNos: Int32Array
+  /** Undefined if there are too many of them. */
+  deviceIds: string[] | undefined
+  sample: string[]
+  /** Differs if other devices are selected. */
+  digest: string
+}
+
+/** The selector as it is kept with the run; undefined for a list. */
+export function whereOf({ where, group }: Targets): string | undefined {
+  return group === undefined ? where : `group=${JSON.stringify(group)}`
+}
+
+export async function selectDevices(
+  deps: SelectDeps,
+  { ownerNo }: Caller,
+  where: Selector,
+): Promise<Selected> {
+  await settled(deps.presence)
+  const gathered = new Gathered()
+  for (let after: string | undefined; ; ) {
+    const slice = { after, limit: pageSize }
+    const { items, next } = await deps.store.selectDevices({ ownerNo, where, slice })
+    for (const device of items) gathered.add(device)
+    if (next === undefined) return gathered.end()
+    after = next
+  }
+}
+
+/** Throws J-503 and J-309. */
+export function readTargets(deps: SelectDeps, caller: Caller, where: string): Promise<Selector> {
+  return readSelector(deps, caller, where)
+}
+
+export function digestOf(texts: Iterable<string>): string {
+  const hash = createHash('sha256')
+  for (const text of texts) hash.update(`${text}\0`)
+  return hash.digest('base64url')
+}
+
+class Gathered {
+  readonly #hash = createHash('sha256')
+  readonly #ids: string[] = []
+  #numbers = new Int32Array(1024)
+  #total = 0
+
+  add({ deviceNo, deviceId }: { deviceNo: number; deviceId: string }): void {
+    if (this.#total === maxSelected) {
+      throw new ApiError('J-500', {
+        field: 'targets',
+        detail: `A selector may match at most ${maxSelected} devices.`,
+      })
+    }
+    if (this.#total === this.#numbers.length) {
+      const larger = new Int32Array(this.#numbers.length * 2)
+      larger.set(this.#numbers)
+      this.#numbers = larger
+    }
+    this.#numbers[this.#total++] = deviceNo
+    this.#hash.update(`${deviceId}\0`)
+    if (this.#total <= launchedAtOnce) this.#ids.push(deviceId)
+  }
+
+  end(): Selected {
+    return {
+      total: this.#total,
+      deviceNos: this.#numbers.slice(0, this.#total),
+      deviceIds: this.#total <= launchedAtOnce ? this.#ids : undefined,
+      sample: this.#ids.slice(0, sampleSize),
+      digest: this.#hash.digest('base64url'),
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// Selectors as callers give them, and groups, which name them.
+
+import { ApiError, type DeviceCount, type GroupContent } from '@jobcast/contract'
+import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
+import type { Caller } from '../access/caller.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Put } from '../common/ports/slices.ts'
+import type { Store } from '../common/ports/store.ts'
+import { type PresenceView, settled } from '../device/device.ts'
+import type { GroupProblem, StoredGroup } from './ports/groups.ts'
+import { maxDepthOfGroups, maxTermsOfGroups, maxValuesOfGroups, replaceGroups } from './replace-groups.ts'
+
+export type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
+
+const maxGroups = 1000
+
+/** With its groups replaced. Throws J-503 and J-309. */
+export async function readSelector(
+  { store }: Pick<SelectorDeps, 'store'>,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  text: string,
+  field = 'where',
+): Promise<Selector> {
+  const parsed = parse(text, field)
+  const replaced = await replaceGroups(parsed, (groupNames) => store.findGroups({ ownerNo, groupNames }))
+  if (replaced.kind !== 'replaced') throw toError(replaced, field)
+  return replaced.selector
+}
+
+export async function countDevices(deps: SelectorDeps, caller: Caller, text: string): Promise<DeviceCount> {
+  const where = await readSelector(deps, caller, text)
+  await settled(deps.presence)
+  return deps.store.countDevices({ ownerNo: caller.ownerNo, where })
+}
+
+export async function putGroup(
+  { store, now }: SelectorDeps,
+  { ownerNo }: Caller,
+  groupName: string,
+  { where, description }: GroupContent,
+): Promise<Put<StoredGroup>> {
+  parse(where)
+  const put = { ownerNo, groupName, where, description: description ?? null, at: now(), most: maxGroups }
+  const outcome = await store.putGroup(put)
+  if (outcome.kind === 'refused') throw toError(outcome.problem)
+  if (outcome.kind === 'too-many') {
+    throw new ApiError('J-912', {
+      suffix: `at most ${maxGroups} groups of one owner; delete groups that are no longer used`,
+    })
+  }
+  return { created: outcome.created, value: outcome.value }
+}
+
+export async function getGroup(
+  { store }: SelectorDeps,
+  { ownerNo }: Caller,
+  groupName: string,
+): Promise<StoredGroup> {
+  const group = await store.getGroup({ ownerNo, groupName })
+  if (group === undefined) throw notFound('J-309', groupName)
+  return group
+}
+
+export async function deleteGroup(
+  { store }: SelectorDeps,
+  { ownerNo }: Caller,
+  groupName: string,
+): Promise<void> {
+  if (!(await store.deleteGroup({ ownerNo, groupName }))) throw notFound('J-309', groupName)
+}
+
+function parse(text: string, field = 'where'): Selector {
+  try {
+    return parseSelector(text)
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error
+    const { position, message } = error
+    throw new ApiError('J-503', { suffix: `at position ${position}: ${message}`, field, position })
+  }
+}
+
+function toError(problem: GroupProblem, field = 'where'): ApiError {
+  switch (problem.kind) {
+    case 'unknown-group':
+      return new ApiError('J-309', {
+        detail: `There is no group ${JSON.stringify(problem.groupName)}.`,
+        field,
+      })
+    case 'refers-to-itself':
+      return new ApiError('J-503', {
+        suffix: `the group ${JSON.stringify(problem.groupName)} refers to itself`,
+        field,
+      })
+    case 'too-large':
+      return new ApiError('J-503', {
+        suffix: `it has more than ${maxTermsOfGroups} terms together with its groups`,
+        field,
+      })
+    case 'too-many-values':
+      return new ApiError('J-503', {
+        suffix: `it has more than ${maxValuesOfGroups} values together with its groups`,
+        field,
+      })
+    case 'too-deep':
+      return new ApiError('J-503', {
+        suffix: `it is nested deeper than ${maxDepthOfGroups} levels together with its groups`,
+        field,
+      })
+  }
+}

@@ -1,0 +1,69 @@
+// Cancels the unfinished executions of a run, in batches, so that the store serves other callers in between. A large run
+// takes longer than a caller can wait: it is answered meanwhile, and the rest is canceled in the background.
+
+import { ApiError } from '@jobcast/contract'
+import { actorOf, type Caller } from '../access/caller.ts'
+import { isWithin } from '../common/is-within.ts'
+import { notFound } from '../common/not-found.ts'
+import { type CancelDeps, cancelEvent } from '../execution/cancel-execution.ts'
+import { notifyTaken } from '../execution/notify-moved.ts'
+import { isFinished } from '../execution/read-execution.ts'
+import { markStopped } from '../rollout/stop-rollout.ts'
+import type { StoredRun } from './ports/runs.ts'
+
+/** Less than clients and proxies wait for a response. */
+const answerWithinMs = 10_000
+
+/** Cancels of runs that this node is carrying out: one that is sent again joins the one under way. */
+export type RunCancels = Map<string, Promise<void>>
+
+export type CancelRunDeps = CancelDeps & {
+  runCancels: RunCancels
+  stopping: AbortSignal
+  /** The background part of a cancel has failed. */
+  onCancelFailed: (error: unknown) => void
+}
+
+/** `isDone`: otherwise executions are still being canceled, and the run has the counts so far. */
+export type CanceledRun = { run: StoredRun; isDone: boolean }
+
+/** Executions that end meanwhile keep their state. If it is interrupted, the run can be canceled again. */
+export async function cancelRun(
+  deps: CancelRunDeps,
+  caller: Caller,
+  runId: number,
+  force: boolean,
+  withinMs = answerWithinMs,
+): Promise<CanceledRun> {
+  const { ownerNo } = caller
+  const before = await getRun(deps, ownerNo, runId)
+  if (isFinished(before)) throw new ApiError('J-303', { detail: 'The run has finished.' })
+  const name = `${runId} ${force}`
+  const canceling = deps.runCancels.get(name) ?? cancelAll(deps, caller, runId, force)
+  deps.runCancels.set(name, canceling)
+  const end = () => deps.runCancels.delete(name)
+  canceling.then(end, end)
+  const isDone = await isWithin(canceling, withinMs)
+  // Whoever was answered does not hear of it any more.
+  if (!isDone) canceling.catch(deps.onCancelFailed)
+  return { run: await getRun(deps, ownerNo, runId), isDone }
+}
+
+async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, force: boolean): Promise<void> {
+  const { ownerNo } = caller
+  await markStopped(deps, caller, runId)
+  const move = { ownerNo, runId, event: cancelEvent(force), actor: actorOf(caller) }
+  let from: number | undefined
+  do {
+    const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
+    if (batch === undefined) throw notFound('J-304', runId)
+    notifyTaken(deps, batch.moved)
+    from = batch.next
+  } while (from !== undefined && !deps.stopping.aborted)
+}
+
+async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {
+  const run = await store.getRun({ ownerNo, runId })
+  if (run === undefined) throw notFound('J-304', runId)
+  return run
+}

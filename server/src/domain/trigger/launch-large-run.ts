@@ -1,0 +1,124 @@
+// A run on more devices than one write holds. It is written a batch at a time, between which everybody else gets to the
+// database; nobody sees it before all of it is there.
+
+import { hash } from 'node:crypto'
+import { ApiError } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { laterBy } from '../common/instants.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { NotifyDeps } from '../execution/notify-moved.ts'
+import { type AskedPlan, planLarge } from '../rollout/plan-rollout.ts'
+import { announce } from '../rollout/roll-out.ts'
+import type { SelectDeps } from '../selector/select-devices.ts'
+import type { RunJob } from './launch-run.ts'
+import type { RunRequest } from './ports/runs.ts'
+import type { LargeTrigger, LaunchedRun, RunValues, TriggerOutcome } from './ports/triggers.ts'
+import { idempotencyMs, mostPlans, quotaOf, runOf, type TriggerDeps } from './trigger-job.ts'
+
+export type LargeRunDeps = TriggerDeps &
+  SelectDeps &
+  NotifyDeps & {
+    store: Store
+    /** Throws while there is no room for it on the disk. */
+    requireDisk: () => void
+    /** What is done after the answer has failed. */
+    onLaunchFailed: (error: unknown) => void
+  }
+
+type LargeLaunch = {
+  jobName: string
+  asked: unknown[]
+  request: RunRequest
+  deviceNos: Int32Array
+  /** Undefined: as its job says. */
+  plan?: AskedPlan
+  window?: string | null
+  pinned?: RunJob
+  values?: RunValues
+}
+
+export async function launchLargeRun(
+  deps: LargeRunDeps,
+  caller: Caller,
+  { asked, plan, ...launch }: LargeLaunch,
+  idempotencyKey?: string,
+): Promise<LaunchedRun> {
+  deps.requireDisk()
+  const { at: launchedAt, clock } = deps.moment()
+  const idempotency =
+    idempotencyKey === undefined
+      ? null
+      : {
+          key: idempotencyKey,
+          requestHash: hash('sha256', JSON.stringify(asked), 'buffer'),
+          madeAt: clock,
+          validAfter: laterBy(-idempotencyMs, clock),
+        }
+  const { ownerNo, keyId } = caller
+  const trigger = { ...launch, ownerNo, keyId, launchedAt, clock, retryOf: null, idempotency }
+  const running = `${ownerNo} ${idempotencyKey}`
+  if (idempotency && deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
+  if (idempotency) deps.runningKeys.add(running)
+  try {
+    const outcome = await recordPlanned(deps, caller, trigger, plan)
+    const run = runOf(deps, caller, outcome)
+    if (outcome.kind === 'created') void afterwards(deps, caller, run, launch.deviceNos.length)
+    return run
+  } finally {
+    if (idempotency) deps.runningKeys.delete(running)
+  }
+}
+
+/** As a smaller one is (trigger-job.ts). */
+async function recordPlanned(
+  deps: LargeRunDeps,
+  caller: Caller,
+  trigger: LargeTrigger,
+  asked: AskedPlan | undefined,
+): Promise<TriggerOutcome> {
+  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny, startAt }: AskedPlan) => {
+    const planned = await planLarge(deps, caller, trigger.deviceNos, { rollout, fitsAny })
+    const { sizes, deviceNos } = planned
+    const begin = startAt === undefined ? {} : { startAt }
+    return { ...trigger, deviceNos, plan: { jobVersion, rollout, approval, sizes, ...begin } }
+  }
+  let planned: LargeTrigger = asked ? await plan(null, asked) : trigger
+  for (let plans = 0; ; plans++) {
+    const outcome = await record(deps, planned)
+    if (outcome.kind !== 'needs-plan' || plans === mostPlans) return outcome
+    const { jobVersion, rollout = {}, approval = false } = outcome
+    const isHeld = outcome.rollout !== undefined || approval
+    planned = isHeld ? await plan(jobVersion, { rollout, approval, fitsAny: true }) : trigger
+  }
+}
+
+async function record(deps: LargeRunDeps, trigger: LargeTrigger): Promise<TriggerOutcome> {
+  const { quotaCounts } = deps
+  const { ownerNo, deviceNos } = trigger
+  if (!(await quotaCounts.reserve('max-owner-executions', ownerNo, deviceNos.length)))
+    return { kind: 'over-quota' }
+  let created = false
+  try {
+    const outcome = await deps.store.createLargeRun({ ...trigger, ...quotaOf(deps, ownerNo, false) })
+    created = outcome.kind === 'created'
+    return outcome
+  } finally {
+    quotaCounts.settle('max-owner-executions', ownerNo, deviceNos.length, created)
+  }
+}
+
+/** Its devices are notified. */
+async function afterwards(
+  deps: LargeRunDeps,
+  { ownerNo }: Caller,
+  { runId, isHeld }: LaunchedRun,
+  total: number,
+): Promise<void> {
+  // Whoever releases it notifies its devices.
+  if (isHeld) return
+  try {
+    await announce(deps, { ownerNo, runId }, 0, total)
+  } catch (error) {
+    deps.onLaunchFailed(error)
+  }
+}

@@ -1,0 +1,241 @@
+// What a trigger creates: a run of a job on devices, or nothing.
+
+import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '../common/instants.ts'
+import type { StoredJobContent } from '../job/ports/jobs.ts'
+import { beginRollout, waitFor } from '../rollout/judge-rollout.ts'
+import type { StoredRollout } from '../rollout/ports/rollouts.ts'
+import type { RunRequest } from './ports/runs.ts'
+import type { DeviceList, LaunchedDevice, LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
+
+export type RunJob = {
+  jobNo: number
+  versionNo: number
+  expireAfterSeconds: number | null
+  deadlineSeconds: number | null
+  /** It has parameters or placeholders: its runs need values. */
+  needsValues?: true
+  /** The version that says how it is released, if that is another. */
+  releasedBy?: number
+} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
+export type RunDevice = { deviceNo: number } & LaunchedDevice
+export type RunDevices = DeviceList<RunDevice>
+
+/** `namedBy`: the call that has named it last, as `findDevices` counts them. */
+export type NamedDevice = { namedBy: number }
+
+type RunContent = Pick<
+  StoredJobContent,
+  | 'expireAfterSeconds'
+  | 'deadlineSeconds'
+  | 'rollout'
+  | 'approval'
+  | 'window'
+  | 'parameters'
+  | 'hasPlaceholders'
+>
+
+/** What most jobs do not have is left out, so that most of them look alike. */
+export function toRunJob(
+  { jobNo, versionNo }: { jobNo: number; versionNo: number },
+  { rollout, approval, window, parameters, hasPlaceholders, ...clocks }: RunContent,
+): RunJob {
+  const { expireAfterSeconds, deadlineSeconds } = clocks
+  return {
+    ...{ jobNo, versionNo, expireAfterSeconds, deadlineSeconds },
+    ...(rollout && { rollout }),
+    ...(approval && { approval }),
+    ...(window && { window }),
+    ...((parameters || hasPlaceholders) && { needsValues: true }),
+  }
+}
+
+/** A run as it is written when it is created. */
+export type NewRun = {
+  runId: number
+  ownerNo: number
+  jobNo: number
+  jobVersion: number
+  launchedAt: WallInstant
+  firstExecutionId: number
+  total: number
+  expireAt: SteadyInstant | null
+  deadlineAt: SteadyInstant | null
+  keyId: string
+  retryOf: number | null
+  /** Undefined: it is offered at once. */
+  rollout?: StoredRollout
+  /** The window in which its executions are offered; undefined: at any time. */
+  window?: string
+}
+
+export type Refusal = Extract<
+  TriggerOutcome,
+  {
+    kind:
+      | 'key-changed'
+      | 'unknown-job'
+      | 'unknown-device'
+      | 'over-quota'
+      | 'device-over-quota'
+      | 'needs-plan'
+      | 'needs-values'
+      | 'unknown-window'
+  }
+>
+export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
+
+/** How many devices a refusal names. */
+export const namedDevices = 100
+
+let lastCall = 0
+
+/**
+ * One foreign device fails the whole call, so all are looked up before anything is created. A device named twice gets one
+ * execution, at its first position: a mark on each device finds it, at a tenth of what a set of their ids costs.
+ */
+export function findDevices<Device extends NamedDevice>(
+  { deviceIds }: Trigger,
+  deviceOf: (deviceId: string, at: number) => Device | undefined,
+): Device[] | Refusal {
+  // Of a call that can only be answered as an earlier one was (findEarlierRun).
+  if (deviceIds.length === 0) return { kind: 'unknown-device', deviceIds }
+  const devices: Device[] = []
+  lastCall = (lastCall + 1) | 0
+  for (let at = 0; at < deviceIds.length; at++) {
+    const device = deviceOf(deviceIds[at] as string, at)
+    if (device === undefined) {
+      const unknown = new Set(deviceIds.filter((each, place) => deviceOf(each, place) === undefined))
+      return { kind: 'unknown-device', deviceIds: [...unknown].slice(0, namedDevices) }
+    }
+    if (device.namedBy === lastCall) continue
+    device.namedBy = lastCall
+    devices.push(device)
+  }
+  return devices
+}
+
+/** `isFull`: whether a device has that many unfinished executions. */
+export function refuseOverQuota<Device extends { deviceId: string }>(
+  { quota }: Trigger,
+  devices: Device[],
+  isFull: (device: Device, most: number) => boolean,
+): Refusal | undefined {
+  if (quota === undefined) return undefined
+  const { isOver, perDevice } = quota
+  if (isOver) return { kind: 'over-quota' }
+  const full = perDevice === 0 ? [] : devices.filter((device) => isFull(device, perDevice))
+  if (full.length === 0) return undefined
+  return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
+}
+
+type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
+
+/** What holds devices back is that of the current version: no earlier one is a way around an approval or a window. */
+export function heldAsNow<Version extends HeldBack>(version: Version, current: HeldBack): Version {
+  const { approval, window, ...rest } = version
+  const rollout = version.rollout ?? current.rollout
+  return {
+    ...(rest as Version),
+    ...(rollout && { rollout }),
+    ...(current.approval && { approval: current.approval }),
+    ...(current.window && { window: current.window }),
+  }
+}
+
+/** A version keeps its job alive no longer than the job lives. */
+export function jobOf({ pinned }: Trigger, current: RunJob | undefined): RunJob | undefined {
+  if (current === undefined || pinned === undefined) return current
+  return { ...heldAsNow(pinned, current), releasedBy: current.versionNo }
+}
+
+/** Of a job whose runs need values, or are released little by little, a trigger must say with which and how. */
+export function refuseUnplanned({ plan, values }: Trigger, job: RunJob): Refusal | undefined {
+  if (job.needsValues && values === undefined) return { kind: 'needs-values', job }
+  return refuseReleased(plan, job)
+}
+
+function refuseReleased(
+  plan: Trigger['plan'],
+  { versionNo, releasedBy = versionNo, rollout, approval }: RunJob,
+): Refusal | undefined {
+  const isPlanned = plan !== undefined && (plan.jobVersion === null || plan.jobVersion === releasedBy)
+  if (isPlanned || (rollout === undefined && !approval && plan === undefined)) return undefined
+  const job = { ...(rollout && { rollout }), ...(approval && { approval }) }
+  return { kind: 'needs-plan', jobVersion: releasedBy, ...job }
+}
+
+type WindowAsked = Pick<Trigger, 'ownerNo' | 'window'>
+
+/** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
+export function windowNamed({ window }: WindowAsked): string | undefined {
+  return window ?? undefined
+}
+
+export function refuseUnknownWindow(
+  trigger: WindowAsked,
+  hasWindow: (ownerNo: number, windowName: string) => boolean,
+): Refusal | undefined {
+  const windowName = windowNamed(trigger)
+  if (windowName === undefined || hasWindow(trigger.ownerNo, windowName)) return undefined
+  return { kind: 'unknown-window' }
+}
+
+/** What is written of a run besides; undefined: nothing. */
+export function requestOf(
+  { request }: Pick<Trigger, 'request'>,
+  { runId, window }: Pick<NewRun, 'runId' | 'window'>,
+): (RunRequest & { runId: number; window: string | null }) | undefined {
+  if (request === undefined && window === undefined) return undefined
+  const none = { where: null, matched: null, note: null, rollbackOf: null }
+  return { ...none, ...request, runId, window: window ?? null }
+}
+
+/** Of a run whose executions have deadlines of their own, by their release: never due. */
+export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
+
+export function newRun(
+  trigger: Trigger,
+  { jobNo, versionNo, expireAfterSeconds, deadlineSeconds, ...job }: RunJob,
+  ids: { runId: number; firstExecutionId: number },
+  total: number,
+): NewRun {
+  const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
+  const window = trigger.window === undefined ? job.window : trigger.window
+  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
+  const under = window ? { window } : undefined
+  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
+  if (plan === undefined) {
+    return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
+  }
+  const { rollout, sizes, startAt = null } = plan
+  // A call may ask for more approval than its job, not for less.
+  const approval = plan.approval || job.approval === true
+  const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
+  const status = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
+  return {
+    ...run,
+    expireAt: null,
+    deadlineAt: deadlineSeconds === null ? null : deadlineByRelease,
+    rollout: {
+      ...{ ...ids, ownerNo, total, version: 1, nextAt: waits ? null : clock, status, startAt },
+      plan: { rollout, approval, sizes, expireAfterSeconds, deadlineSeconds },
+    },
+  }
+}
+
+export function toLaunchedRun(
+  { runId, launchedAt, firstExecutionId, jobVersion, rollout, window }: NewRun,
+  { jobName }: Trigger,
+  devices: LaunchedRun['devices'],
+): LaunchedRun {
+  const run: LaunchedRun = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
+  if (rollout) run.isHeld = true
+  if (window) run.isWindowed = true
+  return run
+}
+
+/** A key identifies one call: the same request is answered again, another one is refused. */
+export function judgeKey(stored: { requestHash: Uint8Array; runId: number }, asked: Uint8Array): EarlierCall {
+  const isSame = Buffer.compare(stored.requestHash, asked) === 0
+  return isSame ? { kind: 'made-before', runId: stored.runId } : { kind: 'idempotency-key-reused' }
+}

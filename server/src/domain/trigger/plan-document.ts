@@ -1,0 +1,53 @@
+// What a run would hand out, and which devices lack something for it.
+
+import type { NewRun } from '@jobcast/contract'
+import { maskSecrets, namesUsed, type ParameterValues, resolveDocument } from '@jobcast/contract/parameters'
+import type { Caller } from '../access/caller.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { StoredJobVersion } from '../job/ports/jobs.ts'
+import {
+  lackingText,
+  listLacking,
+  listLackingNos,
+  requireValues,
+  templateOf,
+  type ValuesDeps,
+} from './run-values.ts'
+
+export type PlanDocumentDeps = ValuesDeps & { store: Pick<Store, 'listDeviceValues'> }
+type Devices = { sample: string[]; deviceIds: string[] | undefined; deviceNos?: Int32Array }
+
+/** Throws J-500 for values that are refused. */
+export async function planDocument(
+  deps: PlanDocumentDeps,
+  { ownerNo }: Caller,
+  job: StoredJobVersion,
+  { parameters, onMissing }: Pick<NewRun, 'parameters' | 'onMissing'>,
+  { sample, deviceIds, deviceNos = new Int32Array() }: Devices,
+): Promise<{ document: unknown; problems: string[] }> {
+  const values = maskSecrets(job.parameters, await requireValues(ownerNo, job, parameters))
+  const lacking = deviceIds
+    ? await listLacking(deps.store, ownerNo, job, deviceIds)
+    : new Set((await listLackingNos(deps.store, ownerNo, job, deviceNos)).values())
+  const first = sample.find((deviceId) => !lacking.has(deviceId))
+  const document =
+    first === undefined ? null : await documentFor(deps, { ownerNo, deviceId: first }, job, values)
+  if (lacking.size === 0) return { document, problems: [] }
+  const left = onMissing === 'SKIP' ? ' Devices without them are left out.' : ''
+  return { document, problems: [lackingText(lacking, job) + left] }
+}
+
+/** Its run has no id yet: it is 0 here. */
+async function documentFor(
+  { store }: PlanDocumentDeps,
+  { ownerNo, deviceId }: { ownerNo: number; deviceId: string },
+  job: StoredJobVersion,
+  params: ParameterValues,
+): Promise<unknown> {
+  const template = templateOf(job)
+  if (template === undefined) return job.document
+  const names = namesUsed(template, 'attributes')
+  const [device] = await store.listDeviceValues({ ownerNo, deviceIds: [deviceId], names })
+  if (device === undefined) return null
+  return resolveDocument(job.document, { params, device, run: { runId: 0 } }).document ?? null
+}

@@ -1,0 +1,110 @@
+import type { ExecState, RolloutState } from '@jobcast/contract'
+import type { ParameterValues } from '@jobcast/contract/parameters'
+import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
+import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
+import type { ExecutionMove, Moved } from '../../execution/ports/executions.ts'
+import type { RunValues } from './triggers.ts'
+
+export type RunKey = { ownerNo: number; runId: number }
+
+export type StoredRun = {
+  runId: number
+  jobName: string
+  /** Names the version of the job it carries out, for `getDocument`. */
+  jobVersion: number
+  /** The number of that version among those of its job. */
+  version: number
+  /** Secrets are masked. */
+  parameters: ParameterValues
+  launchedAt: number
+  /** When its last execution ended; null while it has not finished. */
+  endedAt: number | null
+  /** The key that made it, and what it is called; null if the run is older than this record. */
+  keyId: string | null
+  keyName: string | null
+  total: number
+  counts: Record<ExecState, number>
+  /** The run whose failures it tries again. */
+  retryOf: number | null
+  /** The window in which its executions are offered; null: at any time. */
+  window: string | null
+} & RunRequest &
+  RunSchedule
+
+/** What a run was asked for with, besides its job and its devices. */
+export type RunRequest = {
+  /** The selector as it was asked for; null for a list of devices. */
+  where: string | null
+  /** How many devices it matched. */
+  matched: number | null
+  note: string | null
+  /** The run that it takes back. */
+  rollbackOf: number | null
+} & Partial<RunSchedule>
+
+/** The schedule that made it, and its occurrence; null: somebody did. */
+export type RunSchedule = {
+  scheduleNo: number | null
+  scheduleName: string | null
+  scheduledFor: WallInstant | null
+}
+
+/** Which ends of executions are meant: those that can be retried, or those after which a device may be changed. */
+export type RunEnds = 'unsuccessful' | 'carried-out'
+
+/** Instants: from `…After` on, up to but not including `…Before`. */
+export type RunFilter = {
+  jobName?: string
+  /** Of the job; only together with `jobName`. */
+  version?: number
+  finished?: boolean
+  rolloutState?: RolloutState
+  scheduleName?: string
+  /** It has at least one execution in one of these. */
+  execStates?: readonly ExecState[]
+  launchedAfter?: number
+  launchedBefore?: number
+  finishedAfter?: number
+  finishedBefore?: number
+}
+
+export type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
+
+export type RunStore = {
+  getRun(run: RunKey): Promise<StoredRun | undefined>
+  /** Newest first. A slice may be short, even empty, before the end. */
+  listRuns(list: OwnerList<number> & { filter: RunFilter }): Promise<Sliced<StoredRun, number>>
+  /** The run belongs to this trace from now on. */
+  setRunTrace(run: RunKey & { traceParent: string }): Promise<void>
+  /** Those devices of the run, unless they are gone, whose execution has ended so; undefined: no such run. */
+  listEndedDevices(run: RunKey & { ends: RunEnds }): Promise<string[] | undefined>
+  /** The values of a run's parameters; undefined: it has none. */
+  getRunValues(run: { runId: number }): Promise<RunValues | undefined>
+  /** Runs whose parameters have secrets, in the order of their ids. */
+  listSealed(page: { after: number; limit: number }): Promise<SealedSecrets[]>
+  /** Each only if it is still as it was. */
+  replaceSealed(change: { sealed: { runId: number; before: string; secrets: string }[] }): Promise<void>
+  /**
+   * Moves some executions of the run whose state allows it, in the order of their ids; `next` is where to go on
+   * (`from` of the next call), undefined when all were looked at. Undefined: no such run.
+   */
+  moveRun(
+    move: Omit<ExecutionMove, 'jobExecutionId'> & { runId: number; from: number | undefined },
+  ): Promise<{ moved: Moved[]; next: number | undefined } | undefined>
+  /**
+   * Purges some of the runs whose last execution ended before that instant, each as a whole: with its executions,
+   * their history and output, the names devices had then, and answers kept for a repeated call. What is purged is
+   * unknown from then on; its space is freed in later calls. A run that was launched after one which is not that old stays:
+   * its date is wrong. True while there may be more.
+   */
+  purgeRuns(age: {
+    endedBefore: WallInstant
+    now: WallInstant
+    keysOlderThan: SteadyInstant
+  }): Promise<boolean>
+  /**
+   * Erases some of what belongs to no run: executions of large runs that a crash kept from being made, and what is left of
+   * purged ones. Never of a run that is being written. True while there may be more.
+   */
+  eraseLeftovers(): Promise<boolean>
+}

@@ -1,0 +1,284 @@
+// The trigger: one call, one run, one execution per distinct device, all or nothing.
+
+import { hash } from 'node:crypto'
+import { ApiError, type TriggerRequest } from '@jobcast/contract'
+import { type Caller, KeyChanged } from '../access/caller.ts'
+import { overQuota } from '../access/quotas.ts'
+import type { QuotaDeps } from '../access/within-quota.ts'
+import { laterBy } from '../common/instants.ts'
+import type { DeviceLink } from '../device/ports/device-link.ts'
+import type { RunTraces } from '../event/ports/traces.ts'
+import type { Moment } from '../execution/execution.ts'
+import type { Documents } from '../execution/ports/documents.ts'
+import { type PlanDeps, planRollout } from '../rollout/plan-rollout.ts'
+import type { RunJob } from './launch-run.ts'
+import type { RunKey, RunRequest } from './ports/runs.ts'
+import type {
+  LaunchedRun,
+  RunValues,
+  Trigger,
+  TriggerOutcome,
+  TriggerPlan,
+  TriggerQuota,
+} from './ports/triggers.ts'
+import {
+  type GivenValues,
+  requireAttributes,
+  requireValues,
+  sealValues,
+  type ValuesDeps,
+} from './run-values.ts'
+
+export type TriggerDeps = QuotaDeps &
+  PlanDeps &
+  ValuesDeps & {
+    documents: Pick<Documents, 'content'>
+    /** Of a run that is released little by little: begin with it. */
+    rollouts: { judgeSoon(run: RunKey): void }
+    /** Resolves once the trigger is on disk. */
+    recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
+    moment: () => Moment
+    link: Pick<DeviceLink, 'launched'>
+    /** Idempotency keys whose first call has not been answered yet, as `ownerNo key`. */
+    runningKeys: Set<string>
+    traces?: RunTraces
+  }
+
+export const idempotencyMs = 24 * 60 * 60 * 1000
+
+export function triggerJob(
+  deps: TriggerDeps,
+  caller: Caller,
+  { jobName, deviceIds }: TriggerRequest,
+  idempotencyKey?: string,
+  traceParent?: string,
+): Promise<LaunchedRun> {
+  // The meaning of the request, not its text: whitespace and ignored fields do not matter.
+  const asked = [jobName, deviceIds]
+  const launch = { jobName, deviceIds, retryOf: null, asked }
+  return launchRun(deps, caller, launch, idempotencyKey, traceParent)
+}
+
+/** `asked`: must be equal for calls with the same idempotency key. */
+export type Launch = {
+  jobName: string
+  deviceIds: string[]
+  retryOf: number | null
+  asked: unknown[]
+  /** Devices are in the order of their release; undefined: as its job says. */
+  plan?: TriggerPlan
+  request?: RunRequest
+  /** Null: at any time, undefined: as its job says. */
+  window?: string | null | undefined
+  /** The version of the job; undefined: the current one. */
+  pinned?: RunJob
+  values?: RunValues
+  /** If there are no values yet, and the job needs some. */
+  given?: GivenValues
+}
+
+/** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
+export async function findEarlierRun(
+  deps: TriggerDeps,
+  caller: Caller,
+  asked: unknown[],
+  idempotencyKey: string | undefined,
+): Promise<LaunchedRun | undefined> {
+  if (idempotencyKey === undefined) return undefined
+  const nothing = { jobName: '', deviceIds: [], retryOf: null, asked }
+  const outcome = await recordLaunch(deps, caller, nothing, idempotencyKey)
+  const isUnknown = outcome.kind === 'unknown-job' || outcome.kind === 'unknown-device'
+  return isUnknown ? undefined : runOf(deps, caller, outcome)
+}
+
+export async function launchRun(
+  deps: TriggerDeps,
+  caller: Caller,
+  launch: Launch,
+  idempotencyKey?: string,
+  traceParent?: string,
+): Promise<LaunchedRun> {
+  const { deviceIds } = launch
+  const span = traceParent === undefined ? undefined : deps.traces?.begin(traceParent)
+  const outcome = await recordLaunch(deps, caller, launch, idempotencyKey)
+  if (span === undefined || outcome.kind !== 'created') {
+    return inOrderOf(deviceIds, runOf(deps, caller, outcome))
+  }
+  // Before devices are notified: the first report belongs to the trace as well.
+  const { runId } = outcome.run
+  await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent: span.traceParent })
+  const run = { ...outcome.run, traceParent: span.traceParent }
+  span.end(run)
+  return inOrderOf(deviceIds, runOf(deps, caller, { kind: 'created', run }))
+}
+
+async function recordLaunch(
+  deps: TriggerDeps,
+  caller: Caller,
+  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given, window }: Launch,
+  idempotencyKey: string | undefined,
+): Promise<TriggerOutcome> {
+  const { at: launchedAt, clock } = deps.moment()
+  const trigger: Trigger = {
+    ownerNo: caller.ownerNo,
+    jobName,
+    deviceIds,
+    launchedAt,
+    clock,
+    keyId: caller.keyId,
+    ...(caller.keyAsOf !== undefined && { keyAsOf: caller.keyAsOf }),
+    retryOf,
+    idempotency: null,
+    ...(request && { request }),
+    ...(plan && { plan }),
+    ...(window !== undefined && { window }),
+    ...(pinned && { pinned }),
+    ...(values && { values }),
+  }
+  if (idempotencyKey === undefined) return record(deps, trigger, given)
+
+  trigger.idempotency = {
+    key: idempotencyKey,
+    requestHash: hash('sha256', JSON.stringify(asked), 'buffer'),
+    madeAt: clock,
+    validAfter: laterBy(-idempotencyMs, clock),
+  }
+  const running = `${caller.ownerNo} ${idempotencyKey}`
+  if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
+  deps.runningKeys.add(running)
+  try {
+    return await record(deps, trigger, given)
+  } finally {
+    deps.runningKeys.delete(running)
+  }
+}
+
+/** A call that is over a quota is recorded too: only the store knows whether it is unknown, or was made before. */
+async function record(deps: TriggerDeps, trigger: Trigger, given?: GivenValues): Promise<TriggerOutcome> {
+  const { quotaCounts } = deps
+  const { ownerNo, deviceIds } = trigger
+  let count = deviceIds.length
+  const hasRoom = quotaCounts.reserve('max-owner-executions', ownerNo, count)
+  let isOver = hasRoom !== true && !(await hasRoom)
+  if (isOver && distinct(deviceIds).length < count) {
+    count = distinct(deviceIds).length
+    isOver = !(await quotaCounts.reserve('max-owner-executions', ownerNo, count))
+  }
+  let created = false
+  try {
+    const outcome = await recordPlanned(deps, given, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
+    created = outcome.kind === 'created'
+    return outcome
+  } finally {
+    if (!isOver) quotaCounts.settle('max-owner-executions', ownerNo, count, created)
+  }
+}
+
+/** How often a job may change its rollout while a run of it is being made. */
+export const mostPlans = 5
+
+/** A run of a job that has a rollout is planned first; whether it has one, only the store knows. */
+async function recordPlanned(
+  deps: TriggerDeps,
+  given: GivenValues | undefined,
+  first: Trigger,
+): Promise<TriggerOutcome> {
+  let [trigger, planned] = [first, first]
+  for (let plans = 0; ; plans++) {
+    const outcome = await deps.recordTrigger(planned)
+    if (outcome.kind === 'needs-values' && trigger.values === undefined) {
+      trigger = planned = await withValues(deps, trigger, outcome.job, given)
+      continue
+    }
+    if (outcome.kind !== 'needs-plan' || plans === mostPlans) return outcome
+    const { jobVersion, rollout, approval = false } = outcome
+    if (rollout === undefined && !approval) {
+      planned = trigger
+      continue
+    }
+    const asked = { rollout: rollout ?? {}, fitsAny: true }
+    const { deviceIds, sizes } = await planRollout(deps, trigger.ownerNo, distinct(trigger.deviceIds), asked)
+    planned = { ...trigger, deviceIds, plan: { jobVersion, rollout: asked.rollout, approval, sizes } }
+  }
+}
+
+/** Of the version that the store has found: if the job is changed meanwhile, the run has this one all the same. */
+async function withValues(
+  deps: TriggerDeps,
+  trigger: Trigger,
+  job: RunJob,
+  { parameters, keptSecret, onMissing }: GivenValues = {},
+): Promise<Trigger> {
+  const { ownerNo } = trigger
+  const { document, schema, template } = await deps.documents.content(job.versionNo)
+  const content = {
+    ...{ document: JSON.parse(document), ...(schema && { parameters: schema }) },
+    ...(template && { hasPlaceholders: true as const }),
+  }
+  const judged = await requireValues(ownerNo, content, parameters)
+  const values = sealValues(deps.secretBox, ownerNo, schema, judged, keptSecret)
+  const deviceIds = await requireAttributes(deps, ownerNo, content, trigger.deviceIds, onMissing)
+  return { ...trigger, pinned: job, values, deviceIds }
+}
+
+/** While an owner has fewer than one device may have, no device has too many. */
+export function quotaOf(
+  { quotas, quotaCounts }: QuotaDeps,
+  ownerNo: number,
+  isOver: boolean,
+): { quota?: TriggerQuota } {
+  const perDevice = quotas['max-device-executions']
+  const isCounted = quotas['max-owner-executions'] > 0
+  const mayBeOver =
+    perDevice > 0 && (!isCounted || quotaCounts.used('max-owner-executions', ownerNo) > perDevice)
+  return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
+}
+
+export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOutcome): LaunchedRun {
+  const { link, quotas } = deps
+  switch (outcome.kind) {
+    case 'created':
+      if (outcome.run.isHeld) deps.rollouts.judgeSoon({ ownerNo, runId: outcome.run.runId })
+      else link.launched(ownerNo, outcome.run)
+      return outcome.run
+    case 'replayed':
+      return { ...outcome.run, isReplayed: true }
+    case 'unreadable':
+      throw outcome.error
+    case 'idempotency-key-reused':
+      throw new ApiError('J-501')
+    case 'key-changed':
+      throw new KeyChanged()
+    case 'unknown-job':
+      throw new ApiError('J-301')
+    case 'unknown-device':
+      throw new ApiError('J-001', { deviceIds: outcome.deviceIds })
+    case 'unknown-window':
+      throw new ApiError('J-311', { field: 'window' })
+    case 'needs-plan':
+    case 'needs-values':
+      throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
+    case 'over-quota':
+      throw overQuota('max-owner-executions', quotas['max-owner-executions'])
+    case 'device-over-quota':
+      throw overQuota('max-device-executions', quotas['max-device-executions'], outcome.deviceIds)
+  }
+}
+
+/** Ids are in the order of release, which need not be that of the call; the answer is in that of the call. */
+function inOrderOf(asked: string[], run: LaunchedRun): LaunchedRun {
+  const { devices } = run
+  // What is released at once is in the order of the call.
+  if (!run.isHeld && !run.isReplayed) return run
+  const deviceIds = distinct(asked)
+  if (deviceIds.length !== devices.length) return run
+  if (devices.every(({ deviceId }, index) => deviceId === deviceIds[index])) return run
+  const positions = new Map(devices.map(({ deviceId }, index) => [deviceId, index]))
+  return { ...run, order: deviceIds.map((deviceId) => positions.get(deviceId) ?? 0) }
+}
+
+function distinct(deviceIds: string[]): string[] {
+  if (deviceIds.length === 1) return deviceIds
+  const once = new Set(deviceIds)
+  return once.size === deviceIds.length ? deviceIds : [...once]
+}

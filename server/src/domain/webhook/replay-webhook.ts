@@ -1,0 +1,60 @@
+// Replays one event, or all events since an instant, and lists the delivery log.
+
+import { ApiError, type DeliveryState } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import type { Slice, Sliced } from '../common/ports/slices.ts'
+import { subjectOf } from '../event/event.ts'
+import type { StoredDelivery, StoredWebhook } from './ports/webhooks.ts'
+import { changeWebhook, filterOf, getWebhook, notifyChanged, type WebhookDeps } from './webhook.ts'
+
+export async function listDeliveries(
+  { store }: WebhookDeps,
+  { ownerNo }: Caller,
+  webhookName: string,
+  state: DeliveryState | undefined,
+  slice: Slice<number>,
+): Promise<Sliced<StoredDelivery, number>> {
+  const deliveries = await store.listDeliveries({ ownerNo, webhookName, state, slice })
+  if (deliveries === undefined) throw new ApiError('J-307')
+  return deliveries
+}
+
+/** Starts with the oldest retained event if `since` is earlier. */
+export async function replayWebhook(
+  deps: WebhookDeps,
+  caller: Caller,
+  webhookName: string,
+  since: number,
+): Promise<StoredWebhook> {
+  const after = await deps.store.findEventBefore({ ownerNo: caller.ownerNo, at: since })
+  return changeWebhook(deps, caller, webhookName, 'webhook.updated', (change) =>
+    deps.store.replayWebhook({ ...change, after }),
+  )
+}
+
+/** An event in the delivery log can always be sent again; any other only if it matches the filter. */
+export async function replayDelivery(
+  deps: WebhookDeps,
+  caller: Caller,
+  webhookName: string,
+  eventId: number,
+): Promise<StoredDelivery> {
+  const { store } = deps
+  const webhook = await getWebhook(deps, caller, webhookName)
+  const event = await store.getEvent({ ownerNo: caller.ownerNo, eventId })
+  if (event === undefined) throw new ApiError('J-308')
+  const slice = { after: eventId - 1, limit: 1 }
+  const [match] = (await store.listEvents({ ownerNo: caller.ownerNo, filter: filterOf(webhook), slice }))
+    .events
+  const delivery = await store.replayDelivery({
+    webhookNo: webhook.webhookNo,
+    eventId,
+    type: event.type,
+    subject: subjectOf(event),
+    matches: match?.eventId === eventId,
+    at: deps.now(),
+  })
+  if (delivery === undefined) throw new ApiError('J-308')
+  notifyChanged(deps, webhook)
+  return delivery
+}

@@ -1,0 +1,128 @@
+// When a window is open in a zone: from each time of its pattern on for so many minutes, unless the local date is an
+// exception. What follows without a gap is one opening. Nothing new is offered in the last minutes of an opening.
+
+import { dayOf } from '@jobcast/contract'
+import { type CronPattern, readCron } from '../schedule/cron-pattern.ts'
+import type { WindowRule } from './ports/windows.ts'
+import { instantOf } from './zone-time.ts'
+
+/** `until`, `offersUntil`: not included. */
+export type Opening = { from: number; until: number; offersUntil: number }
+
+/** `goesOn`: it may be open longer; nobody has looked. */
+type Span = { from: number; until: number; goesOn?: boolean }
+type Days = { first: number; last: number }
+
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
+/** One that does not close is looked at a day at a time. */
+const longestSpanMs = dayMs
+/** Far more than exceptions can make necessary. */
+const mostSteps = 1000
+
+export class WindowTimes {
+  readonly #pattern: CronPattern
+  readonly #zone: string
+  readonly #durationMs: number
+  readonly #cutoffMs: number
+  readonly #except: Days[]
+
+  /** `zone`: of the device, or the window's own. Throws J-507. */
+  constructor({ cron, durationMinutes, cutoffMinutes, except }: Omit<WindowRule, 'timeZone'>, zone: string) {
+    this.#pattern = readCron(cron, zone, '')
+    this.#zone = zone
+    this.#durationMs = durationMinutes * minuteMs
+    this.#cutoffMs = cutoffMinutes * minuteMs
+    this.#except = except.map(toDays).sort((one, other) => one.first - other.first)
+  }
+
+  /** The first opening that closes after this instant; undefined: there is none. */
+  opening(after: number): Opening | undefined {
+    let at = after
+    for (let steps = 0; steps < mostSteps; steps++) {
+      const begin = this.#pattern.next(at - this.#durationMs)
+      if (begin === undefined) return undefined
+      const { open, closedUntil } = this.#openAfter(at, begin)
+      if (open) return this.#toOpening(open)
+      // All of it is closed; a long exception is passed in one step.
+      at = closedUntil
+    }
+    return undefined
+  }
+
+  /** What begins there, without exceptions, as far as it must be known to say how long something is offered in it. */
+  #openAfter(at: number, begin: number): { open: Span | undefined; closedUntil: number } {
+    for (let bound = begin + longestSpanMs; ; ) {
+      const span = this.#spanFrom(begin, bound + this.#cutoffMs)
+      const closed = this.#closedIn(span)
+      const open = partsOf(span, closed).find(({ until }) => until > at)
+      const closedUntil = Math.max(span.until, ...closed.map(({ until }) => until - 1))
+      const needed = Math.max(at, open?.from ?? 0)
+      if (!open?.goesOn || open.until - this.#cutoffMs > needed) return { open, closedUntil }
+      bound = needed + longestSpanMs
+    }
+  }
+
+  /** The first opening in which something may be offered after this instant. */
+  nextOffer(after: number): Opening | undefined {
+    let found = this.opening(after)
+    for (let steps = 0; found && steps < mostSteps; steps++) {
+      if (found.offersUntil > Math.max(found.from, after)) return found
+      found = this.opening(found.until)
+    }
+    return undefined
+  }
+
+  /** All that follows without a gap, up to the first end after `bound`. */
+  #spanFrom(begin: number, bound: number): Span {
+    let last = begin
+    let until = begin + this.#durationMs
+    while (until <= bound) {
+      const next = this.#pattern.next(last)
+      if (next === undefined || next > until) return { from: begin, until }
+      // One that begins at the very end saves to go through all that lie between.
+      last = this.#pattern.next(until - 1) === until ? until : next
+      until = last + this.#durationMs
+    }
+    return { from: begin, until, goesOn: true }
+  }
+
+  /** What the exceptions close of it, in order. */
+  #closedIn({ from, until }: Span): Span[] {
+    // No zone is further than a day from UTC.
+    const near = this.#except.filter(({ first, last }) => {
+      return (first - 1) * dayMs < until && (last + 2) * dayMs > from
+    })
+    return near
+      .map(({ first, last }) => {
+        return {
+          from: instantOf(this.#zone, first * dayMs),
+          until: instantOf(this.#zone, (last + 1) * dayMs),
+        }
+      })
+      .filter((closed) => closed.from < until && closed.until > from)
+  }
+
+  #toOpening({ from, until, goesOn }: Span): Opening {
+    const offersUntil = Math.max(from, until - this.#cutoffMs)
+    // Whether it closes after `until` decides what is offered before it: that is asked again.
+    return { from, until: goesOn ? offersUntil : until, offersUntil }
+  }
+}
+
+function toDays(text: string): Days {
+  const [first = 0, last = first] = text.split('/').map((date) => dayOf(date))
+  return { first, last }
+}
+
+/** What is left of it without these. */
+function partsOf({ from, until, goesOn }: Span, closed: Span[]): Span[] {
+  const parts: Span[] = []
+  let at = from
+  for (const each of closed) {
+    if (each.from > at) parts.push({ from: at, until: each.from })
+    at = Math.max(at, each.until)
+  }
+  if (at < until) parts.push({ from: at, until, ...(goesOn && { goesOn }) })
+  return parts
+}

@@ -1,0 +1,125 @@
+// Windows: when work may be offered to devices.
+
+import {
+  ApiError,
+  deviceZone,
+  parseInstant,
+  type WindowContent,
+  type WindowTimesQuery,
+  windowProblem,
+} from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Put } from '../common/ports/slices.ts'
+import type { Store } from '../common/ports/store.ts'
+import { readCron } from '../schedule/cron-pattern.ts'
+import { defaultZone } from './device-zone.ts'
+import { JudgedZones } from './judge-windows.ts'
+import type { StoredWindow, WindowRemoval, WindowRule } from './ports/windows.ts'
+import { type Opening, WindowTimes } from './window-times.ts'
+
+export type WindowDeps = {
+  store: Store
+  now: () => number
+  /** Takes effect on all nodes. */
+  windows: { changed(): Promise<void> }
+}
+
+const maxWindows = 1000
+
+export async function putWindow(
+  { store, now, windows }: WindowDeps,
+  { ownerNo }: Caller,
+  windowName: string,
+  content: WindowContent,
+): Promise<Put<StoredWindow>> {
+  const rule = readRule(content)
+  const at = now()
+  const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
+  const outcome = await store.putWindow({ ownerNo, windowName, ...rule, openZones, at, most: maxWindows })
+  if (outcome.kind === 'too-many') {
+    const suffix = `at most ${maxWindows} windows of one owner; delete windows that are no longer used`
+    throw new ApiError('J-912', { suffix })
+  }
+  await windows.changed()
+  return { created: outcome.created, value: outcome.value }
+}
+
+/** Throws J-500 and J-507. */
+function readRule(content: WindowContent): WindowRule {
+  const { cron, durationMinutes, timeZone = deviceZone, cutoffMinutes = 0, except = [] } = content
+  const problem = windowProblem(content)
+  if (problem) throw new ApiError('J-500', problem)
+  readCron(cron, timeZone === deviceZone ? defaultZone : timeZone, '')
+  return { cron, durationMinutes, timeZone, cutoffMinutes, except }
+}
+
+export async function getWindow(
+  { store }: Pick<WindowDeps, 'store'>,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  windowName: string,
+): Promise<StoredWindow> {
+  const window = await store.getWindow({ ownerNo, windowName })
+  if (window === undefined) throw notFound('J-311', windowName)
+  return window
+}
+
+/** One that a job or a run names. */
+export async function requireWindow(
+  { store }: Pick<WindowDeps, 'store'>,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  windowName: string,
+): Promise<void> {
+  if ((await store.getWindow({ ownerNo, windowName })) === undefined) throw noWindow(windowName)
+}
+
+export function noWindow(windowName = ''): ApiError {
+  const detail = `There is no window ${JSON.stringify(windowName)}.`
+  return new ApiError('J-311', { field: 'window', detail })
+}
+
+export async function deleteWindow(
+  { store, windows }: WindowDeps,
+  { ownerNo }: Caller,
+  windowName: string,
+): Promise<void> {
+  const outcome = await store.deleteWindow({ ownerNo, windowName })
+  if (outcome.kind === 'unknown-window') throw notFound('J-311', windowName)
+  if (outcome.kind === 'in-use') throw new ApiError('J-315', { suffix: usersOf(outcome) })
+  await windows.changed()
+}
+
+/** "by the jobs restart, update, and by the unfinished run 12" */
+function usersOf({ jobNames, scheduleNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
+  const named = (noun: string, names: (string | number)[]) =>
+    names.length === 0 ? [] : [`by the ${noun}${names.length === 1 ? '' : 's'} ${names.join(', ')}`]
+  const users = [
+    ...named('job', jobNames),
+    ...named('schedule', scheduleNames),
+    ...named('unfinished run', runIds),
+  ]
+  return users.join(', and ')
+}
+
+/** The zone for which these are, and the openings. */
+export async function listOpenings(
+  deps: WindowDeps,
+  caller: Caller,
+  windowName: string,
+  { count, timeZone, after }: WindowTimesQuery,
+): Promise<{ zone: string; openings: Opening[] }> {
+  const window = await getWindow(deps, caller, windowName)
+  const ownZone = window.timeZone === deviceZone ? undefined : window.timeZone
+  const zone = ownZone ?? timeZone ?? defaultZone
+  if (timeZone !== undefined) readCron(window.cron, timeZone, '')
+  const times = new WindowTimes(window, zone)
+  const openings: Opening[] = []
+  let at = after === undefined ? deps.now() : parseInstant(after)
+  while (openings.length < count) {
+    const opening = times.opening(at)
+    if (opening === undefined) break
+    openings.push(opening)
+    at = opening.until
+  }
+  return { zone, openings }
+}

@@ -1,0 +1,126 @@
+// API key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session
+// acts for the key it was created with. Then the rates of the caller, or of the address where there is none (J-911).
+
+import { ApiError } from '@jobcast/contract'
+import type { FastifyRequest } from 'fastify'
+import { type Caller, identifyCaller, requireScope } from '../../domain/access/caller.ts'
+import type { SecretCheck } from '../../domain/access/ports/secret-check.ts'
+import { type IdentifySessionDeps, identifySession } from '../../domain/access/session.ts'
+import { addressGroup } from '../../limits/address-group.ts'
+import type { RateLimits } from '../../limits/rate-limits.ts'
+import type { KeyUse } from '../../state/key-use.ts'
+import type { SessionUse } from '../../state/session-use.ts'
+import type { App } from '../app-type.ts'
+import { requireSameOrigin } from './same-origin.ts'
+import { sessionOf } from './session-cookie.ts'
+
+export type IdentifyDeps = IdentifySessionDeps & { now: () => number; secrets?: SecretCheck }
+export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; sessionUse: SessionUse; limits: RateLimits }
+
+export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
+  const { limits } = deps
+  app.decorateRequest('caller', null)
+  app.decorateRequest('runId', undefined)
+  app.addHook('onRequest', (request, _reply, done) => {
+    const admit = (caller: Caller) => {
+      request.caller = caller
+      limitRate(limits, 'key', caller.keyId)
+      limitRate(limits, 'owner', caller.ownerId)
+      const { scopes, alsoScope } = request.routeOptions.config
+      if (scopes) requireScope(caller, ...scopes)
+      if (alsoScope) requireScope(caller, alsoScope)
+    }
+    const refuse = (failure: unknown) => done(failure as Error)
+    try {
+      if (needsKey(request)) {
+        const caller = identify(deps, request)
+        // An await would cost every request, also where the caller is known at once.
+        if (caller instanceof Promise) {
+          caller.then(admit).then(() => done(), refuse)
+          return
+        }
+        admit(caller)
+      }
+      // Device routes have a sign-in of their own.
+      else if (!isDeviceRoute(request)) limitRate(limits, 'address', addressGroup(request.ip))
+    } catch (failure) {
+      refuse(failure)
+      return
+    }
+    done()
+  })
+}
+
+/** The caller of a route that needs a key. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new ApiError('J-802')
+  return request.caller
+}
+
+/**
+ * For what a failed sign-in is answered with: J-911 if the address fails too often. Valid credentials are never refused
+ * for what others behind the same address do.
+ */
+export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, failure: unknown): unknown {
+  const isFailure = failure instanceof ApiError && failure.status === 403 && failure.code !== 'J-809'
+  if (!isFailure) return failure
+  const rateLimit = limits.take('sign-in', addressGroup(request.ip))
+  return rateLimit ? new ApiError('J-911', { rateLimit }) : failure
+}
+
+/**
+ * For sessions and tickets, each of which is written: J-911 if the key makes too many, or the keys of its owner from one
+ * address do. Other owners behind the address are not counted with them.
+ */
+export function limitSessions(limits: RateLimits, request: FastifyRequest, caller: Caller): void {
+  const { keyId, ownerId } = caller
+  for (const who of [keyId, `${ownerId} ${addressGroup(request.ip)}`]) limitRate(limits, 'session', who)
+}
+
+/** Whose key or session the request shows. */
+export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Caller | Promise<Caller> {
+  const { store, now, secrets } = deps
+  // A repeated header arrives as one comma-separated value, which is never a valid key.
+  const apiKey = request.headers['x-api-key'] as string | undefined
+  const session = apiKey === undefined ? sessionOf(request) : undefined
+  if (session === undefined) return identifyCaller(store, apiKey, now(), secrets)
+  return identifySession(deps, session, now())
+}
+
+function identify(deps: AuthenticateDeps, request: FastifyRequest): Caller | Promise<Caller> {
+  const at = deps.now()
+  const note = (caller: Caller) => {
+    deps.keyUse.note(caller.keyId, at)
+    if (caller.sessionId !== undefined) deps.sessionUse.note(caller.sessionId, at)
+    return caller
+  }
+  const refuse = (failure: unknown) => {
+    throw limitFailedSignIns(deps.limits, request, failure)
+  }
+  if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
+    requireSameOrigin(request)
+  try {
+    const caller = identifyRequest(deps, request)
+    return caller instanceof Promise ? caller.then(note, refuse) : note(caller)
+  } catch (failure) {
+    return refuse(failure)
+  }
+}
+
+function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner' | 'session', who: string): void {
+  const rateLimit = limits.take(name, who)
+  if (rateLimit) throw new ApiError('J-911', { rateLimit })
+}
+
+function isDeviceRoute({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.url?.startsWith('/things/') ?? false
+}
+
+/** Everything under /job/api, known or not: without a key nobody learns which routes exist. */
+function needsKey(request: FastifyRequest): boolean {
+  if (!request.is404) {
+    if (request.routeOptions.config.isOpen) return false
+    return request.routeOptions.url?.startsWith('/job/api/') ?? true
+  }
+  return /^[/\\]+job[/\\]+api(?:[/\\?#]|$)/i.test(request.raw.url ?? '')
+}

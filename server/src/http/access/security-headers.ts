@@ -1,0 +1,36 @@
+// Headers that keep browsers and caches from doing more with an answer than they should.
+
+import type { App } from '../app-type.ts'
+
+const oneYear = 'max-age=31536000'
+
+/** Of every answer to an owner; names and values take turns. */
+export function headersOfOwners(hasTls: boolean): string[] {
+  const safe = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store']
+  return hasTls ? [...safe, 'strict-transport-security', oneYear] : safe
+}
+
+/** Without TLS a browser ignores Strict-Transport-Security; a proxy that terminates TLS sets it itself. */
+export function addSecurityHeaders(app: App, hasTls: boolean): void {
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    reply.header('x-content-type-options', 'nosniff')
+    if (hasTls) reply.header('strict-transport-security', oneYear)
+    // A page on which people enter keys. The console sets these itself.
+    if (isDocs(request.raw.url ?? '')) {
+      reply.header('referrer-policy', 'no-referrer').header('cross-origin-opener-policy', 'same-origin')
+    }
+    // Answers for owners and devices; files of the console and of /docs have names or validators to be cached by.
+    if (isPrivate(request.raw.url ?? '') && !reply.hasHeader('cache-control')) {
+      reply.header('cache-control', 'no-store')
+    }
+    done()
+  })
+}
+
+function isPrivate(url: string): boolean {
+  return url.startsWith('/job/api') || url.startsWith('/things/')
+}
+
+function isDocs(url: string): boolean {
+  return /^\/docs(?:[/?]|$)/.test(url)
+}

@@ -1,0 +1,62 @@
+// Counts the bytes of bodies that have not arrived whole, of owners and of devices, and refuses those beyond the budget.
+
+import type { IncomingMessage } from 'node:http'
+import { Transform } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import type { BodyBudget, BodyOwner, HeldBody } from '../../limits/body-budget.ts'
+import type { App } from '../app-type.ts'
+
+/** Up to this the announced length counts from the start; of longer ones what has arrived does. */
+const announcedBytes = 64 * 1024
+
+export function countBodies(app: App, bodies: BodyBudget): void {
+  app.decorateRequest('heldBody', null)
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    if (length === '0' || (length === undefined && encoding === undefined)) {
+      done()
+      return
+    }
+    const held = bodies.hold(bodyOwnerOf(request))
+    request.heldBody = held
+    reply.raw.once('close', () => held.release())
+    try {
+      // Lines are counted where they are kept until they are used.
+      if (request.routeOptions.config.takesLines) done()
+      else if (length !== undefined && Number(length) <= announcedBytes) {
+        held.add(Number(length))
+        done()
+      } else done(null, countChunks(payload as IncomingMessage, held))
+    } catch (refusal) {
+      done(refusal as Error)
+    }
+  })
+  // It is parsed.
+  app.addHook('preValidation', (request, _reply, done) => {
+    if (!request.routeOptions.config.takesLines) request.heldBody?.release()
+    done()
+  })
+}
+
+function bodyOwnerOf({ caller, device }: FastifyRequest): BodyOwner | undefined {
+  if (caller) return { key: caller.keyId, owner: String(caller.ownerNo) }
+  if (device) return { key: `${device.ownerNo} ${device.deviceId}`, owner: String(device.ownerNo) }
+  return undefined
+}
+
+function countChunks(body: IncomingMessage, held: HeldBody): Transform {
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      try {
+        held.add(chunk.length)
+        done(null, chunk)
+      } catch (refusal) {
+        // Not destroyed, which would close the connection before the answer is sent.
+        body.unpipe(counted)
+        done(refusal as Error)
+      }
+    },
+  })
+  body.once('error', (error) => counted.destroy(error))
+  return body.pipe(counted)
+}

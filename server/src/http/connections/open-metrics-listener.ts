@@ -1,0 +1,72 @@
+// Metrics and health checks on a port of their own, by default on loopback only: they need no key, and metrics cost more
+// than other public answers.
+
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Metrics } from '../../observe/metrics.ts'
+import type { HealthCheck } from '../../state/health-check.ts'
+
+export type MetricsListenerDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
+
+export type MetricsListener = { readonly address: string; close(): Promise<void> }
+
+type Answer = { status: number; type?: string; body: string }
+
+const json = 'application/json; charset=utf-8'
+const requestTimeoutMs = 5000
+const maxHeaderSize = 8 * 1024
+const maxConnections = 64
+
+export async function openMetricsListener(
+  deps: MetricsListenerDeps,
+  { host, port }: { host: string; port: number },
+): Promise<MetricsListener> {
+  const options = { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs, maxHeaderSize }
+  const server = createServer(options, async (request, response) => {
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const path = request.url?.split('?', 1)[0] ?? ''
+    send(response, isRead ? await answer(deps, path) : { status: 405, body: 'Method not allowed\n' })
+  })
+  server.maxConnections = maxConnections
+  server.maxRequestsPerSocket = 1
+  server.listen({ host, port })
+  await once(server, 'listening')
+  const address = server.address() as AddressInfo
+  return {
+    address: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+async function answer({ health, metrics, stopping }: MetricsListenerDeps, path: string): Promise<Answer> {
+  switch (path) {
+    case '/metrics':
+      return { status: 200, type: metrics.contentType, body: await metrics.text() }
+    case '/livez':
+      return { status: 200, type: json, body: '{"status":"ok"}' }
+    case '/readyz': {
+      const isReady = !stopping.aborted && (await isHealthy(health))
+      return { status: isReady ? 200 : 503, type: json, body: `{"status":"${isReady ? 'ok' : 'not ready'}"}` }
+    }
+    default:
+      return { status: 404, body: 'Not found\n' }
+  }
+}
+
+function isHealthy(health: HealthCheck): Promise<boolean> {
+  return health.check().then(
+    () => true,
+    () => false,
+  )
+}
+
+function send(response: ServerResponse, { status, type = 'text/plain; charset=utf-8', body }: Answer): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+  response.end(body)
+}

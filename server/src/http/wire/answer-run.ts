@@ -1,0 +1,32 @@
+// A run as it is answered, with its rollout.
+
+import { Run } from '@jobcast/contract'
+import type { Caller } from '../../domain/access/caller.ts'
+import { notFound } from '../../domain/common/not-found.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
+import { type ViewDeps, viewRollouts } from '../../domain/rollout/view-rollout.ts'
+import type { StoredRun } from '../../domain/trigger/ports/runs.ts'
+import { replayedDescription, replayedHeader } from './idempotency-key.ts'
+import { toRun } from './to-wire.ts'
+
+/** The answer to a call that creates one. */
+export const CreatedRun = {
+  ...Run,
+  headers: {
+    location: { type: 'string', description: 'The run: /job/api/runs/{runId}' },
+    [replayedHeader]: replayedDescription,
+  },
+}
+
+export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun'> }
+
+/** As it is by now. */
+export async function answerRun(deps: AnswerRunDeps, caller: Caller, runId: number): Promise<Run> {
+  const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
+  if (run === undefined) throw notFound('J-304', runId)
+  return toRunWithRollout(deps, caller, run)
+}
+
+export async function toRunWithRollout(deps: ViewDeps, { ownerNo }: Caller, run: StoredRun): Promise<Run> {
+  return toRun(run, await viewRollouts(deps, ownerNo, [run]))
+}

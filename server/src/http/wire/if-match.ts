@@ -1,0 +1,32 @@
+// ETag of an answer and If-Match of a request.
+
+import { mustBe } from '@jobcast/contract'
+import type { FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { ExpectedTags } from '../../domain/common/entity-tag.ts'
+
+export const IfMatchHeaders = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({
+      pattern: '^(?:\\*|[ -~]{1,1000})$',
+      [mustBe]: '* or entity tags in quotes, separated by commas',
+      description: 'Only if its ETag is one of these, `*` if it exists; else J-312',
+    }),
+  ),
+})
+
+export const etagHeader = {
+  etag: { type: 'string', description: 'Changes with what can be put, for If-Match; of a job its version' },
+}
+
+/** A weak tag never matches (RFC 9110, 13.1.1). */
+export function expectedTags({ headers }: FastifyRequest): { expected?: ExpectedTags } {
+  const given = headers['if-match']
+  if (given === undefined) return {}
+  const tags = given.split(',').map((each) => each.trim())
+  return { expected: tags.map((tag) => (tag === '*' ? tag : (/^"([^"]*)"$/.exec(tag)?.[1] ?? ''))) }
+}
+
+export function quoted(tag: string): string {
+  return `"${tag}"`
+}

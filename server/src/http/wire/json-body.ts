@@ -1,0 +1,96 @@
+// Strict JSON bodies: the right type, charset and encoding, valid UTF-8, no __proto__, bounded nesting. Strings are
+// validated by the schema of the route.
+
+import type { IncomingMessage } from 'node:http'
+import { ApiError } from '@jobcast/contract'
+import type { FastifyRequest } from 'fastify'
+import secureJson from 'secure-json-parse'
+import { isNestedTooDeep, maxJsonDepth } from '../../domain/common/json-depth.ts'
+import { nextTurn } from '../../domain/common/turns.ts'
+import type { App } from '../app-type.ts'
+import { turnToRead } from '../connections/turns.ts'
+import { countHeader } from './count-header.ts'
+import { isJsonType } from './json-type.ts'
+import { NestedTooDeep, NotJson, pickFields, TooLarge, type WantedFields } from './pick-fields.ts'
+
+// Removes one byte order mark and rejects invalid UTF-8.
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+const byteOrderMark = '\ufeff'
+
+/**
+ * Below this JSON.parse reads a list of devices four times as fast, and takes about 10 ms for the worst that a body can hold
+ * (empty objects: 35 ms for 1 MiB).
+ */
+const pickedBytes = 256 * 1024
+
+export function readJsonBodies(app: App): void {
+  app.removeAllContentTypeParsers()
+  const parse = async (request: FastifyRequest, body: Buffer) => {
+    await turnToRead(body.length)
+    const { largeBody, takesLines } = request.routeOptions.config
+    requireJsonType(request)
+    if (takesLines) return body
+    return largeBody && body.length >= pickedBytes ? pickBody(body, largeBody) : parseBody(body)
+  }
+  // Registered by name for speed: for other types Fastify tries every parser on every request.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
+  app.addContentTypeParser(
+    ['application/x-ndjson', 'application/jsonl'],
+    async (request: FastifyRequest, body: IncomingMessage) => {
+      requireLines(request)
+      return body
+    },
+  )
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
+}
+
+function requireJsonType(request: FastifyRequest): void {
+  const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
+  // Node keeps the first of two headers; a proxy in front may have checked the second.
+  const isJson = isJsonType(type) && countHeader(request, 'content-type') === 1
+  if (!isJson || encoding !== undefined) {
+    throw new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905', {
+      detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
+    })
+  }
+}
+
+function requireLines({ routeOptions: { config }, headers }: FastifyRequest): void {
+  if (config.takesLines && headers['content-encoding'] === undefined) return
+  throw new ApiError(config.wrongTypeCode ?? 'J-905', {
+    detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
+  })
+}
+
+async function pickBody(bytes: Buffer, wanted: WantedFields): Promise<unknown> {
+  try {
+    return await pickFields(bytes, wanted, nextTurn)
+  } catch (error) {
+    if (error instanceof NestedTooDeep) throw nestedTooDeep()
+    if (error instanceof NotJson) throw notJson(error)
+    if (error instanceof TooLarge) throw new ApiError('J-904')
+    throw error
+  }
+}
+
+export function parseBody(bytes: Buffer): unknown {
+  // Many clients send a Content-Type with an empty body; the route decides whether it needs one.
+  if (bytes.length === 0) return undefined
+  if (isNestedTooDeep(bytes)) throw nestedTooDeep()
+  try {
+    const text = utf8.decode(bytes)
+    // The parser would remove a second mark; JSON has none.
+    if (text.startsWith(byteOrderMark)) throw new Error('more than one byte order mark')
+    return secureJson.parse(text, { protoAction: 'error', constructorAction: 'error' })
+  } catch (error) {
+    throw notJson(error as Error)
+  }
+}
+
+function nestedTooDeep(): ApiError {
+  return new ApiError('J-500', { detail: `The body is nested deeper than ${maxJsonDepth}.` })
+}
+
+function notJson({ message }: Error): ApiError {
+  return new ApiError('J-500', { detail: `The body is not JSON: ${message}` })
+}

@@ -1,0 +1,360 @@
+// Stored records -> API objects, field by field: a spread could leak a new column.
+
+import {
+  type ApiKey,
+  type Delivery,
+  type Device,
+  type Enrollment,
+  type Execution,
+  type Explanation,
+  type Fleet,
+  type FleetDevice,
+  type Group,
+  type Job,
+  type JobVersion,
+  maxListedLeft,
+  type Owner,
+  type RevokedKeys,
+  type Run,
+  type Session,
+  type Transition,
+  toInstant as toInstantText,
+  toLaunchedAt,
+  type Webhook,
+  type Window,
+} from '@jobcast/contract'
+import type { Revoked } from '../../domain/access/api-key.ts'
+import type { Caller } from '../../domain/access/caller.ts'
+import type { KeyNames } from '../../domain/access/key-names.ts'
+import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
+import type { StoredOwner } from '../../domain/access/ports/owners.ts'
+import type { ListedSession } from '../../domain/access/ports/sessions.ts'
+import { type BothClocks, onWallClock, type WallInstant } from '../../domain/common/instants.ts'
+import type { Attributes, StoredDevice } from '../../domain/device/ports/devices.ts'
+import type { StoredEnrollment } from '../../domain/device/ports/enrollments.ts'
+import type { StoredFleetDevice, WaitingExecution } from '../../domain/device/ports/fleet.ts'
+import type { FleetNow } from '../../domain/device/read-fleet.ts'
+import type { Explanation as ExplanationFound } from '../../domain/execution/explain-execution.ts'
+import type { StoredExecution, StoredTransition } from '../../domain/execution/ports/executions.ts'
+import { isFinished } from '../../domain/execution/read-execution.ts'
+import type { StoredJob, StoredJobContent, StoredJobVersion } from '../../domain/job/ports/jobs.ts'
+import type { RolloutViews } from '../../domain/rollout/view-rollout.ts'
+import type { StoredGroup } from '../../domain/selector/ports/groups.ts'
+import type { StoredRun } from '../../domain/trigger/ports/runs.ts'
+import type { StoredDelivery, StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
+import { shownUrl } from '../../domain/webhook/webhook.ts'
+import type { StoredWindow } from '../../domain/window/ports/windows.ts'
+
+import { toRolloutProgress } from './rollout-to-wire.ts'
+
+/** People read the wall clock: an instant of the other one is refused. */
+function toInstant(at: WallInstant): string {
+  return toInstantText(at)
+}
+
+function toInstantOrNull(at: WallInstant | null): string | null {
+  return at === null ? null : toInstant(at)
+}
+
+export function toExecution(stored: StoredExecution, now: BothClocks): Execution {
+  return {
+    jobExecutionId: stored.jobExecutionId,
+    jobName: stored.jobName,
+    deviceId: stored.deviceId,
+    deviceName: stored.deviceName,
+    execState: stored.execState,
+    launchedAt: toLaunchedAt(stored.launchedAt),
+    runId: stored.runId,
+    attempt: stored.attempt,
+    versionNumber: stored.versionNumber,
+    startedAt: toInstantOrNull(stored.startedAt),
+    finishedAt: toInstantOrNull(stored.finishedAt),
+    notifiedAt: toInstantOrNull(stored.notifiedAt),
+    deliveredAt: toInstantOrNull(stored.deliveredAt),
+    notBefore: toInstantOrNull(onWallClock(stored.notBefore, now)),
+    statusDetails: stored.statusDetails,
+    result: stored.result,
+    outputBytes: stored.outputBytes,
+    outputCut: stored.outputCut,
+  }
+}
+
+export function toTransition(stored: StoredTransition): Transition {
+  return {
+    at: toInstant(stored.at),
+    from: stored.from,
+    to: stored.to,
+    event: stored.event,
+    actor: stored.actor,
+    actorName: stored.actorName,
+    attempt: stored.attempt,
+    versionNumber: stored.versionNumber,
+    reason: stored.reason,
+  }
+}
+
+export function toExplanation(
+  { jobExecutionId, execState }: StoredExecution,
+  { code, text, since, until, behind }: ExplanationFound,
+): Explanation {
+  return {
+    jobExecutionId,
+    execState,
+    code,
+    text,
+    since: toInstantOrNull(since),
+    until: toInstantOrNull(until),
+    behind,
+  }
+}
+
+export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
+  const rollout = rollouts.get(stored.runId)
+  return {
+    runId: stored.runId,
+    jobName: stored.jobName,
+    version: stored.version,
+    parameters: stored.parameters,
+    launchedAt: toLaunchedAt(stored.launchedAt),
+    total: stored.total,
+    counts: stored.counts,
+    finished: isFinished(stored),
+    finishedAt: toInstantOrNull(stored.endedAt),
+    retryOf: stored.retryOf,
+    rollbackOf: stored.rollbackOf,
+    createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
+    createdByName: stored.keyName,
+    where: stored.where,
+    matched: stored.matched,
+    note: stored.note,
+    scheduleName: stored.scheduleName,
+    scheduledFor: toInstantOrNull(stored.scheduledFor),
+    rollout: rollout ? toRolloutProgress(rollout) : null,
+    window: stored.window,
+  }
+}
+
+export function toFleet({ devices, online, waiting, running, lastHour, ...fleet }: FleetNow): Fleet {
+  const { from, stepMs, points } = fleet.history
+  return {
+    devices: { total: devices, online },
+    waiting,
+    running,
+    lastHour: { succeeded: lastHour.succeeded, failed: lastHour.failed },
+    oldestWaiting: fleet.oldestWaiting ? toWaiting(fleet.oldestWaiting) : null,
+    history: {
+      from: toInstant(from),
+      stepSeconds: stepMs / 1000,
+      waiting: points.map((point) => point.waiting),
+      running: points.map((point) => point.running),
+      succeeded: points.map((point) => point.succeeded),
+      failed: points.map((point) => point.failed),
+    },
+  }
+}
+
+function toWaiting(stored: WaitingExecution): NonNullable<Fleet['oldestWaiting']> {
+  return {
+    jobExecutionId: stored.jobExecutionId,
+    runId: stored.runId,
+    jobName: stored.jobName,
+    deviceId: stored.deviceId,
+    launchedAt: toLaunchedAt(stored.launchedAt),
+  }
+}
+
+export function toFleetDevice({ deviceId, online, lastExecution, running }: StoredFleetDevice): FleetDevice {
+  return {
+    deviceId,
+    online,
+    lastExecution: lastExecution && toShortExecution(lastExecution),
+    running: running && toShortExecution(running),
+  }
+}
+
+function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleetDevice['running']>) {
+  return { jobExecutionId, execState }
+}
+
+export function toJob(stored: StoredJob): Job {
+  return {
+    jobName: stored.jobName,
+    version: stored.version,
+    ...toContent(stored),
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toJobVersion(stored: StoredJobVersion, keyNames: KeyNames): JobVersion {
+  return {
+    jobName: stored.jobName,
+    version: stored.version,
+    isCurrent: stored.isCurrent,
+    ...toContent(stored),
+    createdAt: toInstant(stored.createdAt),
+    createdBy: stored.createdBy,
+    createdByName: keyNames(stored.createdBy)?.keyName ?? null,
+  }
+}
+
+function toContent(stored: StoredJobContent) {
+  return {
+    description: stored.description,
+    document: stored.document,
+    parameters: stored.parameters ?? null,
+    expireAfterSeconds: stored.expireAfterSeconds,
+    timeoutSeconds: stored.timeoutSeconds,
+    deadlineSeconds: stored.deadlineSeconds,
+    retry: stored.retry,
+    rollout: stored.rollout ?? null,
+    approval: stored.approval ?? false,
+    window: stored.window ?? null,
+    signatures: stored.signatures ? [stored.signatures] : [],
+  }
+}
+
+export function toGroup(stored: StoredGroup): Group {
+  return {
+    groupName: stored.groupName,
+    where: stored.where,
+    description: stored.description,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toWindow(stored: StoredWindow): Window {
+  return {
+    windowName: stored.windowName,
+    cron: stored.cron,
+    durationMinutes: stored.durationMinutes,
+    timeZone: stored.timeZone,
+    cutoffMinutes: stored.cutoffMinutes,
+    except: stored.except,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+export function toDevice(stored: StoredDevice): Device {
+  return {
+    deviceId: stored.deviceId,
+    deviceName: stored.deviceName,
+    tags: stored.tags,
+    attributes: withoutTimeZone(stored.attributes),
+    reportedAttributes: stored.reportedAttributes,
+    timeZone: timeZoneOf(stored.attributes),
+    credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
+    credentialCreatedBy: stored.credentialCreatedBy,
+    certificateRevokedAt: toInstantOrNull(stored.certificateRevokedAt),
+    online: stored.presence.online,
+    since: toInstantOrNull(stored.presence.since),
+    lastSeenAt: toInstantOrNull(stored.presence.lastSeenAt),
+    transport: stored.presence.transport,
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+  }
+}
+
+function withoutTimeZone({ timeZone: _, ...attributes }: Attributes): Attributes {
+  return attributes
+}
+
+function timeZoneOf({ timeZone }: Attributes): string | null {
+  return timeZone === undefined ? null : String(timeZone)
+}
+
+export function toEnrollment(stored: StoredEnrollment): Enrollment {
+  return {
+    enrollmentId: stored.enrollmentId,
+    name: stored.name,
+    maxUses: stored.maxUses,
+    used: stored.used,
+    tags: stored.tags,
+    deviceIdPrefix: stored.deviceIdPrefix,
+    expiresAt: toInstant(stored.expiresAt),
+    createdAt: toInstant(stored.createdAt),
+    revokedAt: toInstantOrNull(stored.revokedAt),
+    createdBy: stored.createdBy,
+    createdBySession: stored.createdBySession,
+  }
+}
+
+export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
+  return {
+    webhookName: stored.webhookName,
+    url: shownUrl(stored, caller),
+    eventTypes: stored.eventTypes,
+    jobName: stored.jobName,
+    deviceId: stored.deviceId,
+    state: stored.pausedBecause === null ? 'ACTIVE' : 'PAUSED',
+    pausedBecause: stored.pausedBecause,
+    pausedAt: toInstantOrNull(stored.pausedAt),
+    lastDeliveredAt: toInstantOrNull(stored.lastDeliveredAt),
+    failingSince: toInstantOrNull(stored.failingSince),
+    createdAt: toInstant(stored.createdAt),
+    updatedAt: toInstant(stored.updatedAt),
+    createdBy: stored.createdBy,
+    createdBySession: stored.createdBySession,
+  }
+}
+
+export function toDelivery(stored: StoredDelivery): Delivery {
+  return {
+    eventId: stored.eventId,
+    type: stored.type,
+    state: stored.state,
+    attempts: stored.attempts.map(({ at, status, error, ms }) => ({ at: toInstant(at), status, error, ms })),
+    nextAttemptAt: toInstantOrNull(stored.nextAt),
+  }
+}
+
+export function toRevokedKeys({ keyIds, enrollmentIds, pausedSchedules, pausedRuns }: Revoked): RevokedKeys {
+  return {
+    revokedKeys: keyIds.length,
+    revokedEnrollments: enrollmentIds.length,
+    pausedSchedules: pausedSchedules.slice(0, maxListedLeft),
+    pausedRuns: pausedRuns.slice(0, maxListedLeft),
+    isMore: Math.max(pausedSchedules.length, pausedRuns.length) > maxListedLeft,
+  }
+}
+
+export function toApiKey(stored: StoredApiKey): ApiKey {
+  return {
+    keyId: stored.keyId,
+    keyName: stored.keyName,
+    ownerId: stored.ownerId,
+    scopes: stored.scopes,
+    expiresAt: toInstantOrNull(stored.expiresAt),
+    createdAt: toInstant(stored.createdAt),
+    revokedAt: toInstantOrNull(stored.revokedAt),
+    lastUsedAt: toInstantOrNull(stored.lastUsedAt),
+    createdBy: stored.createdBy,
+    createdBySession: stored.createdBySession,
+  }
+}
+
+/** `currentId`: the session of the call. */
+export function toSession(stored: ListedSession, currentId: string | undefined): Session {
+  return {
+    sessionId: stored.sessionId,
+    keyId: stored.keyId,
+    keyName: stored.keyName,
+    ownerId: stored.ownerId,
+    createdAt: toInstant(stored.createdAt),
+    lastUsedAt: toInstant(stored.lastUsedAt),
+    expiresAt: toInstant(stored.expiresAt),
+    address: stored.address,
+    userAgent: stored.userAgent,
+    current: stored.sessionId === currentId,
+  }
+}
+
+export function toOwner(stored: StoredOwner): Owner {
+  return {
+    ownerId: stored.ownerId,
+    ownerName: stored.ownerName,
+    createdAt: toInstant(stored.createdAt),
+  }
+}

@@ -1,0 +1,64 @@
+// Encrypts stored secrets with another key. Runs in an embedded database that is not in use, or beside nodes on PostgreSQL.
+
+import { renameSync, writeFileSync } from 'node:fs'
+import { SecretBox } from '../state/secret-box.ts'
+import { DatabaseMissing, StartRefused } from '../store/migrate.ts'
+import { checkSchema, describePlace, openStore, type StorePlace } from '../store/open-store.ts'
+import { ensureSecretsKeys, newSecretsKey, parseSecretsKeys, secretsKeyFile } from './secrets-key.ts'
+
+const atOnce = 500
+
+/** `keys`: those that are configured; none: the key in the data folder is replaced by a new one. */
+export async function rotateSecrets(
+  place: StorePlace,
+  keys: readonly Buffer[],
+): Promise<{ total: number; changed: number }> {
+  const { from, to } = await checkSchema(place)
+  const where = describePlace(place)
+  if (from === 0) throw new DatabaseMissing(`There is no database at ${where}.`)
+  if (from !== to)
+    throw new StartRefused(`The database at ${where} has another schema: run "jobcast migrate" first.`)
+  if (keys.length === 0 && place.databaseUrl !== undefined) {
+    throw new StartRefused('Set JOBCAST_SECRETS_KEY: the new key first, then those that were used before.')
+  }
+  const { store } = await openStore(place, () => undefined)
+  try {
+    if (keys.length > 0) return await reencrypt(store, new SecretBox(keys))
+    const old = ensureSecretsKeys({ secretsKeys: [], ...place })
+    const fresh = newSecretsKey()
+    const texts = [fresh, ...old.map((key) => key.toString('base64url'))]
+    // Until all is encrypted anew, both keys are needed: also if this is interrupted.
+    keep(place.dataFolder, texts)
+    const result = await reencrypt(store, new SecretBox(parseSecretsKeys(texts.join('\n')) ?? []))
+    keep(place.dataFolder, [fresh])
+    return result
+  } finally {
+    await store.close()
+  }
+}
+
+type Store = Awaited<ReturnType<typeof openStore>>['store']
+
+async function reencrypt(store: Store, box: SecretBox): Promise<{ total: number; changed: number }> {
+  let [total, changed, after] = [0, 0, 0]
+  for (;;) {
+    const sealed = await store.listSealed({ after, limit: atOnce })
+    const last = sealed.at(-1)
+    if (last === undefined) return { total, changed }
+    const anew = sealed.flatMap(({ runId, ownerNo, secrets }) => {
+      const text = box.reencrypt(secrets, ownerNo)
+      return text === undefined ? [] : [{ runId, before: secrets, secrets: text }]
+    })
+    if (anew.length > 0) await store.replaceSealed({ sealed: anew })
+    total += sealed.length
+    changed += anew.length
+    after = last.runId
+  }
+}
+
+function keep(dataFolder: string, keys: string[]): void {
+  const path = secretsKeyFile(dataFolder)
+  const newPath = `${path}.${process.pid}.new`
+  writeFileSync(newPath, `${keys.join('\n')}\n`, { mode: 0o600, flush: true })
+  renameSync(newPath, path)
+}

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Rollout } from '@jobcast/contract'
+import fc from 'fast-check'
+import { steadyInstant } from '../../../src/domain/common/instants.ts'
+import {
+  advanceRollout,
+  approveRollout,
+  beginRollout,
+  type EndedCounts,
+  judgeRollout,
+  type RolloutFacts,
+  type RolloutStatus,
+  resumeRollout,
+} from '../../../src/domain/rollout/judge-rollout.ts'
+
+const at = (seconds: number) => steadyInstant(seconds * 1000)
+
+type Given = {
+  rollout?: Rollout
+  sizes?: number[]
+  run?: EndedCounts
+  wave?: EndedCounts
+  confirmed?: number
+}
+
+function facts(
+  seconds: number,
+  { rollout = {}, sizes = [2, 3], run, wave = {}, confirmed = 0 }: Given = {},
+): RolloutFacts {
+  return { rollout, sizes, run: run ?? wave, wave, confirmed, now: at(seconds) }
+}
+
+function begun(given: Given = {}): RolloutStatus {
+  return judgeRollout(beginRollout((given.sizes ?? [2, 3]).length, at(0)), facts(0, given)).status
+}
+
+function seen({ state, wave, released, pausedBecause }: RolloutStatus) {
+  return pausedBecause === null ? [state, wave + 1, released] : [state, wave + 1, released, pausedBecause]
+}
+
+const succeeded = (SUCCEEDED: number) => ({ SUCCEEDED })
+const failed = (FAILED: number, SUCCEEDED = 0) => ({ FAILED, SUCCEEDED })
+
+test('one wave without a rate is released at once', () => {
+  assert.deepEqual(seen(begun({ sizes: [7] })), ['RELEASED', 1, 7])
+})
+
+test('the first wave is released, the second only when the first has ended', () => {
+  const first = begun()
+  assert.deepEqual(seen(first), ['ROLLING_OUT', 1, 2])
+  assert.deepEqual(seen(judgeRollout(first, facts(1, { wave: succeeded(1) })).status), ['ROLLING_OUT', 1, 2])
+  assert.deepEqual(seen(judgeRollout(first, facts(1, { wave: failed(1, 1) })).status), ['RELEASED', 2, 5])
+})
+
+test('with succeededPercent only successes open the gate, and offline devices have not ended', () => {
+  const given: Given = { rollout: { next: { succeededPercent: 80 } }, sizes: [10, 5] }
+  const first = begun(given)
+  const after = (wave: EndedCounts) => seen(judgeRollout(first, facts(1, { ...given, wave })).status)
+  assert.deepEqual(after(failed(3, 7)), ['ROLLING_OUT', 1, 10])
+  assert.deepEqual(after(failed(0, 7)), ['ROLLING_OUT', 1, 10])
+  assert.deepEqual(after(failed(2, 8)), ['RELEASED', 2, 15])
+})
+
+test('a device that says SUCCEEDED but reports otherwise does not open the gate', () => {
+  const given: Given = { rollout: { next: { succeededPercent: 100, where: 'fw=2' } }, wave: succeeded(2) }
+  const first = begun({ ...given, wave: {} })
+  assert.deepEqual(seen(judgeRollout(first, facts(1, { ...given, confirmed: 1 })).status), [
+    'ROLLING_OUT',
+    1,
+    2,
+  ])
+  assert.deepEqual(seen(judgeRollout(first, facts(1, { ...given, confirmed: 2 })).status), ['RELEASED', 2, 5])
+})
+
+test('the conditions must hold for the soak time, from its beginning if they did not', () => {
+  const given: Given = {
+    rollout: { next: { succeededPercent: 100, where: 'x=1', soakSeconds: 60 } },
+    wave: succeeded(2),
+  }
+  let { status, nextAt } = judgeRollout(begun({ ...given, wave: {} }), facts(10, { ...given, confirmed: 2 }))
+  assert.deepEqual([status.wave, nextAt], [0, at(70)])
+  status = judgeRollout(status, facts(40, { ...given, confirmed: 1 })).status
+  ;({ status, nextAt } = judgeRollout(status, facts(50, { ...given, confirmed: 2 })))
+  assert.equal(nextAt, at(110))
+  assert.equal(judgeRollout(status, facts(109, { ...given, confirmed: 2 })).status.wave, 0)
+  assert.deepEqual(seen(judgeRollout(status, facts(110, { ...given, confirmed: 2 })).status), [
+    'RELEASED',
+    2,
+    5,
+  ])
+})
+
+test('what a rate releases is judged wave by wave, and the first execution of a wave does not wait', () => {
+  const given: Given = { rollout: { ratePerMinute: 60 }, sizes: [2, 10] }
+  let { status, nextAt } = judgeRollout(beginRollout(2, at(0)), facts(0, given))
+  assert.deepEqual([status.released, nextAt], [1, at(1)])
+  ;({ status, nextAt } = judgeRollout(status, facts(1.5, given)))
+  assert.deepEqual([status.released, nextAt], [2, null])
+  ;({ status, nextAt } = judgeRollout(status, facts(100, { ...given, wave: succeeded(2) })))
+  assert.deepEqual([...seen(status), nextAt], ['ROLLING_OUT', 2, 3, at(101)])
+})
+
+test('a gate that somebody approves or advances is not made up for', () => {
+  const given: Given = { rollout: { ratePerMinute: 600, next: { action: 'APPROVAL' } }, sizes: [2, 1000] }
+  let status = judgeRollout(begun(given), facts(1, given)).status
+  status = judgeRollout(status, facts(2, { ...given, wave: succeeded(2) })).status
+  assert.equal(status.state, 'AWAITING_APPROVAL')
+  const approved = approveRollout(status, [2, 1000], at(60))
+  assert.deepEqual(seen(judgeRollout(approved, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
+  const advanced = advanceRollout(status, [2, 1000], at(60)) as RolloutStatus
+  assert.deepEqual(seen(judgeRollout(advanced, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
+})
+
+test('the rate grows with what has succeeded', () => {
+  const rollout: Rollout = { ratePerMinute: 60, growth: { factor: 2, afterSucceeded: 10 } }
+  const given: Given = { rollout, sizes: [1000] }
+  const status = judgeRollout(beginRollout(1, at(0)), facts(0, given)).status
+  const after = (run: EndedCounts) => judgeRollout(status, facts(1.5, { ...given, run })).status.released
+  assert.deepEqual([after(succeeded(9)), after(succeeded(10)), after(succeeded(20))], [2, 4, 6])
+})
+
+test('a stop rule pauses, names what it counted, and nothing more is released', () => {
+  const rollout: Rollout = { stop: [{ on: ['FAILED', 'TIMED_OUT'], percent: 50, minEnded: 4 }] }
+  const given: Given = { rollout, sizes: [10, 10] }
+  const first = begun(given)
+  const after = (run: EndedCounts) => judgeRollout(first, facts(1, { ...given, run })).status
+  assert.equal(after(failed(3)).state, 'ROLLING_OUT')
+  assert.equal(after(failed(1, 9)).state, 'ROLLING_OUT')
+  const paused = after(failed(2, 2))
+  assert.deepEqual(seen(paused), [
+    'PAUSED',
+    1,
+    10,
+    '2 of 4 ended executions of the run are FAILED or TIMED_OUT',
+  ])
+  assert.deepEqual(judgeRollout(paused, facts(9, { ...given, run: failed(9) })).status, paused)
+})
+
+test('a rule of the wave does not count earlier waves, and ABORT ends the rollout', () => {
+  const rollout: Rollout = { stop: [{ on: ['FAILED'], count: 2, of: 'WAVE', action: 'ABORT' }] }
+  const first = begun({ rollout })
+  const second = judgeRollout(first, facts(1, { rollout, wave: failed(1, 1) })).status
+  assert.equal(second.wave, 1)
+  const third: Given = { rollout, sizes: [2, 3, 9], run: failed(3), wave: failed(2) }
+  const running = {
+    ...second,
+    state: 'ROLLING_OUT' as const,
+    waves: [...second.waves, { startedAt: null, passedAt: null }],
+  }
+  assert.equal(judgeRollout(running, facts(2, { ...third, wave: failed(1) })).status.state, 'ROLLING_OUT')
+  assert.equal(judgeRollout(running, facts(2, third)).status.state, 'ABORTED')
+})
+
+test('who resumes has seen what failed: rules count anew from there', () => {
+  const rollout: Rollout = { stop: [{ on: ['FAILED'], count: 2 }] }
+  const given: Given = { rollout, sizes: [9, 9] }
+  const paused = judgeRollout(begun(given), facts(1, { ...given, run: failed(2) })).status
+  const resumed = resumeRollout(paused, facts(2, { ...given, run: failed(2), wave: failed(2) }))
+  assert.equal(
+    judgeRollout(resumed, facts(3, { ...given, run: failed(3), wave: failed(3) })).status.state,
+    'ROLLING_OUT',
+  )
+  assert.equal(
+    judgeRollout(resumed, facts(3, { ...given, run: failed(4), wave: failed(4) })).status.state,
+    'PAUSED',
+  )
+})
+
+test('a gate may be followed by a pause or an approval; going on begins the next wave', () => {
+  for (const [action, state] of [['PAUSE', 'PAUSED'] as const, ['APPROVAL', 'AWAITING_APPROVAL'] as const]) {
+    const given: Given = { rollout: { next: { action } }, wave: succeeded(2) }
+    const held = judgeRollout(begun({ ...given, wave: {} }), facts(1, given)).status
+    assert.deepEqual([held.state, held.wave, held.released], [state, 0, 2])
+    const resumed = resumeRollout(held, facts(2, given))
+    assert.deepEqual([resumed.state, resumed.wave], ['ROLLING_OUT', 1])
+    assert.deepEqual(seen(judgeRollout(resumed, facts(2, { ...given, wave: {} })).status), ['RELEASED', 2, 5])
+  }
+})
+
+test('a gate that stays closed too long pauses the run, and again so long after it was resumed', () => {
+  const given: Given = { rollout: { next: { succeededPercent: 100, giveUpAfterSeconds: 30 } } }
+  const first = begun(given)
+  assert.equal(judgeRollout(first, facts(29, given)).nextAt, at(30))
+  const paused = judgeRollout(first, facts(30, given)).status
+  assert.deepEqual(seen(paused), ['PAUSED', 1, 2, 'the gate of wave 1 has not opened for 30 seconds'])
+  const resumed = resumeRollout(paused, facts(100, given))
+  assert.equal(judgeRollout(resumed, facts(129, given)).status.state, 'ROLLING_OUT')
+  assert.equal(judgeRollout(resumed, facts(130, given)).status.state, 'PAUSED')
+})
+
+test('advance begins the next wave now, and there is none after the last', () => {
+  const advanced = advanceRollout(begun(), [2, 3], at(5))
+  assert.deepEqual(advanced && seen(advanced), ['ROLLING_OUT', 2, 2])
+  assert.equal(advanced && advanceRollout(advanced, [2, 3], at(6)), undefined)
+})
+
+test('whatever ends and whenever it is judged: never backwards, never past the wave, never past a closed gate', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 })
+  const rollout = fc.record<Rollout>(
+    {
+      ratePerMinute: fc.integer({ min: 1, max: 600 }),
+      next: fc.record(
+        { succeededPercent: fc.integer({ min: 1, max: 100 }), soakSeconds: fc.integer({ min: 1, max: 50 }) },
+        { requiredKeys: [] },
+      ),
+      stop: fc.constant([{ on: ['FAILED' as const], count: 3 }]),
+    },
+    { requiredKeys: [] },
+  )
+  const steps = fc.array(
+    fc.record({ seconds: fc.integer({ min: 0, max: 40 }), ok: fc.nat(5), bad: fc.nat(1) }),
+    {
+      maxLength: 40,
+    },
+  )
+  fc.assert(
+    fc.property(sizes, rollout, steps, (sizes, rollout, steps) => {
+      const ends = sizes.map(() => ({ SUCCEEDED: 0, FAILED: 0 }))
+      const startOf = (wave: number) => sizes.slice(0, wave).reduce((total, size) => total + size, 0)
+      let status = beginRollout(sizes.length, at(0))
+      let seconds = 0
+      for (const { seconds: later, ok, bad } of steps) {
+        seconds += later
+        const wave = ends[status.wave] ?? { SUCCEEDED: 0, FAILED: 0 }
+        let open = status.released - startOf(status.wave) - wave.SUCCEEDED - wave.FAILED
+        const good = Math.min(ok, open)
+        open -= good
+        wave.SUCCEEDED += good
+        wave.FAILED += Math.min(bad, open)
+        const run = { SUCCEEDED: 0, FAILED: 0 }
+        for (const each of ends) {
+          run.SUCCEEDED += each.SUCCEEDED
+          run.FAILED += each.FAILED
+        }
+        const given = { rollout, sizes, run, wave, confirmed: 0, now: at(seconds) }
+        const before = status
+        status = judgeRollout(status, given).status
+        assert.ok(status.released >= before.released)
+        assert.ok(status.released <= startOf(status.wave + 1))
+        if (before.state !== 'ROLLING_OUT') assert.deepEqual(status, before)
+        if (status.wave > before.wave) {
+          assert.equal(status.wave, before.wave + 1)
+          assert.equal(before.released <= startOf(before.wave + 1), true)
+          const size = sizes[before.wave] ?? 0
+          const needed = rollout.next?.succeededPercent
+          if (needed === undefined) assert.equal(wave.SUCCEEDED + wave.FAILED, size)
+          else assert.ok(wave.SUCCEEDED * 100 >= needed * size)
+        }
+        if (rollout.stop && run.FAILED >= 3) assert.notEqual(status.state, 'ROLLING_OUT')
+        if (status.state === 'RELEASED') assert.equal(status.released, startOf(sizes.length))
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
