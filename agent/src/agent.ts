@@ -1,21 +1,21 @@
 // Starts and stops an agent: builds its parts and wires them together.
 
 import { resolve } from 'node:path'
-import { readBootId } from './boot-id.ts'
-import { checkHandlers } from './check-handlers.ts'
+import { AttributeReporter } from './device/report-attributes.ts'
 import type { Tell } from './events.ts'
-import { HttpTransport } from './http-transport.ts'
-import { Journal } from './journal.ts'
-import type { MqttTransportOptions } from './mqtt-transport.ts'
-import { type Backoff, defaultBackoff } from './reconnect-delay.ts'
-import { recover } from './recover.ts'
-import { AttributeReporter } from './report-attributes.ts'
-import { StartRefused } from './start-refused.ts'
-import { openStateFolder, type StateFolder } from './state-folder.ts'
-import type { Transport } from './transport.ts'
+import { recover } from './execution/recover.ts'
+import { workLoop } from './execution/work-loop.ts'
+import { checkHandlers } from './handler/check-handlers.ts'
+import { userName } from './handler/user-name.ts'
+import { readBootId } from './state/boot-id.ts'
+import { Journal } from './state/journal.ts'
+import { StartRefused } from './state/start-refused.ts'
+import { openStateFolder, type StateFolder } from './state/state-folder.ts'
+import { HttpTransport } from './transport/http-transport.ts'
+import type { MqttTransportOptions } from './transport/mqtt-transport.ts'
+import { type Backoff, defaultBackoff } from './transport/reconnect-delay.ts'
+import type { Transport } from './transport/transport.ts'
 import { Trust, type TrustOptions } from './trust/trust.ts'
-import { userName } from './user-name.ts'
-import { workLoop } from './work-loop.ts'
 
 export type AgentOptions = {
   deviceId: string
@@ -123,7 +123,7 @@ async function buildTransport(
   link: MqttTransportOptions,
 ): Promise<Transport> {
   if (server.by === 'http') return new HttpTransport({ ...link, ...(pollEveryMs && { pollEveryMs }) })
-  const { MqttTransport } = await import('./mqtt-transport.ts')
+  const { MqttTransport } = await import('./transport/mqtt-transport.ts')
   return new MqttTransport(link)
 }
 

@@ -1,6 +1,6 @@
 // The events that an agent emits. log-lines.ts formats them; tests wait for them.
 
-import type { AttemptKey } from './attempt-key.ts'
+import type { AttemptKey } from './state/attempt-key.ts'
 
 export type AgentEvent =
   | { kind: 'connected'; url: string }

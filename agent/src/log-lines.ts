@@ -1,5 +1,5 @@
 import type { AgentEvent } from './events.ts'
-import { printable } from './printable.ts'
+import { printable } from './output/printable.ts'
 
 /** One human-readable line, which never contains a token. Only an internal error has more lines: its stack. */
 export function logLine(event: AgentEvent): string {

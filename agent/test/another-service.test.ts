@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openServer } from '@jobcast/testkit/open-server'
-import { Journal } from '../src/journal.ts'
+import { Journal } from '../src/state/journal.ts'
 import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const hourMs = 60 * 60 * 1000

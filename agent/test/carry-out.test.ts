@@ -6,7 +6,7 @@ import { relative } from 'node:path'
 import { test } from 'node:test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import { userName } from '../src/user-name.ts'
+import { userName } from '../src/handler/user-name.ts'
 import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const server = await openSharedServer()

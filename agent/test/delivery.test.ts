@@ -12,7 +12,7 @@ import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { within } from '@jobcast/testkit/within'
-import { hasInEnvironment, listProcesses } from '../src/list-processes.ts'
+import { hasInEnvironment, listProcesses } from '../src/process/list-processes.ts'
 import { type AgentSettings, type SpawnedAgents, spawnAgents } from './support/spawn-agents.ts'
 import { TcpProxy } from './support/tcp-proxy.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { encodePiece, pieceBytes } from '../src/encode-output.ts'
+import { encodePiece, pieceBytes } from '../src/output/encode-output.ts'
 
 const packetBytes = 128 * 1024
 

@@ -3,8 +3,8 @@ import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
-import { checkHandlers } from '../src/check-handlers.ts'
-import { findHandler } from '../src/find-handler.ts'
+import { checkHandlers } from '../src/handler/check-handlers.ts'
+import { findHandler } from '../src/handler/find-handler.ts'
 
 test('a handler is an executable file in the folder; why another is none is said', async (t) => {
   const folder = temporaryFolder(t)

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { AgentEvent } from '../src/events.ts'
-import { AnswerTooLong, HttpCaller, maxAnswerBytes } from '../src/http-call.ts'
-import { HttpTransport } from '../src/http-transport.ts'
-import { NoAnswer } from '../src/transport.ts'
+import { AnswerTooLong, HttpCaller, maxAnswerBytes } from '../src/transport/http-call.ts'
+import { HttpTransport } from '../src/transport/http-transport.ts'
+import { NoAnswer } from '../src/transport/transport.ts'
 
 type Reply = { status: number; body: string; errorType?: string; location?: string }
 

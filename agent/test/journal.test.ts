@@ -4,8 +4,8 @@ import { type FileHandle, open as openFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
-import { Journal } from '../src/journal.ts'
-import type { JournalRecord } from '../src/journal-records.ts'
+import { Journal } from '../src/state/journal.ts'
+import type { JournalRecord } from '../src/state/journal-records.ts'
 
 const outcome = { status: 'SUCCEEDED' as const, statusDetails: { exitCode: '0' }, result: { a: 1 } }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
-import { OutputSpool } from '../src/output-spool.ts'
+import { OutputSpool } from '../src/output/output-spool.ts'
 
 test('output is kept in order, by offset, over a second opening, and no further than the limit and one byte', async (t) => {
   const path = join(temporaryFolder(t), 'output')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { planWork } from '../src/plan-work.ts'
+import { planWork } from '../src/document/plan-work.ts'
 
 const rules = { allowCommands: false, userName: 'kiosk', handlersFolder: '/opt/handlers' }
 const plain = { allowStdErr: undefined, ignoreFailure: false }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Progress, ProgressLines, parseProgress } from '../src/progress-lines.ts'
+import { type Progress, ProgressLines, parseProgress } from '../src/output/progress-lines.ts'
 
 test('progress is a number up to 100, and may have a text', () => {
   const cases: [string, Progress | undefined][] = [

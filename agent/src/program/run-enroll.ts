@@ -1,8 +1,8 @@
 // Fetches a device's first token, for `jobcast-agent enroll`.
 
 import { readFileSync, statSync } from 'node:fs'
-import { enrollDevice } from '../enroll.ts'
-import { httpAddress } from '../server-address.ts'
+import { enrollDevice } from '../device/enroll.ts'
+import { httpAddress } from '../transport/server-address.ts'
 import type { EnrollFlags } from './flags.ts'
 import { type ExitCode, exitCode, type ProcessIo } from './process-io.ts'
 

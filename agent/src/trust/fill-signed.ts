@@ -14,8 +14,8 @@ import {
   resolveDocument,
 } from '@jobcast/contract/parameters'
 import { canonicalJson, type SignedJob } from '@jobcast/contract/signature'
-import { Refused } from '../document-fields.ts'
-import type { Offered } from '../offered.ts'
+import { Refused } from '../document/document-fields.ts'
+import type { Offered } from '../execution/offered.ts'
 
 export type Filled = { document: unknown; parameters: ParameterValues }
 

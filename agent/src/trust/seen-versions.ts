@@ -4,7 +4,7 @@
 
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { asObject, parseObject } from '../transport.ts'
+import { asObject, parseObject } from '../transport/transport.ts'
 
 export type Seen = {
   /** 0 if none. */

@@ -2,7 +2,7 @@
 
 import { verify } from 'node:crypto'
 import { readEnvelope, readSignedJob, type SignedJob } from '@jobcast/contract/signature'
-import { Refused } from '../document-fields.ts'
+import { Refused } from '../document/document-fields.ts'
 import type { AuthorKey } from './author-key.ts'
 
 /** What was signed by enough keys. Nothing of the payload is read before that. Throws Refused and SignatureError. */

@@ -1,0 +1,55 @@
+// An execution as the server hands it out.
+
+import { asObject, parseObject } from '../transport/transport.ts'
+
+export type Offered = {
+  jobId: string
+  attempt: number
+  /** When it was launched, by the server's clock, in seconds. */
+  queuedAt: number | undefined
+  /** The id of the agent that started it, from its statusDetails. */
+  begunBy: string | undefined
+  document: unknown
+  /** The job's name and what its authors have signed, if they have: as the server says, like all of this. */
+  jobName: string | undefined
+  jobSignature: unknown
+  runId: unknown
+  /** Of its run, if the job declares some. */
+  parameters?: Readonly<Record<string, unknown>>
+  /** W3C Trace Context of the call that launched it. */
+  traceParent?: string
+  /** When the server times it out, in milliseconds of performance.now(). */
+  givenUpAt: number | undefined
+}
+
+/** Undefined: nothing is pending. Throws if the answer does not follow the protocol. */
+export function parseOffered(json: Record<string, unknown>, receivedAt: number): Offered | undefined {
+  if (json.execution === undefined) return undefined
+  const execution = asObject(json.execution) ?? {}
+  const { jobId, executionNumber, queuedAt, jobDocument, jobName } = execution
+  const secondsLeft = execution.approximateSecondsBeforeTimedOut
+  const parameters = asObject(execution.parameters)
+  const begunBy = asObject(execution.statusDetails)?.agent
+  if (typeof jobId !== 'string' || !/^\d{1,20}$/.test(jobId)) throw new Error('the server gave no jobId')
+  if (!Number.isSafeInteger(executionNumber) || (executionNumber as number) < 1)
+    throw new Error('the server gave no executionNumber')
+  return {
+    jobId,
+    attempt: executionNumber as number,
+    queuedAt: typeof queuedAt === 'number' ? queuedAt : undefined,
+    begunBy: typeof begunBy === 'string' ? begunBy : undefined,
+    // A string over HTTP.
+    document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
+    jobName: typeof jobName === 'string' ? jobName : undefined,
+    jobSignature: execution.jobSignature,
+    runId: execution.runId,
+    ...(parameters && { parameters }),
+    ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
+    givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
+  }
+}
+
+/** It goes into the environment of programs, so nothing else may. */
+function isTraceParent(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
+}
