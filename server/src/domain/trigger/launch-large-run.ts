@@ -28,7 +28,7 @@ export type LargeRunDeps = TriggerDeps &
 type LargeLaunch = {
   jobName: string
   asked: unknown[]
-  request: RunRequest
+  request?: RunRequest
   deviceNos: Int32Array
   /** Undefined: as its job says. */
   plan?: AskedPlan

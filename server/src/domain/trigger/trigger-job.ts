@@ -21,13 +21,8 @@ import type {
   TriggerPlan,
   TriggerQuota,
 } from './ports/triggers.ts'
-import {
-  type GivenValues,
-  requireAttributes,
-  requireValues,
-  sealValues,
-  type ValuesDeps,
-} from './run-values.ts'
+import { requireAttributes } from './required-attributes.ts'
+import { type GivenValues, requireValues, sealValues, type ValuesDeps } from './run-values.ts'
 
 export type TriggerDeps = QuotaDeps &
   PlanDeps &
