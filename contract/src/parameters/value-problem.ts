@@ -1,7 +1,7 @@
 // Whether a value is one of a parameter.
 
 import { MatchBudget } from './linear-pattern.ts'
-import type { ParameterProperty } from './parameter-schema.ts'
+import type { ParameterProperty } from './parameter-property.ts'
 import { patternCache } from './pattern-cache.ts'
 
 /** `at`: what to append to the name of the field, such as `.2` for an item. `message` is the end of a sentence. */

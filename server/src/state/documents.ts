@@ -12,7 +12,7 @@ import {
 } from '@jobcast/contract/parameters'
 import type { SecretBox } from '../domain/access/ports/secret-box.ts'
 import type { Store } from '../domain/common/ports/store.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import {
   type DeviceDocument,
   type HandedOut,

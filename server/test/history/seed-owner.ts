@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Api } from '@jobcast/testkit/call-api'
-import type { RecordedWindow } from './check-windows.ts'
+import type { RecordedWindow } from './history.ts'
 
 export const secretJob = 'secret'
 export const largeJob = 'large'

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { ReportedStatus } from '@jobcast/contract'
 import { noQuotas } from '../../src/domain/access/quotas.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type {
   DeviceExecution,
   DeviceReport,

@@ -2,7 +2,7 @@
 
 import { service } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
-import type { DeviceKey } from '../device/ports/devices.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
 

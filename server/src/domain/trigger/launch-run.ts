@@ -6,18 +6,15 @@ import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { beginRollout, waitFor } from '../rollout/judge-rollout.ts'
 import type { StoredRollout } from '../rollout/ports/rollouts.ts'
 import type { RunRequest } from './ports/runs.ts'
-import type { DeviceList, LaunchedDevice, LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
+import type {
+  DeviceList,
+  LaunchedDevice,
+  LaunchedRun,
+  RunJob,
+  Trigger,
+  TriggerOutcome,
+} from './ports/triggers.ts'
 
-export type RunJob = {
-  jobNo: number
-  versionNo: number
-  expireAfterSeconds: number | null
-  deadlineSeconds: number | null
-  /** It has parameters or placeholders: its runs need values. */
-  needsValues?: true
-  /** The version that says how it is released, if that is another. */
-  releasedBy?: number
-} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number } & LaunchedDevice
 export type RunDevices = DeviceList<RunDevice>
 

@@ -19,8 +19,9 @@ import type { SecretBox } from '../access/ports/secret-box.ts'
 import type { Store } from '../common/ports/store.ts'
 import { ownersTurn } from '../common/turns.ts'
 import type { StoredJobContent, StoredJobVersion } from '../job/ports/jobs.ts'
-import { type RunJob, toRunJob } from './launch-run.ts'
-import type { RunValues } from './ports/triggers.ts'
+import { toRunJob } from './launch-run.ts'
+import type { RunValues } from './ports/runs.ts'
+import type { RunJob } from './ports/triggers.ts'
 
 export type ValuesDeps = {
   secretBox: SecretBox

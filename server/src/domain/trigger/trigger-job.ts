@@ -11,11 +11,10 @@ import type { RunTraces } from '../event/ports/traces.ts'
 import type { Moment } from '../execution/execution.ts'
 import type { Documents } from '../execution/ports/documents.ts'
 import { type PlanDeps, planRollout } from '../rollout/plan-rollout.ts'
-import type { RunJob } from './launch-run.ts'
-import type { RunKey, RunRequest } from './ports/runs.ts'
+import type { RunKey, RunRequest, RunValues } from './ports/runs.ts'
 import type {
   LaunchedRun,
-  RunValues,
+  RunJob,
   Trigger,
   TriggerOutcome,
   TriggerPlan,

@@ -2,8 +2,8 @@
 
 import { type DeviceOperation, parseOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { SeenQueue } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import type { PublishPacket } from './decode-publish.ts'
 import type { Request } from './in-order.ts'
 import type { Outbox } from './outbox.ts'

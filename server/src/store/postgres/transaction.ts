@@ -77,7 +77,7 @@ export class Transaction implements Queries {
     const queries = buildNamedQueries((sql, values, isOnce) => this.#ask(sql, values, isOnce))
     this.named = {
       ...queries,
-      policies,
+      readPolicies: (versions) => policies.read(queries, versions),
       send: (sql, values) => this.#sendRun(sql, values),
       sendRows: (sql, rows) => rows.length > 0 && this.#sendRun(sql, { rows }),
       loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),

@@ -9,13 +9,12 @@ import {
   newRun,
   type Refusal,
   type RunDevices,
-  type RunJob,
   refuseOverQuota,
   refuseUnknownWindow,
   refuseUnplanned,
   windowNamed,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger, RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
 import type { Queries, Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, offerWindow } from '../schema/tables.ts'

@@ -5,10 +5,8 @@ import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { Moved } from '../../execution/ports/executions.ts'
 import type { WriteOptions } from '../../trigger/ports/write-options.ts'
+import type { DeviceKey } from '../device-key.ts'
 import type { StoredPresence } from './presence.ts'
-
-/** A device as its callers name it. */
-export type DeviceKey = { ownerNo: number; deviceId: string }
 
 export type Attributes = Record<string, AttributeValue>
 

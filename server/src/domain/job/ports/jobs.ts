@@ -3,6 +3,7 @@ import type { ParameterSchema } from '@jobcast/contract/parameters'
 import type { Envelope } from '@jobcast/contract/signature'
 import type { ExpectedTags } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
+import type { Policy } from '../../execution/execution.ts'
 
 export type StoredJobContent = {
   description: string
@@ -32,6 +33,12 @@ export type StoredJob = StoredJobContent & {
   createdAt: number
   updatedAt: number
 }
+
+/** What a version says of clocks, retries and releases. */
+export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
+    StoredJobContent,
+    'rollout' | 'approval' | 'window' | 'parameters' | 'hasPlaceholders'
+  >
 
 /** It never changes. `versionNo`: its number among those of all jobs, for `getDocument`. */
 export type StoredJobVersion = StoredJobContent & {

@@ -2,7 +2,7 @@
 // zones, is stored with them, so that it holds for all nodes at once; whoever finds that it has changed writes it.
 
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
-import type { DeviceKey } from '../../device/ports/devices.ts'
+import type { DeviceKey } from '../../device/device-key.ts'
 
 export type WindowKey = { ownerNo: number; windowName: string }
 
