@@ -45,7 +45,7 @@ import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
 import { WaveCounts } from './state/wave-counts.ts'
 
-export type PartsOptions = {
+type PartsOptions = {
   store: Store
   tell: Tell
   metrics: Metrics

@@ -7,7 +7,6 @@ type Modules = ReadonlyMap<string, Module>
 /** Each group of files that can reach each other, in the order of their names (Tarjan's algorithm). */
 export function findCycles(modules: Modules): string[][] {
   const order = new Map<string, number>()
-  const lowest = new Map<string, number>()
   const path: string[] = []
   const onPath = new Set<string>()
   const cycles: string[][] = []
@@ -22,7 +21,6 @@ export function findCycles(modules: Modules): string[][] {
       if (!order.has(imported)) low = Math.min(low, visit(imported))
       else if (onPath.has(imported)) low = Math.min(low, order.get(imported) ?? low)
     }
-    lowest.set(file, low)
     if (low !== number) return low
     const group = path.splice(path.indexOf(file))
     for (const each of group) onPath.delete(each)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { readPackages, resolveImport } from './resolve-import.ts'
 
 /** `names`: as the other file exports them; undefined: any of them. */
-export type Import = { file: string; names: string[] | undefined }
+type Import = { file: string; names: string[] | undefined }
 export type Module = {
   imports: Import[]
   /** Names that are declared here, or passed on one by one. */

@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
-export type Package = {
+type Package = {
   folder: string
   exports: Record<string, string | { types?: string; default: string }>
 }

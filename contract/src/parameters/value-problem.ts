@@ -5,7 +5,7 @@ import type { ParameterProperty } from './parameter-property.ts'
 import { patternCache } from './pattern-cache.ts'
 
 /** `at`: what to append to the name of the field, such as `.2` for an item. `message` is the end of a sentence. */
-export type ValueProblem = { at: string; message: string }
+type ValueProblem = { at: string; message: string }
 
 /** undefined: there is none. `budget` is that of all values which one call judges. */
 export function valueProblem(

@@ -12,7 +12,7 @@ import type { Documents } from '../state/documents.ts'
 import { HeldSessions } from './held-sessions.ts'
 import type { NoticeState } from './notice-state.ts'
 
-export type AnnouncerDeps = {
+type AnnouncerDeps = {
   documents: Documents
   deliveries: Deliveries
   /** The devices connected here. */

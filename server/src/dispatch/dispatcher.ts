@@ -28,7 +28,7 @@ import type { Presence } from '../state/presence.ts'
 import { RunAnnouncer } from './announce-runs.ts'
 import { NoticeState } from './notice-state.ts'
 
-export type DispatcherDeps = {
+type DispatcherDeps = {
   store: Pick<Store, 'readQueues'>
   documents: Documents
   deliveries: Deliveries

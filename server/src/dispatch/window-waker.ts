@@ -6,7 +6,7 @@ import type { Store } from '../domain/common/ports/store.ts'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { OpenedWindow } from '../state/open-windows.ts'
 
-export type WindowWakerDeps = {
+type WindowWakerDeps = {
   store: Pick<Store, 'listWindowRuns' | 'listWaitingDevices'>
   /** Connected here: every node notifies its own. */
   dispatcher: {

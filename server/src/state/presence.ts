@@ -17,7 +17,7 @@ const changesPerWrite = 1000
 const moveGraceMs = 3000
 
 /** A connection of a device. */
-export type PresentSession = {
+type PresentSession = {
   readonly device: DeviceKey
   readonly transport: Transport
   readonly lastSeenAt: number
@@ -25,7 +25,7 @@ export type PresentSession = {
 
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
-export type PresenceDeps = {
+type PresenceDeps = {
   store: Pick<Store, 'recordPresence' | 'setAllOffline'>
   now: () => number
   /** Monotonic milliseconds. */

@@ -42,7 +42,7 @@ export type AccessChange = {
   at: number
   data: AccessEventData | FleetEventData | ScheduleEventData
 }
-export type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
+type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
   ask: (sql: Sql, values: Values) => Row[] | Promise<Row[]>,

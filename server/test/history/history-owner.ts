@@ -31,7 +31,7 @@ export type OwnerScale = {
   windows: boolean
 }
 
-export type OwnerOptions = {
+type OwnerOptions = {
   name: string
   key: string
   /** A key that may approve what the other has made. */

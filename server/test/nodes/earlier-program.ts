@@ -7,7 +7,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../../..')
 const migrations = 'server/src/store/postgres/migrations'
 
-export type EarlierProgram = { path: string; migrations: number } | { missing: string }
+type EarlierProgram = { path: string; migrations: number } | { missing: string }
 
 /** Puts its sources into the folder. It uses the libraries of today. */
 export function checkOutEarlier(folder: string): EarlierProgram {

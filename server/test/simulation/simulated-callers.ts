@@ -19,7 +19,7 @@ import { steerRollout } from './steer-rollouts.ts'
 import type { CallerKey, Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-export type CallerOptions = {
+type CallerOptions = {
   world: World
   tenant: Tenant
   key: CallerKey

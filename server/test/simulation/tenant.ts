@@ -14,7 +14,7 @@ type Follower = { readonly seen: JobcastEvent[]; readonly upTo: number }
 type Device = { readonly device: DeviceKey; disturb?(): void }
 
 /** What its callers use besides triggers; the more of it, the longer a simulation takes. */
-export type Features = {
+type Features = {
   rollouts: boolean
   schedules: boolean
   windows: boolean

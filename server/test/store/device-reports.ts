@@ -15,7 +15,7 @@ import { momentAt, startedAt } from './store-under-test.ts'
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
 export type Update = Extract<DeviceReport, { kind: 'update' }>
 type Output = Extract<DeviceReport, { kind: 'output' }>
-export type Done = Extract<ReportOutcome, { kind: 'done' }>
+type Done = Extract<ReportOutcome, { kind: 'done' }>
 
 export function startNext(device: DeviceKey, more?: Partial<StartNext>): StartNext {
   const moment = momentAt(startedAt)

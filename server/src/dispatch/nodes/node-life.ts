@@ -19,7 +19,7 @@ import type { Dispatcher } from '../dispatcher.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { WebhookShare } from '../webhooks/webhook-share.ts'
 
-export type NodeLifeDeps = {
+type NodeLifeDeps = {
   nodes: Nodes
   steady: SteadyClock
   wall: SharedWallClock

@@ -33,7 +33,7 @@ export async function signInByToken(
 }
 
 /** A certificate that names no owner belongs to the first owner. */
-export const firstOwnerName = 'default'
+const firstOwnerName = 'default'
 
 export async function signInByCertificate(
   deps: SignInDeps,

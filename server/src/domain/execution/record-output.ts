@@ -15,7 +15,7 @@ export type OutputDeps = ReportDeps & {
 }
 
 /** `gap`: bytes before these are missing, and `length` is the expected offset. */
-export type KeptOutput = { length: number; cut: boolean; gap: boolean }
+type KeptOutput = { length: number; cut: boolean; gap: boolean }
 
 export async function recordOutput(
   deps: OutputDeps,

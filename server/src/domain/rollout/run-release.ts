@@ -63,7 +63,7 @@ export async function planRelease(
   return { deviceIds: planned.deviceIds, plan }
 }
 
-export type PreviewedDevices = {
+type PreviewedDevices = {
   total: number
   sample: string[]
   deviceIds: string[] | undefined

@@ -39,7 +39,7 @@ export type Match = {
 const devicesAtOnce = 2000
 const changesAtOnce = 5000
 
-export async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
+async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
   return buildMatch(await scheduleSelector(deps, schedule), await neededBy(deps, schedule))
 }
 

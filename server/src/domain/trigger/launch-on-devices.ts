@@ -9,7 +9,7 @@ import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { type Launch, launchRun } from './trigger-job.ts'
 
 /** `release`: how it is released; undefined: as its job says. */
-export type DevicesLaunch = Omit<Launch, 'deviceIds' | 'plan' | 'given' | 'retryOf'> & { release?: AskedPlan }
+type DevicesLaunch = Omit<Launch, 'deviceIds' | 'plan' | 'given' | 'retryOf'> & { release?: AskedPlan }
 type Call = { idempotencyKey: string | undefined; traceParent?: string | undefined }
 
 export async function launchOnDevices(

@@ -157,7 +157,7 @@ export function shownUrl({ url }: StoredWebhook, { scopes }: Caller): string {
   return scopes.includes('MANAGE') ? url : new URL(url).origin
 }
 
-export function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
+function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
   if (webhook === undefined) throw new ApiError('J-307')
   return webhook
 }

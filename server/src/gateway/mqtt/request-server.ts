@@ -18,7 +18,7 @@ import {
 import { Subscriptions } from './subscriptions.ts'
 
 /** The session as the request server sees it. */
-export type Served = {
+type Served = {
   readonly device: DeviceKey
   readonly version: ProtocolVersion
   end(reason: Reason): void

@@ -10,7 +10,7 @@ const mostNames = 200_000
 /** What names more devices than this is rare, and would only push out the others. */
 export const mostOfOne = 50_000
 
-export type KnownDevice = RunDevice & NamedDevice
+type KnownDevice = RunDevice & NamedDevice
 export type OwnerNames = {
   readonly state: string
   readonly jobs: Map<string, RunJob>

@@ -38,7 +38,7 @@ const INSERT_EVENTS = insertInto(given)
 export type FirstIds = { runId: number; jobExecutionId: number }
 
 /** What is left out is NULL. */
-export type NewEvent =
+type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }

@@ -88,7 +88,7 @@ export const runWrites: WriteSteps<'setRunTrace' | 'replaceSealed'> = {
   },
 }
 
-export async function listRuns(
+async function listRuns(
   queries: Queries,
   { ownerNo, filter, slice }: Input<'listRuns'>,
   atOnce = runsPerSlice,
@@ -156,7 +156,7 @@ function clausesOf(filter: RunFilter): string[] {
   return clauses
 }
 
-export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
+function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
   const { where, matched, note, rollbackOf, window, version, scheduleNo, scheduleName, scheduledFor } = row
   const scheduled = { scheduleNo, scheduleName, scheduledFor }

@@ -43,7 +43,7 @@ export type StaleSession = DeviceKey & { since: SteadyInstant; reason: 'taken-ov
 export type LeftDevice = DeviceKey & { lastSeenAt: number }
 
 /** `moved`: devices whose executions have changed state since the launch. */
-export type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
+type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
 
 export type Beat = {
   /** The steady clock that all nodes share: the fastest one. */

@@ -59,13 +59,13 @@ export type DeviceCount = {
 export type SelectedDevice = { deviceNo: number; deviceId: string; deviceName: string }
 
 /** What a device must show to be let in. */
-export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
+type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 
 /** Selectors have no groups here: they are replaced by what they stand for. With `where` a slice may be short before the end. */
 export type DeviceFilter = { tag?: string; online?: boolean; where?: Selector }
 
 /** Attributes as they count: of two with one name, the owner's. */
-export type DeviceValueStore = {
+type DeviceValueStore = {
   /** Of those that are there, in any order, with these attributes as far as they have them. */
   listDeviceValues(devices: {
     ownerNo: number

@@ -51,7 +51,7 @@ export type StoredJobVersion = StoredJobContent & {
   createdBy: string | null
 }
 
-export type JobKey = { ownerNo: number; jobName: string }
+type JobKey = { ownerNo: number; jobName: string }
 
 /** The name of the job is for devices, which compare it with the signed one. */
 export type JobSignature = { jobName: string; envelope: Envelope }
@@ -67,10 +67,10 @@ export type JobPut = {
 }
 
 /** Of a version of a job: the document as JSON text, and what has to be filled in. */
-export type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
+type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
 
 /** `changed`: it is not one of the expected. */
-export type JobDeletion = 'deleted' | 'unknown' | 'changed'
+type JobDeletion = 'deleted' | 'unknown' | 'changed'
 
 /**
  * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.

@@ -45,7 +45,7 @@ export type RunRequest = {
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */
-export type RunSchedule = {
+type RunSchedule = {
   scheduleNo: number | null
   scheduleName: string | null
   scheduledFor: WallInstant | null
@@ -70,7 +70,7 @@ export type RunFilter = {
   finishedBefore?: number
 }
 
-export type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
+type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
 
 export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>
