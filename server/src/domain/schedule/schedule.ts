@@ -1,4 +1,10 @@
-// Schedules as their owners see them: put, read, paused, resumed. What they do by themselves: fire-schedule.ts.
+// A schedule: runs of a job that nobody triggers. It is due by a cron pattern, once at an instant, or on each device as
+// soon as that matches (`when`). Its row has its next occurrence; for each one, one run is made. This file has what its
+// owner does: put, read, pause, resume.
+//
+// Read next: schedule-times.ts and cron-pattern.ts, when it is due; fire-schedule.ts, the three durable steps from an
+// occurrence to its run; launch-schedule.ts, that run; match-schedule.ts and fire-match.ts, devices that start to
+// match; schedule-state.ts and schedule-events.ts, what is stored and logged; view-schedule.ts, what is shown.
 
 import { randomInt } from 'node:crypto'
 import {
@@ -11,7 +17,8 @@ import {
   type When,
 } from '@jobcast/contract'
 import { secretNames } from '@jobcast/contract/parameters'
-import { type Caller, isActiveKey } from '../access/caller.ts'
+import { isActiveKey } from '../access/access.ts'
+import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { notFound } from '../common/not-found.ts'

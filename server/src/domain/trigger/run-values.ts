@@ -21,7 +21,7 @@ import { ownersTurn } from '../common/turns.ts'
 import type { StoredJobContent, StoredJobVersion } from '../job/ports/jobs.ts'
 import { toRunJob } from './launch-run.ts'
 import type { RunValues } from './ports/runs.ts'
-import type { RunJob } from './ports/triggers.ts'
+import type { RunJob } from './trigger.ts'
 
 export type ValuesDeps = {
   secretBox: SecretBox

@@ -3,7 +3,8 @@
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
-import { type Caller, identifyCaller, requireScope } from '../../domain/access/caller.ts'
+import { requireScope } from '../../domain/access/access.ts'
+import { type Caller, identifyCaller } from '../../domain/access/caller.ts'
 import type { SecretCheck } from '../../domain/access/ports/secret-check.ts'
 import { type IdentifySessionDeps, identifySession } from '../../domain/access/session.ts'
 import { addressGroup } from '../../limits/address-group.ts'
