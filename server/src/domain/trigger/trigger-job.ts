@@ -203,7 +203,7 @@ async function withValues(
     ...{ document: JSON.parse(document), ...(schema && { parameters: schema }) },
     ...(template && { hasPlaceholders: true as const }),
   }
-  const judged = await requireValues(ownerNo, content, parameters)
+  const judged = await requireValues(deps.ownerTurns, ownerNo, content, parameters)
   const values = sealValues(deps.secretBox, ownerNo, schema, judged, keptSecret)
   const deviceIds = await requireAttributes(deps, ownerNo, content, trigger.deviceIds, onMissing)
   return { ...trigger, pinned: job, values, deviceIds }

@@ -8,6 +8,7 @@ import type { LaunchedRun } from '../../../src/domain/trigger/launched-run.ts'
 import type { Trigger, TriggerOutcome } from '../../../src/domain/trigger/trigger.ts'
 import { idempotencyMs, triggerJob } from '../../../src/domain/trigger/trigger-job.ts'
 import { SecretBox } from '../../../src/state/secret-box.ts'
+import { OwnerTurns } from '../../../src/state/turns.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const caller: Caller = { keyId: 'k', ownerNo: 7, ownerId: 'ow_7', scopes }
@@ -51,6 +52,7 @@ function buildDeps(room = Number.POSITIVE_INFINITY) {
     rollouts: { judgeSoon: ({ runId }: { runId: number }) => rolledOut.push(runId) },
     matchDevices: async () => new Set<string>(),
     secretBox: new SecretBox([]),
+    ownerTurns: new OwnerTurns(),
     documents: { content: () => ({ document: '{}', schema: undefined, template: undefined }) },
     store: { ...nothingStored },
   }
