@@ -61,7 +61,7 @@ type Columns = Readonly<Record<string, Column>>
 type Fields<Of extends Columns> = {
   readonly [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Field<Value> : never
 }
-export type ValuesOf<Of extends Columns> = {
+type ValuesOf<Of extends Columns> = {
   [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Value : never
 }
 
