@@ -317,7 +317,7 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.equal((await jobcast('groups', 'rm', 'inner', '--yes')).code, 0)
   assert.match(
     (await jobcast('groups', 'get', 'outer')).stdout,
-    /^devices +unknown: a group in it is missing$/m,
+    /^devices +unknown: it refers to a group that does not exist$/m,
   )
   assert.match((await jobcast('groups', 'get', 'sel')).stdout, /^devices +2, 0 online$/m)
   await jobcast('jobs', 'put', 'sel-job')
