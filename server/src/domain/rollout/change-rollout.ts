@@ -32,7 +32,7 @@ const mostTries = 20
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status } }) => {
     requireState(status, 'ROLLING_OUT')
-    const paused = { rule: 'PRINCIPAL', because: 'it was asked for', by: principalOf(caller) } as const
+    const paused = { rule: 'PRINCIPAL', because: 'it was paused manually', by: principalOf(caller) } as const
     return decided(pauseRollout(status, paused), 'run.paused', caller)
   })
 }
