@@ -42,7 +42,7 @@ export function readSigningKey(file: string): SigningKey {
     key = createPrivateKey(pem)
   } catch {
     throw new UsageError(
-      `${file} is not an unencrypted private key in PEM; "jobcast keys author new" makes one`,
+      `${file} is not an unencrypted private key in PEM; "jobcast keys author new" creates one`,
     )
   }
   if (key.asymmetricKeyType !== 'ed25519') {

@@ -58,7 +58,7 @@ const steps = [
   ...[1, 2, 3, 6, 12].map((count) => count * hour),
   ...[1, 2, 7, 30].map((count) => count * day),
 ]
-/** Halves of an execution there are none. */
+/** Executions are whole numbers. */
 const wholeSteps = Array.from({ length: 10 }, (_, power) =>
   [1, 2, 5].map((count) => count * 10 ** power),
 ).flat()

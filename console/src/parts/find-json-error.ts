@@ -48,7 +48,7 @@ class Reader {
 
   whole(): void {
     this.#take(space)
-    if (this.#at === this.#text.length) this.#fail('It is empty')
+    if (this.#at === this.#text.length) this.#fail('The text is empty')
     this.#value()
     if (this.#at < this.#text.length) this.#fail('Unexpected text after the end')
   }

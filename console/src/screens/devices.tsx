@@ -208,7 +208,7 @@ function TriggerLink({
   if (where !== '' && tag === '' && !isEmpty) {
     return (
       <a class="button primary" href={triggerHref({ where })}>
-        Trigger on all that match
+        Trigger on all matching devices
       </a>
     )
   }

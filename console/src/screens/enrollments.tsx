@@ -128,7 +128,7 @@ function NoEnrollments() {
   return (
     <EmptyState icon="enrollments" title="No enrollments yet">
       <p>
-        An enrollment is one token for many devices: each exchanges it for a token of its own.{' '}
+        An enrollment is one token for many devices: each device exchanges it for its own token.{' '}
         {can('MANAGE') ? 'Create one with “New enrollment”.' : 'A key with the MANAGE scope can create one.'}
       </p>
     </EmptyState>

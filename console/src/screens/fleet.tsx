@@ -178,7 +178,7 @@ function NoDevices() {
               </li>
             </ol>
             <p>
-              To look around first, <code>npx --no-install jobcast sim</code> simulates a fleet.
+              To explore first, <code>npx --no-install jobcast sim</code> simulates a fleet.
             </p>
           </>
         ) : (

@@ -73,7 +73,7 @@ function NoGroups() {
   return (
     <EmptyState icon="groups" title="No groups yet">
       <p>
-        A group gives a selector a name, as <code>tag=kiosk and site=berlin</code>.{' '}
+        A group is a named selector, such as <code>tag=kiosk and site=berlin</code>.{' '}
         {can('MANAGE') ? 'Create one with “New group”.' : 'A key with the MANAGE scope can create one.'}
       </p>
     </EmptyState>

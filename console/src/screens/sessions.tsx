@@ -88,8 +88,8 @@ function End({ session: { sessionId, keyName, current } }: { session: Session })
         confirm="End session"
         question={
           <p>
-            The browser that is signed in with <strong>{keyName}</strong> has to sign in again. Sessions that
-            were created from it end too.
+            The browser that is signed in with <strong>{keyName}</strong> has to sign in again. Sessions
+            created from it end too.
             {current && ' It is the session you are using.'}
           </p>
         }

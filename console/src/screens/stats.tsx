@@ -78,8 +78,8 @@ function Caveats({ stats: { from, completeFrom, sampled, overall } }: { stats: S
   return (
     <p class="quiet">
       {isCut &&
-        `Too many runs to count: only what was launched after ${formatTime(parseTime(completeFrom))}. `}
-      {isSampled && `Durations are of ${formatCount(sampled)} executions.`}
+        `Too many runs to count. Only executions launched after ${formatTime(parseTime(completeFrom))} are counted. `}
+      {isSampled && `Durations are based on ${formatCount(sampled)} executions.`}
     </p>
   )
 }

@@ -203,7 +203,7 @@ function NoJobs() {
   return (
     <EmptyState icon="jobs" title="No jobs yet">
       <p>
-        <a href="/jobs">Create a job</a>: a name, and what devices are to do.
+        <a href="/jobs">Create a job</a>: a name, and what devices should do.
       </p>
     </EmptyState>
   )

@@ -117,7 +117,6 @@ const typesOnPostgres: Record<ColumnKind, string> = {
   flag: 'boolean',
   state: 'exec_state',
   json: 'text',
-  quoted: 'text',
 }
 
 const spellings: readonly Spelling[] = [

@@ -29,7 +29,7 @@ export function TargetFields({ draft, set, errorOf }: PartProps) {
             isStrict
             text={draft.where}
             onInput={(where) => set({ where })}
-            hint="Judged anew for each run."
+            hint="Evaluated for each run."
           />
           {draft.where.trim() === '' && errorOf('where') && <p class="field-error">{errorOf('where')}</p>}
         </>

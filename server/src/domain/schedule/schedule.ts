@@ -102,7 +102,9 @@ export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey):
 
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
   return change(deps, caller, name, (before, at) =>
-    before.pausedAt === null ? pausedEvent(before, 'it was asked for', principalOf(caller), at) : undefined,
+    before.pausedAt === null
+      ? pausedEvent(before, 'it was paused manually', principalOf(caller), at)
+      : undefined,
   )
 }
 

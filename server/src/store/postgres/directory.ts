@@ -1,5 +1,5 @@
 // The names of jobs and devices that triggers have used, by owner, so that they are not read again for each group. What is
-// remembered may be old: each owner's names have a state (migrations/0005) that is compared in the transaction that uses
+// remembered may be old: each owner's names have a state (catalogue_state) that is compared in the transaction that uses
 // them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
 
 import { findDevices, type NamedDevice, type RunDevice } from '../../domain/trigger/launch-run.ts'

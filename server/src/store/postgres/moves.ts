@@ -2,7 +2,7 @@
 
 import { execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution/execution.ts'
-import type { ExecutionChange, LiveExecution } from '../../domain/execution/execution-move.ts'
+import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto, recordSet, type Writes } from '../queries.ts'
@@ -36,7 +36,7 @@ type Sending = {
 export function sendMoves(transaction: Sending, writes: MoveWrites): void {
   const { executions, withOutput, pieces, transitions, changes, runs } = writes
   const { named } = transaction
-  named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toRow))
+  named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toWritten))
   if (pieces.length > 0) {
     named.send(INSERT_PIECES, {
       ids: pieces.map(({ jobExecutionId }) => jobExecutionId),
@@ -53,15 +53,4 @@ export function sendMoves(transaction: Sending, writes: MoveWrites): void {
   for (const { runId, endsAt } of runs) {
     if (endsAt !== null) transaction.touchedRuns.push({ runId, at: endsAt })
   }
-}
-
-// Kept as JSON: earlier versions stored the client's token here, which may hold what PostgreSQL's texts cannot.
-
-function toRow(live: LiveExecution) {
-  const row = toWritten(live)
-  return row.seenReports === null ? row : { ...row, seenReports: JSON.stringify(row.seenReports) }
-}
-
-export function withToken(live: LiveExecution): LiveExecution {
-  return live.seenReports === null ? live : { ...live, seenReports: JSON.parse(live.seenReports) }
 }

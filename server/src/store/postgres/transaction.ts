@@ -20,7 +20,7 @@ import { prepared } from './connect.ts'
 import { sendCopy } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
-import { sendMoves, withToken } from './moves.ts'
+import { sendMoves } from './moves.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 
@@ -80,7 +80,7 @@ export class Transaction implements Queries {
       readPolicies: (versions) => policies.read(queries, versions),
       send: (sql, values) => this.#sendRun(sql, values),
       sendRows: (sql, rows) => rows.length > 0 && this.#sendRun(sql, { rows }),
-      loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
+      loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       zonesChanged: () => undefined,

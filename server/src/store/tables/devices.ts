@@ -76,7 +76,7 @@ const DELETE = inBoth(
   UPDATE device SET deleted_at = :at, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
     token_created_by = NULL,
     online = ${is === 'sqlite' ? '0' : 'false, node_no = NULL, session_since = NULL'}, presence_since = NULL,
-    last_seen_at = NULL, door = NULL, revoked_at = NULL, claim_hash = NULL
+    last_seen_at = NULL, transport = NULL, revoked_at = NULL, claim_hash = NULL
   WHERE device_no = :deviceNo`,
 )
 
