@@ -43,6 +43,7 @@ import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SecretBox } from './state/secret-box.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { OwnerTurns } from './state/turns.ts'
 import { WaveCounts } from './state/wave-counts.ts'
 
 type PartsOptions = {
@@ -120,6 +121,7 @@ export function buildParts(options: PartsOptions) {
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     secretBox,
+    ownerTurns: new OwnerTurns(),
     documents: new Documents(store, secretBox),
     freezes: new Freezes(store),
     windows: new OpenWindows({ store, now }),

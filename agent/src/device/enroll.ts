@@ -1,4 +1,7 @@
 // Fetches a device's first token with an enrollment token.
+//
+// This folder is the device itself. Read next: read-token.ts, the token from then on; report-attributes.ts and
+// time-zone.ts, what the device reports of itself.
 
 import { randomBytes } from 'node:crypto'
 import {

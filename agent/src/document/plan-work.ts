@@ -1,5 +1,8 @@
 // Turns a job's document into steps, or into a refusal. Pure: the caller checks whether the handlers exist on this
 // device.
+//
+// This folder reads documents. Read next: step.ts, what comes of it; aws-document.ts, the schema of AWS;
+// document-fields.ts, how fields are refused.
 
 import { detail } from '../execution/status-details.ts'
 import { asObject } from '../transport/transport.ts'

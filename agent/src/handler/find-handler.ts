@@ -1,4 +1,7 @@
 // Finds a handler's file, or says why it cannot be used, worded for the user who triggered the job.
+//
+// A handler is a program that the owner of the device has installed; jobs name handlers and cannot bring their own.
+// Read next: handler-environment.ts, what it is started with; check-handlers.ts, who could change it.
 
 import { constants } from 'node:fs'
 import { access, lstat, open, stat } from 'node:fs/promises'

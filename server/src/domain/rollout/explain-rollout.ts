@@ -7,8 +7,9 @@ import { failingInWords } from '../common/read-failing.ts'
 import { inWords } from '../execution/explain-end.ts'
 import { type Explanation, plain } from '../execution/explanation.ts'
 import type { EndedCounts } from './judge-rollout.ts'
-import type { StoredFreeze, StoredRollout } from './ports/rollouts.ts'
-import { waveParts } from './rollout-progress.ts'
+import type { StoredFreeze } from './ports/rollouts.ts'
+import type { StoredRollout } from './rollout.ts'
+import { waveParts } from './rollout.ts'
 
 export type RolloutReasons = {
   rollout: StoredRollout

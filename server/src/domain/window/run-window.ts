@@ -1,7 +1,8 @@
 // The window under which a run is offered.
 
 import { ApiError, type NewRun } from '@jobcast/contract'
-import { type Caller, requireScope } from '../access/caller.ts'
+import { requireScope } from '../access/access.ts'
+import type { Caller } from '../access/caller.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { requireWindow, type WindowDeps } from './window.ts'
 
