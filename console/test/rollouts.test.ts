@@ -105,7 +105,7 @@ chaosTest(
     assert.equal(await dialog.getByLabel('Soak time').inputValue(), '1 min')
     await field.fill('2, 100%')
     await change.click()
-    await dialog.getByText(/must stay 1: that wave has begun\. \(J-500\)/).waitFor()
+    await dialog.getByText(/must stay 1: that wave has already started\. \(J-500\)/).waitFor()
     assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
     await field.fill('1, 100%')
     await dialog.getByLabel('Devices per minute').fill('600')

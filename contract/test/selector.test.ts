@@ -95,7 +95,7 @@ const unreadable: [string, number, RegExp][] = [
   ['site="a\\n"', 8, /backslash/],
   ['site="a\tb"', 6, /control characters/],
   ['not not online', 5, /expected a name/],
-  ['deviceId~*-1', 10, /at the end of the value only/],
+  ['deviceId~*-1', 10, /only at the end of the value/],
   ['group~x', 6, /expected "=" after "group"/],
   ['2x=1', 1, /expected a name/],
   ['=1', 1, /expected a name/],

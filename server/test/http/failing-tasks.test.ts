@@ -54,7 +54,7 @@ test('a rollout that cannot be written says so until it can', async (t) => {
   assert.equal(explained.json.code, 'RELEASE_FAILING')
   assert.match(
     explained.json.text,
-    /^Run \d+ cannot go on: \d+ tries since .* have failed, the last one with: /,
+    /^Run \d+ cannot continue: \d+ tries have failed since .*, the last one with: /,
   )
   const { items } = (await api.call('GET', '/job/api/runs')).json
   assertFailing(items[0].rollout.failing)

@@ -46,7 +46,7 @@ const refused: [object, RegExp][] = [
   [{ attributes: { '': 1 } }, /"" is no name/],
   [{ attributes: { 'a b': 1 } }, /"a b" is no name/],
   [{ attributes: { tag: 1 } }, /"tag" is no name/],
-  [{ attributes: { timeZone: 'UTC' } }, /field of its own/],
+  [{ attributes: { timeZone: 'UTC' } }, /is a separate field/],
   [{ attributes: { a: null } }, /attributes.a/],
   [{ attributes: { a: {} } }, /attributes.a/],
   [{ attributes: { a: 'x'.repeat(257) } }, /256/],

@@ -51,7 +51,7 @@ export async function createRun(
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   if (startAt !== undefined && earlier === undefined) await holdIfRevoked(deps, caller, runId)
   const made = await readWritten(deps.store.getRun({ ownerNo: caller.ownerNo, runId }))
-  if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
+  if (made === undefined) throw new Error(`run ${runId} was created but cannot be read`)
   return { run: made, isReplayed: earlier !== undefined }
 }
 
@@ -124,8 +124,8 @@ function askedWindow(
   if (ignoreWindows || isReplaced) requireScope(caller, 'MANAGE')
   if (!ignoreWindows) return window
   const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
-  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
-  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  if (window !== undefined) throw invalid('window', 'window and ignoreWindows cannot be combined.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows requires a note with the reason.')
   return null
 }
 
@@ -323,7 +323,7 @@ function checkPlan(
   const at = now()
   if (!(validUntil >= at && validUntil <= at + planValidMs)) {
     throw new ApiError('J-505', {
-      detail: 'The plan is older than 10 minutes, or there is none of this planId.',
+      detail: 'The plan is older than 10 minutes, or the planId is unknown.',
     })
   }
   if (toPlanId(validUntil, job, devices) !== planId) {
