@@ -96,7 +96,7 @@ type Attack = {
   reason: RegExp
 }
 
-const unsigned = /0 of the keys|no key that this device trusts/
+const unsigned = /it is not signed by a key that this device trusts/
 const recode = (execution: Anything, change: (job: Anything) => void) => {
   const payload = JSON.parse(Buffer.from(execution.jobSignature.payload, 'base64').toString())
   change(payload)
@@ -295,7 +295,7 @@ test('an agent of a changed database starts nothing', async (t) => {
     [
       'swapped signature',
       (content) => Object.assign(content, { signatures: envelope }),
-      /is of the job "signed/,
+      /is for the job "signed/,
     ],
     ['no payload', (content) => delete content.signatures.payload, /payload must be base64/],
     [

@@ -237,7 +237,7 @@ test('a trigger in waves shows its plan, says at the field what is wrong, and ma
   const trigger = page.getByRole('button', { name: /^Trigger/ })
   assert.ok(await trigger.isDisabled())
   await page.getByLabel('Waves', { exact: true }).fill('2, 2')
-  await page.getByText(/The waves leave out 1 of the devices.*\(J-500\)/).waitFor()
+  await page.getByText(/The waves do not include 1 of the devices.*\(J-500\)/).waitFor()
   await page.getByLabel('Waves', { exact: true }).fill('2, 100%')
   await planned.filter({ hasText: 'Wave 3: 3 devices' }).waitFor()
   await page.getByLabel('Devices per minute').fill('200')

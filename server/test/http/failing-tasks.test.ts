@@ -97,7 +97,7 @@ test('timers that cannot be written are explained', async (t) => {
   await waitUntil('the metric counts it', async () => (await countOf('timers')) === '1')
   const explain = async () => (await api.call('GET', `/job/api/executions/${jobExecutionId}/explain`)).json
   await waitUntil('explain says so', async () => (await explain()).code === 'TIMER_FAILING')
-  assert.match((await explain()).text, /^Its timer was due at .*, and timers cannot be written: \d+ tries/)
+  assert.match((await explain()).text, /^Its timer was due at .*, but timers cannot be written: \d+ tries/)
   accept()
   await waitUntil('it has timed out', async () => (await explain()).code === 'ENDED')
   await waitUntil('the metric counts none', async () => (await countOf('timers')) === '0')
