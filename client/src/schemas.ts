@@ -1283,12 +1283,9 @@ export interface JobVersion {
    * One envelope, or none
    */
   signatures: JobEnvelope[]
-  /**
-   * If this was not recorded, when the first run used it
-   */
   createdAt: string
   /**
-   * Who created it: `key:<keyId>`. Null if this was not recorded
+   * Who created it: `key:<keyId>`; null if the service did
    */
   createdBy: string | null
   /**

@@ -166,12 +166,9 @@ export const JobVersion = Type.Object(
     version: Type.Integer(),
     isCurrent: Type.Boolean({ description: 'New runs use it, unless they name another one' }),
     ...storedContent,
-    createdAt: Type.String({
-      ...Instant,
-      description: 'If this was not recorded, when the first run used it',
-    }),
+    createdAt: Instant,
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who created it: `key:<keyId>`. Null if this was not recorded',
+      description: 'Who created it: `key:<keyId>`; null if the service did',
     }),
     createdByName: keyNameOf('createdBy'),
   },

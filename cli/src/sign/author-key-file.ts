@@ -9,7 +9,7 @@ import { UsageError } from '../errors/usage-error.ts'
 const readableByOthers = 0o077
 
 /** `author.pem` -> `author.pub.pem`. */
-export function publicFileOf(file: string): string {
+function publicFileOf(file: string): string {
   return `${file.replace(/\.pem$/, '')}.pub.pem`
 }
 

@@ -17,7 +17,7 @@ import { UsageError } from '../errors/usage-error.ts'
 import type { SigningKey } from './author-key-file.ts'
 import type { FileJob } from './job-file.ts'
 
-export type Wish = {
+type Wish = {
   version: number | undefined
   notAfter: string | undefined
   audience: string | undefined

@@ -1,7 +1,8 @@
 import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
-import type { Curve } from './time-chart.tsx'
+import type { Tone } from './exec-state.ts'
 
+export type Curve = { label: string; tone: Tone; values: (number | null)[] }
 export type ChartData = { times: number[]; curves: Curve[] }
 export type TimeChartPlot = { setData: (data: ChartData) => void; close: () => void }
 

@@ -6,7 +6,7 @@ import { parseDuration, writeDuration } from '../parts/duration.ts'
 
 export type Rollout = NonNullable<NewRun['rollout']>
 type WaveSize = NonNullable<Rollout['waves']>[number]['size']
-export type Release = Pick<NewRun, 'rollout' | 'approval'>
+type Release = Pick<NewRun, 'rollout' | 'approval'>
 
 export type RolloutDraft = {
   isOn: boolean

@@ -9,7 +9,7 @@ import { formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import ApprovalButtons from '../rollout/approval-buttons.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 
 export default function ApprovalsScreen({ route }: ScreenProps) {

@@ -17,7 +17,7 @@ import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { NewEnrollment } from './enrollments/new-enrollment.tsx'
 

@@ -19,8 +19,8 @@ import {
   isNumber,
   WrongFilters,
 } from '../parts/wrong-filters.tsx'
+import type { ScreenProps } from '../route.ts'
 import { search, setSearch } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { BulkActions } from './executions/bulk-actions.tsx'
 import { executionColumns, executionHref } from './executions/execution-columns.tsx'

@@ -8,7 +8,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { GroupForm } from './groups/group-form.tsx'
 

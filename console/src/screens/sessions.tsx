@@ -10,7 +10,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 
 const columns: Column<Session>[] = [
   {

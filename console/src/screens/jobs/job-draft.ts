@@ -10,7 +10,7 @@ export const maxParametersBytes = 16 * 1024
 const yearSeconds = 31_536_000
 const daySeconds = 86_400
 
-export type RetriedState = 'FAILED' | 'TIMED_OUT'
+type RetriedState = 'FAILED' | 'TIMED_OUT'
 
 export type JobDraft = {
   description: string

@@ -165,3 +165,10 @@ export function refusedScheduleField(error: unknown): { field: ScheduleField; te
   const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []
   return field && { field, text: `${error.detail ?? error.message} (${error.code})` }
 }
+
+/** For the fields of one part of the form. */
+export type PartProps = {
+  draft: ScheduleDraft
+  set: (change: Partial<ScheduleDraft>) => void
+  errorOf: (field: ScheduleField) => string | undefined
+}

@@ -7,6 +7,7 @@ import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
 import {
   maxRolloutBytes,
+  type PartProps,
   refusedScheduleField,
   type ScheduleDraft,
   type ScheduleField,
@@ -21,13 +22,6 @@ type Props = {
   error: unknown
   /** Before that, what is still empty is not held against anybody. */
   isTried: boolean
-}
-
-/** For the fields of one part of the form. */
-export type PartProps = {
-  draft: ScheduleDraft
-  set: (change: Partial<ScheduleDraft>) => void
-  errorOf: (field: ScheduleField) => string | undefined
 }
 
 const overlaps = [

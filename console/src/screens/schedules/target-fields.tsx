@@ -5,8 +5,7 @@ import { useQuery } from '../../api/use-query.ts'
 import { SelectField } from '../../parts/field.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { SelectorField } from '../../selector/selector-field.tsx'
-import type { TargetKind } from './schedule-draft.ts'
-import type { PartProps } from './schedule-fields.tsx'
+import type { PartProps, TargetKind } from './schedule-draft.ts'
 
 const kinds: { value: TargetKind; label: string }[] = [
   { value: 'where', label: 'Devices that match a selector' },

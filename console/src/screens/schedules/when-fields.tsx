@@ -3,8 +3,7 @@
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { ZoneField } from '../../parts/zone-field.tsx'
-import type { WhenKind } from './schedule-draft.ts'
-import type { PartProps } from './schedule-fields.tsx'
+import type { PartProps, WhenKind } from './schedule-draft.ts'
 
 const kinds: { value: WhenKind; label: string }[] = [
   { value: 'cron', label: 'Repeatedly, by a cron pattern' },

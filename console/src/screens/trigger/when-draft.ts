@@ -10,7 +10,7 @@ export type WhenDraft = {
   ignoreWindows: boolean
   note: string
 }
-export type WhenField = 'startAt' | 'window' | 'note'
+type WhenField = 'startAt' | 'window' | 'note'
 
 export const emptyWhen: WhenDraft = { startAt: '', window: '', ignoreWindows: false, note: '' }
 

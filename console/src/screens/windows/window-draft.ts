@@ -5,7 +5,7 @@ import { parseDuration, writeDuration } from '../../parts/duration.ts'
 import { zoneProblem } from '../../parts/zone-field.tsx'
 import { deviceZone } from './zone-in-words.ts'
 
-export type WindowDraft = {
+type WindowDraft = {
   cron: string
   duration: string
   timeZone: string

@@ -168,11 +168,15 @@ function newSizes(plan: RolloutPlan, status: RolloutStatus, total: number, rollo
   for (const [index, { where }] of (rollout.waves ?? []).entries()) {
     if (where === before[index]?.where) continue
     const field = `rollout.waves[${index}].where`
-    throw new ApiError('J-500', { field, detail: `${field} cannot be changed: the devices of the run are already selected.` })
+    throw new ApiError('J-500', {
+      field,
+      detail: `${field} cannot be changed: the devices of the run are already selected.`,
+    })
   }
   const planned = planWaves({ ...rollout, order: 'GIVEN' }, { total, matches: () => true, random: () => 0 })
   if ('kind' in planned) {
-    const detail = 'rollout.waves must cover all devices; use "100%" as the last wave to include all remaining devices.'
+    const detail =
+      'rollout.waves must cover all devices; use "100%" as the last wave to include all remaining devices.'
     throw new ApiError('J-500', { field: 'rollout.waves', detail })
   }
   for (let index = 0; index <= status.wave; index++) {
