@@ -197,13 +197,13 @@ export function buildParts(options: PartsOptions) {
   )
   metrics.gauges(
     'jobcast_failing_tasks',
-    'Rollouts, schedules and timers whose last two tries or more on this node have failed',
+    'Rollouts, schedules and timers that have failed at least twice in a row on this node',
     ['kind'],
     () => failing.counts().map(({ kind, count }) => ({ labels: { kind }, value: count })),
   )
   metrics.gauge(
     'jobcast_unfinished_body_bytes',
-    'Bytes of request bodies that have not arrived whole',
+    'Bytes of request bodies that are being received',
     () => shared.bodies.heldBytes,
   )
   addServiceLevels(metrics, store, now)

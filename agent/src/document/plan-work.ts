@@ -43,7 +43,7 @@ function stepsOf(document: Record<string, unknown>, rules: DeviceRules): Step[] 
   if (forms.length > 1) throw new Refused('the document names more than one of handler, command and steps')
   if (steps !== undefined || version !== undefined) return awsSteps(document, rules)
   if (handler !== undefined) {
-    if (typeof handler !== 'string') throw new Refused('handler is not a text')
+    if (typeof handler !== 'string') throw new Refused('handler is not a string')
     return [plainStep('handler', handler, texts(document.args ?? [], 'args'))]
   }
   if (command !== undefined) {
@@ -67,7 +67,7 @@ function checkStep({ runs, program, args }: Step, { allowCommands }: DeviceRules
   if (program === '') throw new Refused(`the ${runs} has no name`)
   if (runs === 'handler' && !handlerName.test(program)) {
     throw new Refused(
-      'a handler is named by its file name alone, without folders and not beginning with a dot',
+      'a handler must be a file name without folders that does not begin with a dot',
     )
   }
   if ([program, ...args].some((text) => text.includes('\0'))) {

@@ -18,7 +18,7 @@ export async function findHandler(folder: string, name: string): Promise<FoundHa
     const [link, file] = [await lstat(path), await stat(path)]
     const refusal =
       (link.isSymbolicLink() && !(await isLinkTrusted(folder, link.uid))
-        ? 'is a link that neither root nor the owner of the folder made'
+        ? 'is a symbolic link that was created by neither root nor the owner of the folder'
         : undefined) ??
       (file.isFile() ? undefined : 'is not a file') ??
       (file.mode & writableByAll ? 'can be written by everyone' : undefined) ??

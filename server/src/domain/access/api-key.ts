@@ -98,7 +98,7 @@ export async function revokeApiKey(
   const outcome = await revokeTwice(deps, revocation)
   if (outcome.kind === 'unknown') throw notFound('J-805', keyId)
   if (outcome.kind === 'last-admin') {
-    throw new ApiError('J-812', { detail: 'Create another key with ADMIN first, with this one.' })
+    throw new ApiError('J-812', { detail: 'Create another ADMIN key first.' })
   }
   for (const each of outcome.keyIds) tellAccess(deps, 'key.revoked', caller, { keyId: each })
   for (const each of outcome.enrollmentIds)

@@ -248,7 +248,7 @@ async function requireParameters(
   const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
   if (secret !== undefined) {
     const field = `parameters.${secret}`
-    throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
+    throw invalid(field, `${field} is a secret, which a schedule cannot store.`)
   }
   await requireValues(ownerTurns, ownerNo, job, parameters)
 }

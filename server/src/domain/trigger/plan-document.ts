@@ -27,7 +27,7 @@ export async function planDocument(
   const document =
     first === undefined ? null : await documentFor(deps, { ownerNo, deviceId: first }, job, values)
   if (lacking.size === 0) return { document, problems: [] }
-  const left = onMissing === 'SKIP' ? ' Devices without them are left out.' : ''
+  const left = onMissing === 'SKIP' ? ' Devices without them are skipped.' : ''
   return { document, problems: [lackingText(lacking, job) + left] }
 }
 
