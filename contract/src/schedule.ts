@@ -201,30 +201,3 @@ export const Occurrence = Type.Object(
 )
 export type Occurrence = Static<typeof Occurrence>
 export const Occurrences = Type.Array(Occurrence)
-
-export const ScheduleEventData = Type.Object(
-  {
-    scheduleName: Type.String(),
-    jobName: Type.String(),
-    scheduledFor: Type.Optional(Instant),
-    runId: Type.Optional(orNull(Type.Integer())),
-    matched: Type.Optional(Type.Integer({ description: 'How many devices matched' })),
-    skipped: Type.Optional(
-      Type.Integer({ description: 'How many of them were left out: an execution of theirs is unfinished' }),
-    ),
-    count: Type.Optional(Type.Integer({ description: 'How many occurrences were missed' })),
-    isMore: Type.Optional(Type.Boolean({ description: 'There were more than were counted' })),
-    from: Type.Optional(Instant),
-    to: Type.Optional(Instant),
-    because: Type.Optional(Type.String()),
-    principal: Type.String({ description: 'Who did it: `key:<keyId>`, or `service`' }),
-  },
-  {
-    title: 'ScheduleEventData',
-    description:
-      '`scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. ' +
-      '`count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with ' +
-      '`schedule.missed` and `schedule.paused`',
-  },
-)
-export type ScheduleEventData = Static<typeof ScheduleEventData>

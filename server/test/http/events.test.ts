@@ -70,8 +70,9 @@ test('whoever comes back gets exactly what it missed, by header or by query', as
   await byQuery.until(() => byQuery.events.length === 1)
   assert.deepEqual(byHeader.events, byQuery.events)
   const whole = await listen({ query: '?after=0' })
-  await whole.until(() => whole.events.length === 4)
-  assert.deepEqual(typesOf(whole.events), ['device.created', 'device.created', 'run.created', 'run.created'])
+  await whole.until(() => whole.events.length === 5)
+  const created = ['device.created', 'device.created', 'run.created', 'run.created']
+  assert.deepEqual(typesOf(whole.events), ['job.changed', ...created])
   // As an EventSource does that has not seen any.
   const empty = await listen({ lastEventId: '' })
   assert.deepEqual(empty.events, [])
@@ -94,7 +95,7 @@ test('filters by types, run, job and device', async (t) => {
   }
   const one = ['run.created', 'execution.canceled', 'run.finished']
   assert.deepEqual(await read('runId=1'), one)
-  assert.deepEqual(await read('jobName=restart'), one)
+  assert.deepEqual(await read('jobName=restart'), ['job.changed', ...one])
   assert.deepEqual(await read('types=execution.*,run.finished'), ['execution.canceled', 'run.finished'])
   assert.deepEqual(await read('deviceId=b'), ['device.created', 'run.created'])
   assert.deepEqual(await read('deviceId=b&types=device.*'), ['device.created'])

@@ -37,6 +37,6 @@ export function waveParts(sizes: readonly number[]): { from: number; to: number 
 
 export function eventsAtBegin({ status }: StoredRollout): RolloutEvent[] {
   return status.state === 'AWAITING_APPROVAL'
-    ? [{ type: 'run.awaiting-approval', details: { wave: 1, released: 0 } }]
+    ? [{ type: 'run.awaiting_approval', details: { wave: 1, released: 0 } }]
     : []
 }

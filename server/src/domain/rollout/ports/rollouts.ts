@@ -1,6 +1,6 @@
 // The part of the store's port for runs that are released little by little, under the rules of store.ts.
 
-import type { ExecState, Rollout, RolloutEventType, RolloutState } from '@jobcast/contract'
+import type { EventTypeOf, ExecState, Rollout, RolloutState } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { Moment } from '../../execution/execution.ts'
@@ -52,6 +52,7 @@ export type OpenRollout = {
 /** `waves`: how many executions of each wave are in each state, of those that are asked for. */
 export type RolloutFactsFound = { rollout: StoredRollout; keyId: string | null; run: StateCounts }
 
+export type RolloutEventType = Exclude<EventTypeOf<'run'>, 'run.created' | 'run.finished'>
 export type RolloutEvent = { type: RolloutEventType; details: Record<string, unknown> }
 
 export type RolloutChange = {
