@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { eventNouns, eventTypes } from '@jobcast/contract'
+import { eventNouns, eventPatterns, eventTypes } from '@jobcast/contract'
 import { eventsPageText } from '../../server/generate/events-page.ts'
 import { readPage } from './pages.ts'
 
@@ -15,4 +15,11 @@ test('the table of types in docs/events.md is that of the map; if not: npm run g
 test('docs/events.md has the data of each noun, and of no other', () => {
   const described = [...page.matchAll(/^\| `([a-z]+)\.\*` \|/gm)].map(([, noun]) => noun)
   assert.deepEqual(described, eventNouns)
+})
+
+test('docs/openapi.json has the types, the data and the patterns of the map', () => {
+  const { schemas } = JSON.parse(readPage('docs/openapi.json')).components
+  assert.deepEqual(schemas.Event.properties.type.enum, eventTypes)
+  assert.equal(schemas.Event.properties.data.anyOf.length, eventNouns.length)
+  assert.deepEqual(schemas.WebhookContent.properties.eventTypes.items.enum, eventPatterns)
 })

@@ -13,13 +13,15 @@ const minuteMs = 60_000
 type RunEvent = JobcastEvent & { data: RunEventData }
 type Release = { at: number; before: number; after: number; rate: number | undefined }
 
-const leavesTo: Record<string, { from: RolloutState[]; to: RolloutState }> = {
+/** Without `to` the state stays. */
+const leavesTo: Record<string, { from: RolloutState[]; to?: RolloutState }> = {
   'run.released': { from: ['ROLLING_OUT'], to: 'ROLLING_OUT' },
   'run.paused': { from: ['ROLLING_OUT'], to: 'PAUSED' },
   'run.resumed': { from: ['SCHEDULED', 'ROLLING_OUT', 'PAUSED'], to: 'ROLLING_OUT' },
   'run.awaiting_approval': { from: ['ROLLING_OUT'], to: 'AWAITING_APPROVAL' },
   'run.approved': { from: ['AWAITING_APPROVAL'], to: 'ROLLING_OUT' },
   'run.denied': { from: ['AWAITING_APPROVAL'], to: 'DENIED' },
+  'run.changed': { from: ['SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED'] },
   'run.aborted': { from: ['SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED'], to: 'ABORTED' },
 }
 
