@@ -49,7 +49,7 @@ export const eventMap = {
       awaiting_approval: 'a run waits for the approval of another key',
       approved: 'another key approved a run',
       denied: 'another key denied a run; its executions are canceled',
-      aborted: 'a rule or a cancel aborted a rollout; what was not released is canceled',
+      aborted: 'a rule or a cancel aborted a rollout; executions that were not released are canceled',
     },
   },
   execution: {
@@ -78,8 +78,8 @@ export const eventMap = {
     scope: 'READ',
     filters: [],
     when: {
-      frozen: 'nothing is offered to the devices any more',
-      unfrozen: 'work is offered to the devices again',
+      frozen: 'the fleet was frozen: devices are no longer offered work',
+      unfrozen: 'the freeze ended',
     },
   },
   job: {
@@ -110,9 +110,9 @@ export const eventMap = {
     when: {
       changed: 'a [schedule](schedules.md) was created or changed',
       deleted: 'a schedule was deleted',
-      fired: 'a schedule created a run, or found no device to create one for',
+      fired: 'a schedule was due and created a run, or found no device to run it on',
       missed:
-        'occurrences of a schedule did not run: one event for all that were due while the service was down',
+        'occurrences of a schedule did not run; one event for all that were due while the service was down',
       paused: 'a person or a rule paused a schedule',
       resumed: 'a person resumed a schedule',
     },
