@@ -9,22 +9,23 @@ export interface AnyEvent {
     | 'run.created'
     | 'run.finished'
     | 'run.released'
+    | 'run.changed'
     | 'run.paused'
     | 'run.resumed'
-    | 'run.awaiting-approval'
+    | 'run.awaiting_approval'
     | 'run.approved'
     | 'run.denied'
-    | 'run.stopped'
-    | 'execution.pending'
+    | 'run.aborted'
     | 'execution.in_progress'
-    | 'execution.canceling'
+    | 'execution.progress'
     | 'execution.succeeded'
     | 'execution.failed'
-    | 'execution.timed_out'
     | 'execution.rejected'
+    | 'execution.timed_out'
     | 'execution.expired'
+    | 'execution.canceling'
     | 'execution.canceled'
-    | 'execution.progress'
+    | 'execution.pending'
     | 'device.created'
     | 'device.updated'
     | 'device.deleted'
@@ -35,9 +36,18 @@ export interface AnyEvent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'job.changed'
+    | 'job.deleted'
+    | 'group.changed'
+    | 'group.deleted'
+    | 'window.changed'
+    | 'window.deleted'
+    | 'schedule.changed'
+    | 'schedule.deleted'
     | 'schedule.fired'
     | 'schedule.missed'
     | 'schedule.paused'
+    | 'schedule.resumed'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -54,6 +64,9 @@ export interface AnyEvent {
     | ExecutionEventData
     | DeviceEventData
     | FleetEventData
+    | JobEventData
+    | GroupEventData
+    | WindowEventData
     | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
@@ -193,10 +206,59 @@ export interface FleetEventData {
    * When it ends automatically
    */
   until: string | null
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
   principal: string
 }
 /**
- * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`
+ * `isNew` with `job.changed`
+ */
+export interface JobEventData {
+  jobName: string
+  /**
+   * The current version; of a deleted job, the last one
+   */
+  version: number
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `isNew` with `group.changed`
+ */
+export interface GroupEventData {
+  groupName: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `isNew` with `window.changed`
+ */
+export interface WindowEventData {
+  windowName: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`. `isNew` with `schedule.changed`
  */
 export interface ScheduleEventData {
   scheduleName: string
@@ -223,9 +285,13 @@ export interface ScheduleEventData {
   to?: string
   because?: string
   /**
-   * Who did it: `key:<keyId>`, or `service`
+   * Who did it: `key:<keyId>`, `operator`, or `service`
    */
   principal: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
 }
 /**
  * Never the key itself
@@ -2305,30 +2371,44 @@ export interface WebhookContent {
    */
   url: string
   /**
-   * Only these types; `execution.*` matches all types of a kind. Default: all events of runs, executions and devices
+   * Only these types; `execution.*` matches all types of a noun. Default: all events except those about access
    *
    * @maxItems 50
    */
   eventTypes?: (
+    | 'run.*'
+    | 'execution.*'
+    | 'device.*'
+    | 'fleet.*'
+    | 'job.*'
+    | 'group.*'
+    | 'window.*'
+    | 'schedule.*'
+    | 'key.*'
+    | 'enrollment.*'
+    | 'webhook.*'
+    | 'session.*'
+    | 'owner.*'
     | 'run.created'
     | 'run.finished'
     | 'run.released'
+    | 'run.changed'
     | 'run.paused'
     | 'run.resumed'
-    | 'run.awaiting-approval'
+    | 'run.awaiting_approval'
     | 'run.approved'
     | 'run.denied'
-    | 'run.stopped'
-    | 'execution.pending'
+    | 'run.aborted'
     | 'execution.in_progress'
-    | 'execution.canceling'
+    | 'execution.progress'
     | 'execution.succeeded'
     | 'execution.failed'
-    | 'execution.timed_out'
     | 'execution.rejected'
+    | 'execution.timed_out'
     | 'execution.expired'
+    | 'execution.canceling'
     | 'execution.canceled'
-    | 'execution.progress'
+    | 'execution.pending'
     | 'device.created'
     | 'device.updated'
     | 'device.deleted'
@@ -2339,9 +2419,18 @@ export interface WebhookContent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'job.changed'
+    | 'job.deleted'
+    | 'group.changed'
+    | 'group.deleted'
+    | 'window.changed'
+    | 'window.deleted'
+    | 'schedule.changed'
+    | 'schedule.deleted'
     | 'schedule.fired'
     | 'schedule.missed'
     | 'schedule.paused'
+    | 'schedule.resumed'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -2352,16 +2441,6 @@ export interface WebhookContent {
     | 'session.signed_in'
     | 'session.signed_out'
     | 'owner.created'
-    | 'run.*'
-    | 'execution.*'
-    | 'device.*'
-    | 'fleet.*'
-    | 'schedule.*'
-    | 'key.*'
-    | 'enrollment.*'
-    | 'webhook.*'
-    | 'session.*'
-    | 'owner.*'
   )[]
   /**
    * Only events of this job

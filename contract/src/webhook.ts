@@ -26,7 +26,7 @@ export const WebhookContent = Type.Object(
         maxItems: 50,
         uniqueItems: true,
         description:
-          'Only these types; `execution.*` matches all types of a kind. Default: all events of runs, executions and devices',
+          'Only these types; `execution.*` matches all types of a noun. Default: all events except those about access',
       }),
     ),
     jobName: Type.Optional(Type.String({ ...Name, description: 'Only events of this job' })),

@@ -125,7 +125,7 @@ async function fill(store: Store): Promise<Seed> {
     { device: { ownerNo, deviceId: 'd3' }, changes: { fw: '2.4.0' }, at: startedAt },
   ])
   const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
-  await store.putGroup({ ownerNo, ...group, at: startedAt, most: 9 })
+  await store.putGroup({ ownerNo, ...group, ...by, at: startedAt, most: 9 })
   await store.putWindow({ ...windowPut(ownerNo, hard, 'Asia/Tokyo'), except: ['2026-12-24'] })
   await store.recordAttributes([
     { device: { ownerNo, deviceId: 'd3' }, changes: { timeZone: 'asia/tokyo' }, at: startedAt },

@@ -88,8 +88,14 @@ export async function deleteJob(
   jobName: string,
   ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<void> {
-  const deletion = { ownerNo: caller.ownerNo, jobName, at: deps.now(), ...ifMatch }
-  const outcome = await deps.store.deleteJob(deletion)
+  const by = principalOf(caller)
+  const outcome = await deps.store.deleteJob({
+    ownerNo: caller.ownerNo,
+    jobName,
+    at: deps.now(),
+    by,
+    ...ifMatch,
+  })
   if (outcome === 'changed') throw new ApiError('J-312')
   if (outcome === 'unknown') throw notFound('J-301', jobName)
 }

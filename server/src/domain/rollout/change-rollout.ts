@@ -105,7 +105,8 @@ export async function patchRun(
     requireState(status, 'SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED')
     const sizes = newSizes(plan, status, total, rollout)
     const waves = sizes.map((_, index) => status.waves[index] ?? { startedAt: null, passedAt: null })
-    return { status: { ...status, waves }, events: [], plan: { ...plan, rollout, sizes } }
+    const changed = decided({ ...status, waves }, 'run.changed', caller)
+    return { ...changed, plan: { ...plan, rollout, sizes } }
   })
 }
 

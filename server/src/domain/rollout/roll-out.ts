@@ -162,7 +162,7 @@ function eventsOf(before: RolloutStatus, after: RolloutStatus): RolloutEvent[] {
   if (after.state === before.state) return events
   const because = { ...details, because: after.pausedBecause }
   if (after.state === 'PAUSED') events.push({ type: 'run.paused', details: because })
-  if (after.state === 'AWAITING_APPROVAL') events.push({ type: 'run.awaiting-approval', details })
-  if (after.state === 'ABORTED') events.push({ type: 'run.stopped', details: because })
+  if (after.state === 'AWAITING_APPROVAL') events.push({ type: 'run.awaiting_approval', details })
+  if (after.state === 'ABORTED') events.push({ type: 'run.aborted', details: because })
   return events
 }

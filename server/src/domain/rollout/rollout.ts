@@ -6,7 +6,7 @@
 // that out; plan-rollout.ts and plan-waves.ts, which devices are in which wave; run-release.ts, what a call asks for;
 // change-rollout.ts, what people decide; view-rollout.ts and explain-rollout.ts, what they see.
 
-import type { Rollout, RolloutEventType } from '@jobcast/contract'
+import type { EventTypeOf, Rollout } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import type { RolloutStatus } from './judge-rollout.ts'
 
@@ -37,6 +37,7 @@ export type StoredRollout = {
   startAt: WallInstant | null
 }
 
+export type RolloutEventType = Exclude<EventTypeOf<'run'>, 'run.created' | 'run.finished'>
 export type RolloutEvent = { type: RolloutEventType; details: Record<string, unknown> }
 
 const finalStates: readonly RolloutStatus['state'][] = ['RELEASED', 'DENIED', 'ABORTED']
@@ -73,6 +74,6 @@ export function waveParts(sizes: readonly number[]): { from: number; to: number 
 
 export function eventsAtBegin({ status }: StoredRollout): RolloutEvent[] {
   return status.state === 'AWAITING_APPROVAL'
-    ? [{ type: 'run.awaiting-approval', details: { wave: 1, released: 0 } }]
+    ? [{ type: 'run.awaiting_approval', details: { wave: 1, released: 0 } }]
     : []
 }

@@ -21,7 +21,7 @@ export async function markStopped({ store, moment }: StopDeps, caller: Caller, r
     const paused = pauseRollout(before.status, { rule: 'PRINCIPAL', because, by: principal })
     const status = { ...paused, state: 'ABORTED' } as const
     const details = { wave: wave + 1, released, because, principal }
-    const events = [{ type: 'run.stopped', details } as const]
+    const events = [{ type: 'run.aborted', details } as const]
     if (await store.changeRollout({ before, status, nextAt: null, events, moment: moment() })) return
   }
 }

@@ -36,7 +36,7 @@ import { requireValues } from '../trigger/run-values.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
 import { toLocalText } from '../window/zone-time.ts'
 import { readCron } from './cron-pattern.ts'
-import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
+import type { StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 
@@ -96,8 +96,14 @@ export async function getSchedule(
   return schedule
 }
 
-export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey): Promise<void> {
-  if (!(await store.deleteSchedule(key))) throw notFound('J-310', key.scheduleName)
+export async function deleteSchedule(
+  { store, moment }: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+): Promise<void> {
+  const by = { principal: principalOf(caller), at: moment().at }
+  const isDeleted = await store.deleteSchedule({ ownerNo: caller.ownerNo, scheduleName, ...by })
+  if (!isDeleted) throw notFound('J-310', scheduleName)
 }
 
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
@@ -123,6 +129,9 @@ export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string)
         ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },
         ...{ ...times, dueAt: firing ? dueAt : times.dueAt },
       },
+      events: [
+        { type: 'schedule.resumed', data: { scheduleName: name, jobName, principal: principalOf(caller) } },
+      ],
     }
   })
 }

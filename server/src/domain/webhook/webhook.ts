@@ -7,13 +7,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import {
-  ApiError,
-  accessKinds,
-  type WebhookContent,
-  type WebhookEventType,
-  type WebhookTestResult,
-} from '@jobcast/contract'
+import { ApiError, type EventTypeOf, type WebhookContent, type WebhookTestResult } from '@jobcast/contract'
 import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
@@ -22,7 +16,7 @@ import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
-import { requireVisible } from '../event/visible-events.ts'
+import { accessNouns, requireVisible } from '../event/visible-events.ts'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
 import { webhookTag } from './webhook-tag.ts'
@@ -147,7 +141,7 @@ export async function changeWebhook(
   deps: WebhookDeps,
   caller: Caller,
   webhookName: string,
-  type: WebhookEventType,
+  type: EventTypeOf<'webhook'>,
   write: (change: WebhookChange) => Promise<StoredWebhook | undefined>,
 ): Promise<StoredWebhook> {
   const { ownerNo } = caller
@@ -218,7 +212,7 @@ function addressesIn(hostname: string): string[] {
 export function filterOf({ eventTypes, jobName, deviceId }: StoredWebhook): EventFilter {
   return {
     types: eventTypes,
-    ...(eventTypes.length === 0 && { hiddenKinds: accessKinds }),
+    ...(eventTypes.length === 0 && { hiddenNouns: accessNouns }),
     ...(jobName !== null && { jobName }),
     ...(deviceId !== null && { deviceId }),
   }

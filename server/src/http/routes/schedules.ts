@@ -98,8 +98,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       response: { 204: noContent('Deleted') },
     },
     handler: async (request, reply) => {
-      const { ownerNo } = callerOf(request)
-      await deleteSchedule(deps, { ownerNo, scheduleName: request.params.scheduleName })
+      await deleteSchedule(deps, callerOf(request), request.params.scheduleName)
       return reply.code(204).send(undefined)
     },
   })

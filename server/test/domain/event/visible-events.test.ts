@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError, accessKinds, type Scope } from '@jobcast/contract'
-import { hiddenKindsOf, requireVisible } from '../../../src/domain/event/visible-events.ts'
+import { ApiError, type Scope } from '@jobcast/contract'
+import { accessNouns, hiddenNounsOf, requireVisible } from '../../../src/domain/event/visible-events.ts'
 
 const caller = (...scopes: Scope[]) => ({ keyId: 'k', ownerNo: 1, ownerId: 'o', scopes })
 const refusedFor = (type: string, ...scopes: Scope[]) => {
@@ -14,9 +14,14 @@ const refusedFor = (type: string, ...scopes: Scope[]) => {
 }
 
 test('events about access need MANAGE, those about owners ADMIN', () => {
-  assert.deepEqual(hiddenKindsOf(caller('ADMIN')), [])
-  assert.deepEqual(hiddenKindsOf(caller('MANAGE', 'READ')), ['owner'])
-  assert.deepEqual(hiddenKindsOf(caller('READ')), accessKinds)
+  assert.deepEqual(hiddenNounsOf(caller('ADMIN')), [])
+  assert.deepEqual(hiddenNounsOf(caller('MANAGE', 'READ')), ['owner'])
+  assert.deepEqual(hiddenNounsOf(caller('READ')), accessNouns)
+  assert.ok(
+    ['key', 'session', 'enrollment', 'webhook', 'owner'].every((noun) =>
+      accessNouns.some((each) => each === noun),
+    ),
+  )
 })
 
 test('a type or a pattern that the caller may not see is refused with the scope that is missing', () => {
