@@ -57,7 +57,9 @@ export const ScheduleContent = Type.Object(
     targets: Targets,
     when: When,
     version: Type.Optional(
-      orNull(JobVersionNumber, { description: 'Version of the job; by default, each run uses the current one' }),
+      orNull(JobVersionNumber, {
+        description: 'Version of the job; by default, each run uses the current one',
+      }),
     ),
     parameters: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
@@ -68,18 +70,20 @@ export const ScheduleContent = Type.Object(
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: "How each of its runs is released; by default, as the job defines, or all at once",
+        description: 'How each of its runs is released; by default, as the job defines, or all at once',
       }),
     ),
     approval: Type.Optional(
       Type.Boolean({
-        description: "Nothing of a run is released before another key approves it; by default, as the job defines",
+        description:
+          'Nothing of a run is released before another key approves it; by default, as the job defines',
       }),
     ),
     window: Type.Optional(
       Type.Unsafe<string>({
         ...WindowName,
-        description: "Name of the window in which its runs are offered to devices; by default, the window of the job",
+        description:
+          'Name of the window in which its runs are offered to devices; by default, the window of the job',
       }),
     ),
     overlap: Type.Optional(
@@ -134,7 +138,9 @@ export const Schedule = Type.Object(
     jobName: Type.String(),
     targets: Targets,
     when: When,
-    version: orNull(Type.Integer(), { description: 'Version of the job; null: each run uses the current one' }),
+    version: orNull(Type.Integer(), {
+      description: 'Version of the job; null: each run uses the current one',
+    }),
     parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
@@ -210,7 +216,9 @@ export const ScheduleEventData = Type.Object(
     runId: Type.Optional(orNull(Type.Integer())),
     matched: Type.Optional(Type.Integer({ description: 'How many devices matched' })),
     skipped: Type.Optional(
-      Type.Integer({ description: 'How many of them were skipped because they have an unfinished execution' }),
+      Type.Integer({
+        description: 'How many of them were skipped because they have an unfinished execution',
+      }),
     ),
     count: Type.Optional(Type.Integer({ description: 'How many occurrences were missed' })),
     isMore: Type.Optional(Type.Boolean({ description: 'More occurrences were missed than were counted' })),
