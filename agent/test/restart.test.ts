@@ -176,7 +176,10 @@ test('an agent that has lost its memory does not start what it had begun', async
   await device.start()
   const { execState, statusDetails } = await device.ended(id)
   assert.equal(execState, 'FAILED')
-  assert.match(statusDetails.reason ?? '', /has already started it as this device, and it is not started twice/)
+  assert.match(
+    statusDetails.reason ?? '',
+    /has already started it as this device, and it is not started twice/,
+  )
   assert.equal(startsOf(device), '1 0\n')
   for (const pid of running) process.kill(Number(pid), 'SIGKILL')
 })

@@ -290,7 +290,11 @@ test('an agent of a changed database starts nothing', async (t) => {
   assertRuns(await bench.run())
   const envelope = anna.sign({ jobName: other.jobName, version: 1, document })
   const changes: [name: string, change: (content: Anything) => void, reason: RegExp][] = [
-    ['document', (content) => Object.assign(content, { document: evil }), /sent a document that differs from the signed one/],
+    [
+      'document',
+      (content) => Object.assign(content, { document: evil }),
+      /sent a document that differs from the signed one/,
+    ],
     ['no signature', (content) => delete content.signatures, /not signed/],
     [
       'swapped signature',
@@ -371,7 +375,11 @@ async function exerciseParameters(bench: Bench): Promise<void> {
   attacker.tamper = (execution) => Object.assign(execution.parameters, { PATH: '/tmp/evil' })
   assertRefuses(await bench.run(), /parameters\.PATH is not a parameter of the job/, 'another parameter')
   attacker.tamper = (execution) => Object.assign(execution.parameters, { mode: 'hard' })
-  assertRefuses(await bench.run(), /sent a document that differs from the signed one/, 'another value than in the document')
+  assertRefuses(
+    await bench.run(),
+    /sent a document that differs from the signed one/,
+    'another value than in the document',
+  )
   attacker.tamper = undefined
 }
 
@@ -432,17 +440,29 @@ async function shellChecksAudience(t: TestContext, shell: AgentProgram): Promise
   const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
   await bench.put()
   const agent = startProgram(t, shell, bench.device, attacker.http, { ...env, JOBCAST_AUDIENCE: 'berlin' })
-  assertRefuses(await bench.run(), /it is signed without an audience, and this device runs only jobs signed for "berlin"/, 'none')
+  assertRefuses(
+    await bench.run(),
+    /it is signed without an audience, and this device runs only jobs signed for "berlin"/,
+    'none',
+  )
   // Refused, and so its high version blocks nothing.
   attacker.tamper = signs({ audience: 'paris', version: 1000 })
-  assertRefuses(await bench.run(), /it is signed for the audience "paris", and this device runs only jobs signed for "berlin"/, 'another audience')
+  assertRefuses(
+    await bench.run(),
+    /it is signed for the audience "paris", and this device runs only jobs signed for "berlin"/,
+    'another audience',
+  )
   attacker.tamper = signs({ audience: ['berlin'] })
   assertRefuses(await bench.run(), /audience that was signed is not a string/, 'a list')
   attacker.tamper = signs({ audience: 'berlin' })
   assertRuns(await bench.run())
   assertRuns(await bench.run())
   attacker.tamper = signs({ audience: 'berlin', notAfter: '2099-01-01T00:00:00Z' })
-  assertRefuses(await bench.run(), /its version 1 differs from the version 1 that this device has accepted/, 'the same version')
+  assertRefuses(
+    await bench.run(),
+    /its version 1 differs from the version 1 that this device has accepted/,
+    'the same version',
+  )
   await agent.end('SIGTERM')
   // Without the flag, the audience is not checked.
   startProgram(t, shell, bench.device, attacker.http, env)

@@ -113,7 +113,11 @@ const refused: [name: string, () => unknown, RegExp][] = [
     () => fill({}, {}, {}, { parameters: { type: 'array' } }),
     /parameters\.type must be "object"/,
   ],
-  ['another document of the server', () => fill({ a: 1 }, { a: 2 }), /sent a document that differs from the signed one/],
+  [
+    'another document of the server',
+    () => fill({ a: 1 }, { a: 2 }),
+    /sent a document that differs from the signed one/,
+  ],
 ]
 
 for (const [name, act, message] of refused) {
@@ -144,7 +148,10 @@ test('keys are counted by what they verify, not by what an envelope says', () =>
     ...byAnna,
     signatures: [...byAnna.signatures, { keyid: 'ben', sig: byAnna.signatures[0]?.sig }],
   }
-  assert.throws(() => verifyEnvelope(twice, keys, 2), /^Error: it is signed by 1 of the keys .* but 2 are required/)
+  assert.throws(
+    () => verifyEnvelope(twice, keys, 2),
+    /^Error: it is signed by 1 of the keys .* but 2 are required/,
+  )
   // Signed as something else, the same bytes are no job.
   const other = { ...anna.signBytes(Buffer.from('{}'), 'text/plain'), payloadType: byAnna.payloadType }
   assert.throws(() => verifyEnvelope(other, keys, 1), /not signed by a key that this device trusts/)

@@ -191,7 +191,10 @@ test('the jobs of a fleet file are signed in place, and apply sends them once', 
   const wrong = write('fleet.yaml', readFileSync(file, 'utf8').replace('handler: b', 'handler: c'))
   const refused = await run(['apply', '-f', wrong])
   assert.equal(refused.code, 5)
-  assert.match(refused.stderr, /job two: signatures\[0\]\.payload\.document differs from the document of the job/)
+  assert.match(
+    refused.stderr,
+    /job two: signatures\[0\]\.payload\.document differs from the document of the job/,
+  )
 })
 
 test('a list of jobs and a JSON file are signed too, and --out leaves the file alone', async (t) => {

@@ -44,7 +44,8 @@ export const Device = Type.Object(
       examples: [{ site: 'berlin' }],
     }),
     reportedAttributes: Type.Record(Type.String(), AttributeValue, {
-      description: "Attributes that it has reported itself; for equal names the owner's value takes precedence",
+      description:
+        "Attributes that it has reported itself; for equal names the owner's value takes precedence",
       examples: [{ fw: '2.4.0' }],
     }),
     timeZone: orNull(Type.String(), {

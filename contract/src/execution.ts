@@ -142,7 +142,9 @@ export const Run = Type.Object(
     }),
     matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
     note: orNull(Type.String()),
-    scheduleName: orNull(Type.String(), { description: 'The schedule that created it; null if it was triggered by a call' }),
+    scheduleName: orNull(Type.String(), {
+      description: 'The schedule that created it; null if it was triggered by a call',
+    }),
     scheduledFor: orNull(Instant, { description: 'The occurrence of the schedule that it was created for' }),
     rollout: orNull(RolloutProgress, {
       description: 'The progress of its rollout; null: it was released immediately',
@@ -168,8 +170,7 @@ export const RetryRequest = Type.Object(
       Type.Unsafe<RetryVersion>({
         type: 'string',
         enum: [...retryVersions],
-        description:
-          'SAME (default): the version of the job that the run used; NEWEST: the current one',
+        description: 'SAME (default): the version of the job that the run used; NEWEST: the current one',
       }),
     ),
   },

@@ -82,7 +82,8 @@ export const JobContent = Type.Object(
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: 'How its runs are released, unless a run has its own rollout; applies to the trigger call as well',
+        description:
+          'How its runs are released, unless a run has its own rollout; applies to the trigger call as well',
       }),
     ),
     approval: Type.Optional(
@@ -147,7 +148,9 @@ const storedContent = {
 export const Job = Type.Object(
   {
     jobName: Type.String(),
-    version: Type.Integer({ description: 'Numbered from 1; each change of the job creates the next version' }),
+    version: Type.Integer({
+      description: 'Numbered from 1; each change of the job creates the next version',
+    }),
     ...storedContent,
     createdAt: Instant,
     updatedAt: Instant,

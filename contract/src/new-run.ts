@@ -52,16 +52,22 @@ export const NewRun = Type.Object(
       }),
     ),
     note: Type.Optional(
-      Type.String({ ...Prose, maxLength: 500, description: 'A note that is stored with the run, for example the reason' }),
+      Type.String({
+        ...Prose,
+        maxLength: 500,
+        description: 'A note that is stored with the run, for example the reason',
+      }),
     ),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: "How it is released; by default, as the job defines, or all at once",
+        description: 'How it is released; by default, as the job defines, or all at once',
       }),
     ),
     approval: Type.Optional(
-      Type.Boolean({ description: "Nothing is released before another key approves it; by default, as the job defines" }),
+      Type.Boolean({
+        description: 'Nothing is released before another key approves it; by default, as the job defines',
+      }),
     ),
     startAt: Type.Optional(
       Type.String({
@@ -72,19 +78,21 @@ export const NewRun = Type.Object(
     window: Type.Optional(
       Type.Unsafe<string>({
         ...WindowName,
-        description: "Name of the window in which it is offered to devices; by default, the window of the job",
+        description:
+          'Name of the window in which it is offered to devices; by default, the window of the job',
       }),
     ),
     ignoreWindows: Type.Optional(
       Type.Boolean({
-        description: "Offer it at any time, even outside the window of the job; needs MANAGE and a `note`",
+        description: 'Offer it at any time, even outside the window of the job; needs MANAGE and a `note`',
       }),
     ),
     planId: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9._-]{1,100}$',
         [mustBe]: 'the planId of a dry run',
-        description: 'From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed',
+        description:
+          'From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed',
       }),
     ),
   },
@@ -118,7 +126,8 @@ export const RunPlan = Type.Object(
       { description: 'In the order of release' },
     ),
     document: Type.Unknown({
-      description: 'The document that the first device would get, with secrets masked; null if it cannot be resolved',
+      description:
+        'The document that the first device would get, with secrets masked; null if it cannot be resolved',
     }),
     problems: Type.Array(Type.String(), { description: 'Problems that prevent the run, as sentences' }),
   },

@@ -42,7 +42,8 @@ const Gate = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 100,
-        description: 'Percentage of the devices of the wave; without it every execution of the wave must have ended',
+        description:
+          'Percentage of the devices of the wave; without it every execution of the wave must have ended',
       }),
     ),
     where: Type.Optional(
@@ -93,7 +94,8 @@ export const Rollout = Type.Object(
         },
         {
           additionalProperties: false,
-          description: 'Each time another this many executions have succeeded, the rate is multiplied by the factor',
+          description:
+            'Each time another this many executions have succeeded, the rate is multiplied by the factor',
         },
       ),
     ),
@@ -137,7 +139,9 @@ const PauseCause = Type.Object(
       'STOP_RULE; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy',
     ),
     wave: Type.Integer({ description: 'The current wave then, from 1' }),
-    stopRule: orNull(Type.Integer(), { description: 'For a stop rule: its position in rollout.stop, from 1' }),
+    stopRule: orNull(Type.Integer(), {
+      description: 'For a stop rule: its position in rollout.stop, from 1',
+    }),
     of: orNull(oneOf(stopScopes), { description: 'What the stop rule counts' }),
     on: Type.Array(oneOf(execStates), { description: 'The states that the stop rule counts' }),
     count: orNull(Type.Integer(), { description: 'How many have ended in one of these states' }),
@@ -176,8 +180,7 @@ export const RolloutProgress = Type.Object(
     pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
     nextAt: orNull(Instant, { description: 'When it continues automatically, if that is known' }),
     failing: orNull(Failing, {
-      description:
-        'It cannot continue and is retried: its writes have failed twice or more in a row',
+      description: 'It cannot continue and is retried: its writes have failed twice or more in a row',
     }),
     /** What was asked for, or what it was changed to. */
     definition: Rollout,

@@ -137,7 +137,10 @@ export const WindowTimesQuery = Type.Object(
       }),
     ),
     after: Type.Optional(
-      Type.Unsafe<string>({ ...GivenInstant, description: 'Only openings that close after this; default: now' }),
+      Type.Unsafe<string>({
+        ...GivenInstant,
+        description: 'Only openings that close after this; default: now',
+      }),
     ),
   },
   { additionalProperties: false },

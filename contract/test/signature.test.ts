@@ -136,7 +136,12 @@ const refused: [name: string, signatures: unknown[], field: string, problem: Reg
     'signatures[0].payload.document',
     /differs from the document of the job/,
   ],
-  ['other parameters', [other({ parameters: {} })], 'signatures[0].payload.parameters', /differ from the parameters of the job/],
+  [
+    'other parameters',
+    [other({ parameters: {} })],
+    'signatures[0].payload.parameters',
+    /differ from the parameters of the job/,
+  ],
   [
     'no version',
     [payload('{"document":{},"jobName":"restart"}')],

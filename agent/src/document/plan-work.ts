@@ -66,9 +66,7 @@ function checkStep({ runs, program, args }: Step, { allowCommands }: DeviceRules
   }
   if (program === '') throw new Refused(`the ${runs} has no name`)
   if (runs === 'handler' && !handlerName.test(program)) {
-    throw new Refused(
-      'a handler must be a file name without folders that does not begin with a dot',
-    )
+    throw new Refused('a handler must be a file name without folders that does not begin with a dot')
   }
   if ([program, ...args].some((text) => text.includes('\0'))) {
     throw new Refused('there is a NUL character in the command line')

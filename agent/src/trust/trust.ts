@@ -76,11 +76,12 @@ export class Trust {
     const signed = verifyEnvelope(offered.jobSignature, keys, required)
     const { jobName, version } = signed
     if (jobName !== offered.jobName) {
-      throw new Refused(`the signature is for the job "${jobName}", but this is the job "${offered.jobName ?? ''}"`)
+      throw new Refused(
+        `the signature is for the job "${jobName}", but this is the job "${offered.jobName ?? ''}"`,
+      )
     }
     this.#checkAudience(signed)
-    if (isExpired(signed, this.#deps.now()))
-      throw new Refused(`the signature expired at ${signed.notAfter}`)
+    if (isExpired(signed, this.#deps.now())) throw new Refused(`the signature expired at ${signed.notAfter}`)
     const sha256 = createHash('sha256').update(canonicalJson(signed)).digest('hex')
     const seen = this.#seen.of(jobName)
     if (version < seen.version) {
@@ -89,7 +90,9 @@ export class Trust {
       )
     }
     if (version === seen.version && (seen.sha256 ?? sha256) !== sha256) {
-      throw new Refused(`its version ${version} differs from the version ${version} that this device has accepted`)
+      throw new Refused(
+        `its version ${version} differs from the version ${version} that this device has accepted`,
+      )
     }
     const filled = fillSigned(signed, offered, this.#deps)
     await this.#seen.record(jobName, { version, sha256 }).catch((error: Error) => {

@@ -69,7 +69,12 @@ const refused: [string, object, string, RegExp][] = [
     'except[0]',
     /ends before/,
   ],
-  ['a day that there is not', { except: ['2026-12-24', '2026-02-30'] }, 'except[1]', /no such date: 2026-02-30/],
+  [
+    'a day that there is not',
+    { except: ['2026-12-24', '2026-02-30'] },
+    'except[1]',
+    /no such date: 2026-02-30/,
+  ],
   ['a date that is none', { except: ['tomorrow'] }, 'except', /2026-12-24/],
   ['too many exceptions', { except: Array(101).fill('2026-12-24') }, 'except', /100/],
   ['an unknown field', { nope: 1 }, 'nope', /nope/],

@@ -40,10 +40,7 @@ export function checkParameters(
   const nested = holes.find(({ otherwise }) => otherwise?.includes('${'))
   if (nested) {
     const text = placeholderText(nested)
-    throw refused(
-      'document',
-      `has a \${ in the default of ${text}: a default must be plain text without }`,
-    )
+    throw refused('document', `has a \${ in the default of ${text}: a default must be plain text without }`)
   }
   refuseInCommands(document)
   // Also a text with $${ is not handed out as it is.

@@ -58,7 +58,11 @@ export function explainHeld(
     }
     case 'DENIED':
     case 'ABORTED':
-      return { ...plain, code: 'NOT_RELEASED', text: `Run ${runId} was stopped; this execution is being canceled.` }
+      return {
+        ...plain,
+        code: 'NOT_RELEASED',
+        text: `Run ${runId} was stopped; this execution is being canceled.`,
+      }
     default:
       if (reasons.failing) return explainFailing(runId, reasons.failing)
       return { ...plain, code: 'NOT_RELEASED', text: waitOf(position, reasons), until }

@@ -287,7 +287,11 @@ const ends: [ExecutionEvent, ExecState, string][] = [
     'CANCELED',
     'CANCELED at 2026-11-15T03:00:00Z: its run was stopped before this was released.',
   ],
-  ['superseded', 'CANCELED', 'CANCELED at 2026-11-15T03:00:00Z: it was replaced by a later run of its schedule.'],
+  [
+    'superseded',
+    'CANCELED',
+    'CANCELED at 2026-11-15T03:00:00Z: it was replaced by a later run of its schedule.',
+  ],
   [
     'confirm-cancel',
     'CANCELED',
