@@ -166,9 +166,9 @@ export const JobVersion = Type.Object(
     version: Type.Integer(),
     isCurrent: Type.Boolean({ description: 'New runs use it, unless they ask for another one' }),
     ...storedContent,
-    createdAt: Type.String(Instant),
+    createdAt: Instant,
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who made it: `key:<keyId>`; null if the service did',
+      description: 'Who made it: `key:<keyId>`',
     }),
     createdByName: keyNameOf('createdBy'),
   },

@@ -9,7 +9,7 @@ import { locks } from './locks.ts'
 
 export const oldestVersion = 150_000
 
-const LOCK = `SELECT pg_advisory_lock(${locks.schema}, 0)`
+const LOCK = `SELECT pg_advisory_lock(${locks.schema}, 0)` as const
 const TABLE = `
   CREATE TABLE IF NOT EXISTS schema_migration (
     number integer PRIMARY KEY,

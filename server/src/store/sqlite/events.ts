@@ -12,6 +12,7 @@ import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import { event } from '../schema/tables.ts'
+import { toEventRow } from '../tables/event-row.ts'
 import { prepareNamed } from './named-queries.ts'
 
 const NEWEST_OF_ALL = `
@@ -34,27 +35,33 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     return ++lastId
   }
 
+  function write(given: Parameters<typeof toEventRow>[0]): void {
+    insert.run({ eventId: nextId(), ...toEventRow(given) })
+  }
+
   return {
     /** The same as the next with `run.created`, for many. */
     runCreated(ownerNo: number, runId: number, at: number): void {
       insertCreated.run(ownerNo, nextId(), at, runId)
     },
     runChanged(type: RunEventType, { ownerNo, runId, at, details }: RunEvent): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, runId, details })
+      write({ ownerNo, at, type, runId, details: textOf(details) })
     },
     executionChanged(change: ExecutionChange): void {
-      insert.run({ ...change, eventId: nextId() })
+      write(change)
     },
     deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
-      insert.run({ ...change, eventId: nextId(), type, details })
+      write({ ...change, type, details: textOf(details) })
     },
     accessChanged(
       type: AccessEventType | FleetEventType | ScheduleEventType,
       { ownerNo, at, data }: AccessChange,
     ): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
+      write({ ownerNo, at, type, details: JSON.stringify(data) })
     },
   }
 }
+
+const textOf = (details: object | undefined) => (details === undefined ? null : JSON.stringify(details))
 
 export type EventLog = ReturnType<typeof prepareEventLog>
