@@ -1285,7 +1285,7 @@ export interface JobVersion {
   signatures: JobEnvelope[]
   createdAt: string
   /**
-   * Who made it: `key:<keyId>`; null if the service did
+   * Who made it: `key:<keyId>`
    */
   createdBy: string | null
   /**

@@ -15,10 +15,10 @@ import type {
   ScheduleEventType,
 } from '@jobcast/contract'
 import type { Sliced } from '../domain/common/ports/slices.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../domain/execution/move-batch.ts'
-import type { Policies } from './policies.ts'
+import type { JobPolicy } from '../domain/job/ports/jobs.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 import type { Both, Exactly, Given, RowSql, Sql, Values, ValuesFor, Written } from './statement.ts'
 
@@ -52,7 +52,7 @@ export type AccessChange = {
   at: number
   data: AccessEventData | FleetEventData | ScheduleEventData
 }
-export type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
+type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
   ask: (sql: Sql, values: Values) => Row[] | Promise<Row[]>,
@@ -94,7 +94,8 @@ export type Writes = Queries & {
     ...values: ValuesFor<S, V>
   ): Promise<LiveExecution[]>
   writeMoves(writes: MoveWrites): void
-  readonly policies: Policies
+  /** Of all these versions of jobs. */
+  readPolicies(versions: Iterable<number>): Promise<(jobVersion: number) => JobPolicy>
 }
 
 /** How the dialects spell what both can do. */

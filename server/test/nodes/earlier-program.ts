@@ -8,7 +8,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../../..')
 const migrations = 'server/src/store/postgres/migrations'
 
-export type EarlierProgram = { path: string } | { missing: string }
+type EarlierProgram = { path: string } | { missing: string }
 
 /** Puts its sources into the folder. It uses the libraries of today. */
 export function checkOutEarlier(folder: string): EarlierProgram {

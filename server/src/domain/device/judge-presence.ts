@@ -4,7 +4,7 @@ import type { SteadyInstant } from '../common/instants.ts'
 import type { PresenceChange, StoredPresence } from './ports/presence.ts'
 
 /** `session`: when the device's latest session was opened; `nodeNo`: where it is, or was last, online. */
-export type PresenceRecord = StoredPresence & { session: SteadyInstant | null; nodeNo: number | null }
+type PresenceRecord = StoredPresence & { session: SteadyInstant | null; nodeNo: number | null }
 
 /** When and on which node a session was opened. */
 export type SessionBegin = { since: SteadyInstant; nodeNo: number }
@@ -16,7 +16,7 @@ export function isNewerSession(one: SessionBegin, other: SessionBegin): boolean 
 }
 
 /** `seen`: changes only lastSeenAt. */
-export type PresenceVerdict = 'holds' | 'seen' | 'ignored'
+type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
 export function hasSession({ online, transport }: Pick<PresenceRecord, 'online' | 'transport'>): boolean {
   return online && transport !== 'http'

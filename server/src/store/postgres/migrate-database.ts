@@ -24,7 +24,7 @@ const SERVER = `
     current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
     current_setting('synchronous_commit') AS synchronous`
 
-export type ServerFacts = {
+type ServerFacts = {
   version: number
   version_text: string
   encoding: string

@@ -3,7 +3,7 @@
 
 import { randomInt } from 'node:crypto'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/common/ports/nodes.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
 import { flag, number, rows, select, steady, text } from '../schema/column.ts'

@@ -38,7 +38,7 @@ const INSERT_EVENTS = insertInto(newEventFields)
 export type FirstIds = { runId: number; jobExecutionId: number }
 
 /** What is left out is NULL. */
-export type NewEvent =
+type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
@@ -77,7 +77,7 @@ export class Transaction implements Queries {
     const queries = buildNamedQueries((sql, values, isOnce) => this.#ask(sql, values, isOnce))
     this.named = {
       ...queries,
-      policies,
+      readPolicies: (versions) => policies.read(queries, versions),
       send: (sql: Sql, values: Values = {}) => this.#sendRun(sql, values),
       sendRows: (sql: Exclude<Sql, string>, rows: readonly Values[]) => {
         checkRows(sql, rows)

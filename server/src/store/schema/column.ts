@@ -67,7 +67,7 @@ type Fields<Of extends Columns> = {
     ? Field<Value, Stored>
     : never
 }
-export type ValuesOf<Of extends Columns> = {
+type ValuesOf<Of extends Columns> = {
   [Name in keyof Of]: Of[Name] extends Column<infer Value, unknown> ? Value : never
 }
 export type StoredOf<Of extends Column> = Of extends Column<unknown, infer Stored> ? Stored : never

@@ -275,7 +275,7 @@ export const schedule = table('schedule', ['scheduleNo'], {
 })
 
 /** Devices that were given the job of a schedule that gives it to each of them once. */
-export const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
+const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
   scheduleNo: number(),
   deviceNo: number(),
 })

@@ -63,7 +63,7 @@ export function prepareNamed<S extends Sql>(db: DatabaseSync, sql: S): Statement
 }
 
 /** Rows as lists of their values, in the order in which the statement names them. */
-export function prepareLists(db: DatabaseSync, sql: Sql): (values: Values) => unknown[][] {
+function prepareLists(db: DatabaseSync, sql: Sql): (values: Values) => unknown[][] {
   const { statement, bind } = prepare(db, sql)
   statement.setReturnArrays(true)
   return (values) => statement.all(...bind(values)) as unknown as unknown[][]

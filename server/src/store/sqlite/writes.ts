@@ -26,13 +26,14 @@ export const nobody: WriteListener = {
 
 export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = nobody): SqliteWrites {
   const queries = openNamedQueries(db)
+  const policies = new Policies()
   const log = prepareEventLog(db, onEvents)
   const write = prepareMoveWriter(db, log)
   const ask: (sql: Sql) => Statement = queries.statementOf
   return {
     ...queries,
     log,
-    policies: new Policies(),
+    readPolicies: (versions) => policies.read(queries, versions),
     send(sql: Sql, values: Values = {}) {
       ask(sql).run(values)
     },

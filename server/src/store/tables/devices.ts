@@ -1,6 +1,7 @@
 // Devices one by one, and their lists. Puts of many at once are in the files of each store.
 
-import type { Attributes, DeviceKey, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
+import type { Attributes, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, type Sql, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'

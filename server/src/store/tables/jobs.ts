@@ -8,7 +8,8 @@ import type {
   StoredJobContent,
   StoredJobVersion,
 } from '../../domain/job/ports/jobs.ts'
-import { type RunJob, toRunJob } from '../../domain/trigger/launch-run.ts'
+import { toRunJob } from '../../domain/trigger/launch-run.ts'
+import type { RunJob } from '../../domain/trigger/ports/triggers.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'

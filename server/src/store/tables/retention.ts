@@ -60,7 +60,7 @@ type RenameKey = { deviceNo: number; lastExecutionId: number }
 const firstRename: RenameKey = { deviceNo: 0, lastExecutionId: 0 }
 
 /** How much one call goes through. */
-export type PurgeLimits = {
+type PurgeLimits = {
   /** Runs, or renames. */
   rows: number
   executions: number

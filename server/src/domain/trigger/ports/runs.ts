@@ -3,7 +3,6 @@ import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
 import type { ExecutionMove, Moved } from '../../execution/ports/executions.ts'
-import type { RunValues } from './triggers.ts'
 
 export type RunKey = { ownerNo: number; runId: number }
 
@@ -30,6 +29,9 @@ export type StoredRun = {
   window: string | null
 } & RunRequest &
   RunSchedule
+
+/** Secrets are masked in `parameters`, and encrypted in `secrets`. */
+export type RunValues = { parameters: ParameterValues; secrets: string | null }
 
 /** What a run was asked for with, besides its job and its devices. */
 export type RunRequest = {
@@ -68,7 +70,7 @@ export type RunFilter = {
   finishedBefore?: number
 }
 
-export type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
+type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
 
 export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>
