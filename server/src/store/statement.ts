@@ -18,7 +18,7 @@ type NameAt<Text, Name extends string = ''> = Text extends `${infer First}${infe
   : Name
 
 /** The names behind colons, but not those of casts (`::`). */
-export type NamesIn<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
+type NamesIn<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
   ? Rest extends `:${infer Behind}`
     ? NamesIn<Behind, Found>
     : Rest extends `${Letter}${string}`
@@ -27,7 +27,7 @@ export type NamesIn<Text extends string, Found = never> = Text extends `${string
   : Found
 
 /** What can be a parameter. A list or an object is one, see `isIn` and `records`. */
-export type Value = string | number | bigint | boolean | null | object
+type Value = string | number | bigint | boolean | null | object
 export type Values = Readonly<Record<string, unknown>>
 
 /** `isOnce`: it is not kept prepared. */
