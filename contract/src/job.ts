@@ -171,7 +171,7 @@ export const JobVersion = Type.Object(
     ...storedContent,
     createdAt: Instant,
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who created it: `key:<keyId>`; null if the service did',
+      description: 'Who created it: `key:<keyId>`',
     }),
     createdByName: keyNameOf('createdBy'),
   },

@@ -68,7 +68,11 @@ type ReportFields = {
 /** `actor` is `key <keyId>`, `device` or `clock`. */
 export type Move = Pick<ExecutionMove, 'event' | 'moment' | 'actor' | 'reason'> & { fields?: ReportFields }
 
-export type NewTransition = Omit<StoredTransition, 'actorName'> & { jobExecutionId: number; from: ExecState }
+export type NewTransition = Omit<StoredTransition, 'actorName' | 'event'> & {
+  jobExecutionId: number
+  from: ExecState
+  event: ExecutionEvent
+}
 
 /** An event of an execution, as written to the event log. */
 export type ExecutionChange = {

@@ -22,7 +22,7 @@ const JOBS = `
   SELECT ${JOB}
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
-  WHERE deleted_at IS NULL`
+  WHERE deleted_at IS NULL` as const
 /** Each in the same order, which is not that of the question. None: null. Names stay JSON, which takes a third of the memory. */
 const DEVICE_LISTS = rows({
   deviceIds: orNull(json<string[]>()),

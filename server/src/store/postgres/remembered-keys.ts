@@ -14,7 +14,8 @@ const FOUND = select({
   ownerId: owner.fields.ownerId,
   asOf: computed('catalogue_state(api_key.owner_no)', text()),
 })
-const FIND = `SELECT ${FOUND} FROM api_key JOIN owner USING (owner_no) WHERE key_id = ANY (CAST(:keyIds AS text[]))`
+const FIND =
+  `SELECT ${FOUND} FROM api_key JOIN owner USING (owner_no) WHERE key_id = ANY (CAST(:keyIds AS text[]))` as const
 
 const mostKeys = 10_000
 

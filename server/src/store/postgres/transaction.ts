@@ -18,24 +18,24 @@ import {
   type Writes,
 } from '../queries.ts'
 import { event } from '../schema/tables.ts'
+import { newEventFields, toEventRow } from '../tables/event-row.ts'
 import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
 import { sendCopy } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
 import { sendMoves } from './moves.ts'
-import { buildNamedQueries } from './named-queries.ts'
+import { buildNamedQueries, checkRows } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 
 const LOCK_EVENTS = `
-  SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest(CAST(:owners AS int[])) AS owner_no`
+  SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest(CAST(:owners AS int[])) AS owner_no` as const
 // Who has brought a run to its end in this transaction knows it only here, behind all that it has sent.
 const INSERT_FINISHED = `
   INSERT INTO event (owner_no, at, type, run_id)
   SELECT owner_no, record.at, 'run.finished', run_id
-  FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended`
-const { eventId, ...given } = event.fields
-const INSERT_EVENTS = insertInto(given)
+  FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended` as const
+const INSERT_EVENTS = insertInto(newEventFields)
 
 /** Of a group of new runs. */
 export type FirstIds = { runId: number; jobExecutionId: number }
@@ -76,9 +76,12 @@ export class Transaction implements Queries {
     this.named = {
       ...queries,
       readPolicies: (versions) => policies.read(queries, versions),
-      send: (sql, values) => this.#sendRun(sql, values),
-      sendRows: (sql, rows) => rows.length > 0 && this.#sendRun(sql, { rows }),
-      loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
+      send: (sql: Sql, values: Values = {}) => this.#sendRun(sql, values),
+      sendRows: (sql: Exclude<Sql, string>, rows: readonly Values[]) => {
+        checkRows(sql, rows)
+        if (rows.length > 0) this.#sendRun(sql, { rows })
+      },
+      loadExecutions: (sql: Sql, values: Values = {}) => queries.all(LIVE, sql, values),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       zonesChanged: () => undefined,
@@ -142,7 +145,7 @@ export class Transaction implements Queries {
       this.hasEvents = true
       const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
       this.named.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
-      this.named.sendRows(INSERT_EVENTS, this.events)
+      this.named.sendRows(INSERT_EVENTS, this.events.map(toEventRow))
     }
     if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
     const counted =

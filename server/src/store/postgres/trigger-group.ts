@@ -34,7 +34,7 @@ const FULL = `
 
 const FULL_ID = select(device.pick('deviceId'))
 const FULL_IDS = `
-  SELECT ${FULL_ID} FROM (${FULL} LIMIT ${namedDevices}) AS found JOIN device ON device.device_no = found."deviceNo"`
+  SELECT ${FULL_ID} FROM (${FULL} LIMIT ${namedDevices}) AS found JOIN device ON device.device_no = found."deviceNo"` as const
 
 const MOST = rows({ most: number(), lastRunId: number() })
 const MOST_OF_DEVICE = `

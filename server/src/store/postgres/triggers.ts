@@ -10,7 +10,7 @@ import { insertInto, type Writes } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
-import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
+import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import type { Directory, Names, Recalled } from './directory.ts'
@@ -216,7 +216,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   }
   transaction.named.sendRows(
     INSERT_RUNS,
-    launches.map(({ run }) => ({ ...run, PENDING: run.total })),
+    launches.map(({ run }) => toRunRow(run)),
   )
   transaction.named.sendRows(
     INSERT_REQUESTS,

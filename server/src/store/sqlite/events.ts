@@ -6,6 +6,7 @@ import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import { type DeviceChange, insertInto, type ResourceChange, type ResourceEventType } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import { event } from '../schema/tables.ts'
+import { toEventRow } from '../tables/event-row.ts'
 import { prepareNamed } from './named-queries.ts'
 
 const NEWEST_OF_ALL = `
@@ -28,27 +29,33 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     return ++lastId
   }
 
+  function write(given: Parameters<typeof toEventRow>[0]): void {
+    insert.run({ eventId: nextId(), ...toEventRow(given) })
+  }
+
   return {
     /** The same as the next with `run.created`, for many. */
     runCreated(ownerNo: number, runId: number, at: number): void {
       insertCreated.run(ownerNo, nextId(), at, runId)
     },
     runChanged(type: EventTypeOf<'run'>, { ownerNo, runId, at, details }: RunEvent): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, runId, details })
+      write({ ownerNo, at, type, runId, details: textOf(details) })
     },
     executionChanged(change: ExecutionChange): void {
-      insert.run({ ...change, eventId: nextId() })
+      write(change)
     },
     deviceChanged(type: EventTypeOf<'device'>, { details, ...change }: DeviceChange): void {
-      insert.run({ ...change, eventId: nextId(), type, details })
+      write({ ...change, type, details: textOf(details) })
     },
     resourceChanged<Type extends ResourceEventType>(
       type: Type,
       { ownerNo, at, data }: ResourceChange<Type>,
     ): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
+      write({ ownerNo, at, type, details: JSON.stringify(data) })
     },
   }
 }
+
+const textOf = (details: object | undefined) => (details === undefined ? null : JSON.stringify(details))
 
 export type EventLog = ReturnType<typeof prepareEventLog>

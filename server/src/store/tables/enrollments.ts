@@ -4,15 +4,16 @@ import type { Enrolling, EnrollOutcome, StoredEnrollment } from '../../domain/de
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { device, enrollment } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import { setDeviceToken } from './devices.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const ENROLLMENT = select(enrollment.fields)
-const FIND = `SELECT ${ENROLLMENT} FROM enrollment WHERE enrollment_id = :enrollmentId`
+const FIND = `SELECT ${ENROLLMENT} FROM enrollment WHERE enrollment_id = :enrollmentId` as const
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const LIST = `
   SELECT ${ENROLLMENT} FROM enrollment WHERE owner_no = :ownerNo AND enrollment_id > :after
-  ORDER BY enrollment_id LIMIT :limit`
+  ORDER BY enrollment_id LIMIT :limit` as const
 const INSERT = `
   INSERT INTO enrollment (enrollment_id, owner_no, name, secret_hash, max_uses, tags, device_id_prefix, expires_at,
     created_at, created_by, created_by_session)
@@ -38,7 +39,7 @@ export const enrollmentReads: ReadSteps<'findEnrollment' | 'listEnrollments'> = 
 
 export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment'> = {
   async createEnrollment(queries, enrollment) {
-    await queries.run(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) })
+    await queries.run(INSERT, partOf(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) }))
     const { enrollmentId, ownerNo, name, createdAt: at, createdBy } = enrollment
     const data = { enrollmentId, name, principal: createdBy ?? '' }
     queries.resourceChanged('enrollment.created', { ownerNo, at, data })

@@ -21,12 +21,12 @@ import { hasWindow } from './windows.ts'
 // As text: what is put is compared with it.
 const content = computed(jobVersion.fields.content.sql, text())
 export const JOB = select({ ...job.fields, content, ...jobVersion.pick('version') })
-const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_no = job.version_no`
-const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName`
+const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_no = job.version_no` as const
+const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName` as const
 const LIST = `
-  ${SELECT} WHERE owner_no = :ownerNo AND job_name > :after AND deleted_at IS NULL ORDER BY job_name LIMIT :limit`
+  ${SELECT} WHERE owner_no = :ownerNo AND job_name > :after AND deleted_at IS NULL ORDER BY job_name LIMIT :limit` as const
 /** Those of all owners. */
-export const SELECT_JOBS = `${SELECT} WHERE deleted_at IS NULL`
+export const SELECT_JOBS = `${SELECT} WHERE deleted_at IS NULL` as const
 const VERSION = select({
   ...{
     ...job.pick('jobName', 'jobNo'),
@@ -36,12 +36,13 @@ const VERSION = select({
   ...jobVersion.pick('versionNo', 'version', 'createdAt', 'createdBy'),
 })
 // From the index of its versions, so that a page of them is read in order.
-const versions = (more: string) =>
+const versions = <More extends string>(more: More) =>
   inBoth(
-    ({ join }) => `
+    ({ join }) =>
+      `
   SELECT ${VERSION} FROM job_version ${join} job ON job.job_no = job_version.job_no
   WHERE job_version.job_no = (
-    SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL) AND ${more}`,
+    SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL) AND ${more}` as const,
   )
 const FIND_VERSION = versions('version = :version')
 const LIST_VERSIONS = versions('version < :after ORDER BY version DESC LIMIT :limit')
@@ -60,12 +61,12 @@ const DELETE = `
   UPDATE job SET deleted_at = :at WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL`
 const OF_VERSION = `
   SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
-  WHERE job_version.version_no = :jobVersion`
+  WHERE job_version.version_no = :jobVersion` as const
 const SIGNED = select({ ...job.pick('jobName'), content })
 const SIGNED_OF_VERSION = `
   SELECT ${SIGNED} FROM job_version JOIN job ON job.job_no = job_version.job_no
-  WHERE job_version.version_no = :jobVersion`
-const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
+  WHERE job_version.version_no = :jobVersion` as const
+const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion` as const
 
 const maxVersion = 2_147_483_647
 
