@@ -8,8 +8,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import { serveQuestions } from '../../src/store/sqlite/database-thread.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { serveQuestions, type WriterThread } from '../../src/store/sqlite/database-thread.ts'
 import type { LargeRun } from '../../src/store/sqlite/draft-writer.ts'
+import { writeLargeRun } from '../../src/store/sqlite/large-run.ts'
+import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { packTriggers } from '../../src/store/sqlite/trigger-message.ts'
 import type { Answered } from './die-between-batches.ts'
 import { openSqlite } from './sqlite-under-test.ts'
@@ -204,6 +207,48 @@ test('a device sees the small run at once, and the older large one when it is th
 
 const endOf = (ownerNo: number, jobExecutionId: number) => ({
   ...{ ownerNo, jobExecutionId, event: 'cancel' as const, moment: momentAt(startedAt), actor: 'key k1' },
+})
+
+test('a device that is deleted and put again while a large trigger is written has nothing of it', async (t) => {
+  const { store } = openSqlite(t)
+  const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
+  const device = { ownerNo, deviceId: 'd07999' }
+  let isBetween = false
+  for (let round = 0; round < 50 && !isBetween; round++) {
+    let isMade = false
+    const making = store.createExecutions([trigger(deviceIds)]).finally(() => {
+      isMade = true
+    })
+    // Its devices are looked up in slices before it is sent.
+    for (let turns = 0; turns < 6; turns++) await new Promise((resolve) => setImmediate(resolve))
+    await store.deleteDevice({ ...device, moment: momentAt(startedAt), actor: 'key k1' })
+    const isDeletedFirst = !isMade
+    await store.putDevices([devicePut(ownerNo, device.deviceId)])
+    const [outcome] = await making
+    if (outcome?.kind === 'unknown-device') continue
+    isBetween = isDeletedFirst
+    const run = await store.getRun({ ownerNo, runId: runOf(outcome).runId })
+    assert.deepEqual([run?.counts.PENDING, run?.counts.CANCELED], [deviceIds.length - 1, 1])
+    assert.equal((await readQueue(store, device)).total, 0)
+  }
+  assert.ok(isBetween, 'never deleted while it was written')
+  await assertRunsAddUp(store, ownerNo)
+})
+
+test('a large trigger whose window is deleted between two batches is refused, and nothing is left of it', async (t) => {
+  const { folder, store, reopen } = openSqlite(t)
+  const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+  await store.close()
+  const db = openDatabase(join(folder, 'jobcast.db'))
+  const writes = prepareWrites(db, undefined, { hasWaiters: () => true, batchSize: 1 })
+  const call = (name: keyof typeof writes, input: never) => writes[name](input)
+  const refusals = [undefined, { kind: 'unknown-window' as const }]
+  const run = checked(ownerNo, 1, 1, 3)
+  const outcome = await writeLargeRun({ call } as unknown as WriterThread, run, () => refusals.shift())
+  assert.deepEqual(outcome, { kind: 'unknown-window' })
+  assert.equal(db.prepare('SELECT count(*) AS count FROM execution').get()?.count, 2)
+  db.close()
+  await assertErased(await reopen(), folder, ownerNo, 0)
 })
 
 test('killed between two batches, all that was answered is there, and nothing of the large one', async (t) => {
