@@ -8,13 +8,8 @@ import { runDraft } from '../schema/tables.ts'
 import { endOfGoneDevices, newestEvent, type VisibleRun } from '../tables/gone-devices.ts'
 import { isDiskFault, rollBack } from './database.ts'
 import { prepareNamed } from './named-queries.ts'
-import {
-  type CheckedTrigger,
-  INSERT_EXECUTIONS,
-  type prepareTriggers,
-  type RecordedTrigger,
-  readLastIds,
-} from './triggers.ts'
+import type { CheckedTrigger } from './trigger-message.ts'
+import { INSERT_EXECUTIONS, type prepareTriggers, type RecordedTrigger, readLastIds } from './triggers.ts'
 import type { openWrites } from './writes.ts'
 
 /** Devices. A batch takes the writer about 2 ms; smaller ones would be so many more commits. */
@@ -23,7 +18,7 @@ export const batchSize = 2000
 const batchesPerCommit = 10
 
 const ERASE_LATER = `
-  INSERT INTO forgotten_range (first_execution_id, last_execution_id)
+  INSERT INTO purged_range (first_execution_id, last_execution_id)
   SELECT first_execution_id, first_execution_id + total - 1 FROM run_draft`
 const DROP = 'DELETE FROM run_draft'
 const OF_RUN = 'WHERE run_id = :runId'

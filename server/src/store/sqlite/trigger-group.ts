@@ -16,7 +16,8 @@ import {
 import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import type { FoundAhead } from './look-up-ahead.ts'
-import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
+import type { CheckedTrigger, KeyQuestion } from './trigger-message.ts'
+import type { LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
   question: CheckedTrigger
