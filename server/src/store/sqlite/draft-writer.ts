@@ -25,10 +25,10 @@ const OF_RUN = 'WHERE run_id = :runId'
 const LEFT = 'WHERE run_id <= :lastRunId'
 
 export type LargeRun = CheckedTrigger & Pick<VisibleRun, 'clock' | 'actor'>
-export type WriteProgress = RecordedTrigger | { kind: 'unfinished' }
+type WriteProgress = RecordedTrigger | { kind: 'unfinished' }
 
 /** `hasWaiters`: whether anybody else waits for the writer. */
-export type DraftOptions = { hasWaiters: () => boolean; batchSize: number }
+type DraftOptions = { hasWaiters: () => boolean; batchSize: number }
 export const noWaiters: DraftOptions = { hasWaiters: () => false, batchSize }
 
 /** `after`: the newest event when it began; of devices that are deleted from then on, its executions end with it. */

@@ -16,7 +16,7 @@ import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id`
 // Not back to lower ones: a small trigger with higher ids may be written while a large run is.
-export const SET_LAST_ID = `
+const SET_LAST_ID = `
   UPDATE last_id SET run_id = max(run_id, :runId), execution_id = max(execution_id, :jobExecutionId)`
 const KEY = select(idempotencyKey.pick('requestHash', 'runId'))
 const FIND_KEY = `
