@@ -76,7 +76,7 @@ test('--quota and --rate are repeatable, and what they are not is named', async 
     'key',
   ])
   assert.equal(wrong.code, 2)
-  for (const expected of [/nearest one is devices/, /quota jobs is "-1"/, /rate has "key"/])
+  for (const expected of [/did you mean devices\?/, /quota jobs is "-1"/, /rate has "key"/])
     assert.match(wrong.stderr, expected)
   const spelledOut = await runJobcast(['serve', '--check', '--max-owner-devices', '5'])
   assert.equal(spelledOut.code, 2)

@@ -108,7 +108,7 @@ export type DeviceEventData = Static<typeof DeviceEventData>
 export const FleetEventData = Type.Object(
   {
     reason: Type.String({ description: 'Why it was frozen' }),
-    until: orNull(Instant, { description: 'When it ends by itself' }),
+    until: orNull(Instant, { description: 'When it ends automatically' }),
     principal: Type.String(),
   },
   { title: 'FleetEventData' },

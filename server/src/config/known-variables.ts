@@ -36,7 +36,7 @@ export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
     const meant = numberMeant(name.slice('JOBCAST_'.length).toLowerCase().replaceAll('_', '-'))
     if (meant)
       return `${name} is not a setting; use ${envName(meant.setting)}=${meant.name}=${value.slice(0, 20)}`
-    return `${name.slice(0, 100)} is not a setting; the nearest one is ${nearestTo(name, ofServer)}`
+    return `${name.slice(0, 100)} is not a setting; did you mean ${nearestTo(name, ofServer)}?`
   })
 }
 

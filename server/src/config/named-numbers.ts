@@ -38,7 +38,7 @@ export function readNumbers(
 function describeUnknown(setting: NumbersSetting, name: string): string {
   const { names } = namedNumbers[setting]
   const all = names.map((each) => each.name)
-  return `"${name.slice(0, 100)}" is not a ${setting}; the nearest one is ${nearestTo(name, all)}, of ${all.join(', ')}`
+  return `"${name.slice(0, 100)}" is not a ${setting}; did you mean ${nearestTo(name, all)}? There are ${all.join(', ')}`
 }
 
 type Pair = [name: string, text: string]

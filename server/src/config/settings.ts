@@ -43,7 +43,7 @@ export const settings = {
     kind: 'text',
     default: undefined,
     argument: 'file',
-    help: 'revocation lists (PEM) of the CAs in --device-ca: certificates in them are refused. Read again when the file changes',
+    help: 'revocation lists (PEM) of the CAs in --device-ca: certificates in them are rejected. Read again when the file changes',
   },
   'allow-plaintext': {
     kind: 'switch',
@@ -66,7 +66,7 @@ export const settings = {
     kind: 'amount',
     default: 256,
     argument: 'MiB',
-    help: 'free disk space below which output and progress are refused, and below half of it triggers; at most 5 % of the disk counts; not with DATABASE_URL; 0: off',
+    help: 'free disk space below which output and progress are rejected, and below half of it triggers; at most 5 % of the disk; not with DATABASE_URL; 0: off',
   },
   'cancel-deadline': {
     kind: 'count',
@@ -137,7 +137,7 @@ export const settings = {
   'metrics-on-api': {
     kind: 'switch',
     default: false,
-    help: 'serve /metrics on the port of the API too, to anybody',
+    help: 'also serve /metrics on the port of the API, to everyone',
   },
   'log-level': {
     kind: 'text',

@@ -3,7 +3,7 @@
 import { actorOf } from '../../domain/access/caller.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import { type Refusal, refuseUnknownWindow } from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import { batchSize } from './draft-writer.ts'

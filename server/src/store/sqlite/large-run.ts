@@ -12,7 +12,8 @@ import {
   refuseUnplanned,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { LargeRun } from './draft-writer.ts'
