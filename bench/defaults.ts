@@ -60,10 +60,10 @@ async function partCosts(): Promise<[part: string, microseconds: number][]> {
   const metrics = buildMetrics()
   const rates = { ...unlimited, key: 1_000_000_000, owner: 1_000_000_000 }
   const limits = new RateLimits(rates, () => performance.now())
-  const quotas = { ...noQuotas, 'max-owner-executions': 1_000_000_000 }
+  const quotas = { ...noQuotas, executions: 1_000_000_000 }
   const clock = { now: Date.now, elapsed: () => performance.now() }
   const counts = new QuotaCounts({ store: { countUsed: async () => 0 }, quotas, ...clock })
-  await counts.reserve('max-owner-executions', 1)
+  await counts.reserve('executions', 1)
   const takeBoth = (): (RateLimit | undefined)[] => [
     limits.take('key', secret.id),
     limits.take('owner', 'ow_1'),
@@ -77,8 +77,8 @@ async function partCosts(): Promise<[part: string, microseconds: number][]> {
     [
       'quota of unfinished executions',
       timed(() => {
-        counts.reserve('max-owner-executions', 1)
-        counts.settle('max-owner-executions', 1, 1, true)
+        counts.reserve('executions', 1)
+        counts.settle('executions', 1, 1, true)
       }),
     ],
     ['log line of the request', timed(() => requestLine('info', Date.now(), answered))],

@@ -47,7 +47,7 @@ function spawnJobcast(dataFolder: string, port: number, options: JobcastOptions 
   const ports = ['--port', String(port), '--mqtt-port', '0']
   const { flags = [], env } = options
   // All load comes from one address, some of it without a key.
-  const own = ['--data', dataFolder, '--json-log', '--address-rate', '0', '--device-rate', '0']
+  const own = ['--data', dataFolder, '--json-log', '--rate', 'address=0,device=0']
   const args = [program, 'serve', ...ports, ...own, ...flags]
   const child = startProcess(process.execPath, args, {
     stdio: ['ignore', log, 'pipe'],

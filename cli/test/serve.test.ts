@@ -64,6 +64,39 @@ test('exits with 2 for settings that are not valid', async () => {
   }
 })
 
+test('--quota and --rate are repeatable, and what they are not is named', async (t) => {
+  const wrong = await runJobcast([
+    'serve',
+    '--check',
+    '--quota',
+    'devises=1',
+    '--quota',
+    'jobs=-1',
+    '--rate',
+    'key',
+  ])
+  assert.equal(wrong.code, 2)
+  for (const expected of [/did you mean devices\?/, /quota jobs is "-1"/, /rate has "key"/])
+    assert.match(wrong.stderr, expected)
+  const spelledOut = await runJobcast(['serve', '--check', '--max-owner-devices', '5'])
+  assert.equal(spelledOut.code, 2)
+  assert.match(spelledOut.stderr, /There is no such setting; use --quota devices=5\./)
+  const help = await runJobcast(['serve', '--help'])
+  assert.match(help.stdout, /^ {2}webhooks +webhooks of one owner \(default 100\)$/m)
+  assert.doesNotMatch(help.stdout, /max-owner/)
+  const flags = [
+    '--quota',
+    'devices=5',
+    '--quota',
+    'jobs=0,keys=7',
+    '--rate',
+    'key=1',
+    '--data',
+    dataFolder(t),
+  ]
+  assert.equal((await runJobcast(['serve', '--check', ...flags])).code, 0)
+})
+
 test('one sentence and exit code 1 if it cannot start where it was told to', async (t) => {
   const file = join(dataFolder(t), 'file')
   writeFileSync(file, '')

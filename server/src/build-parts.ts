@@ -127,7 +127,7 @@ export function buildParts(options: PartsOptions) {
     windows: new OpenWindows({ store, now }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
     countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
-    dailyOutput: new DailyOutput(quotas['max-owner-output-bytes'], now),
+    dailyOutput: new DailyOutput(quotas['owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     failing: new FailingTasks({ store, now }),
     presence: new Presence({ store, now, elapsed }),

@@ -12,7 +12,7 @@ import type { Metrics } from './observe/metrics.ts'
 import type { DiskSpace } from './state/disk-space.ts'
 import type { ExecutionNotes } from './state/execution-notes.ts'
 import { GroupCommit } from './store/group-commit.ts'
-import { largeTrigger } from './store/sqlite/large-trigger.ts'
+import { largeTrigger } from './store/sqlite/create-executions.ts'
 
 // 20,000 executions take about 20 ms to write; larger groups would only make small calls wait longer.
 const maxGroupWeight = 20_000

@@ -5,6 +5,7 @@ export {
   loadPlace,
   readSecretsKeys,
 } from './config/config.ts'
+export { namedNumbers, numberMeant, spelledOutNames } from './config/named-numbers.ts'
 export { envName, type SettingName, settings } from './config/settings.ts'
 export { noQuotas } from './domain/access/quotas.ts'
 export { newSecretText } from './domain/access/secret-text.ts'

@@ -1,22 +1,40 @@
 // Flags of the commands that run a server, generated from the server's table of settings.
 
-import { type Config, ConfigError, envName, loadConfig, type SettingName, settings } from '@jobcast/server'
-import { Command, Option } from 'commander'
+import {
+  type Config,
+  ConfigError,
+  envName,
+  loadConfig,
+  namedNumbers,
+  numberMeant,
+  type SettingName,
+  settings,
+  spelledOutNames,
+} from '@jobcast/server'
+import { Command, InvalidArgumentError, Option } from 'commander'
 
 export function serverCommand(name: string): Command {
   const command = new Command(name).configureHelp({ helpWidth: 110 })
-  for (const [setting, { argument, help, default: fallback }] of Object.entries<Described>(settings)) {
+  for (const [setting, { kind, argument, help, default: fallback }] of Object.entries<Described>(settings)) {
     const flag = argument === undefined ? `--${setting}` : `--${setting} <${argument}>`
     const shown = fallback === undefined || fallback === false ? '' : ` (default ${fallback})`
-    command.addOption(new Option(flag, help + shown))
+    const option = new Option(flag, help + shown)
+    if (kind === 'numbers') option.argParser((text, before: string[] = []) => [...before, text])
+    command.addOption(option)
   }
+  for (const spelled of spelledOutNames) if (!(spelled in settings)) command.addOption(refusedOption(spelled))
   command.option('--config <file>', 'YAML file with settings named like the flags, for example "port: 8080"')
   command.option('--check', 'check the settings and exit without starting')
   const example = envName('max-devices')
   command.addHelpText(
     'after',
     `
-Every setting can also come from the environment (--max-devices as ${example}) or from the --config file.
+${describeNumbers('quota', 'Quotas')}
+
+${describeNumbers('rate', 'Rates')}
+
+Every setting can also come from the environment (--max-devices as ${example},
+--quota as ${envName('quota')}=devices=100000,webhooks=50) or from the --config file (quota: {devices: 100000}).
 Flags take precedence over the environment, the environment over the file.
 
   DATABASE_URL        use PostgreSQL instead of the embedded database: postgres://user:password@host:5432/database
@@ -28,7 +46,22 @@ DATABASE_URL_FILE and JOBCAST_ADMIN_KEY_FILE name files that hold them. The file
   return command
 }
 
-type Described = { argument?: string; help: string; default: unknown }
+/** A quota or rate as a flag of its own: the message names the form that there is. */
+function refusedOption(spelled: string): Option {
+  const { setting, name } = numberMeant(spelled) ?? {}
+  return new Option(`--${spelled} <number>`).hideHelp().argParser((text) => {
+    throw new InvalidArgumentError(`There is no such setting; use --${setting} ${name}=${text}.`)
+  })
+}
+
+function describeNumbers(setting: keyof typeof namedNumbers, title: string): string {
+  const lines = namedNumbers[setting].names.map(
+    ({ name, limit, what }) => `  ${name.padEnd(20)}${what} (default ${limit})`,
+  )
+  return [`${title}, for --${setting}:`, ...lines].join('\n')
+}
+
+type Described = { kind: string; argument?: string; help: string; default: unknown }
 
 /** Commander names flags in camel case; settings are named as on the command line. */
 export function configOf(options: Record<string, unknown>, env: NodeJS.ProcessEnv): Config {

@@ -4,12 +4,13 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
-import { type Quotas, quotaNames } from '../domain/access/quotas.ts'
+import type { Quotas } from '../domain/access/quotas.ts'
 import { secretId } from '../domain/access/secret-text.ts'
 import { isAddressRange } from '../domain/webhook/allowed-address.ts'
 import type { Rates } from '../limits/rate-limits.ts'
 import { parseSecretsKeys } from '../secrets/secrets-key.ts'
 import { unknownVariables } from './known-variables.ts'
+import { type NumbersSetting, numberMeant, readNumbers } from './named-numbers.ts'
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts'
 import { readOrigins } from './read-origins.ts'
 import { readSecret } from './secret-setting.ts'
@@ -135,8 +136,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
     minFreeDiskBytes: (read('min-free-disk') as number) * 1024 * 1024,
-    rates: readRates(read),
-    quotas: readQuotas(read),
+    rates: read('rate') as Rates,
+    quotas: read('quota') as Quotas,
     metrics: readMetrics(read, port),
     cancelDeadlineSeconds: read('cancel-deadline') as number,
     sessionIdleSeconds,
@@ -188,26 +189,10 @@ export function readSecretsKeys(env: NodeJS.ProcessEnv, problems: string[]): rea
 const ranges = {
   port: { low: 0, high: 65_535, words: 'a port from 0 to 65535' },
   count: { low: 1, high: Number.MAX_SAFE_INTEGER, words: 'a whole number above 0' },
-  rate: { low: 0, high: 1_000_000, words: 'a whole number from 0 to 1000000' },
-  quota: { low: 0, high: Number.MAX_SAFE_INTEGER, words: 'a whole number' },
+  amount: { low: 0, high: Number.MAX_SAFE_INTEGER, words: 'a whole number' },
 }
 
 type Read = (name: SettingName) => unknown
-
-function readRates(read: Read): Rates {
-  return {
-    address: read('address-rate') as number,
-    'sign-in': read('sign-in-rate') as number,
-    key: read('key-rate') as number,
-    owner: read('owner-rate') as number,
-    device: read('device-rate') as number,
-    session: read('session-rate') as number,
-  }
-}
-
-function readQuotas(read: Read): Quotas {
-  return Object.fromEntries(quotaNames.map((name) => [name, read(name)])) as Quotas
-}
 
 /** Who lets the system choose a port does so for all of them. */
 function readMetrics(read: Read, apiPort: number): Config['metrics'] {
@@ -228,7 +213,9 @@ function readSetting(
   problems: string[],
 ): unknown {
   const { kind, default: fallback }: Setting = settings[name]
-  const given = flags[name] ?? env[envName(name)] ?? file[name]
+  const [flag, variable, filed] = [flags[name], env[envName(name)], file[name]]
+  if (kind === 'numbers') return readNumbers(name as NumbersSetting, { flag, variable, filed }, problems)
+  const given = flag ?? variable ?? filed
   if (given === undefined || given === null || given === '') return fallback
   const text = String(given)
   switch (kind) {
@@ -282,7 +269,9 @@ function readConfigFile(path: string | undefined, problems: string[]): Record<st
     const content: unknown = parseYaml(readFileSync(path, 'utf8')) ?? {}
     if (typeof content !== 'object' || Array.isArray(content)) throw new Error('it is not a map of settings')
     for (const name of Object.keys(content as object)) {
-      if (!(name in settings)) problems.push(`${path}: "${name}" is not a setting`)
+      const meant = numberMeant(name)
+      const hint = meant ? `; use ${meant.setting}: {${meant.name}: …}` : ''
+      if (!Object.hasOwn(settings, name)) problems.push(`${path}: "${name}" is not a setting${hint}`)
     }
     return content as Record<string, unknown>
   } catch (error) {

@@ -1,5 +1,7 @@
 // A misspelled JOBCAST_ variable would silently leave the default in place, so one that nobody reads is a problem.
 
+import { numberMeant } from './named-numbers.ts'
+import { nearestTo } from './nearest.ts'
 import { envName, type SettingName, settings } from './settings.ts'
 
 const ofServer = [
@@ -31,7 +33,10 @@ const prefixesOfOthers = ['JOBCAST_PARAM_', 'JOBCAST_TEST_']
 export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (!name.startsWith('JOBCAST_') || isKnown(name) || isOfService(name, value)) return []
-    return `${name.slice(0, 100)} is not a setting; did you mean ${nearestTo(name)}?`
+    const meant = numberMeant(name.slice('JOBCAST_'.length).toLowerCase().replaceAll('_', '-'))
+    if (meant)
+      return `${name} is not a setting; use ${envName(meant.setting)}=${meant.name}=${value.slice(0, 20)}`
+    return `${name.slice(0, 100)} is not a setting; did you mean ${nearestTo(name, ofServer)}?`
   })
 }
 
@@ -49,25 +54,6 @@ function isOfService(name: string, value: string): boolean {
     /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)/.test(name) ||
     /^(?:tcp|udp|sctp):\/\//.test(value)
   )
-}
-
-function nearestTo(name: string): string {
-  const [nearest = ''] = ofServer.toSorted((one, other) => distance(name, one) - distance(name, other))
-  return nearest
-}
-
-/** Levenshtein: how many characters have to be inserted, removed or replaced. Only the first ones of a long name count. */
-function distance(name: string, other: string): number {
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [line, letter] of [...name.slice(0, 64)].entries()) {
-    const next = [line + 1]
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = (row[column - 1] ?? 0) + (letter === other[column - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
 }
 
 function withPrefix(name: string): string {

@@ -2,8 +2,8 @@
 
 export const defaultMetricsPort = 9464
 
-/** `count` is above 0; `rate` is per second; 0 switches a rate or a quota off. */
-type Kind = 'text' | 'port' | 'count' | 'rate' | 'quota' | 'switch'
+/** `count` is above 0, `amount` may be 0; `numbers` has one for each of several names (named-numbers.ts). */
+type Kind = 'text' | 'port' | 'count' | 'amount' | 'numbers' | 'switch'
 export type Setting = {
   kind: Kind
   default: string | number | boolean | undefined
@@ -63,7 +63,7 @@ export const settings = {
     help: 'maximum output stored per attempt of an execution, in bytes',
   },
   'min-free-disk': {
-    kind: 'quota',
+    kind: 'amount',
     default: 256,
     argument: 'MiB',
     help: 'free disk space below which output and progress are rejected, and below half of it triggers; at most 5 % of the disk; not with DATABASE_URL; 0: off',
@@ -98,149 +98,17 @@ export const settings = {
     argument: 'addresses',
     help: 'private or loopback addresses that webhooks may be sent to, separated by commas, for example 10.1.0.0/16,::1',
   },
-  'address-rate': {
-    kind: 'rate',
-    default: 100,
-    argument: 'per second',
-    help: 'requests without a key per address; 0: no limit',
+  quota: {
+    kind: 'numbers',
+    default: undefined,
+    argument: 'name=number',
+    help: 'how much of something there may be, for example devices=100000; repeatable; 0: no limit; the names are below',
   },
-  'sign-in-rate': {
-    kind: 'rate',
-    default: 10,
-    argument: 'per second',
-    help: 'failed sign-ins per address; 0: no limit',
-  },
-  'key-rate': {
-    kind: 'rate',
-    default: 10_000,
-    argument: 'per second',
-    help: 'requests per API key; 0: no limit',
-  },
-  'owner-rate': {
-    kind: 'rate',
-    default: 20_000,
-    argument: 'per second',
-    help: 'requests with the API keys of one owner; 0: no limit',
-  },
-  'device-rate': {
-    kind: 'rate',
-    default: 1000,
-    argument: 'per second',
-    help: 'requests or MQTT packets per device; 0: no limit',
-  },
-  'session-rate': {
-    kind: 'rate',
-    default: 5,
-    argument: 'per second',
-    help: 'sessions and tickets created per API key, and per owner and address; 0: no limit',
-  },
-  'max-execution-reports': {
-    kind: 'quota',
-    default: 1_000_000,
-    argument: 'reports',
-    help: 'reports accepted about one execution; its final state always is; 0: no limit',
-  },
-  'max-progress-bytes': {
-    kind: 'quota',
-    default: 64 * 1024 * 1024,
-    argument: 'bytes',
-    help: 'status details stored in the progress events of one execution; 0: no limit',
-  },
-  'max-output-pieces': {
-    kind: 'quota',
-    default: 100_000,
-    argument: 'number',
-    help: 'pieces of output stored per attempt of an execution; further output is dropped; 0: no limit',
-  },
-  'max-owner-output-bytes': {
-    kind: 'quota',
-    default: 100 * 1024 * 1024 * 1024,
-    argument: 'bytes',
-    help: 'output stored per day for all devices of one owner; further output is dropped; 0: no limit',
-  },
-  'max-device-executions': {
-    kind: 'quota',
-    default: 100_000,
-    argument: 'number',
-    help: 'unfinished executions of one device; 0: no limit',
-  },
-  'max-owner-executions': {
-    kind: 'quota',
-    default: 20_000_000,
-    argument: 'number',
-    help: 'unfinished executions of one owner; 0: no limit',
-  },
-  'max-owner-devices': {
-    kind: 'quota',
-    default: 2_000_000,
-    argument: 'number',
-    help: 'devices of one owner; 0: no limit',
-  },
-  'max-owner-jobs': {
-    kind: 'quota',
-    default: 100_000,
-    argument: 'number',
-    help: 'jobs of one owner; 0: no limit',
-  },
-  'max-owner-keys': {
-    kind: 'quota',
-    default: 10_000,
-    argument: 'number',
-    help: 'active API keys of one owner; 0: no limit',
-  },
-  'max-owner-enrollments': {
-    kind: 'quota',
-    default: 100_000,
-    argument: 'number',
-    help: 'open enrollments of one owner; 0: no limit',
-  },
-  'max-owner-webhooks': {
-    kind: 'quota',
-    default: 100,
-    argument: 'number',
-    help: 'webhooks of one owner; 0: no limit',
-  },
-  'max-owner-match-schedules': {
-    kind: 'quota',
-    default: 200,
-    argument: 'number',
-    help: 'schedules of one owner that run as soon as a device matches; 0: no limit',
-  },
-  'max-key-sessions': {
-    kind: 'quota',
-    default: 10_000,
-    argument: 'number',
-    help: 'sessions and tickets of one API key; 0: no limit',
-  },
-  'max-key-streams': {
-    kind: 'quota',
-    default: 1000,
-    argument: 'number',
-    help: 'event streams and followed outputs of one API key, per node; 0: no limit',
-  },
-  'max-owner-streams': {
-    kind: 'quota',
-    default: 4000,
-    argument: 'number',
-    help: 'event streams and followed outputs of one owner, per node; 0: no limit',
-  },
-  'max-key-body-bytes': {
-    kind: 'quota',
-    default: 32 * 1024 * 1024,
-    argument: 'bytes',
-    help: 'request bodies of one API key or device that are being received, per node; a single body may have any size; 0: no limit',
-  },
-  'max-owner-body-bytes': {
-    kind: 'quota',
-    default: 64 * 1024 * 1024,
-    argument: 'bytes',
-    help: 'request bodies of one owner that are being received, per node; 0: no limit',
-  },
-  'max-node-body-bytes': {
-    kind: 'quota',
-    default: 256 * 1024 * 1024,
-    argument: 'bytes',
-    help: 'request bodies of all owners that are being received, per node; those up to 16 KiB are always accepted; 0: no limit',
+  rate: {
+    kind: 'numbers',
+    default: undefined,
+    argument: 'name=number',
+    help: 'how many requests a second are served, for example key=500, for ten seconds at once; repeatable; 0: no limit; the names are below',
   },
   'trusted-proxies': {
     kind: 'text',

@@ -7,7 +7,7 @@ import { describeQuota, type QuotaName, type Quotas } from '../domain/access/quo
 /** Whose body it is; undefined: nobody has signed in. */
 export type BodyOwner = { key: string; owner: string }
 
-type BodyQuota = Extract<QuotaName, `max-${'key' | 'owner' | 'node'}-body-bytes`>
+type BodyQuota = Extract<QuotaName, 'key-body-bytes' | 'body-bytes' | 'node-body-bytes'>
 
 /** A body up to this size is not refused for what all others together hold: small calls go on. */
 const smallBytes = 16 * 1024
@@ -26,12 +26,12 @@ export class BodyBudget {
 
   /** Of all bodies. */
   get heldBytes(): number {
-    return this.#held.get('max-node-body-bytes ') ?? 0
+    return this.#held.get('node-body-bytes ') ?? 0
   }
 
   hold(of: BodyOwner | undefined): HeldBody {
-    const shares: [BodyQuota, string][] = [['max-node-body-bytes', '']]
-    if (of) shares.unshift(['max-key-body-bytes', of.key], ['max-owner-body-bytes', of.owner])
+    const shares: [BodyQuota, string][] = [['node-body-bytes', '']]
+    if (of) shares.unshift(['key-body-bytes', of.key], ['body-bytes', of.owner])
     return new HeldBody(this, shares)
   }
 
@@ -41,10 +41,10 @@ export class BodyBudget {
       const limit = this.#quotas[quota]
       const total = (this.#held.get(`${quota} ${who}`) ?? 0) + bytes
       const isOver = limit > 0 && total > limit && total > own
-      if (!isOver || (quota === 'max-node-body-bytes' && own <= smallBytes)) continue
+      if (!isOver || (quota === 'node-body-bytes' && own <= smallBytes)) continue
       this.#onRefused(quota)
       const detail = `There can be ${describeQuota(quota, limit)}.`
-      throw new ApiError(quota === 'max-node-body-bytes' ? 'J-908' : 'J-911', { detail, retryAfterSeconds })
+      throw new ApiError(quota === 'node-body-bytes' ? 'J-908' : 'J-911', { detail, retryAfterSeconds })
     }
   }
 

@@ -9,6 +9,16 @@ export type Rates = Record<LimitName, number>
 /** How many seconds' worth may come at once. */
 const burstSeconds = 10
 
+/** As long as no setting says otherwise, with what each one counts. */
+export const defaultRates = [
+  { name: 'address', limit: 100, what: 'requests without a key per address' },
+  { name: 'sign-in', limit: 10, what: 'failed sign-ins per address' },
+  { name: 'key', limit: 10_000, what: 'requests per API key' },
+  { name: 'owner', limit: 20_000, what: 'requests with the API keys of one owner' },
+  { name: 'device', limit: 1000, what: 'requests or MQTT packets per device' },
+  { name: 'session', limit: 5, what: 'sessions and tickets made per API key, and per owner and address' },
+] as const satisfies { name: LimitName; limit: number; what: string }[]
+
 export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
 
 export class RateLimits {

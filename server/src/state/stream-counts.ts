@@ -2,7 +2,7 @@
 
 import { overQuota, type Quotas } from '../domain/access/quotas.ts'
 
-type StreamQuota = 'max-key-streams' | 'max-owner-streams'
+type StreamQuota = 'key-streams' | 'streams'
 
 export class StreamCounts {
   readonly #quotas: Quotas
@@ -15,8 +15,8 @@ export class StreamCounts {
   /** Gives what is to be called once when the stream has ended. Throws ApiError where there are too many. */
   open({ keyId, ownerNo }: { keyId: string; ownerNo: number }): () => void {
     const counted: [StreamQuota, string][] = [
-      ['max-key-streams', `key ${keyId}`],
-      ['max-owner-streams', `owner ${ownerNo}`],
+      ['key-streams', `key ${keyId}`],
+      ['streams', `owner ${ownerNo}`],
     ]
     for (const [quota, who] of counted) {
       const limit = this.#quotas[quota]

@@ -136,14 +136,14 @@ test('a schedule that cannot be read because of a failure is tried ever later, n
 })
 
 test('match schedules have a quota; others do not count, and those there can be changed', async (t) => {
-  const { put } = await open(t, { ...noQuotas, 'max-owner-match-schedules': 2 })
+  const { put } = await open(t, { ...noQuotas, 'match-schedules': 2 })
   await put('jobs/restart', { document: {} })
   const body = (when: object, more = {}) => ({ jobName: 'restart', when, targets: { where: 'all' }, ...more })
   const match = { match: true }
   for (const name of ['a', 'b']) assert.equal((await put(`schedules/${name}`, body(match))).status, 201)
   const refused = await put('schedules/c', body(match))
   assert.equal(refused.status, 409)
-  assert.match(refused.text, /J-912.*max-owner-match-schedules/)
+  assert.match(refused.text, /J-912.*match-schedules/)
   assert.equal((await put('schedules/c', body({ cron: '0 3 * * *' }))).status, 201)
   assert.equal((await put('schedules/c', body(match))).status, 409)
   assert.equal((await put('schedules/a', body(match, { description: 'changed' }))).status, 200)

@@ -62,7 +62,7 @@ test('50 MB of progress reports take up the space of a few; the newest and the e
 })
 
 test('progress beyond its quota is rejected with the reason, and the final state is accepted', async (t) => {
-  const quotas = { ...noQuotas, 'max-execution-reports': 3 }
+  const quotas = { ...noQuotas, 'execution-reports': 3 }
   const { api, line, id } = await openRunning(t, { quotas })
   const progress = { status: 'IN_PROGRESS', statusDetails: { step: '1' } }
   accepted(await line.request(`${id}/update`, progress))
@@ -70,7 +70,7 @@ test('progress beyond its quota is rejected with the reason, and the final state
   assert.deepEqual([outcome, json.code], ['rejected', 'InvalidRequest'])
   assert.equal(
     json.message,
-    'Quota exceeded: at most 3 reports about one execution (max-execution-reports); report its final state.',
+    'Quota exceeded: at most 3 reports about one execution (quota execution-reports); report its final state.',
   )
   accepted(await line.request(`${id}/update`, { status: 'SUCCEEDED', statusDetails: { step: 'last' } }))
   const stored = (await api.call('GET', `/job/api/executions/${id}`)).json
@@ -78,7 +78,7 @@ test('progress beyond its quota is rejected with the reason, and the final state
 })
 
 test('output beyond what an owner may send in a day is cut, and says so', async (t) => {
-  const { api, line, id } = await openRunning(t, { quotas: { ...noQuotas, 'max-owner-output-bytes': 5 } })
+  const { api, line, id } = await openRunning(t, { quotas: { ...noQuotas, 'owner-output-bytes': 5 } })
   for (const [offset, data] of [[0, 'abc'] as const, [3, 'def'] as const]) {
     await line.request(`${id}/output`, { offset, data })
   }
@@ -87,7 +87,7 @@ test('output beyond what an owner may send in a day is cut, and says so', async 
 })
 
 test('output in single bytes ends with the last piece that is allowed, and says that it was cut', async (t) => {
-  const { api, line, id } = await openRunning(t, { quotas: { ...noQuotas, 'max-output-pieces': 2 } })
+  const { api, line, id } = await openRunning(t, { quotas: { ...noQuotas, 'output-pieces': 2 } })
   for (const [offset, data] of [...'abc'].entries()) await line.request(`${id}/output`, { offset, data })
   const { text } = await api.call('GET', `/job/api/executions/${id}/output`)
   assert.match(text, /^ab\n\[jobcast: output cut after 2 bytes\]/)

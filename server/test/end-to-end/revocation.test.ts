@@ -55,7 +55,7 @@ const ways: { name: string; makeVoid: (server: SpawnedServer) => Promise<void> }
 
 const folder = newTemporaryFolder()
 // Every device here fails to sign in again and again from one address: that is what is under test, not the limit.
-const program = startProgram(folder, { flags: ['--sign-in-rate', '0'] })
+const program = startProgram(folder, { flags: ['--rate', 'sign-in=0'] })
 after(async () => {
   await program.end('SIGKILL')
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })

@@ -44,7 +44,7 @@ const large = (api: OpenServer, key: string) => {
 }
 
 test('half-sent bodies of a key are refused beyond its budget; its others and those of others are not', async (t) => {
-  const api = await open(t, { 'max-key-body-bytes': 200 * 1024 })
+  const api = await open(t, { 'key-body-bytes': 200 * 1024 })
   const { apiKey } = await api.newKey(['TRIGGER'])
   const { key: other } = await api.newOwner('other')
   const first = sendHalf(api, apiKey, kilobytes(150))
@@ -61,7 +61,7 @@ test('half-sent bodies of a key are refused beyond its budget; its others and th
 })
 
 test('many small half-sent bodies count as they are announced', async (t) => {
-  const api = await open(t, { 'max-owner-body-bytes': 100 * 1024 })
+  const api = await open(t, { 'body-bytes': 100 * 1024 })
   const sockets: Socket[] = []
   const answers = Array.from({ length: 5 }, () => {
     const { socket, answered } = sendHalf(api, api.adminKey, '{', 'content-length: 30000')
@@ -74,7 +74,7 @@ test('many small half-sent bodies count as they are announced', async (t) => {
 })
 
 test('a device is refused in the words of its protocol, and chunked bodies count as well', async (t) => {
-  const api = await open(t, { 'max-owner-body-bytes': 100 * 1024 })
+  const api = await open(t, { 'body-bytes': 100 * 1024 })
   const { deviceId, token } = await newDevice(api, 'd1')
   const half = sendHalf(
     api,
@@ -96,7 +96,7 @@ test('a device is refused in the words of its protocol, and chunked bodies count
 })
 
 test('what was counted is gone once bodies are read, refused or given up', async (t) => {
-  const api = await open(t, { 'max-key-body-bytes': 2_000_000 })
+  const api = await open(t, { 'key-body-bytes': 2_000_000 })
   await large(api, api.adminKey)
   await api.call('POST', path, { body: { jobName: 'none', deviceIds: ['d'] } })
   await api.call('POST', path, { body: 'x'.repeat(70_000) })
@@ -113,7 +113,7 @@ test('what was counted is gone once bodies are read, refused or given up', async
 })
 
 test('the budget of all refuses large bodies only, and a single body may have any size', () => {
-  const bodies = new BodyBudget({ ...noQuotas, 'max-key-body-bytes': 1000, 'max-node-body-bytes': 100_000 })
+  const bodies = new BodyBudget({ ...noQuotas, 'key-body-bytes': 1000, 'node-body-bytes': 100_000 })
   const refusal = (code: string) => (error: unknown) => error instanceof ApiError && error.code === code
   const one = bodies.hold({ key: 'a', owner: '1' })
   one.add(90_000)

@@ -20,12 +20,12 @@ function open(t: TestContext, quotas: Partial<Quotas>) {
 }
 
 test('devices: new ones are refused, those there can be changed, and a deleted one makes room', async (t) => {
-  const api = await open(t, { 'max-owner-devices': 2 })
+  const api = await open(t, { devices: 2 })
   const put = (id: string, body: object = {}) => api.call('PUT', `/job/api/devices/${id}`, { body })
   assert.deepEqual([(await put('a')).status, (await put('b')).status], [201, 201])
   assertOver(
     await put('c'),
-    'at most 2 devices of one owner (max-owner-devices); delete devices that are no longer used',
+    'at most 2 devices of one owner (quota devices); delete devices that are no longer used',
   )
   assert.equal((await put('a', { deviceName: 'other' })).status, 200)
   const enrollment = (await api.call('POST', '/job/api/enrollments', { body: {} })).json
@@ -37,7 +37,7 @@ test('devices: new ones are refused, those there can be changed, and a deleted o
     })
   const refused = await enroll()
   assert.equal(refused.status, 409)
-  assert.match(await refused.text(), /max-owner-devices/)
+  assert.match(await refused.text(), /quota devices/)
   await api.call('DELETE', '/job/api/devices/b')
   assert.equal((await enroll()).status, 201)
   const { key } = await api.newOwner('other')
@@ -45,7 +45,7 @@ test('devices: new ones are refused, those there can be changed, and a deleted o
 })
 
 test('many at once do not get past a quota', async (t) => {
-  const api = await open(t, { 'max-owner-devices': 5, 'max-owner-keys': 4 })
+  const api = await open(t, { devices: 5, keys: 4 })
   const puts = await Promise.all(
     Array.from({ length: 20 }, (_, index) => api.call('PUT', `/job/api/devices/d${index}`, { body: {} })),
   )
@@ -59,11 +59,11 @@ test('many at once do not get past a quota', async (t) => {
 
 test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
   const api = await open(t, {
-    'max-owner-jobs': 1,
-    'max-owner-keys': 2,
-    'max-owner-enrollments': 1,
-    'max-owner-webhooks': 1,
-    'max-key-sessions': 2,
+    jobs: 1,
+    keys: 2,
+    enrollments: 1,
+    webhooks: 1,
+    'key-sessions': 2,
   })
   const receiver = await WebhookReceiver.open(t)
   const job = (name: string, description: string) =>
@@ -71,7 +71,7 @@ test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
   assert.equal((await job('one', '')).status, 201)
   assertOver(
     await job('two', ''),
-    'at most 1 jobs of one owner (max-owner-jobs); delete jobs that are no longer used',
+    'at most 1 jobs of one owner (quota jobs); delete jobs that are no longer used',
   )
   assert.equal((await job('one', 'changed')).status, 200)
 
@@ -79,7 +79,7 @@ test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
   const { keyId } = (await key()).json
   assertOver(
     await key(),
-    'at most 2 active API keys of one owner (max-owner-keys); revoke keys that are no longer used',
+    'at most 2 active API keys of one owner (quota keys); revoke keys that are no longer used',
   )
   await api.call('DELETE', `/job/api/keys/${keyId}`)
   assert.equal((await key()).status, 201)
@@ -95,7 +95,7 @@ test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
   assert.equal((await webhook('w')).status, 201)
   assertOver(
     await webhook('x'),
-    'at most 1 webhooks of one owner (max-owner-webhooks); delete webhooks that are no longer used',
+    'at most 1 webhooks of one owner (quota webhooks); delete webhooks that are no longer used',
   )
   assert.equal((await webhook('w')).status, 200)
 
@@ -104,7 +104,7 @@ test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
   assert.equal((await api.call('POST', '/job/api/session/tickets')).status, 201)
   assertOver(
     await signIn(),
-    'at most 2 sessions and tickets of one API key (max-key-sessions); sign out, or wait until some have expired',
+    'at most 2 sessions and tickets of one API key (quota key-sessions); sign out, or wait until some have expired',
   )
   const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
   await api.call('DELETE', '/job/api/session', { headers: { cookie } })
@@ -112,20 +112,20 @@ test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
 })
 
 test('unfinished executions of an owner and of a device; what was made before is answered, what is unknown refused', async (t) => {
-  const api = await open(t, { 'max-owner-executions': 4, 'max-device-executions': 2 })
+  const api = await open(t, { executions: 4, 'device-executions': 2 })
   await api.putJobAndDevices('restart', ['a', 'b', 'c'])
   const device = await newDevice(api, 'a')
   const headers = { 'idempotency-key': 'one' }
   const first = await api.trigger('restart', ['a', 'b'], { headers })
   assert.equal(first.status, 201)
   assert.equal((await api.trigger('restart', ['a'])).status, 201)
-  const ofDevice = 'at most 2 unfinished executions of one device (max-device-executions)'
+  const ofDevice = 'at most 2 unfinished executions of one device (quota device-executions)'
   const full = await api.trigger('restart', ['a'])
   assertOver(full, `${ofDevice}; wait until some have ended, or cancel them`)
   const problem = { headers: { accept: 'application/problem+json' } }
   assert.deepEqual((await api.trigger('restart', ['a'], problem)).json.deviceIds, ['a'])
   assert.equal((await api.trigger('restart', ['c'])).status, 201)
-  const ofOwner = 'at most 4 unfinished executions of one owner (max-owner-executions)'
+  const ofOwner = 'at most 4 unfinished executions of one owner (quota executions)'
   assertOver(await api.trigger('restart', ['b']), `${ofOwner}; wait until some have ended, or cancel them`)
   assert.equal((await api.trigger('restart', ['nobody'])).json.code, 'J-001')
   assert.equal((await api.trigger('nothing', ['a'])).json.code, 'J-301')
@@ -140,7 +140,7 @@ test('unfinished executions of an owner and of a device; what was made before is
 })
 
 test('streams of a key and of an owner; one that is closed makes room', async (t) => {
-  const api = await open(t, { 'max-key-streams': 2, 'max-owner-streams': 3 })
+  const api = await open(t, { 'key-streams': 2, streams: 3 })
   const other = await api.newKey(['READ'])
   const follow = async (key: string) => {
     const abort = new AbortController()
@@ -153,7 +153,7 @@ test('streams of a key and of an owner; one that is closed makes room', async (t
   await follow(api.adminKey)
   const third = await follow(api.adminKey)
   assert.equal(third.response.status, 409)
-  assert.match(await third.response.text(), /at most 2 streams of one API key \(max-key-streams\)/)
+  assert.match(await third.response.text(), /at most 2 streams of one API key \(quota key-streams\)/)
   assert.equal((await follow(other.apiKey)).response.status, 200)
   assert.match(await (await follow(other.apiKey)).response.text(), /at most 3 streams of one owner/)
   first.close()

@@ -10,7 +10,7 @@ import { assertRefused } from './assert-reply.ts'
 
 const api = await openSharedServer({
   webhookAllow: ['127.0.0.1'],
-  quotas: { ...noQuotas, 'max-owner-webhooks': 100 },
+  quotas: { ...noQuotas, webhooks: 100 },
 })
 const webhooks = '/job/api/webhooks'
 let names = 0

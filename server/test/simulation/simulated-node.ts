@@ -15,7 +15,7 @@ import { buildMetrics } from '../../src/observe/metrics.ts'
 import { SecretBox } from '../../src/state/secret-box.ts'
 import { SteadyClock } from '../../src/state/steady-clock.ts'
 import { type Catalogue, loadCatalogue } from '../../src/store/sqlite/catalogue.ts'
-import { dropDrafts } from '../../src/store/sqlite/large-run.ts'
+import { dropDrafts } from '../../src/store/sqlite/draft-writer.ts'
 import { prepareReads, prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { buildSqliteStore, type StoreParts } from '../../src/store/sqlite/sqlite-store.ts'
 import { readLastIds } from '../../src/store/sqlite/triggers.ts'
@@ -53,7 +53,8 @@ export class SimulatedNode {
   constructor({ db, time, random, conditions, withoutRechecks, post }: NodeOptions) {
     this.killed = this.#end.promise
     this.killed.catch(() => undefined)
-    const writer = new SimulatedThread((listener) => prepareWrites(db, listener), time, conditions)
+    const drafts = { hasWaiters: () => random.chance(0.5), batchSize: 2 }
+    const writer = new SimulatedThread((listener) => prepareWrites(db, listener, drafts), time, conditions)
     const reader = new SimulatedThread(() => prepareReads(db), time, conditions)
     this.#threads = [writer, reader]
     dropDrafts(db)
@@ -63,6 +64,7 @@ export class SimulatedNode {
       lastIds: readLastIds(db),
       writer: writer as unknown as StoreParts['writer'],
       reader: reader as unknown as StoreParts['reader'],
+      largeFrom: 3,
       onClosed: () => undefined,
     })
     const { now } = time

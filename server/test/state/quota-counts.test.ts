@@ -14,15 +14,15 @@ function openCounts(limit: number) {
         return stored.count
       },
     },
-    quotas: { ...noQuotas, 'max-owner-jobs': limit },
+    quotas: { ...noQuotas, jobs: limit },
     now: () => clock.ms,
     elapsed: () => clock.ms,
   })
   const create = async () => {
-    const hasRoom = await counts.reserve('max-owner-jobs', 1)
+    const hasRoom = await counts.reserve('jobs', 1)
     if (hasRoom) {
       stored.count++
-      counts.settle('max-owner-jobs', 1, 1, true)
+      counts.settle('jobs', 1, 1, true)
     }
     return hasRoom
   }
@@ -53,8 +53,8 @@ test('what was deleted makes room for the next call', async () => {
 
 test('what was reserved and not created is free again', async () => {
   const { counts, create } = openCounts(1)
-  assert.equal(await counts.reserve('max-owner-jobs', 1), true)
-  counts.settle('max-owner-jobs', 1, 1, false)
+  assert.equal(await counts.reserve('jobs', 1), true)
+  counts.settle('jobs', 1, 1, false)
   assert.equal(await create(), true)
 })
 
@@ -62,7 +62,7 @@ test('what other nodes create is seen after a minute', async () => {
   const { clock, stored, counts, create } = openCounts(5)
   await create()
   stored.count = 5
-  assert.equal(counts.used('max-owner-jobs', 1), 1)
+  assert.equal(counts.used('jobs', 1), 1)
   clock.ms += 60_001
   await create()
   assert.equal(await create(), false)
@@ -70,7 +70,7 @@ test('what other nodes create is seen after a minute', async () => {
 
 test('a quota of 0 is none', () => {
   const { counts, stored } = openCounts(0)
-  assert.equal(counts.reserve('max-owner-jobs', 1, 1_000_000), true)
+  assert.equal(counts.reserve('jobs', 1, 1_000_000), true)
   assert.equal(stored.reads, 0)
 })
 

@@ -135,16 +135,10 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.createApiKey({ ...child1, createdBy: 'key:admin', createdBySession: null })
   await store.revokeApiKey({ ...by, withDescendants: true, ownerNo: undefined, keyId: 'admin', at: 1 })
   await store.allowDeviceCertificate({ ...device, at: 1 })
-  for (const quota of [
-    'max-owner-executions',
-    'max-owner-devices',
-    'max-owner-jobs',
-    'max-owner-keys',
-    'max-owner-enrollments',
-  ] as const) {
+  for (const quota of ['executions', 'devices', 'jobs', 'keys', 'enrollments'] as const) {
     await store.countUsed({ quota, who: ownerNo, at: 1 })
   }
-  await store.countUsed({ quota: 'max-key-sessions', who: 'k', at: 1 })
+  await store.countUsed({ quota: 'key-sessions', who: 'k', at: 1 })
   await store.createExecutions([trigger(['d1'], { quota: { isOver: false, perDevice: 9 } })])
   await store.getJob({ ownerNo, jobName: 'restart' })
   await store.listJobs({ ownerNo, slice })

@@ -118,16 +118,16 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       ])
       return outcome?.kind === 'over-quota' ? outcome.quota : outcome?.kind
     }
-    const few = { 'max-execution-reports': 4, 'max-progress-bytes': 0 }
+    const few = { 'execution-reports': 4, 'progress-bytes': 0 }
     const first = await run()
     const ofFew = [await say(first, 1, few), await say(first, 2, few), await say(first, 3, few)]
-    assert.deepEqual(ofFew, ['done', 'done', 'max-execution-reports'])
+    assert.deepEqual(ofFew, ['done', 'done', 'execution-reports'])
     assert.equal((await store.getExecution({ ownerNo, jobExecutionId: first }))?.versionNumber, 4)
     assert.equal(await say(first, 4, few, 'SUCCEEDED'), 'done')
-    const small = { 'max-execution-reports': 0, 'max-progress-bytes': 250 }
+    const small = { 'execution-reports': 0, 'progress-bytes': 250 }
     const second = await run()
     const ofSmall = [await say(second, 1, small), await say(second, 2, small), await say(second, 3, small)]
-    assert.deepEqual(ofSmall, ['done', 'done', 'max-progress-bytes'])
+    assert.deepEqual(ofSmall, ['done', 'done', 'progress-bytes'])
     assert.equal(await say(second, 4, small, 'FAILED'), 'done')
   })
 

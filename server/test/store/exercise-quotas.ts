@@ -27,25 +27,25 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
       const used = (quota: CountedQuota, who: number | string = ownerNo) =>
         store.countUsed({ quota, who, at: startedAt })
       const nobody = 2 ** 30
-      assert.deepEqual([await used('max-owner-devices'), await used('max-owner-devices', nobody)], [3, 0])
+      assert.deepEqual([await used('devices'), await used('devices', nobody)], [3, 0])
       await store.deleteDevice({ ownerNo, deviceId: 'd3', moment: momentAt(startedAt), actor: 'key k1' })
-      assert.equal(await used('max-owner-devices'), 2)
+      assert.equal(await used('devices'), 2)
       await store.putDevices([devicePut(ownerNo, 'd3')])
-      assert.equal(await used('max-owner-devices'), 3)
+      assert.equal(await used('devices'), 3)
 
       await store.putJob({ ownerNo, jobName: 'other', content: emptyContent, at: startedAt })
-      assert.equal(await used('max-owner-jobs'), 2)
+      assert.equal(await used('jobs'), 2)
       await store.deleteJob({ ownerNo, jobName: 'other', at: startedAt })
-      assert.equal(await used('max-owner-jobs'), 1)
+      assert.equal(await used('jobs'), 1)
 
-      assert.equal(await used('max-owner-executions'), 0)
+      assert.equal(await used('executions'), 0)
       const { firstExecutionId } = await createOne(store, trigger(['d1', 'd2']))
       await createOne(store, trigger(['d1']))
-      assert.equal(await used('max-owner-executions'), 3)
+      assert.equal(await used('executions'), 3)
       await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'start'))
-      assert.equal(await used('max-owner-executions'), 3)
+      assert.equal(await used('executions'), 3)
       await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'succeed'))
-      assert.equal(await used('max-owner-executions'), 2)
+      assert.equal(await used('executions'), 2)
 
       const key = {
         ...unknownMaker,
@@ -67,14 +67,14 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
         keyId: keyId('revoked'),
         at: startedAt,
       })
-      assert.equal(await used('max-owner-keys'), 2)
+      assert.equal(await used('keys'), 2)
 
       for (const [index, expiresAt] of [startedAt + 1, startedAt + 1, startedAt].entries()) {
         const enrollmentId = `${ownerNo}e${index}`
         await store.createEnrollment({ ...newEnrollment(ownerNo), enrollmentId, expiresAt })
       }
       await store.revokeEnrollment({ ...by, ownerNo, enrollmentId: `${ownerNo}e0`, at: startedAt })
-      assert.equal(await used('max-owner-enrollments'), 1)
+      assert.equal(await used('enrollments'), 1)
 
       for (const [index, expiresAt] of [startedAt + 1, startedAt].entries()) {
         const sessionId = `${ownerNo}s${index}`
@@ -84,7 +84,7 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
         await store.createSession({ ...from, ...times, sessionId, kind: 'session', secretHash })
       }
       assert.deepEqual(
-        [await used('max-key-sessions', keyId('open')), await used('max-key-sessions', keyId('later'))],
+        [await used('key-sessions', keyId('open')), await used('key-sessions', keyId('later'))],
         [1, 0],
       )
     },

@@ -8,13 +8,14 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
 import { StartRefused } from '../../src/store/migrate.ts'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
-import { dropDrafts } from '../../src/store/sqlite/large-run.ts'
+import { dropDrafts } from '../../src/store/sqlite/draft-writer.ts'
 import { migrateFolder } from '../../src/store/sqlite/migrate-folder.ts'
 import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
-import { createOne, emptyContent, readQueue, seedOwner } from './store-under-test.ts'
+import { createOne, emptyContent, readQueue, seedOwner, startedAt } from './store-under-test.ts'
 
 function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0]
@@ -209,6 +210,7 @@ test('a job in a run stays the version it was triggered with', async (t) => {
 
 test('what a crash has left of large runs keeps nobody from starting on a full disk', async (t) => {
   const { folder, store } = await openStore(t)
+  const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
   await store.close()
   const db = openDatabase(join(folder, 'jobcast.db'))
   // So many that what is written instead of them does not fit into the pages that there are.
@@ -222,8 +224,20 @@ test('what a crash has left of large runs keeps nobody from starting on a full d
   assert.equal(left(), 5000)
   // There is room again while it runs.
   db.exec('PRAGMA max_page_count = 1000000')
-  const writes = prepareWrites(db)
-  await writes.beginDraft({ runId: 5001, ownerNo: 1, firstExecutionId: 10_001, total: 1, createdAt: 1 })
+  const writes = prepareWrites(db, undefined, { hasWaiters: () => true, batchSize: 1 })
+  const clocks = { expireAt: null, deadlineAt: null, clock: steadyInstant(1) }
+  const run = {
+    runId: 5001,
+    ownerNo,
+    jobNo: 1,
+    jobVersion: 1,
+    launchedAt: startedAt,
+    keyId: 'k',
+    retryOf: null,
+  }
+  const rest = { firstExecutionId: 10_001, total: 2, idempotency: null, actor: 'key k' }
+  const progress = await writes.writeRun({ ...run, ...clocks, ...rest, deviceNos: Int32Array.of(1, 2) })
+  assert.equal(progress.kind, 'unfinished')
   while (await writes.eraseLeftovers(undefined));
   assert.equal(left(), 1)
   db.close()

@@ -1,4 +1,4 @@
-// Small triggers go between the bites of a large one.
+// Others are served between the batches of a large trigger.
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -8,10 +8,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { MessageChannel } from 'node:worker_threads'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import { serveQuestions } from '../../src/store/sqlite/database-thread.ts'
-import type { CheckedTrigger } from '../../src/store/sqlite/trigger-message.ts'
+import { openDatabase } from '../../src/store/sqlite/database.ts'
+import { serveQuestions, type WriterThread } from '../../src/store/sqlite/database-thread.ts'
+import type { LargeRun } from '../../src/store/sqlite/draft-writer.ts'
+import { writeLargeRun } from '../../src/store/sqlite/large-run.ts'
+import { prepareWrites } from '../../src/store/sqlite/operations.ts'
 import { packTriggers } from '../../src/store/sqlite/trigger-message.ts'
-import type { Answered } from './die-between-bites.ts'
+import type { Answered } from './die-between-batches.ts'
 import { openSqlite } from './sqlite-under-test.ts'
 import {
   allExecutions,
@@ -29,33 +32,50 @@ import {
 
 const deviceIds = Array.from({ length: 8000 }, (_, n) => `d${String(n).padStart(5, '0')}`)
 
-/** Asks a writer in this thread all of it before it has begun: the order of the answers is that of the commits. */
+/**
+ * Asks a writer in this thread all of it before it has begun: the order of the answers is that of the commits. What is
+ * unfinished it is asked for again, and what has failed is dropped, as by writeLargeRun.
+ */
 async function askWriter(folder: string, questions: [name: string, input: unknown][]) {
   const { port1, port2 } = new MessageChannel()
   serveQuestions(port2, { role: 'writer', path: join(folder, 'jobcast.db') })
   const answers: { of: number; value: unknown }[] = []
+  let unfinished = 0
+  const dropped = questions.length
   port1.on('message', (answer: [number, unknown] | { id: number }) => {
     const [of, value] = Array.isArray(answer) ? answer : [answer.id, 'failed']
+    if (of === dropped) return
+    const { runId } = (questions[of]?.[1] ?? {}) as { runId?: number }
+    if (isUnfinished(value)) {
+      unfinished++
+      port1.postMessage([of, 'continueRun', { runId }])
+      return
+    }
     answers.push({ of, value })
+    if (value === 'failed') port1.postMessage([dropped, 'dropDraft', { runId }])
+    if (answers.length === questions.length) port1.postMessage('close')
   })
   for (const [index, [name, input]] of questions.entries()) port1.postMessage([index, name, input])
-  port1.postMessage('close')
   await once(port1, 'close')
-  return answers
+  return { answers, unfinished }
 }
 
-function checked(ownerNo: number, runId: number, firstExecutionId: number, total: number): CheckedTrigger {
+const isUnfinished = (value: unknown) => (value as { kind?: string } | undefined)?.kind === 'unfinished'
+
+function checked(ownerNo: number, runId: number, firstExecutionId: number, total: number): LargeRun {
   const deviceNos = Int32Array.from({ length: total }, (_, index) => index + 1)
   const clocks = { expireAt: null, deadlineAt: null }
   const run = { jobNo: 1, jobVersion: 1, launchedAt: startedAt, keyId: 'k1', retryOf: null, ...clocks }
-  return { ...run, runId, ownerNo, firstExecutionId, total, deviceNos, idempotency: null }
+  const { clock } = momentAt(startedAt)
+  const ids = { runId, ownerNo, firstExecutionId, total, deviceNos }
+  return { ...run, ...ids, idempotency: null, clock, actor: 'key k1' }
 }
 
 const key = (fill: number) => ({
   ...{ key: 'k', requestHash: new Uint8Array(32).fill(fill), ...keyTimes(startedAt) },
 })
 
-const usual = (trigger: CheckedTrigger) => ['recordUsual', packTriggers([trigger])] as [string, unknown]
+const usual = (trigger: LargeRun) => ['recordUsual', packTriggers([trigger])] as [string, unknown]
 
 function readFile<T>(folder: string, sql: string): T[] {
   const db = new DatabaseSync(join(folder, 'jobcast.db'))
@@ -64,23 +84,24 @@ function readFile<T>(folder: string, sql: string): T[] {
   return rows
 }
 
-test('small triggers are committed before large ones that were sent before, and all of each is there', async (t) => {
+test('what waits is written between the batches of large ones, and all of each is there', async (t) => {
   const { folder, store, reopen } = openSqlite(t)
   const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
   await store.close()
-  const answers = await askWriter(folder, [
-    ['recordLarge', checked(ownerNo, 1, 1, 8000)],
-    ['recordLarge', checked(ownerNo, 2, 8001, 8000)],
+  const { answers, unfinished } = await askWriter(folder, [
+    ['writeRun', checked(ownerNo, 1, 1, 8000)],
+    ['writeRun', checked(ownerNo, 2, 8001, 8000)],
     usual(checked(ownerNo, 4, 16_002, 1)),
     ['recordTriggers', [{ ...checked(ownerNo, 5, 16_003, 1), idempotency: key(1) }]],
     ['probeWrite', undefined],
-    // Nothing passes by what is no trigger.
     usual(checked(ownerNo, 3, 16_001, 1)),
   ])
   assert.deepEqual(
     answers.map(({ of }) => of),
-    [2, 3, 0, 1, 4, 5],
+    [2, 3, 4, 5, 0, 1],
   )
+  // Large ones do not wait for each other.
+  assert.equal(unfinished, 2)
   assert.deepEqual(readFile(folder, 'SELECT * FROM run_draft'), [])
   const events = readFile<{ id: number }>(
     folder,
@@ -88,7 +109,7 @@ test('small triggers are committed before large ones that were sent before, and 
   )
   assert.deepEqual(
     events.map(({ id }) => id),
-    [4, 5, 1, 2, 3],
+    [4, 5, 3, 1, 2],
   )
   const opened = await reopen()
   await assertRunsAddUp(opened, ownerNo)
@@ -97,7 +118,7 @@ test('small triggers are committed before large ones that were sent before, and 
   assert.equal((await createOne(opened, trigger(['d00000']))).firstExecutionId, 16_004)
 })
 
-test('a large trigger that fails after small ones have overtaken it leaves nothing but them', async (t) => {
+test('a large trigger that fails after others were written leaves nothing but them', async (t) => {
   const { folder, store, reopen } = openSqlite(t)
   const { ownerNo } = await seedOwner(store, { devices: deviceIds })
   await store.close()
@@ -105,8 +126,8 @@ test('a large trigger that fails after small ones have overtaken it leaves nothi
   db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON run WHEN NEW.run_id = 1
     BEGIN SELECT RAISE(ABORT, 'refused'); END`)
   db.close()
-  const answers = await askWriter(folder, [
-    ['recordLarge', checked(ownerNo, 1, 1, 8000)],
+  const { answers } = await askWriter(folder, [
+    ['writeRun', checked(ownerNo, 1, 1, 8000)],
     usual(checked(ownerNo, 2, 8001, 1)),
   ])
   assert.deepEqual(answers, [
@@ -128,21 +149,21 @@ async function assertErased(store: Store, folder: string, ownerNo: number, runs:
   assert.equal(stored?.count, seen.length)
 }
 
-test('of two with one idempotency key, the small one that overtakes has it, and nothing is left of the other', async (t) => {
+test('of two with one idempotency key, the small one that is written first has it, and nothing is left of the other', async (t) => {
   const { folder, store, reopen } = openSqlite(t)
   const { ownerNo } = await seedOwner(store, { devices: deviceIds })
   await store.close()
-  const answers = await askWriter(folder, [
-    ['recordLarge', { ...checked(ownerNo, 1, 1, 8000), idempotency: key(1) }],
+  const { answers } = await askWriter(folder, [
+    ['writeRun', { ...checked(ownerNo, 1, 1, 8000), idempotency: key(1) }],
     ['recordTriggers', [{ ...checked(ownerNo, 2, 8001, 1), idempotency: key(2) }]],
-    ['recordLarge', { ...checked(ownerNo, 3, 8002, 8000), idempotency: key(2) }],
+    ['writeRun', { ...checked(ownerNo, 3, 8002, 8000), idempotency: key(2) }],
   ])
   assert.deepEqual(
     answers.map(({ of, value }) => [of, value]),
     [
       [1, [{ kind: 'created' }]],
-      [0, { kind: 'idempotency-key-reused' }],
       [2, { kind: 'made-before', runId: 2 }],
+      [0, { kind: 'idempotency-key-reused' }],
     ],
   )
   assert.deepEqual(readFile(folder, 'SELECT * FROM run_draft'), [])
@@ -188,7 +209,49 @@ const endOf = (ownerNo: number, jobExecutionId: number) => ({
   ...{ ownerNo, jobExecutionId, event: 'cancel' as const, moment: momentAt(startedAt), actor: 'key k1' },
 })
 
-test('killed between two bites, all that was answered is there, and nothing of the large one', async (t) => {
+test('a device that is deleted and put again while a large trigger is written has nothing of it', async (t) => {
+  const { store } = openSqlite(t)
+  const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
+  const device = { ownerNo, deviceId: 'd07999' }
+  let isBetween = false
+  for (let round = 0; round < 50 && !isBetween; round++) {
+    let isMade = false
+    const making = store.createExecutions([trigger(deviceIds)]).finally(() => {
+      isMade = true
+    })
+    // Its devices are looked up in slices before it is sent.
+    for (let turns = 0; turns < 6; turns++) await new Promise((resolve) => setImmediate(resolve))
+    await store.deleteDevice({ ...device, moment: momentAt(startedAt), actor: 'key k1' })
+    const isDeletedFirst = !isMade
+    await store.putDevices([devicePut(ownerNo, device.deviceId)])
+    const [outcome] = await making
+    if (outcome?.kind === 'unknown-device') continue
+    isBetween = isDeletedFirst
+    const run = await store.getRun({ ownerNo, runId: runOf(outcome).runId })
+    assert.deepEqual([run?.counts.PENDING, run?.counts.CANCELED], [deviceIds.length - 1, 1])
+    assert.equal((await readQueue(store, device)).total, 0)
+  }
+  assert.ok(isBetween, 'never deleted while it was written')
+  await assertRunsAddUp(store, ownerNo)
+})
+
+test('a large trigger whose window is deleted between two batches is refused, and nothing is left of it', async (t) => {
+  const { folder, store, reopen } = openSqlite(t)
+  const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+  await store.close()
+  const db = openDatabase(join(folder, 'jobcast.db'))
+  const writes = prepareWrites(db, undefined, { hasWaiters: () => true, batchSize: 1 })
+  const call = (name: keyof typeof writes, input: never) => writes[name](input)
+  const refusals = [undefined, { kind: 'unknown-window' as const }]
+  const run = checked(ownerNo, 1, 1, 3)
+  const outcome = await writeLargeRun({ call } as unknown as WriterThread, run, () => refusals.shift())
+  assert.deepEqual(outcome, { kind: 'unknown-window' })
+  assert.equal(db.prepare('SELECT count(*) AS count FROM execution').get()?.count, 2)
+  db.close()
+  await assertErased(await reopen(), folder, ownerNo, 0)
+})
+
+test('killed between two batches, all that was answered is there, and nothing of the large one', async (t) => {
   const { folder, store, reopen } = openSqlite(t)
   const { ownerNo, trigger } = await seedOwner(store, { devices: deviceIds })
   await store.close()
@@ -199,7 +262,7 @@ test('killed between two bites, all that was answered is there, and nothing of t
     answered.push(...(await runUntilKilled(folder, triggers)))
     drafts = readFile(folder, 'SELECT * FROM run_draft').length
   }
-  assert.ok(drafts > 0, 'never killed between two bites')
+  assert.ok(drafts > 0, 'never killed between two batches')
   const opened = await reopen()
   for (const { runId, total } of answered) {
     assert.equal((await opened.getRun({ ownerNo, runId }))?.counts.PENDING, total)
@@ -220,7 +283,7 @@ test('killed between two bites, all that was answered is there, and nothing of t
 })
 
 async function runUntilKilled(folder: string, triggers: string): Promise<Answered[]> {
-  const program = new URL('die-between-bites.ts', import.meta.url)
+  const program = new URL('die-between-batches.ts', import.meta.url)
   const child = fork(program, [folder, triggers], { silent: true })
   let told = ''
   child.stdout?.on('data', (text) => {

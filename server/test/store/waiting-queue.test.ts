@@ -10,19 +10,38 @@ const nothing = { isEmpty: true, has: () => false }
 const odd = { isEmpty: false, has: (id: number) => id % 2 === 1 }
 
 const step = fc.record({
-  does: fc.constantFrom('announce', 'announce', 'write', 'write', 'fail', 'end', 'delay'),
+  does: fc.constantFrom(
+    'announce',
+    'announce',
+    'write',
+    'write',
+    'fail',
+    'reserve',
+    'insert',
+    'end',
+    'delay',
+  ),
   /** Which of those that it may be done to. */
   which: fc.nat(20),
 })
 
 /** What the queue should say: each id with what is known of it. */
 class Model {
-  readonly known = new Map<number, 'unwritten' | 'written' | 'delayed'>()
+  readonly known = new Map<number, 'unwritten' | 'written' | 'delayed' | 'reserved'>()
   #lastId = 0
 
   announce(): number {
     this.known.set(++this.#lastId, 'unwritten')
     return this.#lastId
+  }
+
+  /** Of a large run, which is not in the queue before it is on disk. */
+  reserve(): void {
+    this.known.set(++this.#lastId, 'reserved')
+  }
+
+  get written(): number[] {
+    return this.ids((state) => state === 'written' || state === 'delayed')
   }
 
   pick(which: number, ...states: string[]): number | undefined {
@@ -38,6 +57,17 @@ class Model {
 function take(model: Model, queue: WaitingQueue, { does, which }: { does: string; which: number }): void {
   if (does === 'announce') {
     queue.announce(model.announce())
+    return
+  }
+  if (does === 'reserve') {
+    model.reserve()
+    return
+  }
+  if (does === 'insert') {
+    const reserved = model.pick(which, 'reserved')
+    if (reserved === undefined) return
+    queue.insert(reserved)
+    model.known.set(reserved, 'written')
     return
   }
   const isOfUnwritten = does === 'write' || does === 'fail'
@@ -61,12 +91,15 @@ test('what a device sees is what is on disk, though a younger run was written be
     const [model, queue] = [new Model(), new WaitingQueue()]
     for (const each of steps) {
       const mark = queue.mark
-      const seen = model.ids((state) => state !== 'unwritten').join()
+      const seen = model.written.join()
       take(model, queue, each)
-      const written = model.ids((state) => state !== 'unwritten')
+      const { written } = model
       const offered = model.ids((state) => state === 'written')
       const isUnwritten = queue.unwritten()
-      assert.deepEqual(queue.all, [...model.known.keys()])
+      assert.deepEqual(
+        queue.all,
+        model.ids((state) => state !== 'reserved'),
+      )
       assert.equal(queue.offered(nothing), offered.length)
       assert.equal(queue.offered(odd), offered.filter((id) => id % 2 === 0).length)
       assert.equal(queue.newest, written.at(-1))

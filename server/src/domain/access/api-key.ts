@@ -44,7 +44,7 @@ export async function createApiKey(
     createdAt: deps.now(),
     ...makerOf(caller),
   }
-  const key = await withinQuota(deps, 'max-owner-keys', ownerNo, () => deps.store.createApiKey(stored), {
+  const key = await withinQuota(deps, 'keys', ownerNo, () => deps.store.createApiKey(stored), {
     isCreated: (created) => created !== undefined,
   })
   if (key === undefined) throw new ApiError('J-802')

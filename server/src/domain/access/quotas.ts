@@ -3,45 +3,55 @@
 
 import { ApiError } from '@jobcast/contract'
 
-/** By the name of its setting: what is counted, and what to do when the quota is reached. */
+/** By the name that settings and messages have for it: its default, what is counted, and what to do when it is reached. */
 const quotas = {
-  'max-execution-reports': ['reports about one execution', 'report its final state'],
-  'max-progress-bytes': ['bytes of progress events of one execution', 'report its final state'],
-  'max-output-pieces': ['pieces of output of one attempt', 'send larger pieces'],
-  'max-owner-output-bytes': [
-    'bytes of output of one owner a day',
-    'send less output, or wait until the next day (UTC)',
-  ],
-  'max-device-executions': [
-    'unfinished executions of one device',
-    'wait until some have ended, or cancel them',
-  ],
-  'max-owner-executions': [
+  devices: [2_000_000, 'devices of one owner', 'delete devices that are no longer used'],
+  executions: [
+    20_000_000,
     'unfinished executions of one owner',
     'wait until some have ended, or cancel them',
   ],
-  'max-owner-devices': ['devices of one owner', 'delete devices that are no longer used'],
-  'max-owner-jobs': ['jobs of one owner', 'delete jobs that are no longer used'],
-  'max-owner-keys': ['active API keys of one owner', 'revoke keys that are no longer used'],
-  'max-owner-enrollments': ['open enrollments of one owner', 'revoke enrollments that are no longer used'],
-  'max-owner-webhooks': ['webhooks of one owner', 'delete webhooks that are no longer used'],
-  'max-owner-match-schedules': [
+  'device-executions': [
+    100_000,
+    'unfinished executions of one device',
+    'wait until some have ended, or cancel them',
+  ],
+  jobs: [100_000, 'jobs of one owner', 'delete jobs that are no longer used'],
+  keys: [10_000, 'active API keys of one owner', 'revoke keys that are no longer used'],
+  enrollments: [100_000, 'open enrollments of one owner', 'revoke enrollments that are no longer used'],
+  webhooks: [100, 'webhooks of one owner', 'delete webhooks that are no longer used'],
+  'match-schedules': [
+    200,
     'schedules of one owner that run as soon as a device matches',
     'delete schedules that are no longer used, or combine them',
   ],
-  'max-key-sessions': ['sessions and tickets of one API key', 'sign out, or wait until some have expired'],
-  'max-key-body-bytes': [
+  'key-sessions': [
+    10_000,
+    'sessions and tickets of one API key',
+    'sign out, or wait until some have expired',
+  ],
+  'key-streams': [1000, 'streams of one API key', 'close streams that are no longer read'],
+  streams: [4000, 'streams of one owner', 'close streams that are no longer read'],
+  'key-body-bytes': [
+    32 * 1024 * 1024,
     'bytes of unfinished request bodies of one API key or device',
     'send fewer large requests at once',
   ],
-  'max-owner-body-bytes': [
+  'body-bytes': [
+    64 * 1024 * 1024,
     'bytes of unfinished request bodies of one owner',
     'send fewer large requests at once',
   ],
-  'max-node-body-bytes': ['bytes of unfinished request bodies', 'repeat the request later'],
-  'max-key-streams': ['streams of one API key', 'close streams that are no longer read'],
-  'max-owner-streams': ['streams of one owner', 'close streams that are no longer read'],
-} as const satisfies Record<string, readonly [what: string, remedy: string]>
+  'node-body-bytes': [256 * 1024 * 1024, 'bytes of unfinished request bodies', 'repeat the request later'],
+  'execution-reports': [1_000_000, 'reports about one execution', 'report its final state'],
+  'progress-bytes': [64 * 1024 * 1024, 'bytes of progress events of one execution', 'report its final state'],
+  'output-pieces': [100_000, 'pieces of output of one attempt', 'send larger pieces'],
+  'owner-output-bytes': [
+    100 * 1024 * 1024 * 1024,
+    'bytes of output of one owner a day',
+    'send less output, or wait until the next day (UTC)',
+  ],
+} as const satisfies Record<string, readonly [limit: number, what: string, remedy: string]>
 
 export type QuotaName = keyof typeof quotas
 export type Quotas = Readonly<Record<QuotaName, number>>
@@ -50,10 +60,16 @@ export const quotaNames = Object.keys(quotas) as QuotaName[]
 
 export const noQuotas = Object.fromEntries(quotaNames.map((name) => [name, 0])) as Quotas
 
+/** As long as no setting says otherwise, with what each one counts. */
+export const defaultQuotas = quotaNames.map((name) => {
+  const [limit, what] = quotas[name]
+  return { name, limit, what }
+})
+
 /** One sentence: the quota, its value and what to do. */
 export function describeQuota(name: QuotaName, limit: number): string {
-  const [what, remedy] = quotas[name]
-  return `at most ${limit} ${what} (${name}); ${remedy}`
+  const [, what, remedy] = quotas[name]
+  return `at most ${limit} ${what} (quota ${name}); ${remedy}`
 }
 
 export function overQuota(name: QuotaName, limit: number, deviceIds?: readonly string[]): ApiError {

@@ -186,7 +186,7 @@ function newSession(
 }
 
 async function createSession(deps: SessionDeps, session: StoredSession): Promise<StoredSession> {
-  await withinQuota(deps, 'max-key-sessions', session.keyId, () => deps.store.createSession(session))
+  await withinQuota(deps, 'key-sessions', session.keyId, () => deps.store.createSession(session))
   return session
 }
 

@@ -54,16 +54,10 @@ export async function putDevice(
     at: deps.now(),
     ...ifMatch,
   }
-  const { value, ...put } = await withinQuota(
-    deps,
-    'max-owner-devices',
-    ownerNo,
-    () => deps.recordDevice(wanted),
-    {
-      isCreated: (result) => result.created,
-      mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
-    },
-  )
+  const { value, ...put } = await withinQuota(deps, 'devices', ownerNo, () => deps.recordDevice(wanted), {
+    isCreated: (result) => result.created,
+    mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
+  })
   if (put.isRefused) throw new ApiError('J-312')
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }

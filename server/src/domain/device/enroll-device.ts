@@ -59,9 +59,9 @@ export async function enrollDevice(
     claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
   }
   const isThere = async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined
-  const isNew = deps.quotas['max-owner-devices'] > 0 && !(await isThere())
+  const isNew = deps.quotas.devices > 0 && !(await isThere())
   const outcome = isNew
-    ? await withinQuota(deps, 'max-owner-devices', ownerNo, () => deps.store.enrollDevice(enrolling), {
+    ? await withinQuota(deps, 'devices', ownerNo, () => deps.store.enrollDevice(enrolling), {
         isCreated: ({ kind }) => kind === 'enrolled',
       })
     : await deps.store.enrollDevice(enrolling)

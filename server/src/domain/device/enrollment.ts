@@ -38,7 +38,7 @@ export async function createEnrollment(
     createdAt,
     ...makerOf(caller),
   }
-  const enrollment = await withinQuota(deps, 'max-owner-enrollments', caller.ownerNo, () =>
+  const enrollment = await withinQuota(deps, 'enrollments', caller.ownerNo, () =>
     deps.store.createEnrollment(stored),
   )
   tellAccess(deps, 'enrollment.created', caller, { enrollmentId: id })

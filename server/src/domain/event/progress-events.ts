@@ -7,7 +7,7 @@ import { laterBy, type SteadyInstant } from '../common/instants.ts'
 
 const intervalMs = 1000
 
-export type ReportQuotas = Pick<Quotas, 'max-execution-reports' | 'max-progress-bytes'>
+export type ReportQuotas = Pick<Quotas, 'execution-reports' | 'progress-bytes'>
 
 const ofReports = new WeakMap<Quotas, ReportQuotas>()
 
@@ -15,7 +15,7 @@ const ofReports = new WeakMap<Quotas, ReportQuotas>()
 export function reportQuotasOf(quotas: Quotas): ReportQuotas {
   let picked = ofReports.get(quotas)
   if (picked === undefined) {
-    const names = ['max-execution-reports', 'max-progress-bytes'] as const
+    const names = ['execution-reports', 'progress-bytes'] as const
     picked = { [names[0]]: quotas[names[0]], [names[1]]: quotas[names[1]] }
     ofReports.set(quotas, picked)
   }
@@ -38,9 +38,9 @@ export function exceededQuota(
   statusDetails: Record<string, string> | undefined,
   quotas: ReportQuotas,
 ): keyof ReportQuotas | undefined {
-  const { 'max-execution-reports': maxReports, 'max-progress-bytes': maxBytes } = quotas
-  if (maxReports > 0 && versionNumber >= maxReports) return 'max-execution-reports'
+  const { 'execution-reports': maxReports, 'progress-bytes': maxBytes } = quotas
+  if (maxReports > 0 && versionNumber >= maxReports) return 'execution-reports'
   if (maxBytes === 0 || statusDetails === undefined) return undefined
   const bytes = Buffer.byteLength(JSON.stringify(statusDetails))
-  return progressBytes + bytes > maxBytes ? 'max-progress-bytes' : undefined
+  return progressBytes + bytes > maxBytes ? 'progress-bytes' : undefined
 }

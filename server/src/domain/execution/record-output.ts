@@ -33,7 +33,7 @@ export async function recordOutput(
     offset,
     data,
     maxBytes: deps.dailyOutput.take(device.ownerNo, data.length) ? deps.maxOutputBytes : 0,
-    maxPieces: deps.quotas['max-output-pieces'],
+    maxPieces: deps.quotas['output-pieces'],
   })
   switch (outcome.kind) {
     case 'output-kept':

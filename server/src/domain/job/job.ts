@@ -65,7 +65,7 @@ export async function storeJob(
   const { ownerNo } = caller
   if (content.window) await requireWindow(deps, caller, content.window)
   const put = { ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch }
-  const result = await withinQuota(deps, 'max-owner-jobs', ownerNo, () => deps.store.putJob(put), {
+  const result = await withinQuota(deps, 'jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })

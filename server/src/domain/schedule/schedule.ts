@@ -43,7 +43,7 @@ import { nextOccurrence, timesAfter } from './schedule-times.ts'
 export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas; ownerTurns: OwnerTurns }
 
 const maxSchedules = 1000
-const matchQuota = 'max-owner-match-schedules'
+const matchQuota = 'match-schedules'
 const defaultCatchUpSeconds = 3600
 /** How often somebody else may change it between our look and our change. */
 const mostTries = 20

@@ -95,15 +95,14 @@ async function recordPlanned(
 async function record(deps: LargeRunDeps, trigger: LargeTrigger): Promise<TriggerOutcome> {
   const { quotaCounts } = deps
   const { ownerNo, deviceNos } = trigger
-  if (!(await quotaCounts.reserve('max-owner-executions', ownerNo, deviceNos.length)))
-    return { kind: 'over-quota' }
+  if (!(await quotaCounts.reserve('executions', ownerNo, deviceNos.length))) return { kind: 'over-quota' }
   let created = false
   try {
     const outcome = await deps.store.createLargeRun({ ...trigger, ...quotaOf(deps, ownerNo, false) })
     created = outcome.kind === 'created'
     return outcome
   } finally {
-    quotaCounts.settle('max-owner-executions', ownerNo, deviceNos.length, created)
+    quotaCounts.settle('executions', ownerNo, deviceNos.length, created)
   }
 }
 

@@ -146,11 +146,11 @@ async function record(deps: TriggerDeps, trigger: Trigger, given?: GivenValues):
   const { quotaCounts } = deps
   const { ownerNo, deviceIds } = trigger
   let count = deviceIds.length
-  const hasRoom = quotaCounts.reserve('max-owner-executions', ownerNo, count)
+  const hasRoom = quotaCounts.reserve('executions', ownerNo, count)
   let isOver = hasRoom !== true && !(await hasRoom)
   if (isOver && distinct(deviceIds).length < count) {
     count = distinct(deviceIds).length
-    isOver = !(await quotaCounts.reserve('max-owner-executions', ownerNo, count))
+    isOver = !(await quotaCounts.reserve('executions', ownerNo, count))
   }
   let created = false
   try {
@@ -158,7 +158,7 @@ async function record(deps: TriggerDeps, trigger: Trigger, given?: GivenValues):
     created = outcome.kind === 'created'
     return outcome
   } finally {
-    if (!isOver) quotaCounts.settle('max-owner-executions', ownerNo, count, created)
+    if (!isOver) quotaCounts.settle('executions', ownerNo, count, created)
   }
 }
 
@@ -215,10 +215,9 @@ export function quotaOf(
   ownerNo: number,
   isOver: boolean,
 ): { quota?: TriggerQuota } {
-  const perDevice = quotas['max-device-executions']
-  const isCounted = quotas['max-owner-executions'] > 0
-  const mayBeOver =
-    perDevice > 0 && (!isCounted || quotaCounts.used('max-owner-executions', ownerNo) > perDevice)
+  const perDevice = quotas['device-executions']
+  const isCounted = quotas.executions > 0
+  const mayBeOver = perDevice > 0 && (!isCounted || quotaCounts.used('executions', ownerNo) > perDevice)
   return isOver || mayBeOver ? { quota: { isOver, perDevice: mayBeOver ? perDevice : 0 } } : {}
 }
 
@@ -247,9 +246,9 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
     case 'needs-values':
       throw new ApiError('J-502', { detail: 'The job is being changed.', retryAfterSeconds: 1 })
     case 'over-quota':
-      throw overQuota('max-owner-executions', quotas['max-owner-executions'])
+      throw overQuota('executions', quotas.executions)
     case 'device-over-quota':
-      throw overQuota('max-device-executions', quotas['max-device-executions'], outcome.deviceIds)
+      throw overQuota('device-executions', quotas['device-executions'], outcome.deviceIds)
   }
 }
 

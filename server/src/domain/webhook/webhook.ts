@@ -54,7 +54,7 @@ export async function putWebhook(
   refuseBadUrl(content.url, deps.isAllowedAddress)
   if (content.secret !== undefined) refuseBadSecret(content.secret)
   const at = deps.now()
-  const maxWebhooks = deps.quotas['max-owner-webhooks']
+  const maxWebhooks = deps.quotas.webhooks
   const put = await deps.store.putWebhook({
     ownerNo,
     webhookName,
@@ -73,7 +73,7 @@ export async function putWebhook(
     ...ifMatch,
   })
   if (put === 'not-expected') throw new ApiError('J-312')
-  if (put === 'too-many') throw overQuota('max-owner-webhooks', maxWebhooks)
+  if (put === 'too-many') throw overQuota('webhooks', maxWebhooks)
   deps.webhooks.changed(put.value.webhookNo)
   if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
   else if (put.changed) tellAccess(deps, 'webhook.updated', caller, { webhookName })

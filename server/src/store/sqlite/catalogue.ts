@@ -1,8 +1,9 @@
 // What the embedded store keeps in memory: which jobs, devices and keys there are, and what waits for each
 // device. One process sees every write, so memory can be exact. Two rules keep it so: the writer takes and
-// answers writes in the order in which they are sent (only small triggers overtake large ones, see questions.ts);
+// answers writes in the order in which they are sent (a large run is several of them, see draft-writer.ts);
 // and a job or device that is taken away vanishes here when its write is sent, while what is added appears here
-// when it is on disk. So a trigger that finds a device here is written before anything that removes the device.
+// when it is on disk. So a trigger that finds a device here is written before anything that removes the device; a
+// large run whose device is removed between two of its batches ends what it has for that device.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'

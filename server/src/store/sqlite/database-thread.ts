@@ -5,7 +5,7 @@ import { isMainThread, type MessagePort, parentPort, Worker, workerData } from '
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/common/ports/storage-errors.ts'
 import type { ZoneChange } from '../queries.ts'
 import { isUnavailable, openDatabase, openReader, openScanner } from './database.ts'
-import type { Others } from './large-trigger.ts'
+import { batchSize } from './draft-writer.ts'
 import { watchLog } from './log-length.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 import { type Question, Questions } from './questions.ts'
@@ -139,14 +139,8 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
     },
   }
   const questions = new Questions(port)
-  const others: Others = {
-    areWaiting: () => questions.hasSmall(),
-    serve() {
-      for (let next = questions.takeSmall(); next; next = questions.takeSmall()) answer(next)
-      effects = noEffects()
-    },
-  }
-  const operations: Operations = role === 'writer' ? prepareWrites(db, listener, others) : prepareReads(db)
+  const drafts = { hasWaiters: () => questions.hasWaiters(), batchSize }
+  const operations: Operations = role === 'writer' ? prepareWrites(db, listener, drafts) : prepareReads(db)
   const isLogLong = role === 'writer' ? watchLog(db) : undefined
 
   function tell(id: number, value: unknown): void {

@@ -1,87 +1,51 @@
-// A run on very many devices: its executions are written a batch at a time, under a draft, before the run itself is. What
-// a crash leaves of a draft is erased after the next start. Ids were given when it began, so they are inserted into
-// queues that may have grown meanwhile.
+// Runs on many devices, for the main thread: the writer is asked for one until all of it is written (draft-writer.ts). Ids are
+// given when it begins, so those of a run by selector are inserted into queues that may have grown meanwhile.
 
-import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { actorOf } from '../../domain/access/caller.ts'
 import {
   jobOf,
   namedDevices,
   newRun,
+  type Refusal,
   refuseUnknownWindow,
   refuseUnplanned,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
 import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
-import { insertInto } from '../queries.ts'
-import { runDraft } from '../schema/tables.ts'
 import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'
-import { isDiskFault, rollBack } from './database.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
-import { prepareNamed } from './named-queries.ts'
+import type { LargeRun } from './draft-writer.ts'
 import { takeBack, withhold } from './trigger-group.ts'
-import { INSERT_EXECUTIONS, type LastIds, readLastIds, SET_LAST_ID } from './triggers.ts'
+import type { LastIds, RecordedTrigger } from './triggers.ts'
 
-/** A batch takes the writer about 3 ms. */
-const batchSize = 2000
 /** How many queues are filled before others get their turn. */
 const queuesAtOnce = 5000
 
-const ERASE_LATER = `
-  INSERT INTO purged_range (first_execution_id, last_execution_id)
-  SELECT first_execution_id, first_execution_id + total - 1 FROM run_draft`
-const DROP = 'DELETE FROM run_draft'
-const OF_RUN = 'WHERE run_id = :runId'
-const LEFT = 'WHERE run_id <= :lastRunId'
-
-type Draft = { runId: number; ownerNo: number; firstExecutionId: number; total: number; createdAt: number }
-type DraftBatch = Pick<Draft, 'runId' | 'ownerNo' | 'firstExecutionId'> & { deviceNos: Int32Array }
-
-/** For the writer. */
-export function prepareDrafts(db: DatabaseSync) {
-  const setLastId = prepareNamed(db, SET_LAST_ID)
-  const insertDraft = prepareNamed(db, insertInto(runDraft.fields))
-  const insertExecutions = db.prepare(INSERT_EXECUTIONS)
-  const [eraseLater, drop] = [ERASE_LATER, DROP].map((sql) => prepareNamed(db, `${sql} ${OF_RUN}`))
-  const [eraseLeft, dropLeft] = [ERASE_LATER, DROP].map((sql) => prepareNamed(db, `${sql} ${LEFT}`))
-  const findLeft = prepareNamed(db, `SELECT 1 FROM run_draft ${LEFT} LIMIT 1`)
-  const { runId: lastRunId } = readLastIds(db)
-  return {
-    beginDraft(draft: Draft): void {
-      const { runId, ownerNo, firstExecutionId, total, createdAt } = draft
-      setLastId.run({ runId, jobExecutionId: firstExecutionId + total - 1 })
-      insertDraft.run({ runId, ownerNo, firstExecutionId, total, nodeNo: 0, createdAt })
-    },
-    addToDraft({ runId, ownerNo, firstExecutionId, deviceNos }: DraftBatch): void {
-      insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
-    },
-    /** What it has written is erased later. */
-    dropDraft({ runId }: { runId: number }): void {
-      eraseLater?.run({ runId })
-      drop?.run({ runId })
-    },
-    /** Its run is there. */
-    endDraft({ runId }: { runId: number }): void {
-      drop?.run({ runId })
-    },
-    /** Those that the process before this one has left. */
-    dropLeft(): void {
-      if (findLeft.get({ lastRunId }) === undefined) return
-      for (const statement of [eraseLeft, dropLeft]) statement?.run({ lastRunId })
-    },
-  }
-}
-
-/** At start: nobody is writing them any more. If the disk is full they stay, unseen, until a purge drops them. */
-export function dropDrafts(db: DatabaseSync): void {
-  if (db.prepare('SELECT 1 FROM run_draft LIMIT 1').get() === undefined) return
+/** All of it, or nothing that anybody sees. `refuse`: what has become of what it needs, between two batches. */
+export async function writeLargeRun(
+  writer: WriterThread,
+  run: LargeRun,
+  refuse: () => Refusal | undefined,
+): Promise<RecordedTrigger | Refusal> {
+  const { runId } = run
   try {
-    db.exec(`BEGIN IMMEDIATE; ${ERASE_LATER}; ${DROP}; COMMIT`)
+    let progress = await writer.call('writeRun', run)
+    while (progress.kind === 'unfinished') {
+      // Something may be deleted meanwhile, but not from now on: this write is sent before.
+      const refusal = refuse()
+      if (refusal) {
+        await writer.call('dropDraft', { runId })
+        return refusal
+      }
+      progress = await writer.call('continueRun', { runId })
+    }
+    return progress
   } catch (error) {
-    rollBack(db)
-    if (!isDiskFault(error)) throw error
+    // If this fails as well, the next start does it.
+    await writer.call('dropDraft', { runId }).catch(() => undefined)
+    throw error
   }
 }
 
@@ -94,7 +58,7 @@ export async function createLargeRun(
   }: { catalogue: Catalogue; lastIds: LastIds; writer: WriterThread; reader: ReaderThread },
   trigger: LargeTrigger,
 ): Promise<TriggerOutcome> {
-  const { ownerNo, jobName, deviceNos, launchedAt, clock, idempotency, request, values } = trigger
+  const { ownerNo, jobName, deviceNos, clock, idempotency, request, values } = trigger
   const job = jobOf({ ...trigger, deviceIds: [] }, catalogue.jobs(ownerNo).get(jobName))
   if (job === undefined) return { kind: 'unknown-job' }
   const unplanned = refuseUnplanned({ ...trigger, deviceIds: [] }, job)
@@ -112,35 +76,20 @@ export async function createLargeRun(
   withhold(catalogue, run)
   const settling = catalogue.beginSettling(ownerNo, ids.firstExecutionId, total, places)
   try {
-    const after = await writer.call('beginDraft', { ...ids, ownerNo, total, createdAt: launchedAt })
-    for (let start = 0; start < total; start += batchSize) {
-      const batch = { ...ids, ownerNo, firstExecutionId: ids.firstExecutionId + start }
-      await writer.call('addToDraft', { ...batch, deviceNos: deviceNos.slice(start, start + batchSize) })
-    }
-    // It may be deleted meanwhile, but not from now on: this write is sent before.
-    const gone = refuseWindow()
-    if (gone) {
-      takeBack(catalogue, ids)
-      await writer.call('dropDraft', ids)
-      return gone
-    }
-    const recorded = await writer.call('finishDraft', {
-      ...{ ...run, idempotency },
+    const written = {
+      ...{ ...run, deviceNos, idempotency, clock, actor: actorOf(trigger) },
       ...{ ...(request && { request }), ...(values && { values }) },
-      ...{ after, clock, actor: actorOf(trigger) },
-    })
+    }
+    const recorded = await writeLargeRun(writer, written, refuseWindow)
     if (recorded.kind === 'created') {
       await fillQueues(catalogue, settling)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
     takeBack(catalogue, ids)
-    await writer.call('dropDraft', ids)
-    if (recorded.kind !== 'made-before') return { kind: 'idempotency-key-reused' }
-    return await replay(reader, recorded.runId)
+    if (recorded.kind === 'key-unknown') throw new Error(`run ${ids.runId} was not looked at`)
+    return recorded.kind === 'made-before' ? await replay(reader, recorded.runId) : recorded
   } catch (error) {
     takeBack(catalogue, ids)
-    // If this fails as well, the next start does it.
-    await writer.call('dropDraft', ids).catch(() => undefined)
     throw error
   } finally {
     catalogue.endSettling(settling)

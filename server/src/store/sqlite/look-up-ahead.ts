@@ -4,21 +4,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trigger } from '../../domain/trigger/trigger.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import { largeTrigger } from './large-trigger.ts'
 
 const sliceSize = 2500
 
 /** By the position in the list of the trigger. */
 export type FoundAhead = { devices: (DeviceRef | undefined)[]; changes: number }
 
-/** Undefined if there are few. */
-export function lookUpAhead(catalogue: Catalogue, triggers: Trigger[]): Promise<FoundAhead> | undefined {
-  const [trigger] = triggers
-  const isLarge = triggers.length === 1 && trigger && trigger.deviceIds.length >= largeTrigger
-  return isLarge ? lookUp(catalogue, trigger) : undefined
-}
-
-async function lookUp(catalogue: Catalogue, { ownerNo, deviceIds }: Trigger): Promise<FoundAhead> {
+export async function lookUpAhead(
+  catalogue: Catalogue,
+  { ownerNo, deviceIds }: Trigger,
+): Promise<FoundAhead> {
   const known = catalogue.devices(ownerNo)
   const { changes } = known
   const devices: (DeviceRef | undefined)[] = []

@@ -15,28 +15,20 @@ import { type ExecutionList, listExecutions } from '../tables/execution-list.ts'
 import { type DeviceRemoval, deleteDevice } from '../tables/execution-moves.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { readLevels } from '../tables/fleet.ts'
-import {
-  endOfGoneDevices,
-  type GoneRemoval,
-  newestEvent,
-  removeGone,
-  type VisibleRun,
-} from '../tables/gone-devices.ts'
+import { type GoneRemoval, removeGone } from '../tables/gone-devices.ts'
 import { putJob } from '../tables/jobs.ts'
 import { RunPurge } from '../tables/retention.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
-import { prepareDrafts } from './large-run.ts'
-import { noOthers, prepareLargeTriggers } from './large-trigger.ts'
+import { noWaiters, prepareDrafts } from './draft-writer.ts'
 import { prepareCarryOver } from './log-length.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
 import type { ReportMessage } from './report-message.ts'
 import { recordReports } from './reports.ts'
-import type { CheckedTrigger, RecordedRun } from './trigger-message.ts'
 import { prepareTriggers } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
 
@@ -62,13 +54,11 @@ export function prepareReads(db: DatabaseSync) {
   }
 }
 
-export function prepareWrites(db: DatabaseSync, listener?: WriteListener, others = noOthers) {
+export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftOptions = noWaiters) {
   const queries = openWrites(db, listener)
   const triggers = prepareTriggers(db, queries.log)
-  const { recordTriggers, recordUsual, recordRun } = triggers
-  const drafts = prepareDrafts(db)
-  const { beginDraft, addToDraft, dropDraft, endDraft, dropLeft } = drafts
-  const recordLarge = prepareLargeTriggers(db, triggers, drafts, others)
+  const { recordTriggers, recordUsual } = triggers
+  const { writeRun, continueRun, dropDraft, dropLeft } = prepareDrafts(db, queries, triggers, draftOptions)
   const carryOver = prepareCarryOver(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
@@ -104,17 +94,13 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, others
   /** The same without a promise, for what is done at once and often. */
   const atOnce =
     <In, Out>(operation: (input: In) => Out) =>
-    (input: In): Out | Promise<Out> =>
-      orOverwrite(() => inTransaction(db, () => operation(input)))
-
-  /** For what has transactions of its own. */
-  function orOverwrite<Out>(write: () => Out | Promise<Out>): Out | Promise<Out> {
-    try {
-      return write()
-    } catch (error) {
-      return afterFailure(error)
+    (input: In): Out | Promise<Out> => {
+      try {
+        return inTransaction(db, () => operation(input))
+      } catch (error) {
+        return afterFailure(error)
+      }
     }
-  }
 
   async function afterFailure(error: unknown): Promise<never> {
     if (isDiskFault(error)) await overwriteFailed()
@@ -142,21 +128,9 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, others
     removeGone: inOneTransaction((removal: GoneRemoval) => removeGone(queries, removal)),
     recordTriggers: atOnce(recordTriggers),
     recordUsual: atOnce(recordUsual),
-    recordLarge: (trigger: CheckedTrigger) => orOverwrite(() => recordLarge(trigger)),
-    /** Gives the newest event: those behind it are looked at when it is finished. */
-    beginDraft: inOneTransaction((draft: Parameters<typeof beginDraft>[0]) => {
-      beginDraft(draft)
-      return newestEvent(queries, draft)
-    }),
-    addToDraft: inOneTransaction(addToDraft),
+    writeRun: inOneTransaction(writeRun),
+    continueRun: inOneTransaction(continueRun),
     dropDraft: inOneTransaction(dropDraft),
-    finishDraft: inOneTransaction(async (run: RecordedRun & VisibleRun) => {
-      const recorded = recordRun(run)
-      if (recorded.kind !== 'created') return recorded
-      endDraft(run)
-      await endOfGoneDevices(queries, run)
-      return recorded
-    }),
     recordReports: inOneTransaction((reports: ReportMessage[]) => recordReports(queries, reports)),
     // Where a batch has ended must not be ahead of what is on disk.
     fireClocks: inOneTransaction(

@@ -9,18 +9,16 @@ import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
+import { buildTriggerSteps } from './create-executions.ts'
 import { migrateDatabase, openDatabaseIn } from './database.ts'
 import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from './database-thread.ts'
 import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
-import { createLargeRun, dropDrafts } from './large-run.ts'
-import { largeTrigger } from './large-trigger.ts'
+import { dropDrafts } from './draft-writer.ts'
+import { createLargeRun } from './large-run.ts'
 import { lockData } from './lock-data.ts'
 import { LogCarrier } from './log-carrier.ts'
-import { lookUpAhead } from './look-up-ahead.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
-import { TriggerGroup } from './trigger-group.ts'
-import { packTriggers } from './trigger-message.ts'
-import { type LastIds, type RecordedTrigger, readLastIds } from './triggers.ts'
+import { type LastIds, readLastIds } from './triggers.ts'
 import { buildWindowSteps } from './window-steps.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
@@ -81,11 +79,13 @@ export type StoreParts = {
   reader: ReaderThread
   /** For selectors; default: the reader. */
   scanner?: ReaderThread
+  /** From how many devices on a trigger is large; default: as it is in use. */
+  largeFrom?: number
   onClosed: () => void | Promise<void>
 }
 
 export function buildSqliteStore(parts: StoreParts): Store {
-  const { catalogue, lastIds, writer, reader, scanner = reader, onClosed } = parts
+  const { catalogue, lastIds, writer, reader, scanner = reader, largeFrom, onClosed } = parts
   const eventListeners: (() => void)[] = []
   writer.listener = {
     onEvents() {
@@ -106,6 +106,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...buildDeviceSteps(catalogue, writer, reader),
     ...buildRolloutSteps(catalogue, writer, reader),
     ...buildWindowSteps(catalogue, writer),
+    ...buildTriggerSteps({ catalogue, lastIds, writer, reader, largeFrom }),
     ...buildExecutionSteps(catalogue, lastIds, writer, reader),
     checkHealth: () => writer.call('probeWrite', undefined),
     fireClocks: (moment) => writer.call('fireClocks', moment),
@@ -254,7 +255,7 @@ function buildExecutionSteps(
   lastIds: LastIds,
   writer: WriterThread,
   reader: ReaderThread,
-): Pick<Store, 'createExecutions' | 'createLargeRun' | 'listExecutions' | 'removeGone'> {
+): Pick<Store, 'createLargeRun' | 'listExecutions' | 'removeGone'> {
   return {
     async removeGone(gone) {
       const leftIds = catalogue.left.slice(0, batchSize)
@@ -264,18 +265,6 @@ function buildExecutionSteps(
       return moved
     },
     createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
-    async createExecutions(triggers) {
-      const looking = lookUpAhead(catalogue, triggers)
-      const group = new TriggerGroup(catalogue, lastIds, triggers, looking && (await looking))
-      let recorded: RecordedTrigger[] | 'all-created'
-      try {
-        recorded = await recordGroup(writer, group)
-      } catch (error) {
-        group.takeBack()
-        throw error
-      }
-      return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))
-    },
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
       // What is launched from now on is left out, so that it cannot be seen in part.
       const before = Math.min(after ?? Number.MAX_SAFE_INTEGER, lastIds.jobExecutionId + 1)
@@ -285,19 +274,4 @@ function buildExecutionSteps(
       return reader.call('listExecutions', { ownerNo, filter, slice: { after: before, limit }, waiting })
     },
   }
-}
-
-async function recordGroup(
-  writer: WriterThread,
-  { questions }: TriggerGroup,
-): Promise<RecordedTrigger[] | 'all-created'> {
-  if (questions.length === 0) return []
-  const [first] = questions
-  if (questions.length === 1 && first && 'runId' in first && first.total >= largeTrigger) {
-    return [await writer.call('recordLarge', first)]
-  }
-  const usual = packTriggers(questions)
-  if (usual === undefined) return writer.call('recordTriggers', questions)
-  await writer.call('recordUsual', usual)
-  return 'all-created'
 }

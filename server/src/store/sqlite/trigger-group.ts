@@ -16,7 +16,6 @@ import {
 import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
-import { largeTrigger } from './large-trigger.ts'
 import type { FoundAhead } from './look-up-ahead.ts'
 import type { CheckedTrigger, KeyQuestion } from './trigger-message.ts'
 import type { LastIds, RecordedTrigger } from './triggers.ts'
@@ -32,15 +31,19 @@ type Launch = {
 }
 /** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
 type Refused = { question: KeyQuestion; refusal: Refusal }
+/** Refused: a large one, while it was being written. */
+type Recorded = RecordedTrigger | Refusal
 type ReadRun = (runId: number) => Promise<LaunchedRun>
 
 export class TriggerGroup {
   readonly #entries: (Launch | Refused)[]
   readonly #lastIds: LastIds
+  readonly #isLarge: boolean
 
-  /** `ahead`: of the only one. */
+  /** `ahead`: of a large trigger, the only one. */
   constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[], ahead?: FoundAhead) {
     this.#lastIds = lastIds
+    this.#isLarge = ahead !== undefined
     this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger, ahead))
   }
 
@@ -51,7 +54,7 @@ export class TriggerGroup {
   }
 
   /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
-  async outcomes(recorded: RecordedTrigger[] | 'all-created', readRun: ReadRun): Promise<TriggerOutcome[]> {
+  async outcomes(recorded: Recorded[] | 'all-created', readRun: ReadRun): Promise<TriggerOutcome[]> {
     const resultOf = (index: number) =>
       recorded === 'all-created' ? wasCreated : (recorded[index] ?? keyUnknown)
     this.#entries.forEach((entry, index) => {
@@ -72,7 +75,7 @@ export class TriggerGroup {
   #giveBack({ firstExecutionId, runId, devices }: LaunchedRun): void {
     const total = devices.length
     const isLast = this.#lastIds.jobExecutionId === firstExecutionId + total - 1
-    if (!isLast || this.#lastIds.runId !== runId || total >= largeTrigger) return
+    if (!isLast || this.#lastIds.runId !== runId || this.#isLarge) return
     this.#lastIds.runId--
     this.#lastIds.jobExecutionId -= total
   }
@@ -89,16 +92,16 @@ const wasCreated: RecordedTrigger = { kind: 'created' }
 /** Never rejects: the group is on disk by now, and whoever saw it fail would write it once more. */
 function outcomeOf(
   entry: Launch | Refused,
-  result: RecordedTrigger,
+  result: Recorded,
   readRun: ReadRun,
 ): TriggerOutcome | Promise<TriggerOutcome> {
-  if (result.kind === 'idempotency-key-reused') return result
   if (result.kind === 'made-before') {
     return readRun(result.runId).then(
       (run) => ({ kind: 'replayed', run }),
       (error: unknown) => ({ kind: 'unreadable', error }),
     )
   }
+  if (result.kind !== 'created' && result.kind !== 'key-unknown') return result
   if ('refusal' in entry) return entry.refusal
   const created: TriggerOutcome = { kind: 'created', run: entry.run }
   if (!entry.readBack) return created

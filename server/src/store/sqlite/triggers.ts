@@ -15,8 +15,8 @@ import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id` as const
-// Not back to lower ones: a small trigger with higher ids may have overtaken a large one.
-export const SET_LAST_ID = `
+// Not back to lower ones: a small trigger with higher ids may be written while a large run is.
+const SET_LAST_ID = `
   UPDATE last_id SET run_id = max(run_id, :runId), execution_id = max(execution_id, :jobExecutionId)`
 const KEY = select(idempotencyKey.pick('requestHash', 'runId'))
 const FIND_KEY = `
@@ -65,7 +65,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return row && judgeKey(KEY.read(row), requestHash)
   }
 
-  /** Without numbers its executions are there already (large-run.ts, large-trigger.ts). */
+  /** Without numbers its executions are there already (draft-writer.ts). */
   function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }

@@ -10,7 +10,7 @@ export class WaitingQueue {
   #delayed: Set<number> | undefined
   /** The last ones of the list, which are being written and cannot be seen yet. */
   #unwritten = 0
-  /** Those of them that are on disk before an older one is: a small run overtakes a large one. */
+  /** Those of them that are on disk before an older one is: others are written while a large run is. */
   #early: Set<number> | undefined
   /** Another number whenever what a device can see of the queue may be another. */
   mark = 0
@@ -26,9 +26,15 @@ export class WaitingQueue {
     this.#unwritten++
   }
 
-  /** On disk, and perhaps older than others: its run took long to write. What is being written has higher ids. */
+  /** On disk, and perhaps older than others: its run took long to write. */
   insert(jobExecutionId: number): void {
+    const isEarly = jobExecutionId > this.#firstUnwritten
     this.#ids.splice(this.#positionOf(jobExecutionId), 0, jobExecutionId)
+    if (isEarly) {
+      this.#unwritten++
+      this.#early ??= new Set()
+      this.#early.add(jobExecutionId)
+    }
     this.mark++
   }
 

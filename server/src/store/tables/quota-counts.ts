@@ -8,22 +8,19 @@ import type { ReadSteps } from './step.ts'
 const of = (table: string, where: string) => `SELECT count(*) AS count FROM ${table} WHERE ${where}`
 
 const counts: Record<CountedQuota, Sql> = {
-  'max-owner-executions': inBoth(
+  executions: inBoth(
     ({ is }) => `
     SELECT coalesce(sum(pending + in_progress + canceling), 0) AS count
     FROM run WHERE owner_no = :who AND ${unfinishedOn[is]}`,
   ),
-  'max-owner-devices': of('device', 'owner_no = :who AND deleted_at IS NULL'),
-  'max-owner-jobs': of('job', 'owner_no = :who AND deleted_at IS NULL'),
-  'max-owner-keys': of(
-    'api_key',
-    'owner_no = :who AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)',
-  ),
-  'max-owner-enrollments': of(
+  devices: of('device', 'owner_no = :who AND deleted_at IS NULL'),
+  jobs: of('job', 'owner_no = :who AND deleted_at IS NULL'),
+  keys: of('api_key', 'owner_no = :who AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)'),
+  enrollments: of(
     'enrollment',
     'owner_no = :who AND revoked_at IS NULL AND used < max_uses AND expires_at > :at',
   ),
-  'max-key-sessions': of('session', 'key_id = :who AND expires_at > :at'),
+  'key-sessions': of('session', 'key_id = :who AND expires_at > :at'),
 }
 const COUNT = rows({ count: number() })
 

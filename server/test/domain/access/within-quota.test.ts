@@ -4,7 +4,7 @@ import { ApiError } from '@jobcast/contract'
 import { noQuotas } from '../../../src/domain/access/quotas.ts'
 import { withinQuota } from '../../../src/domain/access/within-quota.ts'
 
-const quota = 'max-owner-devices'
+const quota = 'devices'
 
 /** `settled`: whether what was reserved is kept. */
 function depsWith(hasRoom: boolean, limit = 5) {

@@ -17,14 +17,14 @@ test('one that seems to lie ahead holds nothing back', () => {
 })
 
 test('progress beyond a quota is refused, and the quota is named', () => {
-  const quotas = { 'max-execution-reports': 10, 'max-progress-bytes': 20 }
+  const quotas = { 'execution-reports': 10, 'progress-bytes': 20 }
   const details = { percent: '40' }
   const bytes = Buffer.byteLength(JSON.stringify(details))
   const judge = (versionNumber: number, progressBytes: number, of = quotas) =>
     exceededQuota({ versionNumber, progressBytes }, details, of)
   assert.equal(judge(9, 20 - bytes), undefined)
-  assert.equal(judge(10, 0), 'max-execution-reports')
-  assert.equal(judge(9, 21 - bytes), 'max-progress-bytes')
-  assert.equal(judge(1000, 1000, { 'max-execution-reports': 0, 'max-progress-bytes': 0 }), undefined)
+  assert.equal(judge(10, 0), 'execution-reports')
+  assert.equal(judge(9, 21 - bytes), 'progress-bytes')
+  assert.equal(judge(1000, 1000, { 'execution-reports': 0, 'progress-bytes': 0 }), undefined)
   assert.equal(exceededQuota({ versionNumber: 9, progressBytes: 20 }, undefined, quotas), undefined)
 })

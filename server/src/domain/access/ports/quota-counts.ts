@@ -4,12 +4,7 @@ import type { QuotaName } from '../quotas.ts'
 
 export type CountedQuota = Extract<
   QuotaName,
-  | 'max-owner-executions'
-  | 'max-owner-devices'
-  | 'max-owner-jobs'
-  | 'max-owner-keys'
-  | 'max-owner-enrollments'
-  | 'max-key-sessions'
+  'executions' | 'devices' | 'jobs' | 'keys' | 'enrollments' | 'key-sessions'
 >
 
 /** `who`: the owner's number, or the id of a key. */
