@@ -96,7 +96,7 @@ export type DeviceEventData = Static<typeof DeviceEventData>
 export const FleetEventData = Type.Object(
   {
     reason: Type.String({ description: 'Why it was frozen' }),
-    until: orNull(Instant, { description: 'When it ends by itself' }),
+    until: orNull(Instant, { description: 'When it ends automatically' }),
     principal,
   },
   { title: 'FleetEventData' },
@@ -134,10 +134,12 @@ export const ScheduleEventData = Type.Object(
     runId: Type.Optional(orNull(Type.Integer())),
     matched: Type.Optional(Type.Integer({ description: 'How many devices matched' })),
     skipped: Type.Optional(
-      Type.Integer({ description: 'How many of them were left out: an execution of theirs is unfinished' }),
+      Type.Integer({
+        description: 'How many of them were skipped because they have an unfinished execution',
+      }),
     ),
     count: Type.Optional(Type.Integer({ description: 'How many occurrences were missed' })),
-    isMore: Type.Optional(Type.Boolean({ description: 'There were more than were counted' })),
+    isMore: Type.Optional(Type.Boolean({ description: 'More occurrences were missed than were counted' })),
     from: Type.Optional(Instant),
     to: Type.Optional(Instant),
     because: Type.Optional(Type.String()),

@@ -10,7 +10,7 @@ import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../domain/execution/move-batch.ts'
 import type { JobPolicy } from '../domain/job/ports/jobs.ts'
-import type { RolloutEventType } from '../domain/rollout/ports/rollouts.ts'
+import type { RolloutEventType } from '../domain/rollout/rollout.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 
 /** A statement, or one for each dialect; an empty one has nothing to do there. `isOnce`: it is not kept prepared. */

@@ -1,4 +1,8 @@
-// Events as stored: what changed, in order.
+// An event: something that changed, as it is stored in the log, in the transaction of the change. Ids only grow;
+// streams and webhooks read the log after the last id that they have sent, so nothing is sent from memory.
+//
+// Read next: follow-events.ts, the stream; visible-events.ts, which events a caller may see; progress-events.ts, how
+// often progress becomes an event; trace-parent.ts, the trace that a run belongs to. Webhooks are in webhook/.
 
 import type { EventType, JobcastEvent } from '@jobcast/contract'
 import { type EventNoun, eventMap, matchesPatterns, nounOf, toInstant } from '@jobcast/contract/words'

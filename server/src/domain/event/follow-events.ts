@@ -3,7 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
-import { type Caller, keyErrorOf } from '../access/caller.ts'
+import { keyErrorOf } from '../access/access.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'

@@ -1,4 +1,9 @@
-// Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
+// A job: what devices are to do, as a JSON document with a name. Each change makes a new version, which never changes;
+// a run keeps the version that it was triggered with. A job may have parameters, timers, a retry policy, a rollout, a
+// window, and signatures of its authors. This file has what owners do with jobs.
+//
+// Read next: job-versions.ts, its versions; check-parameters.ts, its parameters and placeholders; job-signatures.ts,
+// what its authors have signed; held-as-now.ts, what of an earlier version does not count. Its runs are in trigger/.
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'

@@ -17,8 +17,9 @@ import {
   waitFor,
 } from './judge-rollout.ts'
 import { planWaves } from './plan-waves.ts'
-import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
+import type { RolloutFactsFound } from './ports/rollouts.ts'
 import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
+import type { RolloutEvent, RolloutPlan } from './rollout.ts'
 import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }

@@ -15,9 +15,10 @@ import {
   type RolloutStatus,
   startRollout,
 } from './judge-rollout.ts'
-import type { RolloutEvent, RolloutFactsFound, RunPart, StoredRollout } from './ports/rollouts.ts'
+import type { RolloutFactsFound, RunPart } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
-import { isFinal, waveParts } from './rollout-progress.ts'
+import type { RolloutEvent, StoredRollout } from './rollout.ts'
+import { isFinal, waveParts } from './rollout.ts'
 
 export type RollOutDeps = NotifyDeps & {
   store: Pick<Store, 'getRollout' | 'changeRollout' | 'listEndedPart' | 'listReleased' | 'moveRun'>

@@ -5,7 +5,7 @@ import { principalOf } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import { pauseRollout } from './judge-rollout.ts'
-import { isFinal } from './rollout-progress.ts'
+import { isFinal } from './rollout.ts'
 
 type StopDeps = { store: Pick<Store, 'getRollout' | 'changeRollout'>; moment: () => Moment }
 

@@ -1,4 +1,9 @@
-// Selectors as callers give them, and groups, which name them.
+// A selector: a condition on devices, as text (`region=eu and not online`). A group is a selector with a name, which
+// others may contain. The language is in contract/src/selector/; this file reads selectors as callers give them, and
+// has what owners do with groups.
+//
+// Read next: replace-groups.ts, which replaces groups by what they stand for; select-devices.ts, the devices that
+// match, for a run.
 
 import { ApiError, type DeviceCount, type GroupContent } from '@jobcast/contract'
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'

@@ -1,4 +1,9 @@
-// Webhooks, as their owner manages them. Delivery is in dispatch/webhooks/.
+// A webhook: an address to which events of an owner are sent, signed, in order for each subject, and again until they
+// are accepted. It has a cursor in the event log. This file has what owners do with webhooks; dispatch/webhooks/
+// delivers.
+//
+// Read next: allowed-address.ts, where they may be sent; sign-webhook.ts, their signature; replay-webhook.ts, sending
+// events again, and the delivery log.
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'

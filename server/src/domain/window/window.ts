@@ -1,4 +1,10 @@
-// Windows: when work may be offered to devices.
+// A window: the times at which work may be offered to devices, as a cron pattern with a duration, in one time zone or
+// in that of each device. A run under a window is created at once; its executions wait until the window is open for
+// their devices. This file has what owners do with windows.
+//
+// Read next: window-times.ts, when a window is open in a zone; judge-windows.ts and open-zones.ts, for which zones it
+// is open now; device-zone.ts, the zone a device is in; zone-time.ts, local times and instants; run-window.ts, the
+// window of a run; explain-window.ts, why an execution waits for it.
 
 import {
   ApiError,

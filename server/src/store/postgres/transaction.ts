@@ -5,7 +5,7 @@ import type { EventTypeOf } from '@jobcast/contract/words'
 import type pg from 'pg'
 import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
-import type { RolloutEventType } from '../../domain/rollout/ports/rollouts.ts'
+import type { RolloutEventType } from '../../domain/rollout/rollout.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
 import {

@@ -10,7 +10,7 @@ import type {
   StoredJobVersion,
 } from '../../domain/job/ports/jobs.ts'
 import { toRunJob } from '../../domain/trigger/launch-run.ts'
-import type { RunJob } from '../../domain/trigger/ports/triggers.ts'
+import type { RunJob } from '../../domain/trigger/trigger.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'

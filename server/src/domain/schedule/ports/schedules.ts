@@ -16,7 +16,7 @@ export type StoredWhen =
 /** With its defaults. */
 export type StoredScheduleContent = {
   description: string | null
-  /** Of the job; null: the current one each time. */
+  /** Version of the job; null: each run uses the current one. */
   version: number | null
   /** Of the job's parameters, none of them secret. */
   parameters?: Record<string, unknown>
