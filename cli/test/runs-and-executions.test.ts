@@ -218,7 +218,7 @@ test('events reconnects after the connection was cut, and says so', async (t) =>
 test('events exits with 2 for an invalid type, and lists the valid ones', async () => {
   const { code, stderr } = await jobcast('events', '--type', 'nonsense')
   assert.equal(code, 2)
-  assert.match(stderr, /Allowed choices are run\.created, .*, device\.\*, .*owner\.\*\.\n/)
+  assert.match(stderr, /Allowed choices are run\.\*, .*, owner\.\*, run\.created, .*, owner\.created\.\n/)
 })
 
 test('exits with 0 if the reader closes the pipe', async (t) => {

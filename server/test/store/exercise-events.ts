@@ -132,7 +132,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   })
 
   await t.test('what a device goes through makes events, and what changes nothing makes none', async () => {
-    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     const put = devicePut(ownerNo, 'd')
     const device = { ownerNo, deviceId: 'd' }
     await store.putDevices([put])
@@ -175,7 +175,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   await t.test(
     'a device that enrolls is created and has a credential; one that goes offline does so once',
     async () => {
-      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
       const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { enrollmentId: `e${ownerNo}` }))
       await store.enrollDevice(enrolling(enrollment, 'new', { at: startedAt }))
       const came = {
@@ -203,7 +203,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   await t.test(
     'changes of access are events without secrets, and hidden from who must not see them',
     async () => {
-      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
       const id = (kind: string) => `${kind}${ownerNo}`
       const at = startedAt
       const key = { keyId: id('k'), ownerNo, keyName: 'ci', secretHash: new Uint8Array(32), createdAt: at }
@@ -281,7 +281,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   )
 
   await t.test('a slice says whether more follow, also where it ends with the log', async () => {
-    const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+    const { ownerNo } = await seedOwner(store, { jobs: [], devices: ['d1', 'd2', 'd3'] })
     const { newest } = await store.getEventBounds({ ownerNo })
     for (const filter of [{}, { types: ['device.*'] }]) {
       const list = (limit: number, after = 0) =>
@@ -347,7 +347,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
   )
 
   await t.test('old events are purged but for the newest, and ids keep growing after that', async () => {
-    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     for (const at of [1, 2, 3, 4]) await store.putDevices([{ ...devicePut(ownerNo, `d${at}`), at }])
     const before = await readEvents(store, ownerNo)
     while (await store.purgeEvents({ olderThan: 3, now: 3 }));
@@ -370,7 +370,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
 
   await t.test('one that is dated wrongly takes no newer ones with it', async () => {
     const { store } = underTest
-    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     const [old, fresh, ahead] = [1, startedAt, startedAt + 365 * 86_400_000]
     const dates = [old, ahead, old, fresh, old, old, ahead, fresh]
     for (const [index, at] of dates.entries()) {
@@ -386,7 +386,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
 
   await t.test('the last event before an instant is found', async () => {
     const { store } = underTest
-    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     const { newest } = await store.getEventBounds({ ownerNo })
     const instants = [10, 20, 20, 30, 50]
     for (const [index, at] of instants.entries()) {
