@@ -1112,9 +1112,13 @@ export interface Rollout {
      */
     succeededPercent?: number
     /**
-     * A device counts as succeeded only if the attributes it reports match this
+     * A device counts as succeeded only if what it reports matches this: a bare name means `reported.NAME`
      */
     where?: string
+    /**
+     * What follows if no device reports an attribute that `where` names: REFUSE (default) the call, or WAIT until one does
+     */
+    onMissing?: 'REFUSE' | 'WAIT'
     /**
      * How long the other conditions must hold
      */

@@ -12,6 +12,7 @@ const oneOf = <T extends string>(values: readonly T[], description?: string) =>
 
 export const rolloutOrders = ['RANDOM', 'GIVEN'] as const
 export const gateActions = ['CONTINUE', 'PAUSE', 'APPROVAL'] as const
+export const gateMissing = ['REFUSE', 'WAIT'] as const
 export const stopActions = ['PAUSE', 'ABORT'] as const
 export const stopScopes = ['RUN', 'WAVE'] as const
 /** Ends that a stop rule may count. */
@@ -48,8 +49,15 @@ const Gate = Type.Object(
     where: Type.Optional(
       Type.Unsafe<string>({
         ...Selector,
-        description: 'A device counts as succeeded only if the attributes it reports match this',
+        description:
+          'A device counts as succeeded only if what it reports matches this: a bare name means `reported.NAME`',
       }),
+    ),
+    onMissing: Type.Optional(
+      oneOf(
+        gateMissing,
+        'What follows if no device reports an attribute that `where` names: REFUSE (default) the call, or WAIT until one does',
+      ),
     ),
     soakSeconds: Type.Optional(seconds('How long the other conditions must hold')),
     action: Type.Optional(oneOf(gateActions, 'What follows when the gate opens; default CONTINUE')),

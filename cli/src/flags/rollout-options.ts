@@ -17,6 +17,7 @@ export type RolloutFlags = {
   soak?: number
   stopAt?: Share
   until?: string
+  untilWait?: true
   approval?: boolean
 }
 
@@ -34,20 +35,27 @@ export function rolloutOptions(): Option[] {
       'pause it when so many have failed, timed out or were rejected: 5% of those ended, or 3',
     ).argParser(share),
     new Option('--until <selector>', 'go on only when the devices of a wave report this, such as fw=2.4.1'),
+    new Option(
+      '--until-wait',
+      'with --until: accept attributes that no device reports yet, and wait for them',
+    ),
     new Option('--approval', 'release nothing before another key approves it'),
   ]
 }
 
 /** Nothing where no flag is given: then the job decides. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
-  const { canary, waves, rate, soak, stopAt, until, approval } = flags
+  const { canary, waves, rate, soak, stopAt, until, untilWait, approval } = flags
   const sizes = [
     ...(canary === undefined ? [] : [canary]),
     ...(waves ?? (canary === undefined ? [] : ['100%'])),
   ]
+  if (untilWait && until === undefined)
+    throw new UsageError('--until-wait is used with --until, which is missing')
   const next = {
     ...(soak !== undefined && { soakSeconds: soak }),
     ...(until !== undefined && { where: until }),
+    ...(untilWait && { onMissing: 'WAIT' as const }),
   }
   if (sizes.length === 0 && Object.keys(next).length > 0) {
     throw new UsageError(

@@ -78,6 +78,41 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     assert.deepEqual(await listed(ownerNo, 'fw=3.0'), [])
   })
 
+  await t.test(
+    "own and reported name one side; a bare name is the owner's value, else the reported one",
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+      await report(ownerNo, 'd1', { fw: 'v2.10.0' })
+      await report(ownerNo, 'd2', { fw: 'v2.9.0', kernel: '6.1' })
+      await store.putDevices([
+        { ...devicePut(ownerNo, 'd1'), attributes: { fw: '1.0' } },
+        { ...devicePut(ownerNo, 'd3'), attributes: { fw: 'v2.10', site: 'lima' } },
+      ])
+      for (const [text, expected] of [
+        ['fw<2', ['d1']],
+        ['fw>=v2.9', ['d2', 'd3']],
+        ['reported.fw>2.9', ['d1']],
+        ['reported.fw>=v2.9', ['d1', 'd2']],
+        ['reported.fw~v2.*', ['d1', 'd2']],
+        ['reported.fw in (2.9, 2.10.0)', ['d1', 'd2']],
+        ['reported.fw!=2.10', ['d2']],
+        ['own.fw=2.10', ['d3']],
+        ['own.fw!=2.10', ['d1']],
+        ['not reported.fw>0', ['d3']],
+      ] as const) {
+        assert.deepEqual(await listed(ownerNo, text), expected, text)
+        const { total } = await store.countDevices({ ownerNo, where: parseSelector(text) })
+        assert.equal(total, expected.length, text)
+      }
+      const names = ['fw', 'reported.fw', 'own.fw', 'reported.kernel', 'own.kernel', 'reported.site', 'color']
+      assert.deepEqual(await store.findUnknownNames({ ownerNo, names }), [
+        'own.kernel',
+        'reported.site',
+        'color',
+      ])
+    },
+  )
+
   await t.test('a device that is unknown or reports too many attributes changes nothing', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, n]))
@@ -143,15 +178,14 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     await fc.assert(
       fc.asyncProperty(fleet, fc.array(selectors, { minLength: 1, maxLength: 8 }), async (fleet, wanted) => {
         const { ownerNo } = await seedOwner(store, { devices: [] })
-        // Half of them by their owners, half by themselves.
         await store.putDevices(
-          fleet.map(({ deviceId, deviceName, tags, attributes }, index) => {
+          fleet.map(({ deviceId, deviceName, tags, attributes }) => {
             const put = { ownerNo, deviceId, deviceName, tags: [...tags], at: startedAt }
-            return index % 2 === 0 ? { ...put, attributes: { ...attributes } } : put
+            return { ...put, attributes: { ...attributes } }
           }),
         )
-        for (const { deviceId, attributes } of fleet.filter((_, index) => index % 2 === 1)) {
-          await report(ownerNo, deviceId, { ...attributes })
+        for (const { deviceId, reportedAttributes } of fleet) {
+          await report(ownerNo, deviceId, { ...reportedAttributes })
         }
         const offline = fleet.map((each): SelectableDevice => ({ ...each, online: false }))
         for (const selector of wanted) {

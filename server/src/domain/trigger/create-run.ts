@@ -10,7 +10,12 @@ import { getJobVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import { type AskedPlan, planLarge, planRollout } from '../rollout/plan-rollout.ts'
 import { waveParts } from '../rollout/rollout-progress.ts'
-import { requireRollout } from '../rollout/rollout-selectors.ts'
+import {
+  findGateProblems,
+  requireGate,
+  requireRollout,
+  requireSelectors,
+} from '../rollout/rollout-selectors.ts'
 import {
   digestOf,
   launchedAtOnce,
@@ -84,6 +89,7 @@ async function launch(
     version === undefined && !valued ? {} : { pinned: toRunJob(job, job), ...(valued && { values: valued }) }
   const where = whereOf(targets)
   const release = await askedPlan(deps, caller, job, rest)
+  if (rest.rollout === undefined && job.rollout) await requireGate(deps, caller, job.rollout)
   const launch = { jobName, retryOf: null, asked, window, ...pinned }
   if (where === undefined) {
     const listed = targets.deviceIds ?? []
@@ -162,8 +168,9 @@ async function askedPlan(
   caller: Caller,
   job: StoredJobVersion,
   { rollout, approval, ...rest }: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
+  require = requireRollout,
 ): Promise<AskedPlan | undefined> {
-  if (rollout) await requireRollout(deps, caller, rollout)
+  if (rollout) await require(deps, caller, rollout)
   const startAt = readStart(deps, rest.startAt)
   if (rollout === undefined && approval !== true && startAt === undefined) return undefined
   const fitsAny = rollout === undefined
@@ -218,7 +225,7 @@ export async function planRun(
   const problems = unknownNames.map((name) => `No device has an attribute ${name}.`)
   if (total === 0) problems.push('The selector matches no device.')
   const { document, problems: more } = await planDocument(deps, caller, job, rest, found)
-  problems.push(...more)
+  problems.push(...more, ...(await findGateProblems(deps, caller, rest.rollout ?? job.rollout ?? {})))
   return {
     planId: toPlanId(deps.now() + planValidMs, job, digest),
     total,
@@ -239,7 +246,7 @@ async function planWavesOf(
   rest: Pick<NewRun, 'rollout' | 'approval' | 'startAt'>,
   { total, sample, deviceIds, deviceNos }: Found,
 ): Promise<RunPlan['waves']> {
-  const asked = await askedPlan(deps, caller, job, rest)
+  const asked = await askedPlan(deps, caller, job, rest, requireSelectors)
   const release = asked ?? (job.rollout && { rollout: job.rollout, fitsAny: true })
   if (release === undefined) return [{ size: total, sample }]
   if (deviceIds === undefined) {

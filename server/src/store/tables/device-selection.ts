@@ -1,7 +1,7 @@
 // Devices that a selector picks. If one of its terms matches few devices, those are looked at; else all devices are,
 // in the order of their ids and so many at once, so that no page takes long.
 
-import { attributeNamesOf, type Selector } from '@jobcast/contract/selector'
+import { attributeNamesOf, attributeOf, type Selector } from '@jobcast/contract/selector'
 import type { Sliced } from '../../domain/common/ports/slices.ts'
 import type { DeviceCount, SelectedDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, type Queries, type Sql, type Values } from '../queries.ts'
@@ -9,7 +9,7 @@ import { number, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
 import { unfinishedOn } from './run-fields.ts'
-import { type SelectorCompiler, withSelector } from './selector-sql.ts'
+import { type SelectorCompiler, sourcesOf, withSelector } from './selector-sql.ts'
 import type { Input, ReadSteps } from './step.ts'
 
 /** A term is selective if it matches no more devices than this. */
@@ -40,20 +40,35 @@ const ANY_ACTIVE = inBoth(
     SELECT 1 FROM run WHERE owner_no = :ownerNo AND ${unfinishedOn[is]} AND in_progress + canceling > 0 LIMIT 1) AS found`,
 )
 const REGISTERED = 'SELECT count(*) AS matches FROM device WHERE owner_no = :ownerNo'
-const KNOWN = `
-  SELECT count(*) AS matches FROM (
-    SELECT 1 FROM device_attribute WHERE owner_no = :ownerNo AND name = :name AND NOT shadowed LIMIT 1) AS found`
+const known = (side: 'own' | 'reported' | undefined) =>
+  inBoth(({ is }) => {
+    const any = sourcesOf[is](side).map(
+      (rows) => `SELECT 1 FROM (
+      SELECT 1 FROM device_attribute WHERE owner_no = :ownerNo AND name = :name AND ${rows} LIMIT 1) AS one`,
+    )
+    return `SELECT count(*) AS matches FROM (${any.join(' UNION ALL ')}) AS found`
+  })
+const KNOWN = { any: known(undefined), own: known('own'), reported: known('reported') }
 
 type Selection = { ownerNo: number; where: Selector }
 type Page = Selection & { online?: boolean | undefined; after: string; limit: number }
 
 /** Several statements that see one state of the database. */
-export const selectionSnapshots: ReadSteps<'selectDevices' | 'countDevices'> = {
+export const selectionSnapshots: ReadSteps<'selectDevices' | 'countDevices' | 'findUnknownNames'> = {
   async selectDevices(queries, { ownerNo, where, slice: { after = '', limit } }) {
     const page = { ownerNo, where, after, limit }
     return readPage(queries, page, (sql, values) => queries.all(SELECTED, sql, values), `${SELECTED}`)
   },
   countDevices: countSelected,
+  async findUnknownNames(queries, { ownerNo, names }) {
+    const unknown: string[] = []
+    for (const each of names) {
+      const { name, side = 'any' } = attributeOf(each)
+      const { matches } = await queries.one(MATCHES, KNOWN[side], { ownerNo, name })
+      if (matches === 0) unknown.push(each)
+    }
+    return unknown
+  },
 }
 
 type SelectedList = Input<'listDevices'> & { filter: { where: Selector } }
@@ -121,11 +136,8 @@ async function countSelected(queries: Queries, { ownerNo, where }: Selection): P
   const slice = { limit: sampleSize, after: undefined }
   const { items } =
     total > 0 ? await selectionSnapshots.selectDevices(queries, { ownerNo, where, slice }) : { items: [] }
-  const unknownNames: string[] = []
-  for (const name of attributeNamesOf(where)) {
-    const { matches } = await queries.one(MATCHES, KNOWN, { ownerNo, name })
-    if (matches === 0) unknownNames.push(name)
-  }
+  const names = attributeNamesOf(where)
+  const unknownNames = await selectionSnapshots.findUnknownNames(queries, { ownerNo, names })
   const sample = items.map(({ deviceId }: SelectedDevice) => deviceId)
   return { total, online: online ?? 0, busy: busy ?? 0, unknownNames, sample }
 }
