@@ -1,14 +1,15 @@
 // Devices: what jobs run on.
 
-import { importDevices } from './import-devices.ts'
+import { importCsv, importDevices } from './import-devices.ts'
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import { type Put, put, remove } from './put.ts'
+import { ifAbsent, type Put, put, remove } from './put.ts'
 import type {
   Device,
   DeviceContent,
   DeviceCount,
   DeviceCredential,
+  DevicePatch,
   ImportedDevice,
   ImportResult,
   ListDevicesQuery,
@@ -23,8 +24,24 @@ export class Devices {
   }
 
   /** Creates or replaces the device. `deviceName` defaults to the id, `tags` to none. */
-  put(deviceId: string, content: DeviceContent = {}, { signal }: CallOptions = {}): Promise<Put<Device>> {
-    return put(this.#transport, { path: path`/job/api/devices/${deviceId}`, body: content, signal })
+  put(
+    deviceId: string,
+    content: DeviceContent = {},
+    { signal, ...options }: CallOptions & { ifAbsent?: boolean | undefined } = {},
+  ): Promise<Put<Device>> {
+    const call = { path: path`/job/api/devices/${deviceId}`, body: content, signal }
+    return put(this.#transport, ifAbsent(call, options))
+  }
+
+  /** A merge patch: fields that are not given keep their value, null resets them. */
+  patch(deviceId: string, patch: DevicePatch, { signal }: CallOptions = {}): Promise<Device> {
+    return this.#transport.value({
+      method: 'PATCH',
+      path: path`/job/api/devices/${deviceId}`,
+      body: patch,
+      safe: true,
+      signal,
+    })
   }
 
   get(deviceId: string, { signal }: CallOptions = {}): Promise<Device> {
@@ -55,6 +72,14 @@ export class Devices {
     options: CallOptions = {},
   ): Promise<ImportResult> {
     return importDevices(this.#transport, devices, options)
+  }
+
+  /** The same for lines of CSV, the first of which is the header: deviceId, deviceName, tags, timeZone, attributes. */
+  importCsv(
+    lines: Iterable<string> | AsyncIterable<string>,
+    options: CallOptions = {},
+  ): Promise<ImportResult> {
+    return importCsv(this.#transport, lines, options)
   }
 
   /** Cancels its unfinished executions. */

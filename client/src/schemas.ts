@@ -321,7 +321,7 @@ export interface CancelRequest {
 
 export interface CountRequest {
   /**
-   * A selector: text that picks devices
+   * A selector: text that picks devices, at most 4 KiB and 64 terms
    */
   where: string
 }
@@ -544,6 +544,24 @@ export interface DeviceCredential {
    * The token. It is shown only once and replaces the previous one
    */
   deviceToken: string
+}
+
+export interface DevicePatch {
+  /**
+   * null: the deviceId
+   */
+  deviceName?: string | null
+  /**
+   * Replaces all tags; null: none
+   */
+  tags?: string[] | null
+  /**
+   * Each attribute: its new value, or null to remove it
+   */
+  attributes?: {
+    [k: string]: string | number | boolean | null
+  } | null
+  timeZone?: string | null
 }
 
 export interface Enrollment {
@@ -941,7 +959,7 @@ export interface Group {
 
 export interface GroupContent {
   /**
-   * A selector: text that picks devices
+   * A selector: text that picks devices, at most 4 KiB and 64 terms
    */
   where: string
   description?: string
@@ -1541,7 +1559,7 @@ export interface Targets {
    */
   deviceIds?: string[]
   /**
-   * A selector: text that picks devices
+   * A selector: text that picks devices, at most 4 KiB and 64 terms
    */
   where?: string
   /**

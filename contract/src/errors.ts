@@ -49,7 +49,7 @@ export const errorCatalogue = {
   'J-902': { status: 405, message: 'Method not allowed' },
   'J-903': { status: 408, message: 'Request was not received in time' },
   'J-904': { status: 413, message: 'Request body is too large' },
-  'J-905': { status: 415, message: 'Content-Type must be application/json in UTF-8' },
+  'J-905': { status: 415, message: 'Unsupported Content-Type' },
   'J-906': { status: 431, message: 'Request headers are too large' },
   'J-907': { status: 400, message: 'Malformed HTTP request' },
   'J-908': { status: 503, message: 'Too many requests in the queue' },
@@ -63,7 +63,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Completes the message: of J-503 where and why, of J-804 the missing scope, of J-909 that the request may have taken effect, of J-912 the quota, of J-315 what uses the window. */
+  /** Completes the message: of J-503 where and why, of J-804 the missing scope, of J-905 what is supported, of J-909 that the request may have taken effect, of J-912 the quota, of J-315 what uses the window. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

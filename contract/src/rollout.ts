@@ -19,7 +19,8 @@ export const stopScopes = ['RUN', 'WAVE'] as const
 export const stopStates = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
 export type StopState = (typeof stopStates)[number]
 
-const Selector = Type.String({ minLength: 1, maxLength: 4096 })
+/** As `Where` of group.ts. */
+const Selector = Type.String({ minLength: 1 })
 
 const WaveSize = Type.Unsafe<number | string>({
   anyOf: [

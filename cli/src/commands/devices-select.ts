@@ -8,6 +8,10 @@ import { fieldsText } from '../output/print-table.ts'
 import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 
 const shownFailures = 20
+const importHelp = `
+A line that is refused does not stop the others; then it exits with 5.
+CSV begins with a header line: deviceId, then any of deviceName, tags (separated by ;), timeZone and attributes.
+`
 
 export function countCommand(): Command {
   return ownerCommand('count')
@@ -34,15 +38,19 @@ export function countCommand(): Command {
 
 export function importDevicesCommand(): Command {
   return ownerCommand('import')
-    .description('Create or replace devices from a file of NDJSON: one device a line.')
+    .description('Create or replace devices from a file of NDJSON or CSV: one device a line.')
     .argument('<file>', 'file; - is standard input')
-    .addHelpText('after', '\nA line that is refused does not stop the others; then it exits with 5.\n')
+    .option('--csv', 'the file is CSV (default: if its name ends with .csv)')
+    .addHelpText('after', importHelp)
     .action(
-      withClient(async ({ client, out, io }, file: string) => {
-        const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(/\r?\n/)
-        const result = await withTaskBar(io, 'Importing', (onProgress) =>
-          client.devices.import(counted(lines, onProgress)),
-        )
+      withClient(async ({ client, out, io }, file: string, { csv }: { csv?: true }) => {
+        const isCsv = csv ?? /\.csv$/i.test(file)
+        // In CSV a line break between quotes is part of a value, as it is.
+        const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(isCsv ? '\n' : /\r?\n/)
+        const result = await withTaskBar(io, 'Importing', (onProgress) => {
+          const taken = counted(lines, onProgress)
+          return isCsv ? client.devices.importCsv(taken) : client.devices.import(taken)
+        })
         const { created, updated, unchanged, failed, failedTotal } = result
         for (const { line, code, message } of failed.slice(0, shownFailures)) {
           out.say(`${file === '-' ? 'standard input' : file}:${line}: ${message} (${code})`)

@@ -3,7 +3,7 @@
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import { deviceTag, type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { deviceTag, type ExpectedTags, isExpected, unexpected } from '../common/entity-tag.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
@@ -56,7 +56,7 @@ export async function putDevice(
       mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
     },
   )
-  if (put.isRefused) throw new ApiError('J-312')
+  if (put.isRefused) throw unexpected(ifMatch.expected)
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 
