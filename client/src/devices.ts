@@ -10,6 +10,8 @@ import type {
   DeviceCount,
   DeviceCredential,
   DevicePatch,
+  DevicesChange,
+  DevicesChanged,
   ImportedDevice,
   ImportResult,
   ListDevicesQuery,
@@ -72,6 +74,24 @@ export class Devices {
     options: CallOptions = {},
   ): Promise<ImportResult> {
     return importDevices(this.#transport, devices, options)
+  }
+
+  /**
+   * Changes tags and attributes of all devices that match or are listed; with `dryRun` it only counts them. Not retried: the
+   * call can be repeated, and then counts what was still left to change.
+   */
+  change(
+    change: DevicesChange,
+    { dryRun, signal }: CallOptions & { dryRun?: boolean | undefined } = {},
+  ): Promise<DevicesChanged> {
+    return this.#transport.value({
+      method: 'POST',
+      path: '/job/api/devices/change',
+      query: { ...(dryRun && { dryRun }) },
+      body: change,
+      holdSeconds: 600,
+      signal,
+    })
   }
 
   /** The same for lines of CSV, the first of which is the header: deviceId, deviceName, tags, timeZone, attributes. */

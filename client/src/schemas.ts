@@ -319,6 +319,10 @@ export interface CancelRequest {
   force?: boolean
 }
 
+export interface ChangeDevicesQuery {
+  dryRun?: boolean
+}
+
 export interface CountRequest {
   /**
    * A selector: text that picks devices, at most 4 KiB and 64 terms
@@ -562,6 +566,59 @@ export interface DevicePatch {
     [k: string]: string | number | boolean | null
   } | null
   timeZone?: string | null
+}
+/**
+ * Either where or deviceIds, and at least one change
+ */
+export interface DevicesChange {
+  /**
+   * A selector: text that picks devices, at most 4 KiB and 64 terms
+   */
+  where?: string
+  /**
+   * One that does not exist is J-001
+   *
+   * @minItems 1
+   * @maxItems 10000
+   */
+  deviceIds?: string[]
+  /**
+   * @maxItems 50
+   */
+  addTags?: string[]
+  /**
+   * @maxItems 50
+   */
+  removeTags?: string[]
+  /**
+   * Each attribute: its new value, or null to remove it
+   */
+  attributes?: {
+    [k: string]: string | number | boolean | null
+  }
+}
+
+export interface DevicesChanged {
+  /**
+   * How many devices were selected
+   */
+  matched: number
+  /**
+   * How many of them were not like this already
+   */
+  changed: number
+  /**
+   * Devices that were not changed because they would have too much, at most 1,000 of them
+   */
+  failed: {
+    deviceId: string
+    code: string
+    message: string
+  }[]
+  /**
+   * How many devices failed
+   */
+  failedTotal: number
 }
 
 export interface Enrollment {

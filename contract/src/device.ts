@@ -6,7 +6,8 @@ import { Where } from './group.ts'
 import { Page, PageQuery } from './page.ts'
 import { Instant, Name, NewDeviceId, orNull } from './text.ts'
 
-export const Tags = Type.Array(Name, { maxItems: 50, uniqueItems: true })
+export const maxTags = 50
+export const Tags = Type.Array(Name, { maxItems: maxTags, uniqueItems: true })
 
 /** The whole content of a device: PUT resets omitted fields (deviceName to deviceId, all others to none). */
 export const DeviceContent = Type.Object(

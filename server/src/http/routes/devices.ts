@@ -10,8 +10,12 @@ import {
   DeviceParams,
   DevicePatch,
   DeviceQuery,
+  DevicesChange,
+  DevicesChanged,
+  DevicesChangeQuery,
 } from '@jobcast/contract'
 import { deviceTag } from '../../domain/common/entity-tag.ts'
+import { changeDevices } from '../../domain/device/change-devices.ts'
 import {
   type DeviceDeps,
   deleteDevice,
@@ -176,6 +180,24 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       response: { 200: DeviceCount },
     },
     handler: (request) => countDevices(deps, callerOf(request), request.body.where),
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/devices/change',
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-309', 'J-503', 'J-908'] },
+    schema: {
+      operationId: 'changeDevices',
+      tags: ['devices'],
+      summary: 'Change tags and attributes of many devices',
+      description:
+        'Of up to 1,000,000 devices that a selector matches, or of those listed. They are changed in batches: the call can ' +
+        'be repeated if it was interrupted. Each device that changes has its event, as with PUT.',
+      querystring: DevicesChangeQuery,
+      body: DevicesChange,
+      response: { 200: DevicesChanged },
+    },
+    handler: (request) => changeDevices(deps, callerOf(request), request.body, request.query),
   })
 
   app.route({
