@@ -10,7 +10,7 @@ import type { CallOptions, Transport } from './transport.ts'
 export type PutOptions = ChangeOptions & { ifAbsent?: boolean | undefined }
 
 /** `ifVersion`: only if the job still has this version, else J-312. */
-export type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
+type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
 
 export class Jobs {
   readonly #transport: Transport

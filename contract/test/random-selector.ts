@@ -39,7 +39,7 @@ const odd = [
   'V2.4',
 ]
 const literal = fc.constantFrom(...values, ...odd)
-export const names = [
+const names = [
   'fw',
   'reported.fw',
   'own.fw',

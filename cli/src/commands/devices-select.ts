@@ -9,7 +9,7 @@ import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 
 const shownFailures = 20
 const importHelp = `
-A line that is refused does not stop the others; then it exits with 5.
+Rejected lines do not stop the others; the exit code is then 5.
 CSV begins with a header line: deviceId, then any of deviceName, tags (separated by ;), timeZone and attributes.
 `
 
@@ -38,7 +38,7 @@ export function countCommand(): Command {
 
 export function importDevicesCommand(): Command {
   return ownerCommand('import')
-    .description('Create or replace devices from a file of NDJSON or CSV: one device a line.')
+    .description('Create or replace devices from an NDJSON or CSV file, one device per line.')
     .argument('<file>', 'file; - is standard input')
     .option('--csv', 'the file is CSV (default: if its name ends with .csv)')
     .addHelpText('after', importHelp)

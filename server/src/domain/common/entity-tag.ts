@@ -3,8 +3,6 @@
 
 import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
-import type { StoredDevice } from '../device/ports/devices.ts'
-import type { WebhookContent } from '../webhook/ports/webhooks.ts'
 
 /** `*`: whatever it is, if it is there; `absent`: only if it is not there. */
 export type ExpectedTags = readonly string[] | 'absent'
@@ -13,17 +11,6 @@ const tagLength = 22
 
 export function jobTag({ version }: { version: number }): string {
   return String(version)
-}
-
-type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>
-
-export function deviceTag({ deviceName, tags, attributes }: DeviceContent): string {
-  const inOrder = Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1))
-  return tagOf([deviceName, tags, inOrder])
-}
-
-export function webhookTag({ url, eventTypes, jobName, deviceId }: WebhookContent): string {
-  return tagOf([url, eventTypes, jobName, deviceId])
 }
 
 /** `current`: undefined if there is none. */
@@ -38,6 +25,6 @@ export function unexpected(expected: ExpectedTags | undefined): ApiError {
   return new ApiError('J-312', expected === 'absent' ? { detail: 'It exists already.' } : {})
 }
 
-function tagOf(content: unknown[]): string {
+export function tagOf(content: unknown[]): string {
   return hash('sha256', JSON.stringify(content), 'base64url').slice(0, tagLength)
 }

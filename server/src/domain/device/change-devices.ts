@@ -4,12 +4,12 @@
 import { ApiError, type DevicesChange, type DevicesChanged, maxAttributes, maxTags } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
-import { deviceTag } from '../common/entity-tag.ts'
 import { maxSelected } from '../selector/select-devices.ts'
 import { readSelector } from '../selector/selector.ts'
 import { namedDevices } from '../trigger/launch-run.ts'
 import { requireAttributeChanges } from './attributes.ts'
 import { type DeviceDeps, settled } from './device.ts'
+import { deviceTag } from './device-tag.ts'
 import type { Attributes, StoredDevice } from './ports/devices.ts'
 
 /** So many are read at once. */

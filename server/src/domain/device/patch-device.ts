@@ -2,9 +2,10 @@
 
 import { ApiError, type DeviceContent, type DevicePatch, maxAttributes } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
-import { deviceTag, type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
 import type { Put } from '../common/ports/slices.ts'
 import { type DeviceDeps, getDevice, putDevice } from './device.ts'
+import { deviceTag } from './device-tag.ts'
 import type { Attributes, StoredDevice } from './ports/devices.ts'
 
 /** How often somebody else may change it between our read and our write. */

@@ -14,7 +14,6 @@ import {
   DevicesChanged,
   DevicesChangeQuery,
 } from '@jobcast/contract'
-import { deviceTag } from '../../domain/common/entity-tag.ts'
 import { changeDevices } from '../../domain/device/change-devices.ts'
 import {
   type DeviceDeps,
@@ -28,6 +27,7 @@ import {
   createDeviceCredential,
   revokeDeviceCredential,
 } from '../../domain/device/device-credential.ts'
+import { deviceTag } from '../../domain/device/device-tag.ts'
 import { patchDevice } from '../../domain/device/patch-device.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'
 import { callerOf } from '../access/authenticate.ts'
