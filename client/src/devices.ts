@@ -67,13 +67,13 @@ export class Devices {
 
   /**
    * Creates or replaces any number of devices, or takes lines of NDJSON. A device that is refused does not stop the others:
-   * the result names it by its line, counted from 1.
+   * the result names it by its line, counted from 1. With `csv` it takes lines of CSV, the first of which is the header.
    */
   import(
     devices: Iterable<ImportedDevice | string> | AsyncIterable<ImportedDevice | string>,
-    options: CallOptions = {},
+    { csv, ...options }: CallOptions & { csv?: boolean | undefined } = {},
   ): Promise<ImportResult> {
-    return importDevices(this.#transport, devices, options)
+    return (csv ? importCsv : importDevices)(this.#transport, devices, options)
   }
 
   /**
@@ -92,14 +92,6 @@ export class Devices {
       holdSeconds: 600,
       signal,
     })
-  }
-
-  /** The same for lines of CSV, the first of which is the header: deviceId, deviceName, tags, timeZone, attributes. */
-  importCsv(
-    lines: Iterable<string> | AsyncIterable<string>,
-    options: CallOptions = {},
-  ): Promise<ImportResult> {
-    return importCsv(this.#transport, lines, options)
   }
 
   /** Cancels its unfinished executions. */

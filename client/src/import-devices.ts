@@ -26,12 +26,13 @@ export async function importDevices(
 /** Lines of CSV, the first of which is the header. A value with a line break, in double quotes, takes several lines. */
 export async function importCsv(
   transport: Transport,
-  lines: Many<string>,
+  lines: Many<ImportedDevice | string>,
   { signal }: CallOptions = {},
 ): Promise<ImportResult> {
   const sender = new LineSender(transport, 'text/csv', signal)
   let isInQuotes = false
   for await (const line of lines) {
+    if (typeof line !== 'string') throw new TypeError('CSV is imported from lines of text')
     if (quotesIn(line) % 2 === 1) isInQuotes = !isInQuotes
     if (sender.header === undefined) sender.header = line
     else sender.add(line)

@@ -137,11 +137,6 @@ const rows: Row[] = [
   ...scheduleRows(),
   ['countDevices', 'devices.count', ({ jobcast }) => jobcast.devices.count('tag=kiosk')],
   ['importDevices', 'devices.import', ({ jobcast }) => jobcast.devices.import([{ deviceId: 'imported' }])],
-  [
-    'importDevices',
-    'devices.importCsv',
-    ({ jobcast }) => jobcast.devices.importCsv(['deviceId', 'imported']),
-  ],
   ['putGroup', 'groups.put', ({ jobcast }) => jobcast.groups.put('all-of-them', { where: 'all' })],
   ['getGroup', 'groups.get', ({ jobcast }) => jobcast.groups.get('all-of-them')],
   ['listGroups', 'groups.list', ({ jobcast }) => jobcast.groups.list().page()],

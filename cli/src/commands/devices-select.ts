@@ -47,10 +47,9 @@ export function importDevicesCommand(): Command {
         const isCsv = csv ?? /\.csv$/i.test(file)
         // In CSV a line break between quotes is part of a value, as it is.
         const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(isCsv ? '\n' : /\r?\n/)
-        const result = await withTaskBar(io, 'Importing', (onProgress) => {
-          const taken = counted(lines, onProgress)
-          return isCsv ? client.devices.importCsv(taken) : client.devices.import(taken)
-        })
+        const result = await withTaskBar(io, 'Importing', (onProgress) =>
+          client.devices.import(counted(lines, onProgress), { csv: isCsv }),
+        )
         const { created, updated, unchanged, failed, failedTotal } = result
         for (const { line, code, message } of failed.slice(0, shownFailures)) {
           out.say(`${file === '-' ? 'standard input' : file}:${line}: ${message} (${code})`)
