@@ -169,6 +169,35 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     assert.deepEqual(await listed(other.ownerNo, 'site=lima'), [])
   })
 
+  await t.test('terms that match thousands of devices are counted as they match', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const numbers = Array.from({ length: 5600 }, (_, n) => n)
+    const attributesOf = (n: number) => ({
+      n,
+      even: n % 2 === 0,
+      ...(n % 10 !== 0 && { fw: `v2.${n % 20}` }),
+    })
+    await store.putDevices(
+      numbers.map((n) => ({
+        ...devicePut(ownerNo, `d${n}`),
+        attributes: attributesOf(n),
+        tags: n < 9 ? ['few'] : [],
+      })),
+    )
+    await report(ownerNo, 'd3', { n: 7, fw: '9.0' })
+    for (const [text, isFound] of [
+      ['n>=100 and n<5500', (n) => n >= 100 && n < 5500],
+      ['n>=0 and fw>=2.0 and not tag=few', (n) => n % 10 !== 0 && n >= 9],
+      ['n!=5 and fw!=2.7', (n) => n !== 5 && n % 10 !== 0 && n % 20 !== 7],
+      ['n>=0 and own.n<5590 and (even=true or n=1)', (n) => n < 5590 && (n % 2 === 0 || n === 1)],
+      ['n>=0 and reported.n>=0 and not online', (n) => n === 3],
+      ['n>=0 and own.fw!=9 and n>=0 and n<6000 and even!=x', (n) => n % 10 !== 0],
+    ] as [string, (n: number) => boolean][]) {
+      const { total } = await store.countDevices({ ownerNo, where: parseSelector(text) })
+      assert.equal(total, numbers.filter(isFound).length, text)
+    }
+  })
+
   await t.test('random selectors find what matches in memory', async () => {
     const fleet = fc.uniqueArray(devices, {
       minLength: 1,

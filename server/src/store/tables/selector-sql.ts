@@ -69,6 +69,17 @@ export class SelectorCompiler {
     return `SELECT tag FROM device_tag WHERE owner_no = :ownerNo AND ${this.#text('tag', selector)}`
   }
 
+  /** Numbers of the devices that a term on an attribute matches, each once, by an index; also of `!=`. */
+  attributeSource(term: Compare | Listed): string {
+    const { name, side } = attributeOf(term.name)
+    const from = `SELECT device_no FROM device_attribute WHERE owner_no = :ownerNo AND name = ${this.#value(name)}`
+    const isOther = term.kind === 'compare' && term.op === '!='
+    const ranges = isOther ? [`sort_key NOT IN (${this.#list(equalKeysOf(term.value))})`] : this.#ranges(term)
+    return ranges
+      .flatMap((range) => sourcesOf[this.is](side).map((rows) => `${from} AND ${rows} AND ${range}`))
+      .join(' UNION ALL ')
+  }
+
   /** Numbers of the devices that a term can match, by an index; undefined: there is none for it. */
   source(selector: Selector): string | undefined {
     if (selector.kind === 'online') {
@@ -81,11 +92,7 @@ export class SelectorCompiler {
       return `SELECT device_no FROM device WHERE owner_no = :ownerNo AND ${this.#text('device.device_id', selector)}`
     }
     if (selector.name === 'tag') return this.#tagSource(selector)
-    const { name, side } = attributeOf(selector.name)
-    const from = `SELECT device_no FROM device_attribute WHERE owner_no = :ownerNo AND name = ${this.#value(name)}`
-    return this.#ranges(selector)
-      .flatMap((range) => sourcesOf[this.is](side).map((rows) => `${from} AND ${rows} AND ${range}`))
-      .join(' UNION ALL ')
+    return this.attributeSource(selector)
   }
 
   #value(value: unknown): string {
