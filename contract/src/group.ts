@@ -8,7 +8,7 @@ import { Instant, mustBe, NewJobName, orNull, Prose } from './text.ts'
 export const Where = Type.String({
   minLength: 1,
   [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
-  description: 'A selector: text that picks devices, at most 4 KiB and 64 terms',
+  description: 'A selector: an expression that selects devices; at most 4 KiB and 64 terms',
   examples: ['tag=kiosk and site in (berlin, lima) and fw<2.4.0 and not online'],
 })
 
@@ -47,7 +47,7 @@ export const DeviceCount = Type.Object(
   {
     total: Type.Integer({ description: 'How many devices match' }),
     online: Type.Integer({ description: 'How many of them are online' }),
-    busy: Type.Integer({ description: 'How many of them are carrying out an execution' }),
+    busy: Type.Integer({ description: 'How many of them are running an execution' }),
     unknownNames: Type.Array(Type.String(), {
       description: 'Attributes that the selector names and that no device has',
     }),

@@ -4,21 +4,13 @@
 // On SQLite a statement is carried out before its promise is returned, so all statements of a step are through before
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
-import type {
-  AccessEventData,
-  AccessEventType,
-  DeviceEventType,
-  FleetEventData,
-  FleetEventType,
-  RolloutEventType,
-  ScheduleEventData,
-  ScheduleEventType,
-} from '@jobcast/contract'
+import type { EventDataOf, EventNoun, EventTypeOf, NounOf } from '@jobcast/contract'
 import type { Sliced } from '../domain/common/ports/slices.ts'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../domain/execution/move-batch.ts'
 import type { JobPolicy } from '../domain/job/ports/jobs.ts'
+import type { RolloutEventType } from '../domain/rollout/rollout.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 
 /** A statement, or one for each dialect; an empty one has nothing to do there. `isOnce`: it is not kept prepared. */
@@ -36,11 +28,14 @@ export type Queries = {
   run(sql: Sql, values?: Values): Promise<number>
 }
 
+/** Events of these nouns are stored with all of their data. */
+type ResourceNoun = Exclude<EventNoun, 'run' | 'execution' | 'device'>
+export type ResourceEventType = EventTypeOf<ResourceNoun>
 /** `ownerNo`: whose log has it. */
-export type AccessChange = {
+export type ResourceChange<Type extends ResourceEventType> = {
   ownerNo: number
   at: number
-  data: AccessEventData | FleetEventData | ScheduleEventData
+  data: EventDataOf<NounOf<Type>>
 }
 type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
@@ -73,10 +68,10 @@ export type Writes = Queries & {
   send(sql: Sql, values: Values): void
   /** The same for each row: a statement that is of one row on SQLite and of the list `:rows` on PostgreSQL, see `field`. */
   sendRows(sql: Sql, rows: Values[]): void
-  deviceChanged(type: DeviceEventType, change: DeviceChange): void
+  deviceChanged(type: EventTypeOf<'device'>, change: DeviceChange): void
   /** For who keeps it in memory. */
   zonesChanged(changes: ZoneChange[]): void
-  accessChanged(type: AccessEventType | FleetEventType | ScheduleEventType, change: AccessChange): void
+  resourceChanged<Type extends ResourceEventType>(type: Type, change: ResourceChange<Type>): void
   runChanged(type: RolloutEventType, change: RunChanged): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>

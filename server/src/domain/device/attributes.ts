@@ -27,7 +27,7 @@ export function ownAttributes({ attributes = {}, timeZone }: DeviceContent): Att
 export function requireAttributeChanges(attributes: AttributeReport['changes']): void {
   for (const [name, value] of Object.entries(attributes)) {
     const problem =
-      name === 'timeZone' ? 'is a field of its own, beside attributes' : attributeProblem(name, value ?? '')
+      name === 'timeZone' ? 'is a separate field, not an attribute' : attributeProblem(name, value ?? '')
     if (problem) throw invalid('attributes', `attributes: ${shownName(name)} ${problem}.`)
   }
 }

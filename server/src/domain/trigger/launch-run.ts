@@ -4,16 +4,10 @@ import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '..
 import { heldAsNow } from '../job/held-as-now.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { beginRollout, waitFor } from '../rollout/judge-rollout.ts'
-import type { StoredRollout } from '../rollout/ports/rollouts.ts'
+import type { StoredRollout } from '../rollout/rollout.ts'
+import type { DeviceList, LaunchedDevice, LaunchedRun } from './launched-run.ts'
 import type { RunRequest } from './ports/runs.ts'
-import type {
-  DeviceList,
-  LaunchedDevice,
-  LaunchedRun,
-  RunJob,
-  Trigger,
-  TriggerOutcome,
-} from './ports/triggers.ts'
+import type { RunJob, Trigger, TriggerOutcome } from './trigger.ts'
 
 export type RunDevice = { deviceNo: number } & LaunchedDevice
 export type RunDevices = DeviceList<RunDevice>

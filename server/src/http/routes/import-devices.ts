@@ -66,10 +66,10 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'Create or replace many devices',
       description:
-        'NDJSON: one device a line, as in PUT plus `deviceId`; at most 100,000 lines and 64 MiB. Each line is stored or ' +
-        'refused by itself; the answer names those that were refused. The call can be repeated: what is stored already is ' +
+        'NDJSON: one device per line, as in PUT plus `deviceId`; at most 100,000 lines and 64 MiB. Each line is stored or ' +
+        'rejected on its own; the response lists rejected lines. The call can be repeated: a line that is already stored is ' +
         '`unchanged`. Or CSV (RFC 4180, UTF-8): a header line that names deviceId and any of deviceName, tags (separated ' +
-        'by `;`), timeZone and attributes, then one device a line. An empty cell is no value; a number, true or false is ' +
+        'by `;`), timeZone and attributes, then one device per line. An empty cell is no value; a number, true or false is ' +
         'one where it stands without quotes as JSON writes it.',
       body: {
         content: {

@@ -1,7 +1,7 @@
 // Keys under which calls are made: one key, one run, also when the same call reaches two nodes at once.
 
 import { type EarlierCall, judgeKey } from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 import { type Queries, recordSet } from '../queries.ts'
 import { select, text } from '../schema/column.ts'
 import { idempotencyKey } from '../schema/tables.ts'

@@ -14,7 +14,7 @@ import {
   requestOf,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'

@@ -103,7 +103,7 @@ function checkServer(server: ServerFacts): Record<string, string> {
   }
   if (server.fsync !== 'on') {
     throw new StartRefused(
-      'PostgreSQL runs with fsync off: what it has answered may be lost. Switch fsync on.',
+      'PostgreSQL runs with fsync off: confirmed commits may be lost. Switch fsync on.',
     )
   }
   // All other values wait for this server's disk at least.

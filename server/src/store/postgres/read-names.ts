@@ -3,7 +3,7 @@
 // take less to read than a row for each device.
 
 import { namedDevices, type Refusal, toRunJob } from '../../domain/trigger/launch-run.ts'
-import type { RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { RunJob, Trigger } from '../../domain/trigger/trigger.ts'
 import type { Writes } from '../queries.ts'
 import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
 import { job } from '../schema/tables.ts'

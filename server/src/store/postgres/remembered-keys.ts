@@ -3,7 +3,7 @@
 // (note_changed_name), and which the transaction that writes compares. So nothing remembered decides anything on its own.
 
 import type { RecalledKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 import type { Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { apiKey, owner } from '../schema/tables.ts'

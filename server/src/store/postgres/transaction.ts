@@ -1,19 +1,22 @@
 // One transaction. Statements that do not need each other's answers may be sent at once: they take effect in the order
 // in which they are sent, and after one that fails no other does.
 
-import type {
-  AccessEventType,
-  DeviceEventType,
-  FleetEventType,
-  RolloutEventType,
-  ScheduleEventType,
-} from '@jobcast/contract/words'
+import type { EventTypeOf } from '@jobcast/contract/words'
 import type pg from 'pg'
 import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
+import type { RolloutEventType } from '../../domain/rollout/rollout.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
-import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
+import {
+  type DeviceChange,
+  insertInto,
+  type ResourceEventType,
+  recordSet,
+  type Sql,
+  type Values,
+  type Writes,
+} from '../queries.ts'
 import { event } from '../schema/tables.ts'
 import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
@@ -41,14 +44,9 @@ export type FirstIds = { runId: number; jobExecutionId: number }
 type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
-  | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
+  | { type: EventTypeOf<'device'>; ownerNo: number; at: number; deviceNo: number; details: string | null }
   | { type: RolloutEventType; ownerNo: number; at: number; runId: number; details: string }
-  | {
-      type: AccessEventType | FleetEventType | ScheduleEventType
-      ownerNo: number
-      at: number
-      details: string
-    }
+  | { type: ResourceEventType; ownerNo: number; at: number; details: string }
 
 /** How a transaction that writes learns whether it was committed; one that only reads has none. */
 export type CommitCheck = { readonly markers: CommitMarkers; readonly marker: Marker }
@@ -84,7 +82,7 @@ export class Transaction implements Queries {
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       zonesChanged: () => undefined,
-      accessChanged: (type, { ownerNo, at, data }) =>
+      resourceChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
       runChanged: (type, { details, ...change }) =>
         this.events.push({ type, ...change, details: JSON.stringify(details) }),
@@ -170,7 +168,7 @@ export class Transaction implements Queries {
     throw this.#failure
   }
 
-  #deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {
+  #deviceChanged(type: EventTypeOf<'device'>, { ownerNo, deviceNo, at, details }: DeviceChange): void {
     const text = details === undefined ? null : JSON.stringify(details)
     this.events.push({ type, ownerNo, deviceNo, at, details: text })
   }

@@ -14,7 +14,7 @@ import {
   refuseUnplanned,
   windowNamed,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger, RunJob, Trigger } from '../../domain/trigger/trigger.ts'
 import type { Queries, Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, offerWindow } from '../schema/tables.ts'

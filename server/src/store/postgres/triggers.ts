@@ -1,11 +1,11 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { Store } from '../../domain/common/ports/store.ts'
-import type { StoredRollout } from '../../domain/rollout/ports/rollouts.ts'
-import { eventsAtBegin } from '../../domain/rollout/rollout-progress.ts'
+import type { StoredRollout } from '../../domain/rollout/rollout.ts'
+import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
 import { type EarlierCall, requestOf, toLaunchedRun } from '../../domain/trigger/launch-run.ts'
-import type { Trigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
+import type { Trigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto, type Writes } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'

@@ -1,15 +1,9 @@
 // The event log as the writer uses it: inside the transaction that makes the change.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type {
-  AccessEventType,
-  DeviceEventType,
-  FleetEventType,
-  RunEventType,
-  ScheduleEventType,
-} from '@jobcast/contract/words'
+import type { EventTypeOf } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
-import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
+import { type DeviceChange, insertInto, type ResourceChange, type ResourceEventType } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import { event } from '../schema/tables.ts'
 import { prepareNamed } from './named-queries.ts'
@@ -39,18 +33,18 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     runCreated(ownerNo: number, runId: number, at: number): void {
       insertCreated.run(ownerNo, nextId(), at, runId)
     },
-    runChanged(type: RunEventType, { ownerNo, runId, at, details }: RunEvent): void {
+    runChanged(type: EventTypeOf<'run'>, { ownerNo, runId, at, details }: RunEvent): void {
       insert.run({ ownerNo, eventId: nextId(), at, type, runId, details })
     },
     executionChanged(change: ExecutionChange): void {
       insert.run({ ...change, eventId: nextId() })
     },
-    deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
+    deviceChanged(type: EventTypeOf<'device'>, { details, ...change }: DeviceChange): void {
       insert.run({ ...change, eventId: nextId(), type, details })
     },
-    accessChanged(
-      type: AccessEventType | FleetEventType | ScheduleEventType,
-      { ownerNo, at, data }: AccessChange,
+    resourceChanged<Type extends ResourceEventType>(
+      type: Type,
+      { ownerNo, at, data }: ResourceChange<Type>,
     ): void {
       insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
     },

@@ -13,7 +13,8 @@ import {
   refuseUnplanned,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
 import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'

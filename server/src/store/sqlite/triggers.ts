@@ -1,7 +1,7 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { eventsAtBegin } from '../../domain/rollout/rollout-progress.ts'
+import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
 import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/trigger/launch-run.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'

@@ -37,7 +37,7 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = no
     sendRows: (sql, rows) => rows.forEach(queries.statementOf(sql).run),
     deviceChanged: log.deviceChanged,
     zonesChanged: onZones,
-    accessChanged: log.accessChanged,
+    resourceChanged: log.resourceChanged,
     runChanged: log.runChanged,
     loadExecutions: async (sql, values) => queries.listsOf(sql)(values).map(LIVE.readList),
     writeMoves(writes) {

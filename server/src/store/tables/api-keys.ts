@@ -1,4 +1,4 @@
-import type { KeyEventType } from '@jobcast/contract'
+import type { EventTypeOf } from '@jobcast/contract'
 import { toInstant } from '@jobcast/contract/words'
 import type { LeftBehind, NewStoredApiKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import { keyIdOf, principalOf } from '../../domain/access/principal.ts'
@@ -166,10 +166,14 @@ async function lockDescendants(
 
 function recordEvent(
   queries: Writes,
-  type: KeyEventType,
+  type: EventTypeOf<'key'>,
   { ownerNo, keyId, keyName, scopes, expiresAt }: NewStoredApiKey,
   { principal, at }: { principal: string; at: number },
 ): void {
   const until = expiresAt === null ? null : toInstant(expiresAt)
-  queries.accessChanged(type, { ownerNo, at, data: { keyId, keyName, scopes, expiresAt: until, principal } })
+  queries.resourceChanged(type, {
+    ownerNo,
+    at,
+    data: { keyId, keyName, scopes, expiresAt: until, principal },
+  })
 }

@@ -41,7 +41,7 @@ export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment
     await queries.run(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) })
     const { enrollmentId, ownerNo, name, createdAt: at, createdBy } = enrollment
     const data = { enrollmentId, name, principal: createdBy ?? '' }
-    queries.accessChanged('enrollment.created', { ownerNo, at, data })
+    queries.resourceChanged('enrollment.created', { ownerNo, at, data })
     return { ...enrollment, used: 0, revokedAt: null }
   },
   async revokeEnrollment(queries, { ownerNo, enrollmentId, principal, at }) {
@@ -77,7 +77,7 @@ async function revoke(
   { principal, at }: { principal: string; at: number },
 ): Promise<void> {
   await queries.run(REVOKE, { enrollmentId, at })
-  queries.accessChanged('enrollment.revoked', { ownerNo, at, data: { enrollmentId, name, principal } })
+  queries.resourceChanged('enrollment.revoked', { ownerNo, at, data: { enrollmentId, name, principal } })
 }
 
 export function findEnrollment(

@@ -1,6 +1,6 @@
 import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
 import type { StoredExecution } from '../../domain/execution/ports/executions.ts'
-import type { LaunchedRun } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'

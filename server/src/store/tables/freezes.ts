@@ -26,7 +26,7 @@ export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
     const before = await queries.get(FREEZE, GET, { ownerNo })
     await queries.run(PUT, { ownerNo, reason, principal, at, until })
     const data = { reason, until: toInstantOrNull(until), principal }
-    queries.accessChanged('fleet.frozen', { ownerNo, at, data })
+    queries.resourceChanged('fleet.frozen', { ownerNo, at, data })
     return before === undefined
   },
   async unfreezeFleet(queries, { ownerNo, principal, at, expiredBy }) {
@@ -34,7 +34,7 @@ export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
     const sql = expiredBy === undefined ? REMOVE : REMOVE_EXPIRED
     if (before === undefined || (await queries.run(sql, { ownerNo, expiredBy })) === 0) return false
     const data = { reason: before.reason, until: toInstantOrNull(before.until), principal }
-    queries.accessChanged('fleet.unfrozen', { ownerNo, at, data })
+    queries.resourceChanged('fleet.unfrozen', { ownerNo, at, data })
     return true
   },
 }

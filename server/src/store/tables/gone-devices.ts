@@ -3,7 +3,7 @@
 
 import { batchSize } from '../../domain/execution/move-batch.ts'
 import type { Moved } from '../../domain/execution/ports/executions.ts'
-import type { LargeTrigger } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger } from '../../domain/trigger/trigger.ts'
 import { isUnfinished, LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { inBoth, type Queries, type Writes } from '../queries.ts'

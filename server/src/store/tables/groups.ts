@@ -38,7 +38,7 @@ export const groupReads: ReadSteps<'getGroup' | 'listGroups' | 'findGroups' | 'g
 /** On PostgreSQL one at a time for each owner. */
 export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
   async putGroup(queries, put) {
-    const { ownerNo, groupName, where, most } = put
+    const { ownerNo, groupName, where, description, principal, at, most } = put
     const before = await queries.get(GROUP, FIND, { ownerNo, groupName })
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
@@ -52,11 +52,17 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
     })
     if (replaced.kind !== 'replaced') return { kind: 'refused', problem: replaced }
     await queries.run(PUT, put)
+    if (before?.where !== where || before.description !== description) {
+      const data = { groupName, isNew: before === undefined, principal }
+      queries.resourceChanged('group.changed', { ownerNo, at, data })
+    }
     const value = await queries.one(GROUP, FIND, { ownerNo, groupName })
     return { kind: 'put', created: before === undefined, value }
   },
-  async deleteGroup(queries, group) {
-    return (await queries.run(DELETE, group)) > 0
+  async deleteGroup(queries, { ownerNo, groupName, principal, at }) {
+    if ((await queries.run(DELETE, { ownerNo, groupName })) === 0) return false
+    queries.resourceChanged('group.deleted', { ownerNo, at, data: { groupName, principal } })
+    return true
   },
 }
 

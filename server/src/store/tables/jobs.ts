@@ -1,3 +1,4 @@
+import { operator } from '../../domain/access/principal.ts'
 import { isExpected, jobTag } from '../../domain/common/entity-tag.ts'
 import type { Put } from '../../domain/common/ports/slices.ts'
 import { maySignedBe } from '../../domain/job/job-signatures.ts'
@@ -9,8 +10,8 @@ import type {
   StoredJobVersion,
 } from '../../domain/job/ports/jobs.ts'
 import { toRunJob } from '../../domain/trigger/launch-run.ts'
-import type { RunJob } from '../../domain/trigger/ports/triggers.ts'
-import { inBoth, type Queries, sliced } from '../queries.ts'
+import type { RunJob } from '../../domain/trigger/trigger.ts'
+import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
 import { pauseSchedulesOf } from './schedules.ts'
@@ -122,17 +123,20 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     const { ref, ...result } = await putJob(queries, put)
     return result
   },
-  async deleteJob(queries, { ownerNo, jobName, at, expected }) {
-    const before = expected && (await queries.get(JOB, FIND, { ownerNo, jobName }))
-    if (before?.deletedAt === null && !isExpected(expected, jobTag(before))) return 'changed'
-    if ((await queries.run(DELETE, { ownerNo, jobName, at })) === 0) return 'unknown'
+  async deleteJob(queries, { ownerNo, jobName, at, by = operator, expected }) {
+    const before = await queries.get(JOB, FIND, { ownerNo, jobName })
+    if (before?.deletedAt !== null) return 'unknown'
+    if (!isExpected(expected, jobTag(before))) return 'changed'
+    await queries.run(DELETE, { ownerNo, jobName, at })
+    const data = { jobName, version: before.version, principal: by }
+    queries.resourceChanged('job.deleted', { ownerNo, at, data })
     await pauseSchedulesOf(queries, { ownerNo, jobName, at })
     return 'deleted'
   },
 }
 
 /** The same content again makes no new version. */
-export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
+export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
   const before = await queries.get(JOB, FIND, { ownerNo, jobName })
@@ -156,6 +160,10 @@ export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResul
     await queries.run(UPDATE, { jobNo, versionNo, at })
   }
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
+  if (isNew) {
+    const data = { jobName, version: after.version, isNew: created, principal: put.by ?? operator }
+    queries.resourceChanged('job.changed', { ownerNo, at, data })
+  }
   return { created, value: toJob(after), ref: toJobRef(after) }
 }
 

@@ -25,7 +25,7 @@ export const ownerWrites: WriteSteps<'createOwner'> = {
     const { ownerId, ownerName, createdAt: at } = created
     if (creator) {
       const { ownerNo, principal } = creator
-      queries.accessChanged('owner.created', { ownerNo, at, data: { ownerId, ownerName, principal } })
+      queries.resourceChanged('owner.created', { ownerNo, at, data: { ownerId, ownerName, principal } })
     }
     return created
   },

@@ -2,6 +2,7 @@
 // another, changes nothing.
 
 import { isDeepStrictEqual } from 'node:util'
+import { principalOf } from '../../domain/access/principal.ts'
 import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.ts'
 import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
@@ -30,7 +31,9 @@ const OF_KEYS = inBoth(
   ({ isIn, lock }) => `
   ${SELECT} WHERE ${isIn('key_id', 'keyIds', 'text')} AND paused_at IS NULL ORDER BY owner_no, schedule_name ${lock}`,
 )
-const DELETE = 'DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName'
+const DELETED = rows(schedule.pick('jobName'))
+const DELETE = `
+  DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName RETURNING job_name AS "jobName"`
 const DELETE_GIVEN = `
   DELETE FROM schedule_device WHERE schedule_no =
     (SELECT schedule_no FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName)`
@@ -140,6 +143,7 @@ export const scheduleWrites: WriteSteps<
     if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
+    const changed = { scheduleName, jobName, principal: principalOf({ keyId }) }
     const isMatch = content.when.kind === 'match'
     if (!(await hasWindow(queries, ownerNo, content.window))) return { kind: 'unknown-window' }
     if (isMatch && mostMatching > 0 && before?.content.when.kind !== 'match') {
@@ -153,6 +157,7 @@ export const scheduleWrites: WriteSteps<
       const row = { scheduleNo, ownerNo, scheduleName, jobName, content, keyId, isMatch }
       const instants = { createdAt: at, updatedAt: at, version: 1 }
       queries.sendRows(INSERT, [{ ...row, ...instants, ...newScheduleState(times, at) }])
+      queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: true } })
       return { kind: 'put', created: true, value: await one(queries, put) }
     }
     const isSame = before.jobName === jobName && isDeepStrictEqual(before.content, content)
@@ -162,11 +167,17 @@ export const scheduleWrites: WriteSteps<
     const after = replaceState(before, put)
     const values = { scheduleNo: before.scheduleNo, jobName, keyId, isMatch, at }
     await queries.run(REPLACE, { ...valuesOf(after), ...values, content: JSON.stringify(content) })
+    queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: false } })
     return { kind: 'put', created: false, value: await one(queries, put) }
   },
-  async deleteSchedule(queries, key) {
+  async deleteSchedule(queries, { principal, at, ...key }) {
     await queries.run(DELETE_GIVEN, key)
-    return (await queries.run(DELETE, key)) > 0
+    const deleted = await queries.get(DELETED, DELETE, key)
+    if (deleted === undefined) return false
+    const { ownerNo, scheduleName } = key
+    const data = { scheduleName, jobName: deleted.jobName, principal }
+    queries.resourceChanged('schedule.deleted', { ownerNo, at, data })
+    return true
   },
   async changeSchedule(queries, { before, set, events = [], at }) {
     const { scheduleNo, version, ownerNo } = before
@@ -177,7 +188,7 @@ export const scheduleWrites: WriteSteps<
       ...{ keyId: after.keyId, scheduleNo, version },
     })
     if (changed === 0) return false
-    for (const { type, data } of events) queries.accessChanged(type, { ownerNo, at, data })
+    for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data })
     return true
   },
   supersede: (queries, { jobExecutionIds, moment }) =>

@@ -73,7 +73,7 @@ export const sessionWrites: SessionWrites = {
     while (deleted.length > 0) {
       for (const { kind, sessionId, keyId, ownerNo } of deleted) {
         if (kind === 'ticket') continue
-        queries.accessChanged('session.signed_out', { ownerNo, at, data: { sessionId, keyId, principal } })
+        queries.resourceChanged('session.signed_out', { ownerNo, at, data: { sessionId, keyId, principal } })
       }
       const parentIds = deleted.map((each) => each.sessionId)
       deleted = await queries.all(SESSION, DELETE_CHILDREN, { parentIds })
@@ -95,5 +95,5 @@ async function createSession(queries: Writes, session: StoredSession): Promise<v
   const { kind, sessionId, keyId, ownerNo, createdAt: at } = session
   if (kind === 'ticket') return
   const data = { sessionId, keyId, principal: principalOf({ keyId }) }
-  queries.accessChanged('session.signed_in', { ownerNo, at, data })
+  queries.resourceChanged('session.signed_in', { ownerNo, at, data })
 }

@@ -1,4 +1,4 @@
-import type { WebhookChange as ChangeName, WebhookEventType } from '@jobcast/contract'
+import type { WebhookChange as ChangeName, EventTypeOf } from '@jobcast/contract'
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import type {
   StoredWebhook,
@@ -163,11 +163,11 @@ async function change(
 export function recordEvent(
   queries: Writes,
   { ownerNo, webhookName }: WebhookKey,
-  type: WebhookEventType,
+  type: EventTypeOf<'webhook'>,
   { principal, at, change }: { principal: string; at: number; change?: ChangeName },
 ): void {
   const data = { webhookName, ...(change && { change }), principal }
-  queries.accessChanged(type, { ownerNo, at, data })
+  queries.resourceChanged(type, { ownerNo, at, data })
 }
 
 function isSame(one: WebhookContent, other: WebhookContent): boolean {

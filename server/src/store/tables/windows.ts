@@ -1,5 +1,6 @@
 // Windows, and what is under them. Which of them are open is written down with them (domain/window/open-zones.ts).
 
+import { isDeepStrictEqual } from 'node:util'
 import { zoneOf } from '../../domain/window/device-zone.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
@@ -161,8 +162,8 @@ export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
 
 /** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
 export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
-  async putWindow(queries, { except, most, ...put }) {
-    const { ownerNo, windowName } = put
+  async putWindow(queries, { except, most, principal, ...put }) {
+    const { ownerNo, windowName, at } = put
     const before = await queries.get(WINDOW, FIND, { ownerNo, windowName })
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
@@ -170,9 +171,16 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
     }
     await queries.run(PUT, { ...put, exceptText: JSON.stringify(except) })
     const value = await queries.one(WINDOW, FIND, { ownerNo, windowName })
+    if (
+      before === undefined ||
+      !isDeepStrictEqual({ ...before, updatedAt: at }, { ...value, updatedAt: at })
+    ) {
+      const data = { windowName, isNew: before === undefined, principal }
+      queries.resourceChanged('window.changed', { ownerNo, at, data })
+    }
     return { kind: 'put', created: before === undefined, value }
   },
-  async deleteWindow(queries, window) {
+  async deleteWindow(queries, { principal, at, ...window }) {
     if ((await queries.get(WINDOW, LOCK, window)) === undefined) return { kind: 'unknown-window' }
     const jobs = await queries.all(JOB_USER, USED_BY_JOBS, window)
     const schedules = await queries.all(SCHEDULE_USER, USED_BY_SCHEDULES, window)
@@ -183,6 +191,8 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
       return { kind: 'in-use', jobNames, scheduleNames, runIds: runs.map(({ runId }) => runId) }
     }
     await queries.run(DELETE, window)
+    const { ownerNo, windowName } = window
+    queries.resourceChanged('window.deleted', { ownerNo, at, data: { windowName, principal } })
     return { kind: 'deleted' }
   },
 }
