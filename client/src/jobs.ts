@@ -7,7 +7,7 @@ import type { Job, JobContent, JobVersion, ListJobsQuery, ListJobVersionsQuery }
 import type { CallOptions, Transport } from './transport.ts'
 
 /** Only if the job does not exist yet, else J-312. A lost answer is not retried. */
-export type PutOptions = ChangeOptions & { ifAbsent?: boolean | undefined }
+type PutOptions = ChangeOptions & { ifAbsent?: boolean | undefined }
 
 /** `ifVersion`: only if the job still has this version, else J-312. */
 type ChangeOptions = CallOptions & { ifVersion?: number | undefined }

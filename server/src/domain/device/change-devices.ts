@@ -50,7 +50,7 @@ type Change = Pick<DevicesChange, 'addTags' | 'removeTags' | 'attributes'>
 type Changed = Pick<StoredDevice, 'tags' | 'attributes'> | 'same' | ApiError
 
 /** What a device has afterwards; ApiError: it would have too much. */
-export function changeDevice(device: Pick<StoredDevice, 'tags' | 'attributes'>, change: Change): Changed {
+function changeDevice(device: Pick<StoredDevice, 'tags' | 'attributes'>, change: Change): Changed {
   const { addTags = [], removeTags = [], attributes: changes = {} } = change
   const kept = device.tags.filter((tag) => !removeTags.includes(tag))
   const tags = [...new Set([...kept, ...addTags])].toSorted()

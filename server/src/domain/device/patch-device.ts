@@ -36,13 +36,13 @@ export async function patchDevice(
 }
 
 /** What a put of the device as it is would have. */
-export function contentOf({ deviceName, tags, attributes: all }: StoredDevice): DeviceContent {
+function contentOf({ deviceName, tags, attributes: all }: StoredDevice): DeviceContent {
   const { timeZone, ...attributes } = all
   return { deviceName, tags, attributes, timeZone: timeZone === undefined ? null : String(timeZone) }
 }
 
 /** Throws J-500 if it would have too many attributes. */
-export function mergePatch(
+function mergePatch(
   content: DeviceContent,
   { deviceName, tags, attributes, timeZone }: DevicePatch,
 ): DeviceContent {

@@ -28,7 +28,10 @@ export const PutHeaders = Type.Object({
 })
 
 export const etagHeader = {
-  etag: { type: 'string', description: 'For If-Match: changes with the content that can be put; for a job, its version' },
+  etag: {
+    type: 'string',
+    description: 'For If-Match: changes with the content that can be put; for a job, its version',
+  },
 }
 
 /** A weak tag never matches (RFC 9110, 13.1.1); nor do If-Match and If-None-Match together. */
