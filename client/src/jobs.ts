@@ -2,9 +2,12 @@
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import { type Put, put, remove } from './put.ts'
+import { ifAbsent, type Put, put, remove } from './put.ts'
 import type { Job, JobContent, JobVersion, ListJobsQuery, ListJobVersionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
+
+/** Only if the job does not exist yet, else J-312. A lost answer is not retried. */
+type PutOptions = ChangeOptions & { ifAbsent?: boolean | undefined }
 
 /** `ifVersion`: only if the job still has this version, else J-312. */
 type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
@@ -17,10 +20,10 @@ export class Jobs {
   }
 
   /** Creates or replaces the job: omitted fields are reset to their defaults. */
-  put(jobName: string, content: JobContent = {}, options: ChangeOptions = {}): Promise<Put<Job>> {
+  put(jobName: string, content: JobContent = {}, options: PutOptions = {}): Promise<Put<Job>> {
     const { signal } = options
-    const headers = ifVersion(options)
-    return put(this.#transport, { path: path`/job/api/jobs/${jobName}`, body: content, headers, signal })
+    const call = { path: path`/job/api/jobs/${jobName}`, body: content, signal }
+    return put(this.#transport, ifAbsent({ ...call, headers: ifVersion(options) }, options))
   }
 
   get(jobName: string, { signal }: CallOptions = {}): Promise<Job> {

@@ -385,9 +385,13 @@ export interface CancelRequest {
   force?: boolean
 }
 
+export interface ChangeDevicesQuery {
+  dryRun?: boolean
+}
+
 export interface CountRequest {
   /**
-   * A selector: an expression that selects devices
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
    */
   where: string
 }
@@ -610,6 +614,77 @@ export interface DeviceCredential {
    * The token. It is shown only once and replaces the previous one
    */
   deviceToken: string
+}
+
+export interface DevicePatch {
+  /**
+   * null: the deviceId
+   */
+  deviceName?: string | null
+  /**
+   * Replaces all tags; null: none
+   */
+  tags?: string[] | null
+  /**
+   * Each attribute: its new value, or null to remove it
+   */
+  attributes?: {
+    [k: string]: string | number | boolean | null
+  } | null
+  timeZone?: string | null
+}
+/**
+ * Either where or deviceIds, and at least one change
+ */
+export interface DevicesChange {
+  /**
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
+   */
+  where?: string
+  /**
+   * One that does not exist is J-001
+   *
+   * @minItems 1
+   * @maxItems 10000
+   */
+  deviceIds?: string[]
+  /**
+   * @maxItems 50
+   */
+  addTags?: string[]
+  /**
+   * @maxItems 50
+   */
+  removeTags?: string[]
+  /**
+   * Each attribute: its new value, or null to remove it
+   */
+  attributes?: {
+    [k: string]: string | number | boolean | null
+  }
+}
+
+export interface DevicesChanged {
+  /**
+   * How many devices were selected
+   */
+  matched: number
+  /**
+   * How many of them were not like this already
+   */
+  changed: number
+  /**
+   * Devices that were not changed because they would have too much, at most 1,000 of them
+   */
+  failed: {
+    deviceId: string
+    code: string
+    message: string
+  }[]
+  /**
+   * How many devices failed
+   */
+  failedTotal: number
 }
 
 export interface Enrollment {
@@ -1007,7 +1082,7 @@ export interface Group {
 
 export interface GroupContent {
   /**
-   * A selector: an expression that selects devices
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
    */
   where: string
   description?: string
@@ -1178,9 +1253,13 @@ export interface Rollout {
      */
     succeededPercent?: number
     /**
-     * A device counts as succeeded only if the attributes it reports match this
+     * A device counts as succeeded only if what it reports matches this: a bare name means `reported.NAME`
      */
     where?: string
+    /**
+     * What follows if no device reports an attribute that `where` names: REFUSE (default) the call, or WAIT until one does
+     */
+    onMissing?: 'REFUSE' | 'WAIT'
     /**
      * How long the other conditions must hold
      */
@@ -1600,7 +1679,7 @@ export interface Targets {
    */
   deviceIds?: string[]
   /**
-   * A selector: an expression that selects devices
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
    */
   where?: string
   /**

@@ -122,6 +122,12 @@ const rows: Row[] = [
     ({ jobcast }) => jobcast.jobs.restore('restart', 1, { ifVersion: 1 }),
   ],
   ['putDevice', 'devices.put', ({ jobcast }) => jobcast.devices.put('kiosk 2 ä%', { tags: ['t'] })],
+  ['patchDevice', 'devices.patch', ({ jobcast }) => jobcast.devices.patch('kiosk-1', { tags: ['p'] })],
+  [
+    'changeDevices',
+    'devices.change',
+    ({ jobcast }) => jobcast.devices.change({ where: 'tag=p', addTags: ['q'] }, { dryRun: true }),
+  ],
   ['getDevice', 'devices.get', ({ jobcast }) => jobcast.devices.get('kiosk-1')],
   ['listDevices', 'devices.list', ({ jobcast }) => jobcast.devices.list({ online: false }).page()],
   ['freezeFleet', 'fleet.freeze', ({ jobcast }) => jobcast.fleet.freeze({ reason: 'a test' })],

@@ -1,12 +1,13 @@
 // A device is a thing that executes. Its deviceId is unique within its owner.
 
 import Type, { type Static } from 'typebox'
-import { Attributes, AttributeValue, TimeZone } from './attributes.ts'
+import { AttributeChanges, Attributes, AttributeValue, TimeZone } from './attributes.ts'
 import { Where } from './group.ts'
 import { Page, PageQuery } from './page.ts'
 import { Instant, Name, NewDeviceId, orNull } from './text.ts'
 
-export const Tags = Type.Array(Name, { maxItems: 50, uniqueItems: true })
+export const maxTags = 50
+export const Tags = Type.Array(Name, { maxItems: maxTags, uniqueItems: true })
 
 /** The whole content of a device: PUT resets omitted fields (deviceName to deviceId, all others to none). */
 export const DeviceContent = Type.Object(
@@ -30,6 +31,24 @@ export const DeviceContent = Type.Object(
   },
 )
 export type DeviceContent = Static<typeof DeviceContent>
+
+/** RFC 7396: what is not named stays, null takes away. */
+export const DevicePatch = Type.Object(
+  {
+    deviceName: Type.Optional(orNull(Name, { description: 'null: the deviceId' })),
+    tags: Type.Optional(orNull(Tags, { description: 'Replaces all tags; null: none' })),
+    attributes: Type.Optional(
+      orNull(AttributeChanges, { description: 'Each attribute: its new value, or null to remove it' }),
+    ),
+    timeZone: Type.Optional(orNull(TimeZone)),
+  },
+  {
+    title: 'DevicePatch',
+    additionalProperties: false,
+    examples: [{ attributes: { site: 'lima', model: null } }],
+  },
+)
+export type DevicePatch = Static<typeof DevicePatch>
 
 const transports = ['mqtt', 'websocket', 'http'] as const
 type Transport = (typeof transports)[number]

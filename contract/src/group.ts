@@ -2,15 +2,13 @@
 
 import Type, { type Static } from 'typebox'
 import { Page } from './page.ts'
-import { maxSelectorBytes } from './selector/index.ts'
 import { Instant, mustBe, NewJobName, orNull, Prose } from './text.ts'
 
-/** Its length in bytes and its grammar are checked where it is read. */
+/** Its length and its grammar are checked where it is read, so that both are J-503. */
 export const Where = Type.String({
   minLength: 1,
-  maxLength: maxSelectorBytes,
   [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
-  description: 'A selector: an expression that selects devices',
+  description: 'A selector: an expression that selects devices; at most 4 KiB and 64 terms',
   examples: ['tag=kiosk and site in (berlin, lima) and fw<2.4.0 and not online'],
 })
 

@@ -1,6 +1,7 @@
 export * from './api-key.ts'
 export * from './attributes.ts'
 export * from './device.ts'
+export * from './device-change.ts'
 export * from './device-message.ts'
 export * from './enrollment.ts'
 export * from './errors.ts'

@@ -12,13 +12,15 @@ const oneOf = <T extends string>(values: readonly T[], description?: string) =>
 
 export const rolloutOrders = ['RANDOM', 'GIVEN'] as const
 export const gateActions = ['CONTINUE', 'PAUSE', 'APPROVAL'] as const
+export const gateMissing = ['REFUSE', 'WAIT'] as const
 export const stopActions = ['PAUSE', 'ABORT'] as const
 export const stopScopes = ['RUN', 'WAVE'] as const
 /** Ends that a stop rule may count. */
 export const stopStates = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
 export type StopState = (typeof stopStates)[number]
 
-const Selector = Type.String({ minLength: 1, maxLength: 4096 })
+/** As `Where` of group.ts. */
+const Selector = Type.String({ minLength: 1 })
 
 const WaveSize = Type.Unsafe<number | string>({
   anyOf: [
@@ -49,8 +51,15 @@ const Gate = Type.Object(
     where: Type.Optional(
       Type.Unsafe<string>({
         ...Selector,
-        description: 'A device counts as succeeded only if the attributes it reports match this',
+        description:
+          'A device counts as succeeded only if what it reports matches this: a bare name means `reported.NAME`',
       }),
+    ),
+    onMissing: Type.Optional(
+      oneOf(
+        gateMissing,
+        'What follows if no device reports an attribute that `where` names: REFUSE (default) the call, or WAIT until one does',
+      ),
     ),
     soakSeconds: Type.Optional(seconds('How long the other conditions must hold')),
     action: Type.Optional(oneOf(gateActions, 'What happens when the gate opens; default CONTINUE')),

@@ -1,15 +1,17 @@
 // jobcast devices: devices and their tokens.
 
 import { type Device, type DeviceContent, isJobcastError, type Jobcast } from '@jobcast/client'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { removeCommand } from '../define/remove-command.ts'
+import { type AttributeValue, parseAttribute } from '../flags/attribute.ts'
 import { collect } from '../flags/collect.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { localTime } from '../output/local-time.ts'
 import { fieldsText } from '../output/print-table.ts'
+import { changeDevicesCommand } from './devices-change.ts'
 import { countCommand, importDevicesCommand } from './devices-select.ts'
 
 type ListFlags = { tag?: string; where?: string; online?: true; offline?: true }
@@ -21,7 +23,6 @@ type PutFlags = {
   clearAttributes?: true
   timeZone?: string
 }
-type AttributeValue = string | number | boolean
 
 export function devicesCommand(): Command {
   const rm = removeCommand({
@@ -44,6 +45,7 @@ export function devicesCommand(): Command {
     countCommand(),
     getCommand(),
     putCommand(),
+    changeDevicesCommand(),
     importDevicesCommand(),
     tokenCommand(),
     revoke.description('Revoke the tokens of devices. They cannot connect until they get a new one.'),
@@ -167,18 +169,6 @@ function allowCertificateCommand(): Command {
         out.show(device, () => '')
       }),
     )
-}
-
-/** A number, true or false where the text is what JSON writes for one, which 2.10 is not; in double quotes it is text. */
-function parseAttribute(text: string): [string, AttributeValue] {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('It must be name=value.')
-  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
-  const [, quoted] = /^"([^"\\]*)"$/.exec(value) ?? []
-  if (quoted !== undefined) return [name, quoted]
-  const number = Number(value)
-  if (Number.isFinite(number) && String(number) === value) return [name, number]
-  return [name, value === 'true' || (value === 'false' ? false : value)]
 }
 
 function attributesText(attributes: Record<string, AttributeValue>): string | null {

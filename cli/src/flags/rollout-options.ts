@@ -17,6 +17,7 @@ export type RolloutFlags = {
   soak?: number
   stopAt?: Share
   until?: string
+  untilWait?: true
   approval?: boolean
 }
 
@@ -39,20 +40,27 @@ export function rolloutOptions(): Option[] {
       '--until <selector>',
       'start the next wave only when the devices of the current one report this, such as fw=2.4.1',
     ),
+    new Option(
+      '--until-wait',
+      'with --until: accept attributes that no device reports yet, and wait until one does',
+    ),
     new Option('--approval', 'release nothing before another key approves it'),
   ]
 }
 
 /** Nothing where no flag is given: then the job decides. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
-  const { canary, waves, rate, soak, stopAt, until, approval } = flags
+  const { canary, waves, rate, soak, stopAt, until, untilWait, approval } = flags
   const sizes = [
     ...(canary === undefined ? [] : [canary]),
     ...(waves ?? (canary === undefined ? [] : ['100%'])),
   ]
+  if (untilWait && until === undefined)
+    throw new UsageError('--until-wait is used with --until, which is missing')
   const next = {
     ...(soak !== undefined && { soakSeconds: soak }),
     ...(until !== undefined && { where: until }),
+    ...(untilWait && { onMissing: 'WAIT' as const }),
   }
   if (sizes.length === 0 && Object.keys(next).length > 0) {
     throw new UsageError(

@@ -274,6 +274,7 @@ const report = (device: Device, attributes: object) =>
 test('waves choose by selector, and a gate believes what devices report, not what they or their owner say', async () => {
   await api.call('PUT', '/job/api/jobs/firmware', { body: {} })
   await api.call('PUT', '/job/api/devices/r4', { body: { tags: ['canary'], attributes: { fw: '2.4.1' } } })
+  assert.equal((await report(devices[4] as Device, { fw: '2.4.0' })).status, 200)
   const rollout = {
     waves: [{ size: 1, where: 'tag=canary' }, { size: '100%' }],
     next: { succeededPercent: 100, where: 'fw=2.4.1' },

@@ -86,6 +86,7 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
   await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
   await store.countConfirmed({ ...part, where })
+  await store.findUnknownNames({ ownerNo, names: ['fw', 'own.fw', 'reported.fw'] })
   if (found) {
     const status = { ...found.rollout.status, released: 1 }
     await store.changeRollout({ before: found.rollout, status, nextAt: null, events: [], moment: now })

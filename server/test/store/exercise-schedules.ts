@@ -333,8 +333,9 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const [c1, c2] = (await store.listSelectable({ ownerNo, deviceNos })).sort((a, b) =>
       a.deviceId < b.deviceId ? -1 : 1,
     )
-    assert.deepEqual([c1?.deviceId, c1?.attributes, c1?.online], ['c1', { fw: '1.0', ram: 4 }, false])
-    assert.deepEqual([c2?.deviceId, c2?.attributes], ['c2', {}])
+    assert.deepEqual([c1?.deviceId, c1?.attributes, c1?.online], ['c1', { fw: '1.0' }, false])
+    assert.deepEqual(c1?.reportedAttributes, { fw: '2.0', ram: 4 })
+    assert.deepEqual([c2?.deviceId, c2?.attributes, c2?.reportedAttributes], ['c2', {}, {}])
     const other = await seedOwner(store)
     assert.deepEqual(await store.listSelectable({ ownerNo: other.ownerNo, deviceNos }), [])
     const when = { kind: 'match' } as const

@@ -2,9 +2,10 @@
 // job is its version; others are made of what can be put, so that presence or a paused webhook do not change them.
 
 import { hash } from 'node:crypto'
+import { ApiError } from '@jobcast/contract'
 
-/** `*`: whatever it is, if it is there. */
-export type ExpectedTags = readonly string[]
+/** `*`: whatever it is, if it is there; `absent`: only if it is not there. */
+export type ExpectedTags = readonly string[] | 'absent'
 
 const tagLength = 22
 
@@ -15,7 +16,13 @@ export function jobTag({ version }: { version: number }): string {
 /** `current`: undefined if there is none. */
 export function isExpected(expected: ExpectedTags | undefined, current: string | undefined): boolean {
   if (expected === undefined) return true
+  if (expected === 'absent') return current === undefined
   return current !== undefined && (expected.includes('*') || expected.includes(current))
+}
+
+/** What was expected is not so. */
+export function unexpected(expected: ExpectedTags | undefined): ApiError {
+  return new ApiError('J-312', expected === 'absent' ? { detail: 'It exists already.' } : {})
 }
 
 export function tagOf(content: unknown[]): string {

@@ -9,7 +9,7 @@
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { type ExpectedTags, isExpected, unexpected } from '../common/entity-tag.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
@@ -58,7 +58,7 @@ export async function putDevice(
     isCreated: (result) => result.created,
     mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
   })
-  if (put.isRefused) throw new ApiError('J-312')
+  if (put.isRefused) throw unexpected(ifMatch.expected)
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 

@@ -10,7 +10,7 @@ import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import type { ExpectedTags } from '../common/entity-tag.ts'
+import { type ExpectedTags, unexpected } from '../common/entity-tag.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -72,7 +72,7 @@ export async function storeJob(
   // Deleted since we have looked.
   if (result.lacksWindow) throw noWindow(content.window)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
-  if (result.isRefused) throw new ApiError('J-312')
+  if (result.isRefused) throw unexpected(ifMatch.expected)
   return result
 }
 

@@ -8,8 +8,13 @@ import {
   DeviceCredential,
   DevicePage,
   DeviceParams,
+  DevicePatch,
   DeviceQuery,
+  DevicesChange,
+  DevicesChanged,
+  DevicesChangeQuery,
 } from '@jobcast/contract'
+import { changeDevices } from '../../domain/device/change-devices.ts'
 import {
   type DeviceDeps,
   deleteDevice,
@@ -23,13 +28,14 @@ import {
   revokeDeviceCredential,
 } from '../../domain/device/device-credential.ts'
 import { deviceTag } from '../../domain/device/device-tag.ts'
+import { patchDevice } from '../../domain/device/patch-device.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
 import { textSlice, toPage } from '../wire/cursor.ts'
 import { emptyBodyAsObject } from '../wire/empty-body.ts'
-import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, PutHeaders, quoted } from '../wire/if-match.ts'
 import { toDevice } from '../wire/to-wire.ts'
 
 const url = '/job/api/devices/:deviceId'
@@ -46,7 +52,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       summary: 'Create or replace a device',
       description: 'A deviceId has at most 128 characters and none of / + # ?.',
       params: DeviceParams,
-      headers: IfMatchHeaders,
+      headers: PutHeaders,
       body: DeviceContent,
       response: {
         200: { ...Device, description: 'Replaced', headers: etagHeader },
@@ -65,6 +71,35 @@ export function addDevices(app: App, deps: DeviceDeps): void {
         .code(created ? 201 : 200)
         .header('etag', quoted(deviceTag(value)))
         .send(toDevice(value))
+    },
+  })
+
+  app.route({
+    method: 'PATCH',
+    url,
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-312', 'J-908'] },
+    schema: {
+      operationId: 'patchDevice',
+      tags: ['devices'],
+      summary: 'Change a device in part',
+      description:
+        'A merge patch (RFC 7396): fields and attributes that are not given keep their value, null resets or removes ' +
+        'them. Content-Type is application/merge-patch+json or application/json.',
+      params: DeviceParams,
+      headers: IfMatchHeaders,
+      body: DevicePatch,
+      response: { 200: { ...Device, headers: etagHeader } },
+    },
+    handler: async (request, reply) => {
+      const { params, body } = request
+      const { value } = await patchDevice(
+        deps,
+        callerOf(request),
+        params.deviceId,
+        body,
+        expectedTags(request),
+      )
+      return reply.header('etag', quoted(deviceTag(value))).send(toDevice(value))
     },
   })
 
@@ -145,6 +180,24 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       response: { 200: DeviceCount },
     },
     handler: (request) => countDevices(deps, callerOf(request), request.body.where),
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/devices/change',
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-309', 'J-503', 'J-908'] },
+    schema: {
+      operationId: 'changeDevices',
+      tags: ['devices'],
+      summary: 'Change tags and attributes of many devices',
+      description:
+        'Of up to 1,000,000 devices that a selector matches, or of those listed. They are changed in batches: the call can ' +
+        'be repeated if it was interrupted. Each device that changes has its event, as with PUT.',
+      querystring: DevicesChangeQuery,
+      body: DevicesChange,
+      response: { 200: DevicesChanged },
+    },
+    handler: (request) => changeDevices(deps, callerOf(request), request.body, request.query),
   })
 
   app.route({

@@ -8,7 +8,7 @@ import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
 import { textSlice, toPage } from '../wire/cursor.ts'
 import { emptyBodyAsObject } from '../wire/empty-body.ts'
-import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
+import { etagHeader, expectedTags, IfMatchHeaders, PutHeaders, quoted } from '../wire/if-match.ts'
 import { toJob } from '../wire/to-wire.ts'
 
 const url = '/job/api/jobs/:jobName'
@@ -27,7 +27,7 @@ export function addJobs(app: App, deps: JobDeps): void {
         'Creates the next version of the job, unless nothing has changed. Existing runs keep the version they were ' +
         'triggered with. `execute` is a reserved name.',
       params: JobParams,
-      headers: IfMatchHeaders,
+      headers: PutHeaders,
       body: JobContent,
       response: {
         200: { ...Job, description: 'Replaced', headers: etagHeader },

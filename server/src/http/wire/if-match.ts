@@ -1,4 +1,4 @@
-// ETag of an answer and If-Match of a request.
+// ETag of an answer, If-Match and If-None-Match of a request.
 
 import { mustBe } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -15,13 +15,30 @@ export const IfMatchHeaders = Type.Object({
   ),
 })
 
+/** Of a PUT. */
+export const PutHeaders = Type.Object({
+  ...IfMatchHeaders.properties,
+  'if-none-match': Type.Optional(
+    Type.String({
+      pattern: '^\\*$',
+      [mustBe]: '*',
+      description: '`*`: only if it does not exist yet; else J-312',
+    }),
+  ),
+})
+
 export const etagHeader = {
-  etag: { type: 'string', description: 'For If-Match: changes with the content that can be put; for a job, its version' },
+  etag: {
+    type: 'string',
+    description: 'For If-Match: changes with the content that can be put; for a job, its version',
+  },
 }
 
-/** A weak tag never matches (RFC 9110, 13.1.1). */
-export function expectedTags({ headers }: FastifyRequest): { expected?: ExpectedTags } {
+/** A weak tag never matches (RFC 9110, 13.1.1); nor do If-Match and If-None-Match together. */
+export function expectedTags({ method, headers }: FastifyRequest): { expected?: ExpectedTags } {
   const given = headers['if-match']
+  const mustBeNew = method === 'PUT' && headers['if-none-match'] !== undefined
+  if (mustBeNew) return { expected: given === undefined ? 'absent' : [] }
   if (given === undefined) return {}
   const tags = given.split(',').map((each) => each.trim())
   return { expected: tags.map((tag) => (tag === '*' ? tag : (/^"([^"]*)"$/.exec(tag)?.[1] ?? ''))) }

@@ -78,8 +78,9 @@ CREATE TABLE device_attribute (
   zone text COLLATE "C",
   PRIMARY KEY (device_no, name, reported)
 );
-CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE (NOT shadowed);
+CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) INCLUDE (reported) WHERE (NOT shadowed);
 CREATE INDEX device_attribute_by_zone ON public.device_attribute USING btree (owner_no, zone) WHERE (zone IS NOT NULL);
+CREATE INDEX device_attribute_shadowed ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE shadowed;
 CREATE INDEX device_attribute_without_zone ON public.device_attribute USING btree (device_no) WHERE ((name = 'timeZone'::text) AND (zone IS NULL));
 
 CREATE TABLE device_group (

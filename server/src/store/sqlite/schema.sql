@@ -64,6 +64,8 @@ CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort
 
 CREATE INDEX device_attribute_by_zone ON device_attribute (owner_no, zone) WHERE zone IS NOT NULL;
 
+CREATE INDEX device_attribute_shadowed ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 1;
+
 CREATE INDEX device_attribute_without_zone ON device_attribute (device_no) WHERE name = 'timeZone' AND zone IS NULL;
 
 CREATE TABLE device_group (

@@ -90,6 +90,8 @@ export type DeviceStore = DeviceValueStore & {
   /** In the order of their ids. A slice may be short, even empty, before the end. */
   selectDevices(selection: OwnerList<string> & { where: Selector }): Promise<Sliced<SelectedDevice, string>>
   countDevices(selection: { ownerNo: number; where: Selector }): Promise<DeviceCount>
+  /** Names of attributes, with or without a side, that no device has. */
+  findUnknownNames(of: { ownerNo: number; names: string[] }): Promise<string[]>
   /** Ends the device's unfinished executions in the same step; undefined: no such device. */
   deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
   /**
