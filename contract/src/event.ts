@@ -20,7 +20,7 @@ import {
   type WebhookEventType,
 } from './event-type.ts'
 import { ExecState } from './execution.ts'
-import { ScheduleEventData } from './schedule.ts'
+import { ScheduleEventData } from './resources/schedules.ts'
 import { GivenInstant, Instant, mustBe, Name, orNull } from './text.ts'
 
 export * from './event-type.ts'

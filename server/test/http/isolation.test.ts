@@ -85,7 +85,7 @@ const noIds = new Set(
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
     .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(
-      ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',
+      ' finishedAfter finishedBefore buckets rolloutState traceparent if-match if-none-match dryRun targets note planId attributes timeZone',
     )
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(

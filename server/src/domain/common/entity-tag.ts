@@ -6,7 +6,9 @@ import type { StoredDevice } from '../device/ports/devices.ts'
 import type { WebhookContent } from '../webhook/ports/webhooks.ts'
 
 /** `*`: whatever it is, if it is there. */
-export type ExpectedTags = readonly string[]
+export type ExpectedTags = readonly string[] | 'nothing'
+/** What a caller expects to be there. */
+export type Expectation = { expected?: ExpectedTags }
 
 const tagLength = 22
 
@@ -28,6 +30,7 @@ export function webhookTag({ url, eventTypes, jobName, deviceId }: WebhookConten
 /** `current`: undefined if there is none. */
 export function isExpected(expected: ExpectedTags | undefined, current: string | undefined): boolean {
   if (expected === undefined) return true
+  if (expected === 'nothing') return current === undefined
   return current !== undefined && (expected.includes('*') || expected.includes(current))
 }
 

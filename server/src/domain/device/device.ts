@@ -1,9 +1,10 @@
 // Devices, as their owner manages them. Their credentials are in device-credential.ts.
 
-import { ApiError, type DeviceContent } from '@jobcast/contract'
+import { ApiError, type DeviceContent, devices } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import { deviceTag, type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { deviceTag, type Expectation, isExpected } from '../common/entity-tag.ts'
+import { notExpected } from '../common/not-found.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
@@ -35,7 +36,7 @@ export async function putDevice(
   { ownerNo }: Caller,
   deviceId: string,
   content: DeviceContent,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<Put<StoredDevice>> {
   const wanted = {
     ownerNo,
@@ -56,7 +57,7 @@ export async function putDevice(
       mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
     },
   )
-  if (put.isRefused) throw new ApiError('J-312')
+  if (put.isRefused) throw notExpected(devices, deviceId, ifMatch)
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 
@@ -87,7 +88,7 @@ export async function deleteDevice(
   deps: DeviceDeps,
   caller: Caller,
   deviceId: string,
-  { expected }: { expected?: ExpectedTags } = {},
+  { expected }: Expectation = {},
 ): Promise<void> {
   if (expected && !isExpected(expected, deviceTag(await getDevice(deps, caller, deviceId)))) {
     throw new ApiError('J-312')

@@ -1,12 +1,12 @@
 // Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
 
-import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
+import { ApiError, defaultRetry, type JobContent, jobs, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import type { ExpectedTags } from '../common/entity-tag.ts'
-import { notFound } from '../common/not-found.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
@@ -22,7 +22,7 @@ export async function putJob(
   caller: Caller,
   jobName: string,
   content: JobContent,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<Put<StoredJob>> {
   const document = content.document ?? {}
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
@@ -55,7 +55,7 @@ export async function storeJob(
   caller: Caller,
   jobName: string,
   content: StoredJobContent,
-  ifMatch: { expected?: ExpectedTags },
+  ifMatch: Expectation,
 ): Promise<Put<StoredJob>> {
   const { ownerNo } = caller
   if (content.window) await requireWindow(deps, caller, content.window)
@@ -67,7 +67,7 @@ export async function storeJob(
   // Deleted since we have looked.
   if (result.lacksWindow) throw noWindow(content.window)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
-  if (result.isRefused) throw new ApiError('J-312')
+  if (result.isRefused) throw notExpected(jobs, jobName, ifMatch)
   return result
 }
 
@@ -81,7 +81,7 @@ export async function deleteJob(
   deps: JobDeps,
   caller: Caller,
   jobName: string,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<void> {
   const deletion = { ownerNo: caller.ownerNo, jobName, at: deps.now(), ...ifMatch }
   const outcome = await deps.store.deleteJob(deletion)

@@ -7,14 +7,16 @@ import {
   type Occurrence,
   parseInstant,
   type ScheduleContent,
+  schedules,
   toInstant,
   type When,
 } from '@jobcast/contract'
 import { secretNames } from '@jobcast/contract/parameters'
 import { type Caller, isActiveKey } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
-import { overQuota, type Quotas } from '../access/quotas.ts'
-import { notFound } from '../common/not-found.ts'
+import { overQuota, type Quotas, tooMany } from '../access/quotas.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
@@ -28,13 +30,12 @@ import { requireValues } from '../trigger/run-values.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
 import { toLocalText } from '../window/zone-time.ts'
 import { readCron } from './cron-pattern.ts'
-import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
+import type { StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 
 export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas }
 
-const maxSchedules = 1000
 const matchQuota = 'max-owner-match-schedules'
 const defaultCatchUpSeconds = 3600
 /** How often somebody else may change it between our look and our change. */
@@ -47,6 +48,7 @@ export async function putSchedule(
   caller: Caller,
   scheduleName: string,
   request: ScheduleContent,
+  expectation: Expectation = {},
 ): Promise<Put<StoredSchedule>> {
   const { ownerNo, keyId } = caller
   const { jobName } = request
@@ -67,15 +69,16 @@ export async function putSchedule(
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
     // One whose key is no longer active belongs to whoever puts it again.
     takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
-    most: maxSchedules,
+    most: schedules.quota,
     mostMatching: deps.quotas[matchQuota],
+    ...expectation,
   })
   if (outcome.kind === 'key-revoked') throw new ApiError('J-802')
   if (outcome.kind === 'unknown-window') throw noWindow(content.window)
   if (outcome.kind === 'put') return outcome
+  if (outcome.kind === 'not-expected') throw notExpected(schedules, scheduleName, expectation)
   if (outcome.kind === 'too-many-matching') throw overQuota(matchQuota, deps.quotas[matchQuota])
-  const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
-  throw new ApiError('J-912', { suffix })
+  throw tooMany(schedules)
 }
 
 export async function getSchedule(
@@ -88,8 +91,12 @@ export async function getSchedule(
   return schedule
 }
 
-export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey): Promise<void> {
-  if (!(await store.deleteSchedule(key))) throw notFound('J-310', key.scheduleName)
+export async function deleteSchedule(
+  { store }: ScheduleDeps,
+  { ownerNo }: Caller,
+  scheduleName: string,
+): Promise<void> {
+  if (!(await store.deleteSchedule({ ownerNo, scheduleName }))) throw notFound('J-310', scheduleName)
 }
 
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {

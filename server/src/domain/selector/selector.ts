@@ -1,9 +1,11 @@
 // Selectors as callers give them, and groups, which name them.
 
-import { ApiError, type DeviceCount, type GroupContent } from '@jobcast/contract'
+import { ApiError, type DeviceCount, type GroupContent, groups } from '@jobcast/contract'
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
-import { notFound } from '../common/not-found.ts'
+import { tooMany } from '../access/quotas.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type PresenceView, settled } from '../device/device.ts'
@@ -11,8 +13,6 @@ import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 import { maxDepthOfGroups, maxTermsOfGroups, maxValuesOfGroups, replaceGroups } from './replace-groups.ts'
 
 export type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
-
-const maxGroups = 1000
 
 /** With its groups replaced. Throws J-503 and J-309. */
 export async function readSelector(
@@ -38,16 +38,15 @@ export async function putGroup(
   { ownerNo }: Caller,
   groupName: string,
   { where, description }: GroupContent,
+  before: Expectation = {},
 ): Promise<Put<StoredGroup>> {
   parse(where)
-  const put = { ownerNo, groupName, where, description: description ?? null, at: now(), most: maxGroups }
+  const content = { where, description: description ?? null }
+  const put = { ownerNo, groupName, ...content, at: now(), most: groups.quota, ...before }
   const outcome = await store.putGroup(put)
+  if (outcome.kind === 'not-expected') throw notExpected(groups, groupName, before)
   if (outcome.kind === 'refused') throw toError(outcome.problem)
-  if (outcome.kind === 'too-many') {
-    throw new ApiError('J-912', {
-      suffix: `at most ${maxGroups} groups of one owner; delete groups that are no longer used`,
-    })
-  }
+  if (outcome.kind === 'too-many') throw tooMany(groups)
   return { created: outcome.created, value: outcome.value }
 }
 

@@ -8,12 +8,14 @@ import {
   type WebhookContent,
   type WebhookEventType,
   type WebhookTestResult,
+  webhooks,
 } from '@jobcast/contract'
 import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
-import { type ExpectedTags, isExpected, webhookTag } from '../common/entity-tag.ts'
+import { type Expectation, isExpected, webhookTag } from '../common/entity-tag.ts'
+import { notExpected } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
@@ -47,7 +49,7 @@ export async function putWebhook(
   caller: Caller,
   webhookName: string,
   content: WebhookContent,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<Put<StoredWebhook>> {
   const { ownerNo } = caller
   requireVisible(caller, content.eventTypes ?? [])
@@ -72,7 +74,7 @@ export async function putWebhook(
     at,
     ...ifMatch,
   })
-  if (put === 'not-expected') throw new ApiError('J-312')
+  if (put === 'not-expected') throw notExpected(webhooks, webhookName, ifMatch)
   if (put === 'too-many') throw overQuota('max-owner-webhooks', maxWebhooks)
   deps.webhooks.changed(put.value.webhookNo)
   if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
@@ -101,7 +103,7 @@ export async function deleteWebhook(
   deps: WebhookDeps,
   caller: Caller,
   webhookName: string,
-  { expected }: { expected?: ExpectedTags } = {},
+  { expected }: Expectation = {},
 ): Promise<void> {
   if (expected && !isExpected(expected, webhookTag(await getWebhook(deps, caller, webhookName)))) {
     throw new ApiError('J-312')

@@ -4,12 +4,15 @@ import {
   ApiError,
   deviceZone,
   parseInstant,
+  windows as resource,
   type WindowContent,
   type WindowTimesQuery,
   windowProblem,
 } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
-import { notFound } from '../common/not-found.ts'
+import { tooMany } from '../access/quotas.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { readCron } from '../schedule/cron-pattern.ts'
@@ -25,22 +28,20 @@ export type WindowDeps = {
   windows: { changed(): Promise<void> }
 }
 
-const maxWindows = 1000
-
 export async function putWindow(
   { store, now, windows }: WindowDeps,
   { ownerNo }: Caller,
   windowName: string,
   content: WindowContent,
+  before: Expectation = {},
 ): Promise<Put<StoredWindow>> {
   const rule = readRule(content)
   const at = now()
   const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
-  const outcome = await store.putWindow({ ownerNo, windowName, ...rule, openZones, at, most: maxWindows })
-  if (outcome.kind === 'too-many') {
-    const suffix = `at most ${maxWindows} windows of one owner; delete windows that are no longer used`
-    throw new ApiError('J-912', { suffix })
-  }
+  const put = { ownerNo, windowName, ...rule, openZones, at, most: resource.quota, ...before }
+  const outcome = await store.putWindow(put)
+  if (outcome.kind === 'not-expected') throw notExpected(resource, windowName, before)
+  if (outcome.kind === 'too-many') throw tooMany(resource)
   await windows.changed()
   return { created: outcome.created, value: outcome.value }
 }

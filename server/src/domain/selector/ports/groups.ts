@@ -1,3 +1,4 @@
+import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
 export type GroupKey = { ownerNo: number; groupName: string }
@@ -10,11 +11,13 @@ export type StoredGroup = {
   updatedAt: number
 }
 
-export type GroupPut = GroupKey & { where: string; description: string | null; at: number; most: number }
+export type GroupPut = GroupKey &
+  Expectation & { where: string; description: string | null; at: number; most: number }
 
 export type GroupOutcome =
   | ({ kind: 'put' } & Put<StoredGroup>)
   | { kind: 'too-many' }
+  | { kind: 'not-expected' }
   /** What is wrong with the groups that it refers to. */
   | { kind: 'refused'; problem: GroupProblem }
 

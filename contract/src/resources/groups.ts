@@ -1,9 +1,9 @@
 // A group is a named selector.
 
 import Type, { type Static } from 'typebox'
-import { Page } from './page.ts'
-import { maxSelectorBytes } from './selector/index.ts'
-import { Instant, mustBe, NewJobName, orNull, Prose } from './text.ts'
+import { maxSelectorBytes } from '../selector/index.ts'
+import { Instant, mustBe, NewJobName, orNull, Prose } from '../text.ts'
+import type { Resource } from './resource.ts'
 
 /** Its length in bytes and its grammar are checked where it is read. */
 export const Where = Type.String({
@@ -37,7 +37,6 @@ export const Group = Type.Object(
 export type Group = Static<typeof Group>
 
 export const GroupParams = Type.Object({ groupName: NewJobName })
-export const GroupPage = Page(Group)
 
 export const CountRequest = Type.Object(
   { where: Where },
@@ -58,3 +57,24 @@ export const DeviceCount = Type.Object(
   { title: 'DeviceCount' },
 )
 export type DeviceCount = Static<typeof DeviceCount>
+
+export const groups = {
+  name: 'groups',
+  noun: 'group',
+  about: 'Groups: named selectors',
+  key: 'groupName',
+  params: GroupParams,
+  content: GroupContent,
+  view: Group,
+  scopes: { read: 'READ', write: 'MANAGE' },
+  quota: 1000,
+  notFound: 'J-309',
+  refusals: { put: ['J-309', 'J-503'] },
+  events: {},
+  texts: {
+    put:
+      'A group names a selector; `group=name` in another selector stands for it. Groups may refer to other groups, but ' +
+      'none to itself, directly or not.',
+    delete: 'Selectors that refer to it are refused from then on (J-309).',
+  },
+} as const satisfies Resource

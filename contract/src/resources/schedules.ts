@@ -1,14 +1,14 @@
 // A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
-import { KeyState } from './api-key.ts'
-import { Failing } from './failing.ts'
-import { JobVersionNumber } from './job.ts'
-import { Targets } from './new-run.ts'
-import { Page } from './page.ts'
-import { Rollout } from './rollout.ts'
-import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from './text.ts'
-import { WindowName } from './window.ts'
+import { KeyState } from '../api-key.ts'
+import { Failing } from '../failing.ts'
+import { Targets } from '../new-run.ts'
+import { Rollout } from '../rollout.ts'
+import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from '../text.ts'
+import { JobVersionNumber } from './jobs.ts'
+import type { Resource } from './resource.ts'
+import { WindowName } from './windows.ts'
 
 export const overlaps = ['SKIP', 'REPLACE', 'QUEUE'] as const
 export type Overlap = (typeof overlaps)[number]
@@ -180,7 +180,6 @@ export const Schedule = Type.Object(
 export type Schedule = Static<typeof Schedule>
 
 export const ScheduleParams = Type.Object({ scheduleName: NewJobName })
-export const SchedulePage = Page(Schedule)
 
 export const OccurrenceQuery = Type.Object(
   {
@@ -228,3 +227,25 @@ export const ScheduleEventData = Type.Object(
   },
 )
 export type ScheduleEventData = Static<typeof ScheduleEventData>
+
+export const schedules = {
+  name: 'schedules',
+  noun: 'schedule',
+  about: 'Schedules: what makes runs by itself',
+  key: 'scheduleName',
+  params: ScheduleParams,
+  content: ScheduleContent,
+  view: Schedule,
+  scopes: { read: 'READ', write: 'MANAGE', alsoPut: 'TRIGGER' },
+  quota: 1000,
+  notFound: 'J-310',
+  refusals: { put: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507'] },
+  events: {},
+  texts: {
+    put:
+      'A schedule makes ordinary runs: at one instant (`at`), by a pattern in a time zone (`cron`), or once for every ' +
+      'device that matches or starts to match (`match`). A replaced one stays paused if it is paused. At most 1,000 per owner. ' +
+      'Needs TRIGGER beside MANAGE.',
+    delete: 'The runs it has made stay as they are, and keep its name.',
+  },
+} as const satisfies Resource
