@@ -5,10 +5,21 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type EventPattern, type EventType, errorCodes } from '@jobcast/client'
 import { errorCatalogue, eventPatterns, eventTypes } from '@jobcast/contract'
-import { errorCodesFile, errorCodesText, schemasFile, schemasText } from '../generate/generate.ts'
+import {
+  errorCodesFile,
+  errorCodesText,
+  resourcesFile,
+  resourcesText,
+  schemasFile,
+  schemasText,
+} from '../generate/generate.ts'
 
 test('the types are those of docs/openapi.json; if not: npm run generate', async () => {
   assert.equal(readFileSync(schemasFile, 'utf8'), await schemasText())
+})
+
+test('the resources are those of the contract; if not: npm run generate', () => {
+  assert.equal(readFileSync(resourcesFile, 'utf8'), resourcesText())
 })
 
 test('the codes are those of the error catalogue; if not: npm run generate', () => {
