@@ -7,7 +7,7 @@ import type { Job, JobVersion, ListJobVersionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** `ifVersion`: only if the job still has this version, else J-312. */
-export type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
+type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
 
 export type Jobs = ReturnType<typeof jobCalls>
 

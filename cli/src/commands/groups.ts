@@ -19,7 +19,7 @@ export function groupsCommand(): Command {
     ]),
     getCommand(),
     putCommand(),
-    groups.rm('Selectors that refer to it are refused from now on.'),
+    groups.rm('Selectors that refer to it are rejected from now on.'),
   ).addHelpText('after', "\nExample:\n  jobcast groups put kiosks 'tag=kiosk and site in (berlin, lima)'\n")
 }
 
@@ -39,7 +39,7 @@ function getCommand(): Command {
         group: groupName,
         where,
         description,
-        devices: total === null ? 'unknown: a group in it is missing' : `${total}, ${online} online`,
+        devices: total === null ? 'unknown: it refers to a group that does not exist' : `${total}, ${online} online`,
         created: localTime(createdAt),
         updated: localTime(updatedAt),
       },

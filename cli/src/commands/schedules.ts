@@ -34,10 +34,10 @@ export function schedulesCommand(): Command {
     schedules.get((schedule) => ({ fields: fieldsOf(schedule) })),
     putScheduleCommand(),
     nextCommand(),
-    switchCommand('pause', 'Pause a schedule: it makes no runs until it is resumed.', 'Paused'),
+    switchCommand('pause', 'Pause a schedule: it creates no runs until it is resumed.', 'Paused'),
     switchCommand('resume', 'Resume a schedule, from its next occurrence on.', 'Resumed'),
     fireCommand(),
-    schedules.rm('The runs it has made go on.'),
+    schedules.rm('The runs that it has created continue.'),
   ).addHelpText(
     'after',
     "\nExample:\n  jobcast schedules put nightly --job collect-logs --group kiosks --cron '0 3 * * 1-5' --zone Europe/Berlin\n",
@@ -110,7 +110,7 @@ function switchCommand(name: 'pause' | 'resume', description: string, done: stri
 
 function fireCommand(): Command {
   return ownerCommand('fire')
-    .description('Make a run of a schedule now, in addition to its occurrences.')
+    .description('Create a run of a schedule now, in addition to its occurrences.')
     .argument('<scheduleName>')
     .action(
       withClient(async ({ client, out }, name: string) => {

@@ -32,7 +32,7 @@ const mostTries = 20
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status } }) => {
     requireState(status, 'ROLLING_OUT')
-    const paused = { rule: 'PRINCIPAL', because: 'it was asked for', by: principalOf(caller) } as const
+    const paused = { rule: 'PRINCIPAL', because: 'it was paused manually', by: principalOf(caller) } as const
     return decided(pauseRollout(status, paused), 'run.paused', caller)
   })
 }
@@ -59,7 +59,7 @@ export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: numbe
     const isWaiting = status.state === 'SCHEDULED' || (status.state === 'PAUSED' && isUntouched(status))
     if (isWaiting) return decided(startRollout(plan, clock), 'run.resumed', caller)
     const advanced = advanceRollout(status, plan.sizes, clock)
-    if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has begun.' })
+    if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has already started.' })
     return decided(advanced, 'run.resumed', caller)
   })
 }
@@ -168,17 +168,21 @@ function newSizes(plan: RolloutPlan, status: RolloutStatus, total: number, rollo
   for (const [index, { where }] of (rollout.waves ?? []).entries()) {
     if (where === before[index]?.where) continue
     const field = `rollout.waves[${index}].where`
-    throw new ApiError('J-500', { field, detail: `${field} cannot change: the run has chosen its devices.` })
+    throw new ApiError('J-500', {
+      field,
+      detail: `${field} cannot be changed: the devices of the run are already selected.`,
+    })
   }
   const planned = planWaves({ ...rollout, order: 'GIVEN' }, { total, matches: () => true, random: () => 0 })
   if ('kind' in planned) {
-    const detail = 'rollout.waves must cover all devices; a last wave of "100%" takes all the rest.'
+    const detail =
+      'rollout.waves must cover all devices; use "100%" as the last wave to include all remaining devices.'
     throw new ApiError('J-500', { field: 'rollout.waves', detail })
   }
   for (let index = 0; index <= status.wave; index++) {
     if (planned.sizes[index] === plan.sizes[index] || isUntouched(status)) continue
     const field = `rollout.waves[${index}].size`
-    const detail = `${field} must stay ${plan.sizes[index]}: that wave has begun.`
+    const detail = `${field} must stay ${plan.sizes[index]}: that wave has already started.`
     throw new ApiError('J-500', { field, detail })
   }
   return planned.sizes

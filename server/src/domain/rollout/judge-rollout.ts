@@ -8,7 +8,7 @@ import { isTerminal } from '../execution/execution.ts'
 import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
 
-export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
+type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
 /** What is stored of a rollout, beside its run. */
 export type RolloutStatus = {

@@ -14,7 +14,7 @@ import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
-import { type Expectation, isExpected, webhookTag } from '../common/entity-tag.ts'
+import { type Expectation, isExpected } from '../common/entity-tag.ts'
 import { notExpected } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -22,6 +22,7 @@ import type { EventFilter } from '../event/event.ts'
 import { requireVisible } from '../event/visible-events.ts'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
+import { webhookTag } from './webhook-tag.ts'
 
 export type WebhookDeps = TellAccessDeps & {
   store: Store
@@ -158,7 +159,7 @@ export function shownUrl({ url }: StoredWebhook, { scopes }: Caller): string {
   return scopes.includes('MANAGE') ? url : new URL(url).origin
 }
 
-export function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
+function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
   if (webhook === undefined) throw new ApiError('J-307')
   return webhook
 }

@@ -1,7 +1,6 @@
 // Devices and their credentials.
 
 import { CountRequest, Device, DeviceCount, DeviceCredential, DeviceParams, devices } from '@jobcast/contract'
-import { deviceTag } from '../../domain/common/entity-tag.ts'
 import {
   type DeviceDeps,
   deleteDevice,
@@ -14,6 +13,7 @@ import {
   createDeviceCredential,
   revokeDeviceCredential,
 } from '../../domain/device/device-credential.ts'
+import { deviceTag } from '../../domain/device/device-tag.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'

@@ -1,7 +1,6 @@
 // Webhooks: URLs that receive events.
 
 import { Webhook, WebhookParams, WebhookSecret, webhooks } from '@jobcast/contract'
-import { webhookTag } from '../../domain/common/entity-tag.ts'
 import {
   changeWebhookSecret,
   deleteWebhook,
@@ -11,6 +10,7 @@ import {
   resumeWebhook,
   type WebhookDeps,
 } from '../../domain/webhook/webhook.ts'
+import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { toWebhook } from '../wire/to-wire.ts'

@@ -1,7 +1,7 @@
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
-export type GroupKey = { ownerNo: number; groupName: string }
+type GroupKey = { ownerNo: number; groupName: string }
 
 export type StoredGroup = {
   groupName: string
@@ -11,10 +11,10 @@ export type StoredGroup = {
   updatedAt: number
 }
 
-export type GroupPut = GroupKey &
+type GroupPut = GroupKey &
   Expectation & { where: string; description: string | null; at: number; most: number }
 
-export type GroupOutcome =
+type GroupOutcome =
   | ({ kind: 'put' } & Put<StoredGroup>)
   | { kind: 'too-many' }
   | { kind: 'not-expected' }

@@ -3,7 +3,7 @@
 
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
-import type { DeviceKey } from '../../device/ports/devices.ts'
+import type { DeviceKey } from '../../device/device-key.ts'
 
 export type WindowKey = { ownerNo: number; windowName: string }
 
@@ -25,7 +25,7 @@ export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; op
 
 export type WindowPut = WindowKey & WindowRule & Expectation & { openZones: string; at: number; most: number }
 
-export type WindowOutcome =
+type WindowOutcome =
   | ({ kind: 'put' } & Put<StoredWindow>)
   | { kind: 'too-many' }
   | { kind: 'not-expected' }
@@ -37,7 +37,7 @@ export type WindowRemoval =
   | { kind: 'in-use'; jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
 /** Ids of executions, one behind the other. */
-export type ExecutionRange = { first: number; last: number }
+type ExecutionRange = { first: number; last: number }
 
 export type WindowStore = {
   putWindow(put: WindowPut): Promise<WindowOutcome>
