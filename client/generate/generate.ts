@@ -58,7 +58,7 @@ import type { ErrorCode } from './error-codes.ts'
 import type { ${[...imported].sort().join(', ')} } from './schemas.ts'
 
 export type ResourceName = keyof ResourceTypes
-export type ResourceFacts = {
+type ResourceFacts = {
   noun: string
   /** The field that names it. */
   key: string

@@ -24,7 +24,7 @@ import type {
 } from './schemas.ts'
 
 export type ResourceName = keyof ResourceTypes
-export type ResourceFacts = {
+type ResourceFacts = {
   noun: string
   /** The field that names it. */
   key: string

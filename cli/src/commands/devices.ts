@@ -1,6 +1,6 @@
 // jobcast devices: devices and their tokens.
 
-import type { Device } from '@jobcast/client'
+import type { Device, DeviceContent } from '@jobcast/client'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
@@ -106,17 +106,17 @@ function putCommand(): Command {
     .action(
       withClient(async (context, name: string, flags: PutFlags) => {
         const base = await devices.contentOf(context.client, name)
-        const tags = flags.clearTags ? [] : flags.tag
-        await devices.save(context, name, {
-          ...base,
-          ...(flags.name !== undefined && { deviceName: flags.name }),
-          ...(tags && { tags }),
+        // Every field of a device, so that none is forgotten here.
+        const content: Record<keyof DeviceContent, unknown> = {
+          deviceName: flags.name ?? base.deviceName,
+          tags: flags.clearTags ? [] : (flags.tag ?? base.tags),
           attributes: {
             ...(flags.clearAttributes ? {} : base.attributes),
             ...Object.fromEntries(flags.attribute ?? []),
           },
-          ...(flags.timeZone !== undefined && { timeZone: flags.timeZone }),
-        })
+          timeZone: flags.timeZone ?? base.timeZone,
+        }
+        await devices.save(context, name, content as DeviceContent)
       }),
     )
 }

@@ -39,7 +39,8 @@ function getCommand(): Command {
         group: groupName,
         where,
         description,
-        devices: total === null ? 'unknown: it refers to a group that does not exist' : `${total}, ${online} online`,
+        devices:
+          total === null ? 'unknown: it refers to a group that does not exist' : `${total}, ${online} online`,
         created: localTime(createdAt),
         updated: localTime(updatedAt),
       },

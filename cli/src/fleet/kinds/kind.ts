@@ -1,7 +1,7 @@
 // A kind of resources in a fleet file: its names, schemas and calls.
 
 import type { AllResourceCalls, Jobcast, ResourceName } from '@jobcast/client'
-import type { Resource } from '@jobcast/contract'
+import type { ContentOf, Resource } from '@jobcast/contract'
 import type { TObject, TString } from 'typebox'
 
 /** JSON values. */
@@ -32,9 +32,15 @@ export type Kind = {
 }
 
 /** What a resource has besides its description. */
-type Rules = Pick<Kind, 'refusal' | 'filled'> & Partial<Pick<Kind, 'shownToReaders' | 'needs' | 'put'>>
+type Rules<R extends Resource> = Pick<Kind, 'refusal'> &
+  Partial<Pick<Kind, 'shownToReaders' | 'needs' | 'put'>> & {
+    /** Every field that can be put, except one that is never shown. */
+    filled(name: string, content: Fields): Record<Exclude<keyof ContentOf<R>, ShownOnce<R>>, unknown>
+  }
+type ShownOnce<R extends Resource> = R extends { shownOnce: infer Field } ? Field : never
 
-export function kindOf({ name, noun, key, params, content }: Resource, rules: Rules): Kind {
+export function kindOf<R extends Resource>(described: R, rules: Rules<R>): Kind {
+  const { name, noun, key, params, content }: Resource = described
   const calls = (client: AllResourceCalls): AnyCalls => client[name as ResourceName]
   return {
     field: name,

@@ -29,7 +29,7 @@ import {
 } from '../wire/if-match.ts'
 
 /** The rules of a resource, and how it is shown. Each throws what it refuses. */
-export type ResourceSteps<R extends Resource, Stored> = {
+type ResourceSteps<R extends Resource, Stored> = {
   put(caller: Caller, name: string, content: ContentOf<R>, before: Expectation): Promise<Put<Stored>>
   get(caller: Caller, name: string): Promise<Stored>
   list(caller: Caller, slice: Slice<string>, query: QueryOf<R>): Promise<Sliced<Stored, string>>

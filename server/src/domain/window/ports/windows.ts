@@ -25,10 +25,7 @@ export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; op
 
 export type WindowPut = WindowKey & WindowRule & Expectation & { openZones: string; at: number; most: number }
 
-type WindowOutcome =
-  | ({ kind: 'put' } & Put<StoredWindow>)
-  | { kind: 'too-many' }
-  | { kind: 'not-expected' }
+type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' } | { kind: 'not-expected' }
 
 /** The first of those that use it. */
 export type WindowRemoval =
