@@ -1,4 +1,4 @@
-// Schedules: what makes runs by itself.
+// Schedules: create runs automatically.
 
 import { path } from './path.ts'
 import { resourceCalls } from './resource-calls.ts'

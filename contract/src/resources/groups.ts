@@ -10,7 +10,7 @@ export const Where = Type.String({
   minLength: 1,
   maxLength: maxSelectorBytes,
   [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
-  description: 'A selector: text that picks devices',
+  description: 'A selector: an expression that selects devices',
   examples: ['tag=kiosk and site in (berlin, lima) and fw<2.4.0 and not online'],
 })
 
@@ -48,7 +48,7 @@ export const DeviceCount = Type.Object(
   {
     total: Type.Integer({ description: 'How many devices match' }),
     online: Type.Integer({ description: 'How many of them are online' }),
-    busy: Type.Integer({ description: 'How many of them are carrying out an execution' }),
+    busy: Type.Integer({ description: 'How many of them are running an execution' }),
     unknownNames: Type.Array(Type.String(), {
       description: 'Attributes that the selector names and that no device has',
     }),
@@ -70,11 +70,11 @@ export const groups = {
   quota: 1000,
   notFound: 'J-309',
   refusals: { put: ['J-309', 'J-503'] },
-  events: {},
+  events: { created: 'group.changed', updated: 'group.changed', deleted: 'group.deleted' },
   texts: {
     put:
-      'A group names a selector; `group=name` in another selector stands for it. Groups may refer to other groups, but ' +
-      'none to itself, directly or not.',
-    delete: 'Selectors that refer to it are refused from then on (J-309).',
+      'A group is a named selector, which other selectors use as `group=name`. Groups may refer to other groups, but ' +
+      'not to themselves, directly or indirectly.',
+    delete: 'Selectors that refer to it are rejected from then on (J-309).',
   },
 } as const satisfies Resource

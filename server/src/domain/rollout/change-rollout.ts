@@ -17,8 +17,9 @@ import {
   waitFor,
 } from './judge-rollout.ts'
 import { planWaves } from './plan-waves.ts'
-import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
+import type { RolloutFactsFound } from './ports/rollouts.ts'
 import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
+import type { RolloutEvent, RolloutPlan } from './rollout.ts'
 import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }
@@ -104,7 +105,8 @@ export async function patchRun(
     requireState(status, 'SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED')
     const sizes = newSizes(plan, status, total, rollout)
     const waves = sizes.map((_, index) => status.waves[index] ?? { startedAt: null, passedAt: null })
-    return { status: { ...status, waves }, events: [], plan: { ...plan, rollout, sizes } }
+    const changed = decided({ ...status, waves }, 'run.changed', caller)
+    return { ...changed, plan: { ...plan, rollout, sizes } }
   })
 }
 

@@ -1,8 +1,14 @@
-// Selectors as callers give them, and groups, which name them.
+// A selector: a condition on devices, as text (`region=eu and not online`). A group is a selector with a name, which
+// others may contain. The language is in contract/src/selector/; this file reads selectors as callers give them, and
+// has what owners do with groups.
+//
+// Read next: replace-groups.ts, which replaces groups by what they stand for; select-devices.ts, the devices that
+// match, for a run.
 
 import { ApiError, type DeviceCount, type GroupContent, groups } from '@jobcast/contract'
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
 import { tooMany } from '../access/quotas.ts'
 import type { Expectation } from '../common/entity-tag.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
@@ -35,15 +41,15 @@ export async function countDevices(deps: SelectorDeps, caller: Caller, text: str
 
 export async function putGroup(
   { store, now }: SelectorDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   groupName: string,
   { where, description }: GroupContent,
   before: Expectation = {},
 ): Promise<Put<StoredGroup>> {
   parse(where)
-  const content = { where, description: description ?? null }
-  const put = { ownerNo, groupName, ...content, at: now(), most: groups.quota, ...before }
-  const outcome = await store.putGroup(put)
+  const by = { principal: principalOf(caller), at: now() }
+  const group = { ownerNo: caller.ownerNo, groupName, where, description: description ?? null }
+  const outcome = await store.putGroup({ ...group, ...by, most: groups.quota, ...before })
   if (outcome.kind === 'not-expected') throw notExpected(groups, groupName, before)
   if (outcome.kind === 'refused') throw toError(outcome.problem)
   if (outcome.kind === 'too-many') throw tooMany(groups)
@@ -61,11 +67,13 @@ export async function getGroup(
 }
 
 export async function deleteGroup(
-  { store }: SelectorDeps,
-  { ownerNo }: Caller,
+  { store, now }: SelectorDeps,
+  caller: Caller,
   groupName: string,
 ): Promise<void> {
-  if (!(await store.deleteGroup({ ownerNo, groupName }))) throw notFound('J-309', groupName)
+  const by = { principal: principalOf(caller), at: now() }
+  const isDeleted = await store.deleteGroup({ ownerNo: caller.ownerNo, groupName, ...by })
+  if (!isDeleted) throw notFound('J-309', groupName)
 }
 
 function parse(text: string, field = 'where'): Selector {

@@ -131,7 +131,7 @@ async function findVersion(
   if (job === undefined) throw notFound('J-301', jobName)
   const detail =
     version < 1
-      ? `The run carried out version 1 of the job ${jobName}, and there is none before the first: give toVersion.`
+      ? `The run used version 1 of the job ${jobName}, which has no previous version: set toVersion.`
       : `The job ${jobName} has no version ${version}.`
   throw new ApiError('J-313', { detail })
 }
@@ -142,7 +142,7 @@ async function readMade(
   launched: { runId: number; isReplayed?: true } | undefined,
 ): Promise<Made> {
   const run = launched && (await readWritten(store.getRun({ ownerNo, runId: launched.runId })))
-  if (run === undefined) throw new Error(`run ${launched?.runId} was made and cannot be read`)
+  if (run === undefined) throw new Error(`run ${launched?.runId} was created but cannot be read`)
   return { run, isReplayed: launched?.isReplayed ?? false }
 }
 

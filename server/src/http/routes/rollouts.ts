@@ -31,21 +31,21 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     operationId: 'pauseRun',
     act: pauseRun,
     summary: 'Pause the rollout of a run',
-    description: 'Nothing more is released; what was released goes on.',
+    description: 'No more executions are released; released ones continue.',
   },
   {
     name: 'resume',
     operationId: 'resumeRun',
     act: resumeRun,
     summary: 'Resume the rollout of a run',
-    description: 'Stop rules count anew from here: what has ended before does not stop it again.',
+    description: 'Resets the counters of the stop rules: executions that ended before do not stop it again.',
   },
   {
     name: 'advance',
     operationId: 'advanceRun',
     act: advanceRun,
-    summary: 'Begin the next wave of a run now',
-    description: 'Whatever its gate says, and also if it is paused.',
+    summary: 'Start the next wave of a run now',
+    description: 'Even if its gate is closed or the rollout is paused.',
   },
 ]
 
@@ -77,13 +77,13 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       name: 'approve',
       operationId: 'approveRun',
       act: approveRun,
-      summary: 'Approve a run that waits for it',
+      summary: 'Approve a run that waits for approval',
     },
     {
       name: 'deny',
       operationId: 'denyRun',
       act: denyRun,
-      summary: 'Deny a run: what was not released is canceled',
+      summary: 'Deny a run: executions that were not released are canceled',
     },
   ]
   for (const { name, operationId, act, summary } of approvals) {
@@ -114,10 +114,10 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
     schema: {
       operationId: 'changeRun',
       tags: ['rollouts'],
-      summary: 'Change the rollout of a run under way',
+      summary: 'Change the rollout of a run in progress',
       description:
-        'Replaces the whole rollout. Waves that have begun keep their size, and waves keep their selector: which device is ' +
-        'in which place was decided when the run was created.',
+        'Replaces the whole rollout. Waves that have started keep their size, and all waves keep their selector: the order ' +
+        'of the devices was fixed when the run was created.',
       params: RunParams,
       body: RolloutPatch,
       response: { 200: Run },
@@ -138,8 +138,8 @@ function addFreeze(app: App, deps: FreezeDeps & Pick<ChangeRolloutDeps, 'moment'
     schema: {
       operationId: 'freezeFleet',
       tags: ['rollouts'],
-      summary: 'Freeze the fleet: nothing is offered to its devices any more',
-      description: 'What runs goes on, and jobs can be triggered: their executions stay PENDING.',
+      summary: 'Freeze the fleet: stop offering work to its devices',
+      description: 'Running executions continue. Jobs can be triggered; their executions stay PENDING.',
       body: FreezeRequest,
       response: { 200: Freeze },
     },

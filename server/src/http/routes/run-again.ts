@@ -23,7 +23,7 @@ export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
     schema: {
       operationId: 'retryRun',
       tags: ['trigger'],
-      summary: 'Trigger the job again on the devices of a run that were unsuccessful',
+      summary: 'Trigger the job again on the devices of a run whose executions were unsuccessful',
       description:
         'Creates a new run, linked to the old one by `retryOf`, with the same parameters and, by default, of the same ' +
         'version of the job. Unfinished executions are left alone. With an Idempotency-Key the call can be repeated ' +
@@ -54,7 +54,7 @@ export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
     schema: {
       operationId: 'rollBackRun',
       tags: ['trigger'],
-      summary: 'Take the devices of a run back to an earlier version of the job',
+      summary: 'Roll the devices of a run back to an earlier version of the job',
       description:
         'Creates a new run, linked to the old one by `rollbackOf`, of the version before (or `toVersion`), on the devices ' +
         'whose execution ended SUCCEEDED or FAILED. Parameters that this version declares keep their values. With an ' +

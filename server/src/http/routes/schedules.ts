@@ -1,4 +1,4 @@
-// Schedules: what makes runs by itself.
+// Schedules: create runs automatically.
 
 import { OccurrenceQuery, Occurrences, Run, Schedule, ScheduleParams, schedules } from '@jobcast/contract'
 import type { Caller } from '../../domain/access/caller.ts'
@@ -83,7 +83,7 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       operationId: 'pauseSchedule',
       tags: ['schedules'],
       summary: 'Pause a schedule',
-      description: 'It makes no more runs by itself; those it has made go on.',
+      description: 'It creates no more runs; existing runs continue.',
       params: ScheduleParams,
       response: { 200: Schedule },
     },
@@ -105,7 +105,7 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       summary: 'Resume a schedule',
       description:
         'From its next occurrence on; occurrences during the pause are not run. From now on its runs count as created by ' +
-        'the calling key, which needs TRIGGER beside MANAGE.',
+        'the calling key, which needs TRIGGER as well as MANAGE.',
       params: ScheduleParams,
       response: { 200: Schedule },
     },
@@ -127,10 +127,10 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
     schema: {
       operationId: 'fireSchedule',
       tags: ['schedules'],
-      summary: 'Make a run of a schedule now',
+      summary: 'Create a run of a schedule now',
       description:
-        'In addition to its occurrences, also while it is paused. Its `overlap` holds: if every device still has an ' +
-        'unfinished execution of the schedule, the answer is J-504.',
+        'In addition to its occurrences, even while it is paused. Its `overlap` applies: if every device still has an ' +
+        'unfinished execution of the schedule, the response is J-504.',
       params: ScheduleParams,
       response: {
         201: {

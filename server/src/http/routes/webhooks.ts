@@ -37,7 +37,8 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       operationId: 'pauseWebhook',
       tags: ['webhooks'],
       summary: 'Pause a webhook',
-      description: 'Events that occur meanwhile are sent after `resume`, as long as they are retained.',
+      description:
+        'Events that occur while it is paused are sent after `resume`, as long as they are retained.',
       params: WebhookParams,
       response: { 200: Webhook },
     },
@@ -55,7 +56,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       operationId: 'resumeWebhook',
       tags: ['webhooks'],
       summary: 'Resume a paused webhook',
-      description: 'Deliveries that wait for a retry are retried at once.',
+      description: 'Deliveries that wait for a retry are retried immediately.',
       params: WebhookParams,
       response: { 200: Webhook },
     },

@@ -39,7 +39,7 @@ export function addWindows(app: App, deps: WindowDeps): void {
       operationId: 'listWindowTimes',
       tags: ['windows'],
       summary: 'List when a window is open',
-      description: 'The opening that goes on now, if there is one, and those that come next.',
+      description: 'The current opening, if there is one, and the next ones.',
       params: WindowParams,
       querystring: WindowTimesQuery,
       response: { 200: WindowTimes },
