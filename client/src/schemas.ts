@@ -1430,7 +1430,7 @@ export interface JobVersion {
   signatures: JobEnvelope[]
   createdAt: string
   /**
-   * Who created it: `key:<keyId>`; null if the service did
+   * Who created it: `key:<keyId>`
    */
   createdBy: string | null
   /**

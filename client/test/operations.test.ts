@@ -280,8 +280,11 @@ async function readEvents({ jobcast, ids }: World): Promise<void> {
 /** All methods there are, as `runs.get`. */
 function methodsOf(jobcast: Jobcast): string[] {
   const parts = Object.entries(jobcast) as [string, object][]
-  const named = (whole: object) =>
-    Object.getOwnPropertyNames(Object.getPrototypeOf(whole)).filter((name) => name !== 'constructor')
+  const named = (whole: object) => {
+    const isPlain = Object.getPrototypeOf(whole) === Object.prototype
+    if (isPlain) return Object.keys(whole)
+    return Object.getOwnPropertyNames(Object.getPrototypeOf(whole)).filter((name) => name !== 'constructor')
+  }
   return [
     ...named(jobcast),
     ...parts.flatMap(([part, value]) => named(value).map((name) => `${part}.${name}`)),

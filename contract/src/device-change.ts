@@ -2,8 +2,8 @@
 
 import Type, { type Static } from 'typebox'
 import { AttributeChanges } from './attributes.ts'
-import { Tags } from './device.ts'
-import { Where } from './group.ts'
+import { Tags } from './resources/devices.ts'
+import { Where } from './resources/groups.ts'
 import { Name } from './text.ts'
 
 export const maxChangedIds = 10_000

@@ -3,11 +3,11 @@
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
-import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
+import { JobVersionNumber } from './resources/jobs.ts'
+import { shownWindow } from './resources/windows.ts'
 import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
 import { GivenInstant, Instant, Name, orNull } from './text.ts'
-import { shownWindow } from './window.ts'
 
 export { Counts, execStates }
 export type ExecState = (typeof execStates)[number]

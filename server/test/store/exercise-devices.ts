@@ -42,8 +42,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
         { ...put, expected: [tag] },
         { ...put, expected: [tag] },
         { ...devicePut(ownerNo, 'none'), expected: ['*'] },
-        { ...devicePut(ownerNo, 'absent'), expected: 'absent' as const },
-        { ...devicePut(ownerNo, 'absent'), expected: 'absent' as const },
+        { ...devicePut(ownerNo, 'absent'), expected: 'nothing' as const },
+        { ...devicePut(ownerNo, 'absent'), expected: 'nothing' as const },
       ]
       const done = await store.putDevices(puts)
       assert.deepEqual(
@@ -56,8 +56,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       const job = { ownerNo, jobName: 'j', content, at: startedAt }
       assert.ok((await store.putJob({ ...job, expected: ['other'] })).isRefused)
       assert.ok((await store.putJob({ ...job, jobName: 'none', expected: ['*'] })).isRefused)
-      assert.ok((await store.putJob({ ...job, expected: 'absent' })).isRefused)
-      assert.ok((await store.putJob({ ...job, jobName: 'new', expected: 'absent' })).created)
+      assert.ok((await store.putJob({ ...job, expected: 'nothing' })).isRefused)
+      assert.ok((await store.putJob({ ...job, jobName: 'new', expected: 'nothing' })).created)
       assert.equal((await store.getJob({ ownerNo, jobName: 'j' }))?.description, '')
       assert.equal(await store.getJob({ ownerNo, jobName: 'none' }), undefined)
       assert.ok(!(await store.putJob({ ...job, expected: [jobTag({ version: 1 })] })).isRefused)

@@ -2,10 +2,11 @@
 // job is its version; others are made of what can be put, so that presence or a paused webhook do not change them.
 
 import { hash } from 'node:crypto'
-import { ApiError } from '@jobcast/contract'
 
-/** `*`: whatever it is, if it is there; `absent`: only if it is not there. */
-export type ExpectedTags = readonly string[] | 'absent'
+/** `*`: whatever it is, if it is there. */
+export type ExpectedTags = readonly string[] | 'nothing'
+/** What a caller expects to be there. */
+export type Expectation = { expected?: ExpectedTags }
 
 const tagLength = 22
 
@@ -16,13 +17,8 @@ export function jobTag({ version }: { version: number }): string {
 /** `current`: undefined if there is none. */
 export function isExpected(expected: ExpectedTags | undefined, current: string | undefined): boolean {
   if (expected === undefined) return true
-  if (expected === 'absent') return current === undefined
+  if (expected === 'nothing') return current === undefined
   return current !== undefined && (expected.includes('*') || expected.includes(current))
-}
-
-/** What was expected is not so. */
-export function unexpected(expected: ExpectedTags | undefined): ApiError {
-  return new ApiError('J-312', expected === 'absent' ? { detail: 'It exists already.' } : {})
 }
 
 export function tagOf(content: unknown[]): string {

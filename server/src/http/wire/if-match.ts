@@ -3,7 +3,7 @@
 import { mustBe } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { ExpectedTags } from '../../domain/common/entity-tag.ts'
+import type { Expectation } from '../../domain/common/entity-tag.ts'
 
 export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(
@@ -15,14 +15,12 @@ export const IfMatchHeaders = Type.Object({
   ),
 })
 
-/** Of a PUT. */
-export const PutHeaders = Type.Object({
-  ...IfMatchHeaders.properties,
+export const IfNoneMatchHeaders = Type.Object({
   'if-none-match': Type.Optional(
     Type.String({
       pattern: '^\\*$',
       [mustBe]: '*',
-      description: '`*`: only if it does not exist yet; else J-312',
+      description: 'With `*`: only if there is none yet; else J-312',
     }),
   ),
 })
@@ -34,14 +32,19 @@ export const etagHeader = {
   },
 }
 
-/** A weak tag never matches (RFC 9110, 13.1.1); nor do If-Match and If-None-Match together. */
-export function expectedTags({ method, headers }: FastifyRequest): { expected?: ExpectedTags } {
+/** A weak tag never matches (RFC 9110, 13.1.1). */
+export function expectedTags({ headers }: Pick<FastifyRequest, 'headers'>): Expectation {
   const given = headers['if-match']
-  const mustBeNew = method === 'PUT' && headers['if-none-match'] !== undefined
-  if (mustBeNew) return { expected: given === undefined ? 'absent' : [] }
   if (given === undefined) return {}
   const tags = given.split(',').map((each) => each.trim())
   return { expected: tags.map((tag) => (tag === '*' ? tag : (/^"([^"]*)"$/.exec(tag)?.[1] ?? ''))) }
+}
+
+/** Of a put. Nothing can be there and not be there. */
+export function expectedBefore({ headers }: Pick<FastifyRequest, 'headers'>): Expectation {
+  const isNone = headers['if-none-match'] !== undefined
+  if (isNone && headers['if-match'] !== undefined) return { expected: [] }
+  return isNone ? { expected: 'nothing' } : expectedTags({ headers })
 }
 
 export function quoted(tag: string): string {

@@ -54,7 +54,7 @@ const known = (side: 'own' | 'reported' | undefined) =>
       (rows) => `SELECT 1 FROM (
       SELECT 1 FROM device_attribute WHERE owner_no = :ownerNo AND name = :name AND ${rows} LIMIT 1) AS one`,
     )
-    return `SELECT count(*) AS matches FROM (${any.join(' UNION ALL ')}) AS found`
+    return `SELECT count(*) AS matches FROM (${any.join(' UNION ALL ')}) AS found` as string
   })
 const KNOWN = { any: known(undefined), own: known('own'), reported: known('reported') }
 

@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { principalOf } from '../../domain/access/principal.ts'
+import { isExpected } from '../../domain/common/entity-tag.ts'
 import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.ts'
 import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
@@ -145,6 +146,7 @@ export const scheduleWrites: WriteSteps<
     if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
+    if (!isExpected(put.expected, before?.scheduleName)) return { kind: 'not-expected' }
     const changed = { scheduleName, jobName, principal: principalOf({ keyId }) }
     const isMatch = content.when.kind === 'match'
     if (!(await hasWindow(queries, ownerNo, content.window))) return { kind: 'unknown-window' }

@@ -27,16 +27,10 @@ export type StoredDevice = {
   updatedAt: number
 }
 
-export type DevicePut = {
-  ownerNo: number
-  deviceId: string
-  deviceName: string
-  tags: string[]
-  /** Undefined: none. */
-  attributes?: Attributes
-  at: number
-  expected?: ExpectedTags
-}
+/** What its owner puts. Attributes: none by default. */
+export type OwnFields = { deviceName: string; tags: string[]; attributes?: Attributes }
+
+export type DevicePut = OwnFields & { ownerNo: number; deviceId: string; at: number; expected?: ExpectedTags }
 
 /** What a device reports of itself; null removes. */
 export type AttributeReport = {
