@@ -132,7 +132,7 @@ export class Runs {
     return this.#act(path`/job/api/runs/${runId}/deny`, runId, request, options)
   }
 
-  /** Replaces the rollout of a run under way. */
+  /** Changes the rollout of a run under way: a merge patch (RFC 7396), so what is not named stays. */
   change(runId: number, patch: RolloutPatch, { signal }: CallOptions = {}): Promise<Run> {
     return this.#transport.value({
       method: 'PATCH',

@@ -1,6 +1,6 @@
 // What people do to a rollout: pause it, let it go on, approve, deny or change it.
 
-import { ApiError, type Rollout } from '@jobcast/contract'
+import { ApiError, type RolloutChanges } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
@@ -16,7 +16,7 @@ import {
   startRollout,
   waitFor,
 } from './judge-rollout.ts'
-import { planWaves } from './plan-waves.ts'
+import { patchedRollout, patchedSizes } from './patch-rollout.ts'
 import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
 import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
 import { requireRollout } from './rollout-selectors.ts'
@@ -93,16 +93,19 @@ export function denyRun(
   })
 }
 
-export async function patchRun(
+/** A merge patch (RFC 7396) of its rules. */
+export function patchRun(
   deps: ChangeRolloutDeps,
   caller: Caller,
   runId: number,
-  rollout: Rollout,
+  patch: RolloutChanges,
 ): Promise<void> {
-  await requireRollout(deps, caller, rollout)
-  return change(deps, caller, runId, ({ rollout: { status, plan, total } }) => {
+  return change(deps, caller, runId, async ({ rollout: { status, plan, total } }) => {
     requireState(status, 'SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED')
-    const sizes = newSizes(plan, status, total, rollout)
+    const rollout = patchedRollout(plan.rollout, patch)
+    await requireRollout(deps, caller, rollout)
+    const begun = isUntouched(status) ? 0 : status.wave + 1
+    const sizes = patchedSizes(plan, { total, begun }, rollout)
     const waves = sizes.map((_, index) => status.waves[index] ?? { startedAt: null, passedAt: null })
     return { status: { ...status, waves }, events: [], plan: { ...plan, rollout, sizes } }
   })
@@ -160,28 +163,6 @@ function requireState({ state }: RolloutStatus, ...allowed: RolloutStatus['state
 /** Four eyes: whoever made a run does not approve it. */
 function requireOther(caller: Caller, keyId: string | null): void {
   if (caller.keyId === keyId) throw new ApiError('J-810')
-}
-
-/** The order of the devices is fixed, and so are waves that have begun. */
-function newSizes(plan: RolloutPlan, status: RolloutStatus, total: number, rollout: Rollout): number[] {
-  const before = plan.rollout.waves ?? []
-  for (const [index, { where }] of (rollout.waves ?? []).entries()) {
-    if (where === before[index]?.where) continue
-    const field = `rollout.waves[${index}].where`
-    throw new ApiError('J-500', { field, detail: `${field} cannot change: the run has chosen its devices.` })
-  }
-  const planned = planWaves({ ...rollout, order: 'GIVEN' }, { total, matches: () => true, random: () => 0 })
-  if ('kind' in planned) {
-    const detail = 'rollout.waves must cover all devices; a last wave of "100%" takes all the rest.'
-    throw new ApiError('J-500', { field: 'rollout.waves', detail })
-  }
-  for (let index = 0; index <= status.wave; index++) {
-    if (planned.sizes[index] === plan.sizes[index] || isUntouched(status)) continue
-    const field = `rollout.waves[${index}].size`
-    const detail = `${field} must stay ${plan.sizes[index]}: that wave has begun.`
-    throw new ApiError('J-500', { field, detail })
-  }
-  return planned.sizes
 }
 
 /** Nothing of it has begun. */

@@ -38,7 +38,10 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     operationId: 'resumeRun',
     act: resumeRun,
     summary: 'Resume the rollout of a run',
-    description: 'Stop rules count anew from here: what has ended before does not stop it again.',
+    description:
+      'Stop rules count anew from here: what has ended before does not stop it again. Of a run that failures have ' +
+      'stopped (STOP_RULE, GATE_CLOSED) they are accepted: the gate judges the other devices of the wave, and if all of ' +
+      'them have succeeded the next wave begins.',
   },
   {
     name: 'advance',
@@ -116,8 +119,9 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       tags: ['rollouts'],
       summary: 'Change the rollout of a run under way',
       description:
-        'Replaces the whole rollout. Waves that have begun keep their size, and waves keep their selector: which device is ' +
-        'in which place was decided when the run was created.',
+        'A merge patch (RFC 7396): fields that are not named stay as they are, null takes one away, lists (`waves`, ' +
+        '`stop`) are replaced as a whole. Waves that have begun cannot change, and waves keep their selector: the order ' +
+        'of the devices was decided when the run was created.',
       params: RunParams,
       body: RolloutPatch,
       response: { 200: Run },
