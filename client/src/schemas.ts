@@ -1664,6 +1664,7 @@ export interface RetryRequest {
    * SAME (default): the version of the job that the run carried out; NEWEST: the current one
    */
   version?: 'SAME' | 'NEWEST'
+  rollout?: Rollout
 }
 
 export interface RevokeKeyQuery {
@@ -1700,6 +1701,25 @@ export interface RollbackRequest {
    * Of the job; default: the version before the one that the run carried out
    */
   toVersion?: number
+  /**
+   * Only these of the devices that the run was released to
+   *
+   * @minItems 1
+   */
+  deviceIds?: string[]
+  /**
+   * Only those of them that match this selector
+   */
+  where?: string
+  rollout?: Rollout
+  /**
+   * Why, for whoever looks at it later
+   */
+  note?: string
+  /**
+   * Also if the run was rolled back before (otherwise J-317)
+   */
+  again?: boolean
 }
 
 export interface RolloutPatch {

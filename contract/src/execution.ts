@@ -3,10 +3,11 @@
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
+import { Where } from './group.ts'
 import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
-import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
-import { GivenInstant, Instant, Name, orNull } from './text.ts'
+import { Rollout, RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
+import { GivenInstant, Instant, Name, orNull, Prose } from './text.ts'
 import { shownWindow } from './window.ts'
 
 export { Counts, execStates }
@@ -172,6 +173,12 @@ export const RetryRequest = Type.Object(
           'SAME (default): the version of the job that the run carried out; NEWEST: the current one',
       }),
     ),
+    rollout: Type.Optional(
+      Type.Unsafe<Rollout>({
+        ...Rollout,
+        description: 'How it is released; default: as the run was, or as the job says if it had no rollout',
+      }),
+    ),
   },
   { title: 'RetryRequest', additionalProperties: false, examples: [{}] },
 )
@@ -185,8 +192,26 @@ export const RollbackRequest = Type.Object(
         description: 'Of the job; default: the version before the one that the run carried out',
       }),
     ),
+    deviceIds: Type.Optional(
+      Type.Array(Name, {
+        minItems: 1,
+        description: 'Only these of the devices that the run was released to',
+      }),
+    ),
+    where: Type.Optional(
+      Type.Unsafe<string>({ ...Where, description: 'Only those of them that match this selector' }),
+    ),
+    rollout: Type.Optional(
+      Type.Unsafe<Rollout>({ ...Rollout, description: 'How it is released; default: all at once' }),
+    ),
+    note: Type.Optional(
+      Type.String({ ...Prose, maxLength: 500, description: 'Why, for whoever looks at it later' }),
+    ),
+    again: Type.Optional(
+      Type.Boolean({ description: 'Also if the run was rolled back before (otherwise J-317)' }),
+    ),
   },
-  { title: 'RollbackRequest', additionalProperties: false, examples: [{}] },
+  { title: 'RollbackRequest', additionalProperties: false, examples: [{}, { note: 'Boot loops' }] },
 )
 export type RollbackRequest = Static<typeof RollbackRequest>
 

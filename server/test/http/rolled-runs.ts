@@ -79,7 +79,7 @@ export async function openRolledRuns(api: Api, prefix: string, count: number) {
   /** The device at this position reports of its execution. */
   async function report({ executionIds }: Launched, index: number, status: string): Promise<void> {
     const reply = await devices[index]?.update(executionIds[index] as number, status)
-    assert.equal(reply?.status, 200, reply?.text)
+    assert.equal(reply?.status, 200, `${status}: ${reply?.text}`)
   }
 
   return { ids, devices, newJob, launch, runOf, waitFor, act, report }

@@ -215,6 +215,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     }
   }
   await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' })
+  await store.findRollback({ ownerNo, runId })
   await store.setRunTrace({ ownerNo, runId, traceParent: 't' })
   for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
   for (const filter of [{}, { deviceId: 'd1' }]) {

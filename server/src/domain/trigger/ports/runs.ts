@@ -28,7 +28,7 @@ export type StoredRun = {
   retryOf: number | null
   /** The window in which its executions are offered; null: at any time. */
   window: string | null
-} & RunRequest &
+} & Omit<RunRequest, 'rollbackOnce'> &
   RunSchedule
 
 /** What a run was asked for with, besides its job and its devices. */
@@ -40,6 +40,8 @@ export type RunRequest = {
   note: string | null
   /** The run that it takes back. */
   rollbackOf: number | null
+  /** The same run, if none has taken it back before: the store takes only one such run. */
+  rollbackOnce?: number
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */
@@ -49,8 +51,8 @@ export type RunSchedule = {
   scheduledFor: WallInstant | null
 }
 
-/** Which ends of executions are meant: those that can be retried, or those after which a device may be changed. */
-export type RunEnds = 'unsuccessful' | 'carried-out'
+/** Which executions are meant: those that can be retried, or all that were released, however they ended or go on. */
+export type RunEnds = 'unsuccessful' | 'released'
 
 /** Instants: from `…After` on, up to but not including `…Before`. */
 export type RunFilter = {
@@ -78,6 +80,8 @@ export type RunStore = {
   setRunTrace(run: RunKey & { traceParent: string }): Promise<void>
   /** Those devices of the run, unless they are gone, whose execution has ended so; undefined: no such run. */
   listEndedDevices(run: RunKey & { ends: RunEnds }): Promise<string[] | undefined>
+  /** The first run that has taken this one back; undefined: none has. */
+  findRollback(run: RunKey): Promise<number | undefined>
   /** The values of a run's parameters; undefined: it has none. */
   getRunValues(run: { runId: number }): Promise<RunValues | undefined>
   /** Runs whose parameters have secrets, in the order of their ids. */
