@@ -3,7 +3,7 @@
 
 import { connect, type Socket } from 'node:net'
 
-export type CallerOptions = {
+type CallerOptions = {
   port: number
   /** Sent in turn, beginning with the one numbered `first`. */
   requests: Buffer[]

@@ -22,7 +22,7 @@ const cases: Case[] = [
   },
 ]
 
-export type Side = { name: string; start: () => Promise<Target> }
+type Side = { name: string; start: () => Promise<Target> }
 
 export async function interferenceTable(sides: Side[], timing: Timing & { rounds: number }): Promise<string> {
   const head = ['1 caller asks', ...sides.flatMap(({ name }) => [`${name} p50 ms`, 'p99 ms'])]

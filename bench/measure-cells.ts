@@ -4,7 +4,7 @@ import type { Cell, Contender, Measured, Timing } from './contenders.ts'
 import { median } from './numbers.ts'
 
 /** Medians of the rounds. */
-export type Summary = Measured & {
+type Summary = Measured & {
   /** Between the slowest and the fastest round, as a part of the median; NaN when there is one round only. */
   spread: number
 }

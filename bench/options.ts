@@ -19,7 +19,7 @@ export type Options = {
   out: string | undefined
 }
 
-export const usage = `
+const usage = `
   --seconds N   measure each cell so long (default 3, after a warm-up of 1)
   --rounds N    measure each cell so many times, the medians count (default 5)
   --quick       1 s, 1 round: to see that it works, not for numbers

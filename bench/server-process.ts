@@ -9,7 +9,7 @@ import { endProcess, removeFolder, startProcess, temporaryFolder } from './proce
 export type Target = { port: number; apiKey: string; end(): Promise<void> }
 
 /** One that also does something on command. */
-export type CommandedTarget = Target & { pid: number; command(message: object): void }
+type CommandedTarget = Target & { pid: number; command(message: object): void }
 
 export async function startTarget(program: string, ...args: string[]): Promise<Target> {
   const { port, apiKey, end } = await startCommanded(program, ...args)

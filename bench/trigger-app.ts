@@ -20,7 +20,7 @@ import { fleet, jobName } from './fleet.ts'
 import { tellParent } from './server-process.ts'
 
 /** Puts one job per device where it is kept; resolves once it is. */
-export type Keep = (jobName: string, deviceIds: string[]) => Promise<unknown>
+type Keep = (jobName: string, deviceIds: string[]) => Promise<unknown>
 
 /** `isPlain`: triggers that are plain are served as such. */
 export async function serveTriggers(keep?: Keep, { isPlain = true } = {}): Promise<void> {

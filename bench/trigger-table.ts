@@ -4,7 +4,7 @@ import type { CellResult } from './measure-cells.ts'
 import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from './table.ts'
 
 /** Names of the contenders; `empty` is Jobcast on the empty database, if that is another one. */
-export type Columns = { jobcast: string; limits: { name: string; contender: string }[]; empty?: string }
+type Columns = { jobcast: string; limits: { name: string; contender: string }[]; empty?: string }
 
 export function triggerTable(results: CellResult[], columns: Columns): string {
   const { empty } = columns

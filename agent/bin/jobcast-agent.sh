@@ -39,7 +39,7 @@ refuse_start() {
 
 print_help() {
   cat <<'HELP'
-Usage: jobcast-agent.sh [flags]          run on a device: carry out its executions, one at a time
+Usage: jobcast-agent.sh [flags]          run on a device: execute its jobs, one at a time
        jobcast-agent.sh enroll [flags]   fetch the first token of this device with an enrollment token
 
 Flags:

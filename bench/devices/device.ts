@@ -21,7 +21,7 @@ export type Ears = {
   onPingresp?: (device: Device) => void
 }
 
-export type Network = {
+type Network = {
   port: number
   localAddress: string
   speaksMqtt: boolean

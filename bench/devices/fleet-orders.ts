@@ -5,7 +5,7 @@ export type Credential = { deviceId: string; token: string }
 /** How long it took until what a device reported was acknowledged. `all` counts those of the warm-up as well. */
 export type ReportTimes = { perSecond: number; p50: number; p99: number; cores: number; all: number }
 
-export type Orders = {
+type Orders = {
   /** Without MQTT a device only reads: from bare sockets. */
   connect: {
     order: { port: number; devices: Credential[]; speaksMqtt: boolean; keepAliveSeconds: number }

@@ -17,7 +17,7 @@ export type Fleet = {
   end(): Promise<void>
 }
 
-export type FleetPlace = { port: number; speaksMqtt?: boolean; keepAliveSeconds?: number }
+type FleetPlace = { port: number; speaksMqtt?: boolean; keepAliveSeconds?: number }
 
 export async function openFleet(devices: Credential[], place: FleetPlace): Promise<Fleet> {
   const parts: Credential[][] = []

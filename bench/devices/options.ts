@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { positive } from '../options.ts'
 import { mostConnections as mostOfProcess } from './process-use.ts'
 
-export const parts = ['fan-out', 'memory', 'latency', 'updates', 'triggers'] as const
+const parts = ['fan-out', 'memory', 'latency', 'updates', 'triggers'] as const
 export type Part = (typeof parts)[number]
 
 export type Options = {

@@ -18,7 +18,7 @@ const makeReadyMs = 200
 export type Messages = { topics: string[]; qos: 0 | 1; bytes: number }
 
 /** `answeredAt`: the 201, of those who answer. */
-export type Send = () => Promise<{ sentAt: number; answeredAt?: number }>
+type Send = () => Promise<{ sentAt: number; answeredAt?: number }>
 
 export type Sender = {
   name: string

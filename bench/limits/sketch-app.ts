@@ -7,8 +7,8 @@ import Fastify from 'fastify'
 import { fleet } from '../fleet.ts'
 import { tellParent } from '../server-process.ts'
 
-export type Device = { deviceNo: number; deviceId: string; deviceName: string }
-export type Key = {
+type Device = { deviceNo: number; deviceId: string; deviceName: string }
+type Key = {
   secretHash: Uint8Array
   scopes: string[]
   expiresAt: number | null

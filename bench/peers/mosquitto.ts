@@ -8,7 +8,7 @@ import { endProcess, removeFolder, startProcess, temporaryFolder } from '../proc
 import { freePort } from './free-port.ts'
 import { listens } from './listens.ts'
 
-export type Mosquitto = { port: number; pid: number; end(): Promise<void> }
+type Mosquitto = { port: number; pid: number; end(): Promise<void> }
 
 export function hasMosquitto(): boolean {
   return spawnSync('mosquitto', ['-h']).error === undefined

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 
-export type Postgres = { url: string; end(): Promise<void> }
+type Postgres = { url: string; end(): Promise<void> }
 
 export async function startPostgres(): Promise<Postgres> {
   const program = fileURLToPath(new URL('postgres-process.ts', import.meta.url))

@@ -6,7 +6,7 @@ import { endProcess, removeFolder, startProcess, temporaryFolder } from '../proc
 import { freePort } from './free-port.ts'
 import { listens } from './listens.ts'
 
-export type Redis = { port: number; end(): Promise<void> }
+type Redis = { port: number; end(): Promise<void> }
 
 export function hasRedis(): boolean {
   return spawnSync('redis-server', ['--version']).error === undefined

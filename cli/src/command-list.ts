@@ -22,16 +22,16 @@ const devices = 'Devices:'
 
 // biome-ignore format: a line each
 export const commands: readonly CommandEntry[] = [
-  { name: 'trigger', group: follow, description: 'Trigger a job on devices and, if you like, wait until the run has finished.', load: async () => (await import('./commands/trigger.ts')).triggerCommand() },
+  { name: 'trigger', group: follow, description: 'Trigger a job on devices and optionally wait until the run has finished.', load: async () => (await import('./commands/trigger.ts')).triggerCommand() },
   { name: 'runs', group: follow, description: 'List, watch, cancel and retry runs; pause, resume and approve their rollouts.', load: async () => (await import('./commands/runs.ts')).runsCommand() },
   { name: 'executions', group: follow, description: 'List, watch, cancel and retry executions; read their output.', load: async () => (await import('./commands/executions.ts')).executionsCommand() },
-  { name: 'fleet', group: follow, description: 'Freeze the fleet, so that nothing is offered to its devices.', load: async () => (await import('./commands/fleet.ts')).fleetCommand() },
+  { name: 'fleet', group: follow, description: 'Freeze the fleet, so that its devices are not offered work.', load: async () => (await import('./commands/fleet.ts')).fleetCommand() },
   { name: 'events', group: follow, description: 'Print events as they happen.', load: async () => (await import('./commands/events.ts')).eventsCommand() },
 
   { name: 'jobs', group: resources, description: 'List, show, create, update and delete jobs.', load: async () => (await import('./commands/jobs.ts')).jobsCommand() },
   { name: 'devices', group: resources, description: 'List, count, show, create, update, import and delete devices; create and revoke device tokens.', load: async () => (await import('./commands/devices.ts')).devicesCommand() },
   { name: 'groups', group: resources, description: 'List, show, create, update and delete groups: named selectors of devices.', load: async () => (await import('./commands/groups.ts')).groupsCommand() },
-  { name: 'schedules', group: resources, description: 'List, show, create, update, pause, fire and delete schedules, which make runs by themselves.', load: async () => (await import('./commands/schedules.ts')).schedulesCommand() },
+  { name: 'schedules', group: resources, description: 'List, show, create, update, pause, fire and delete schedules, which create runs automatically.', load: async () => (await import('./commands/schedules.ts')).schedulesCommand() },
   { name: 'windows', group: resources, description: 'List, show, create, update and delete windows: when work is offered to devices.', load: async () => (await import('./commands/windows.ts')).windowsCommand() },
   { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
@@ -59,8 +59,8 @@ export const commands: readonly CommandEntry[] = [
   { name: 'import', group: server, needsServerNode: true, description: 'Import an exported file into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },
   { name: 'backup', group: server, needsServerNode: true, description: 'Back up the embedded database while the service runs.', load: async () => (await import('./commands/backup.ts')).backupCommand() },
 
-  { name: 'agent', group: devices, description: 'Run on a device: carry out its executions, one at a time.', load: async () => (await import('./commands/agent.ts')).agentCommand() },
-  { name: 'sim', group: devices, description: 'Run simulated devices that connect, carry out executions and report.', load: async () => (await import('./commands/sim.ts')).simCommand() },
+  { name: 'agent', group: devices, description: 'Run on a device: execute its jobs, one at a time.', load: async () => (await import('./commands/agent.ts')).agentCommand() },
+  { name: 'sim', group: devices, description: 'Run simulated devices that connect, run executions and report.', load: async () => (await import('./commands/sim.ts')).simCommand() },
 
   { name: 'complete-names', group: devices, isHidden: true, description: 'Print names for completion scripts.', load: async () => (await import('./commands/complete-names.ts')).completeNamesCommand() },
 ]

@@ -10,7 +10,7 @@ export type TextOutput = Writable & { isTTY?: boolean; columns?: number }
 
 export type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
-export type Signals = {
+type Signals = {
   on(name: SignalName, listener: (name: SignalName) => void): unknown
   off(name: SignalName, listener: (name: SignalName) => void): unknown
 }
@@ -24,7 +24,7 @@ export type Io = {
 }
 
 /** One call of the program. Commander returns nothing from an action, so the exit code is kept here. */
-export type Invocation = { readonly io: Io; exitCode: ExitCode }
+type Invocation = { readonly io: Io; exitCode: ExitCode }
 
 const invocations = new WeakMap<Command, Invocation>()
 

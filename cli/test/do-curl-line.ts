@@ -1,6 +1,6 @@
 // Runs a printed curl command on a machine that may not have curl.
 
-export type Done = { status: number; text: string }
+type Done = { status: number; text: string }
 
 export async function doCurlLine(line: string): Promise<Done> {
   const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')

@@ -105,7 +105,9 @@ test('a service moves to PostgreSQL and back, with its keys, ids and idempotent 
   const imported = await runJobcast(['import', file], { DATABASE_URL: url })
   assert.equal(imported.code, 0, imported.stderr)
   assert.match(imported.stdout, /^KIND +ROWS$/m)
-  assert.match(imported.stdout, /^execution +2$/m)
+  for (const kind of ['owners', 'API keys', 'windows', 'earlier device names', 'executions', 'deliveries'])
+    assert.match(imported.stdout, new RegExp(`^${kind} +\\d+$`, 'm'))
+  assert.match(imported.stdout, /^executions +2$/m)
   assert.match(
     imported.stderr,
     /^Imported into postgres:\/\/127\.0\.0\.1:\d+\/\w+; the row counts match the file\.$/m,

@@ -8,7 +8,7 @@ import pty from '@lydell/node-pty'
 import { cleanEnv, startRun } from './run-jobcast.ts'
 import { Screen } from './screen.ts'
 
-export type Terminal = {
+type Terminal = {
   screen: Screen
   /** Resolves when the screen shows it. */
   until(pattern: RegExp): Promise<void>
@@ -17,7 +17,7 @@ export type Terminal = {
   ended: Promise<number>
 }
 
-export type PseudoTerminal = Terminal & { resize(columns: number): void }
+type PseudoTerminal = Terminal & { resize(columns: number): void }
 
 export const ctrlC = '\u0003'
 const defaultColumns = 100

@@ -72,7 +72,7 @@ test('an output that is not known is refused before anything is done', async () 
   assert.deepEqual(json.items, [])
   const metrics = await jobcast('api', 'GET', '/metrics', '-o', 'yaml')
   assert.equal(metrics.code, 2)
-  assert.match(metrics.stderr, /--output needs a response of JSON/)
+  assert.match(metrics.stderr, /--output needs a JSON response/)
 })
 
 test('what a path matches cannot control a terminal', async (t) => {

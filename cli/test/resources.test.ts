@@ -139,7 +139,7 @@ test('creates an enrollment from flags, lists and revokes it', async () => {
   assert.match(await outputOf('enrollments', 'new', '--any-device'), /^je_\w+\n$/)
   const unclear = await jobcast('enrollments', 'new')
   assert.equal(unclear.code, 2)
-  assert.match(unclear.stderr, /--prefix kiosk- limits .* --any-device allows every id/)
+  assert.match(unclear.stderr, /--prefix kiosk- allows ids .* --any-device allows every id/)
   assert.equal((await jobcast('enrollments', 'new', '--any-device', '--prefix', 'a-')).code, 2)
   await outputOf('enrollments', 'rm', made.enrollmentId, '-y')
   assert.match(await outputOf('enrollments'), new RegExp(`^${made.enrollmentId} +cli +0 of 3 +k- `, 'm'))
@@ -317,7 +317,7 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.equal((await jobcast('groups', 'rm', 'inner', '--yes')).code, 0)
   assert.match(
     (await jobcast('groups', 'get', 'outer')).stdout,
-    /^devices +unknown: a group in it is missing$/m,
+    /^devices +unknown: it refers to a group that does not exist$/m,
   )
   assert.match((await jobcast('groups', 'get', 'sel')).stdout, /^devices +2, 0 online$/m)
   await jobcast('jobs', 'put', 'sel-job')

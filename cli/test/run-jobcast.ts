@@ -81,7 +81,7 @@ export function startRun(t: TestContext, args: string[], io: Omit<Io, 'signals'>
 }
 
 /** Collects what is written, and resolves who waits for a match. */
-export class CollectedText extends Writable {
+class CollectedText extends Writable {
   text = ''
   readonly #checks = new Set<() => void>()
 

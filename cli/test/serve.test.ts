@@ -118,7 +118,7 @@ test('a port and a disk that refuse are explained', () => {
     explainStartError(Object.assign(new Error('listen EACCES: denied'), fields))
   assert.match(
     from({ code: 'EACCES', syscall: 'listen', address: '127.0.0.1', port: 80 }),
-    /^jobcast: cannot start: this user may not listen on port 80\. Choose a port from 1024 up with --port .*\.$/,
+    /^jobcast: cannot start: this user is not allowed to listen on port 80\. Choose a port from 1024 up with --port .*\.$/,
   )
   assert.match(from({ code: 'ENOSPC' }), /^jobcast: cannot start: the disk is full\. .*\.$/)
 })

@@ -126,7 +126,7 @@ test('a second author adds a signature; a changed job is signed anew, as the nex
   const signed = await run(['jobs', 'sign', changed, '--key', anna.file])
   assert.match(
     signed.stderr,
-    /version 2: 1 signature\. The signatures that it had were of something else and are gone/,
+    /version 2: 1 signature\. Its previous signatures were for other content and were removed/,
   )
   assert.equal((await run(['jobs', 'put', 'restart', '-f', changed])).code, 0)
   assert.equal((await get('jobs/restart')).version, 2)
@@ -149,7 +149,10 @@ test('an unchanged file whose version the service has passed is signed anew, as 
   assert.match(refused.stderr, /the next version of the job is 3; .*--version 3/)
   const alone = await run(['jobs', 'sign', file, '--key', key], {})
   assert.equal(alone.code, 0)
-  assert.match(alone.stderr, /is not known \(No API key .*\); version 1 is kept\./)
+  assert.match(
+    alone.stderr,
+    /Could not determine the next version of job \S+ \(No API key .*\); keeping version 1\./,
+  )
   assert.match(
     (await sign()).stderr,
     /Signed job restart, version 3: 1 signature\. The signatures that it had/,

@@ -271,7 +271,7 @@ test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 6
     [1, 1, 1],
   )
   const withoutWaves = await jobcast(['trigger', ...target, '--soak', '1h'])
-  assert.deepEqual([withoutWaves.code, /give --canary or --waves/.test(withoutWaves.stderr)], [2, true])
+  assert.deepEqual([withoutWaves.code, /use --canary or --waves/.test(withoutWaves.stderr)], [2, true])
   const held = await jobcast(['trigger', ...target, ...flags, '--approval', '--wait'])
   assert.equal(held.code, 9, held.stderr)
   const [, runId = ''] = /Run (\d+) waits for approval \(0 of 3 released\)/.exec(held.stderr) ?? []

@@ -3,8 +3,8 @@
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 
 type Json = { [key: string]: unknown }
-export type Parameter = { name: string; in: string; required?: boolean; schema: Json }
-export type Operation = {
+type Parameter = { name: string; in: string; required?: boolean; schema: Json }
+type Operation = {
   operationId: string
   parameters?: Parameter[]
   requestBody?: Json

@@ -4,7 +4,7 @@ import type { ExecState } from './event.ts'
 
 /** The terminal states other than SUCCEEDED. */
 export const unsuccessfulEnds = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
-export type UnsuccessfulEnd = (typeof unsuccessfulEnds)[number]
+type UnsuccessfulEnd = (typeof unsuccessfulEnds)[number]
 
 export function isUnsuccessfulEnd(state: ExecState): state is UnsuccessfulEnd {
   return (unsuccessfulEnds as readonly ExecState[]).includes(state)

@@ -7,7 +7,7 @@ import type { Job, JobContent, JobVersion, ListJobsQuery, ListJobVersionsQuery }
 import type { CallOptions, Transport } from './transport.ts'
 
 /** `ifVersion`: only if the job still has this version, else J-312. */
-export type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
+type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
 
 export class Jobs {
   readonly #transport: Transport

@@ -3,7 +3,7 @@
 import { startTimeLimit } from './time-limit.ts'
 import type { Call, Transport } from './transport.ts'
 
-export type OpenChunks = { headers: Headers; chunks: AsyncGenerator<Uint8Array, void, undefined> }
+type OpenChunks = { headers: Headers; chunks: AsyncGenerator<Uint8Array, void, undefined> }
 
 /** Throws ConnectionError when the connection is lost, or when nothing arrives for `silenceMs`. */
 export async function openChunks(transport: Transport, call: Call, silenceMs: number): Promise<OpenChunks> {

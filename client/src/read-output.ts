@@ -17,7 +17,7 @@ export type ExecutionOutput = AsyncIterable<Uint8Array> & {
   text(): Promise<string>
 }
 
-export type OutputQuery = CallOptions & {
+type OutputQuery = CallOptions & {
   jobExecutionId: number
   offset: number
   attempt: number | undefined

@@ -22,7 +22,7 @@ export type EndedExecution = Pick<
 
 const types = unsuccessfulEnds.map((state) => `execution.${state.toLowerCase()}` as ExecutionEventType)
 
-export type UnsuccessfulReports = {
+type UnsuccessfulReports = {
   /** Call when the run has finished: reports the remaining ones. */
   finish(run: Run): Promise<void>
 }

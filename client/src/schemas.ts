@@ -1287,12 +1287,9 @@ export interface JobVersion {
    * One envelope, or none
    */
   signatures: JobEnvelope[]
-  /**
-   * Of versions from before this was recorded, when the first run used it
-   */
   createdAt: string
   /**
-   * Who made it: `key:<keyId>`. Null if it is older than this record
+   * Who made it: `key:<keyId>`; null if the service did
    */
   createdBy: string | null
   /**

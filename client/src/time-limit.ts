@@ -2,7 +2,7 @@
 
 import { linkAbort } from './linked-abort.ts'
 
-export type TimeLimit = {
+type TimeLimit = {
   readonly signal: AbortSignal
   /** Restarts the timer. */
   restart(): void

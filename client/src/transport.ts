@@ -47,7 +47,7 @@ export type Call = CallOptions & {
   wasServedBefore?: (error: JobcastError) => boolean
 }
 
-export type Answer<T> = {
+type Answer<T> = {
   status: number
   headers: Headers
   value: T

@@ -1,24 +1,8 @@
 // The table of screens. To add one: write screens/<name>.tsx with a component as its default export, name it here; its
 // path must begin with one of the pages in server/src/http/pages/console.ts.
 
-import type { ComponentType } from 'preact'
 import { matchPath, type Params } from './match-path.ts'
-import type { IconName } from './parts/icon.tsx'
-import type { Scope } from './scopes.ts'
-
-export type ScreenProps = { route: Route; params: Params }
-type Screen = { default: ComponentType<ScreenProps> }
-
-export type Route = {
-  name: string
-  path: string
-  title: string
-  load: () => Promise<Screen>
-  /** One of them is enough. */
-  scopes: readonly Scope[]
-  /** In the navigation, in this order; `key` is what is pressed after `g`. */
-  nav?: { icon: IconName; key: string; group: 'operate' | 'set up' }
-}
+import type { Route } from './route.ts'
 
 export const routes: Route[] = [
   {

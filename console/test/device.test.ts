@@ -176,7 +176,7 @@ test('devices come from a table, are filtered by a selector, and triggered by it
   const rows = page.getByRole('table').getByRole('link', { name: /^sluice-\d$/ })
   await rows.filter({ hasText: 'sluice-2' }).waitFor({ state: 'detached' })
   assert.deepEqual(await rows.allTextContents(), ['sluice-1'])
-  await page.getByRole('link', { name: 'Trigger on all that match' }).click()
+  await page.getByRole('link', { name: 'Trigger on all matching devices' }).click()
   await page.getByRole('combobox', { name: 'Job' }).fill('restart')
   await page.keyboard.press('Enter')
   await page.getByRole('region', { name: 'The same call' }).getByText('/job/api/runs').waitFor()

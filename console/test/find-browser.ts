@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { canUnpackChromium, unpackChromium } from './unpack-chromium.ts'
 
-export type BrowserProgram = { executablePath: string; env?: Record<string, string> }
+type BrowserProgram = { executablePath: string; env?: Record<string, string> }
 
 const remedy =
   'install Chromium or Chrome (Debian: apt-get install chromium), or set JOBCAST_TEST_BROWSER to its path'

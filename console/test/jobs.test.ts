@@ -20,7 +20,7 @@ test('a job is made, with what is wrong in its document said by line and column'
   await page.getByRole('button', { name: 'Format' }).click()
   assert.equal(await document.inputValue(), '{\n  "handler": "update",\n  "args": [\n    1,\n    2\n  ]\n}')
   await page.getByLabel('Times out after').fill('soon')
-  await page.getByText('Use a form like 90 s, 5 min, 2 h or 3 d.').waitFor()
+  await page.getByText('Use a format such as 90 s, 5 min, 2 h or 3 d.').waitFor()
   await page.getByLabel('Times out after').fill('1 h 30 min')
   await page.getByLabel('Retry automatically').check()
   await page.getByLabel('Maximum retries').fill('3')

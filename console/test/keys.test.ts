@@ -110,7 +110,7 @@ test('a key is revoked with what was created with it, and shows who created it',
   await rowOf(page, 'maker').getByRole('button', { name: 'Revoke' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText('Created with it and still valid: offspring.').waitFor()
-  await dialog.getByLabel('Also revoke what was created with it').check()
+  await dialog.getByLabel('Also revoke the keys and enrollments created with it').check()
   await dialog.getByRole('button', { name: 'Revoke', exact: true }).click()
   for (const name of ['maker', 'offspring']) await rowOf(page, name).waitFor({ state: 'detached' })
   assert.equal((await server.call('GET', '/job/api/jobs', { key: child.apiKey })).status, 403)

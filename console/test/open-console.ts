@@ -10,9 +10,9 @@ import type { Page } from 'playwright-core'
 import { buildConsoleIfStale } from '../build.ts'
 import { borrowPage, closePagesFirst, openPage, type PageOptions } from './open-browser.ts'
 
-export type OpenConsole = { server: OpenServer; page: Page }
+type OpenConsole = { server: OpenServer; page: Page }
 
-export type ConsoleOptions = PageOptions & {
+type ConsoleOptions = PageOptions & {
   /** Where the page begins. */
   path?: string
 }

@@ -80,7 +80,7 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   await confirm(page, 'Resume')
   await rollout.getByText('Rolling out wave 2 of 3').waitFor()
   await confirm(page, 'Pause')
-  await rollout.getByText(/Paused: it was asked for \(key test\)/).waitFor()
+  await rollout.getByText(/Paused: it was paused manually \(key test\)/).waitFor()
   assert.equal(await stateOf(runId), 'PAUSED')
   await confirm(page, 'Advance', 'Start wave 3')
   await rollout.getByText('Released to all devices').waitFor()
@@ -233,7 +233,7 @@ test('a trigger in waves shows its plan, says at the field what is wrong, and ma
   const planned = page.getByRole('list', { name: 'Planned waves' }).getByRole('listitem')
   await planned.filter({ hasText: 'Wave 2: 5 devices' }).waitFor()
   await page.getByLabel('Waves', { exact: true }).fill('a few')
-  await page.getByText('Use a form like 10%, 50%, 100%.').waitFor()
+  await page.getByText('Use a format such as 10%, 50%, 100%.').waitFor()
   const trigger = page.getByRole('button', { name: /^Trigger/ })
   assert.ok(await trigger.isDisabled())
   await page.getByLabel('Waves', { exact: true }).fill('2, 2')
@@ -247,7 +247,7 @@ test('a trigger in waves shows its plan, says at the field what is wrong, and ma
   await page.getByLabel('Reported attributes').fill('fw=2.4.1')
   await page.getByLabel('Soak time').fill('1 h')
   await page.getByLabel('Pause at failures, in percent').fill('5')
-  await page.getByLabel('Once so many have ended').fill('20')
+  await page.getByLabel('After at least this many have ended').fill('20')
   await page.getByLabel('Needs approval').check()
   const rollout = {
     waves: [{ size: 1 }, { size: 2 }, { size: '100%' }],

@@ -97,7 +97,9 @@ test('a run is canceled after a question, and forced when a device does not answ
   const page = await openSignedIn(t, server, `/runs/${run.runId}`)
   await page.getByRole('button', { name: 'Cancel run' }).click()
   const dialog = page.getByRole('dialog', { name: 'Cancel run' })
-  await dialog.getByText('1 waiting are canceled at once; 1 running are asked to stop.').waitFor()
+  await dialog
+    .getByText('Pending executions (1) are canceled immediately; devices are asked to stop running ones (1).')
+    .waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Cancel run' }).click()
   await dialog.getByRole('button', { name: 'Cancel run' }).click()

@@ -63,7 +63,7 @@ test('what is taken out of JSON is found within it', () => {
 })
 
 for (const [text, line, column, message] of [
-  ['', 1, 1, 'It is empty'],
+  ['', 1, 1, 'The text is empty'],
   ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'A comma or } is missing'],
   ['{"a": 1,}', 1, 9, 'A name in double quotes is missing'],
   ['{"a" 1}', 1, 6, 'A colon is missing'],

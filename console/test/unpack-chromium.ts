@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-export type Chromium = { executablePath: string; env: Record<string, string> }
+type Chromium = { executablePath: string; env: Record<string, string> }
 
 const run = promisify(execFile)
 const here = import.meta.dirname

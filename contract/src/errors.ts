@@ -11,7 +11,7 @@ export const errorCatalogue = {
   'J-002': { status: 404, message: 'Enrollment not found' },
   'J-301': { status: 404, message: 'Job not found' },
   'J-302': { status: 404, message: 'Execution not found' },
-  'J-303': { status: 409, message: 'The state of the execution does not allow this' },
+  'J-303': { status: 409, message: 'The current state does not allow this' },
   'J-304': { status: 404, message: 'Run not found' },
   'J-305': { status: 409, message: 'The run has no unsuccessful executions to retry' },
   'J-306': { status: 410, message: 'The requested events are no longer retained' },
@@ -20,7 +20,7 @@ export const errorCatalogue = {
   'J-309': { status: 404, message: 'Group not found' },
   'J-310': { status: 404, message: 'Schedule not found' },
   'J-311': { status: 404, message: 'Window not found' },
-  'J-312': { status: 412, message: 'Changed meanwhile: If-Match does not match' },
+  'J-312': { status: 412, message: 'The resource was modified: If-Match does not match' },
   'J-313': { status: 404, message: 'Version not found' },
   'J-314': { status: 409, message: 'The run has no executions to roll back' },
   'J-315': { status: 409, message: 'The window is in use' },
@@ -29,11 +29,11 @@ export const errorCatalogue = {
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },
-  'J-503': { status: 400, message: 'The selector cannot be read' },
+  'J-503': { status: 400, message: 'Invalid selector' },
   'J-504': { status: 409, message: 'The selector matches no device' },
   'J-505': { status: 409, message: 'The plan is no longer valid' },
   'J-506': { status: 409, message: 'Devices lack attributes that the document needs' },
-  'J-507': { status: 400, message: 'The pattern or the time zone cannot be read' },
+  'J-507': { status: 400, message: 'Invalid cron pattern or time zone' },
   'J-802': { status: 403, message: 'Invalid API key' },
   'J-803': { status: 403, message: 'API key is expired' },
   'J-804': { status: 403, message: 'API key does not have the required permission' },
@@ -42,7 +42,7 @@ export const errorCatalogue = {
   'J-807': { status: 409, message: 'Owner name is already in use' },
   'J-808': { status: 403, message: 'Session or ticket is invalid or has expired' },
   'J-809': { status: 403, message: 'Cross-origin request refused' },
-  'J-810': { status: 403, message: 'Whoever created the run cannot approve or deny it' },
+  'J-810': { status: 403, message: 'The key that created the run cannot approve or deny it' },
   'J-811': { status: 404, message: 'Session not found' },
   'J-812': { status: 409, message: 'The last ADMIN key cannot be revoked' },
   'J-900': { status: 500, message: 'Internal error' },
@@ -64,7 +64,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Completes the message: of J-503 where and why, of J-804 the missing scope, of J-909 that the request may have taken effect, of J-912 the quota, of J-315 what uses the window, of J-317 the run that did it. */
+  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses the window, J-317 the run that did it. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

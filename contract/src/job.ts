@@ -166,12 +166,9 @@ export const JobVersion = Type.Object(
     version: Type.Integer(),
     isCurrent: Type.Boolean({ description: 'New runs use it, unless they ask for another one' }),
     ...storedContent,
-    createdAt: Type.String({
-      ...Instant,
-      description: 'Of versions from before this was recorded, when the first run used it',
-    }),
+    createdAt: Instant,
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who made it: `key:<keyId>`. Null if it is older than this record',
+      description: 'Who made it: `key:<keyId>`; null if the service did',
     }),
     createdByName: keyNameOf('createdBy'),
   },

@@ -21,7 +21,7 @@ const values = [
 ]
 const odd = ['2.4.0+b1', '1e5', 'true', 'a b', 'é', '\u{1F6AA}', '\uFFFD', '"', '\\', '007']
 const literal = fc.constantFrom(...values, ...odd)
-export const names = ['fw', 'site', 'ram', 'tag', 'deviceId', 'deviceName', 'nobody-has-it']
+const names = ['fw', 'site', 'ram', 'tag', 'deviceId', 'deviceName', 'nobody-has-it']
 const name = fc.constantFrom(...names)
 const tags = ['a', 'ab', 'b', 'kiosk']
 

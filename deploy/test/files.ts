@@ -38,7 +38,7 @@ export function imageEnvironment(): Record<string, string> {
   return Object.fromEntries(words.map((word) => word.split('=') as [string, string]))
 }
 
-export type ComposeService = {
+type ComposeService = {
   image: string
   build?: { context: string; dockerfile: string }
   environment?: Record<string, string>

@@ -8,7 +8,7 @@ import { makePackages, type Tarball } from '../packages/make-packages.ts'
 
 export const run = promisify(execFile)
 
-export type Installed = {
+type Installed = {
   folder: string
   tarballs: Tarball[]
   /** A file of an installed package. */

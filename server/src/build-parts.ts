@@ -11,7 +11,7 @@ import type { Quotas } from './domain/access/quotas.ts'
 import type { SteadyInstant, WallInstant } from './domain/common/instants.ts'
 import type { FailingKind } from './domain/common/ports/failing-tasks.ts'
 import type { Store } from './domain/common/ports/store.ts'
-import type { DeviceKey } from './domain/device/ports/devices.ts'
+import type { DeviceKey } from './domain/device/device-key.ts'
 import { endUnresolved } from './domain/execution/end-unresolved.ts'
 import type { Moment } from './domain/execution/execution.ts'
 import type { MatchDevices } from './domain/rollout/plan-rollout.ts'
@@ -45,7 +45,7 @@ import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
 import { WaveCounts } from './state/wave-counts.ts'
 
-export type PartsOptions = {
+type PartsOptions = {
   store: Store
   tell: Tell
   metrics: Metrics

@@ -28,7 +28,7 @@ export type DeviceMessage = {
 /** `refused`: the token is void. `reason` is human-readable. */
 export type LineEnd = { wasOpen: boolean; refused: boolean; reason: string }
 
-export type LineListener = {
+type LineListener = {
   opened(): void
   said(suffix: string, message: DeviceMessage): void
   /** Called once, as the last callback. */

@@ -7,7 +7,7 @@ import type { TellFleet } from './fleet-event.ts'
 import type { Pattern } from './pattern.ts'
 import type { Appointment, Schedule } from './schedule.ts'
 
-export type PresenceDeps = {
+type PresenceDeps = {
   network: Network
   schedule: Schedule
   gate: ConnectGate
@@ -15,7 +15,7 @@ export type PresenceDeps = {
   tell: TellFleet
 }
 
-export type PresenceListener = {
+type PresenceListener = {
   cameOnline(): void
   said(suffix: string, message: DeviceMessage): void
 }

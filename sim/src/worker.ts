@@ -9,7 +9,7 @@ import { planWork } from './plan-work.ts'
 import type { Schedule } from './schedule.ts'
 import { type Execution, type Publish, Work } from './work.ts'
 
-export type WorkerDeps = { schedule: Schedule; seed: number; tell: TellFleet }
+type WorkerDeps = { schedule: Schedule; seed: number; tell: TellFleet }
 
 const tryAgainMs = { from: 500, to: 1500 }
 

@@ -1,7 +1,8 @@
 // Which test files depend on files that changed, by the imports of all files.
 
 import { globSync, readFileSync } from 'node:fs'
-import { join, posix } from 'node:path'
+import { join } from 'node:path'
+import { readPackages, resolveImport } from './resolve-import.ts'
 
 const sources = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/**/*.{ts,tsx,js}'
 /** What is imported as a type only is gone when the file runs. */
@@ -59,28 +60,4 @@ function readImports(root: string): Map<string, string[]> {
       return [file, specifiers.map((specifier) => resolveImport(file, specifier, packages)).filter(Boolean)]
     }),
   )
-}
-
-type Package = { folder: string; exports: Record<string, string> }
-
-function readPackages(root: string): Map<string, Package> {
-  const manifests = globSync('*/package.json', { cwd: root }).map((path) => path.replaceAll('\\', '/'))
-  return new Map(
-    manifests.map((path) => {
-      const { name, exports = {} } = JSON.parse(readFileSync(join(root, path), 'utf8'))
-      const entries = typeof exports === 'string' ? { '.': exports } : exports
-      return [name, { folder: posix.dirname(path), exports: entries }]
-    }),
-  )
-}
-
-/** A path from the root; empty for a package that is not ours. */
-function resolveImport(file: string, specifier: string, packages: Map<string, Package>): string {
-  if (specifier.startsWith('.')) return posix.join(posix.dirname(file), specifier)
-  const [scope = '', name = '', ...rest] = specifier.split('/')
-  const found = packages.get(`${scope}/${name}`)
-  if (found === undefined) return ''
-  const asked = rest.length > 0 ? `./${rest.join('/')}` : '.'
-  const target = found.exports[asked] ?? found.exports['./*']?.replace('*', rest.join('/')) ?? ''
-  return posix.join(found.folder, target)
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 /** `env`: what makes it another run of the same files. `suffix` says which in words. */
 export type Group = { files: string[]; env: Record<string, string>; suffix: string }
 
-export type Size = 'test' | 'chaos'
+type Size = 'test' | 'chaos'
 
 const all = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/test/**/*.test.ts'
 

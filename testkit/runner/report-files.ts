@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
-export type Failure = {
+type Failure = {
   /** From the outermost test to the one that failed. */
   title: string
   text: string

@@ -10,7 +10,7 @@ import {
   signedPayload,
 } from '@jobcast/contract/signature'
 
-export type Author = {
+type Author = {
   /** For a file of trusted keys. */
   publicPem: string
   privatePem: string

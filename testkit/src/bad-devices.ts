@@ -13,7 +13,7 @@ type Behaviour = (typeof badBehaviours)[number]
 type Order = { mqtt: string; tokens: Record<Behaviour, string>; seed: number }
 
 /** How often each has misbehaved, and how often the server went on to read from the stuck one. */
-export type BadCounts = Record<Behaviour, number> & { heardOut: number }
+type BadCounts = Record<Behaviour, number> & { heardOut: number }
 
 /** Each behaviour is a device of that name. Resolves when all three have begun. */
 export async function startBadDevices(order: Order): Promise<{ stop: () => Promise<BadCounts> }> {

@@ -8,7 +8,7 @@ import { type Api, buildApi } from './call-api.ts'
 type OwnerCall = { method: string; path: string; body?: object }
 type Order = { http: string; adminKey: string; calls: OwnerCall[] }
 
-export type CallTimes = { ms: number[]; failures: string[] }
+type CallTimes = { ms: number[]; failures: string[] }
 
 /** Calls until it is stopped; `stop` gives how long each took, and what was not answered with success. */
 export async function startCalls(

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-export type DisturbedDisk = {
+type DisturbedDisk = {
   /** The disk is as it was. */
   end(): Promise<void>
 }

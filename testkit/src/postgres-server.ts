@@ -24,7 +24,7 @@ export type PostgresServer = {
 
 const template = 'jobcast_template'
 
-export const templateOf = (server: string): string => `${server}/${template}`
+const templateOf = (server: string): string => `${server}/${template}`
 
 /** Ends with this process at the latest; in the background it does not keep this process from its end. */
 export async function startPostgres({ isBackground = false } = {}): Promise<PostgresServer> {

@@ -1,6 +1,6 @@
 // Bytes as they are, for requests that no well-behaved client can send.
 
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 
 export type RawReply = {
   status: number
@@ -15,16 +15,23 @@ export type RawReply = {
 const closeMs = 120_000
 
 /**
- * Sends it and gives what came back: once the server has closed the connection, or once it has answered so many times
+ * Sends it, or one piece after the other, and gives what came back: once the server has closed the connection, or once it has answered so many times
  * and said nothing of closing it.
  */
-export function sendRaw(http: string, sent: string | Buffer, answers = 1): Promise<RawReply> {
+export function sendRaw(
+  http: string,
+  sent: string | Buffer | AsyncIterable<string | Buffer>,
+  answers = 1,
+): Promise<RawReply> {
   const { hostname, port } = new URL(http)
   const begun = performance.now()
   return new Promise((resolve, reject) => {
     /** Each character is a byte, so that its length is one in bytes. */
     let received = ''
-    const socket = connect(Number(port), hostname, () => socket.write(sent))
+    const socket = connect(Number(port), hostname, () => {
+      if (typeof sent === 'string' || Buffer.isBuffer(sent)) socket.write(sent)
+      else writePieces(socket, sent).catch(reject)
+    })
     const finish = (closed: boolean) => {
       socket.destroy()
       const text = Buffer.from(received, 'latin1').toString()
@@ -49,6 +56,10 @@ export function sendRaw(http: string, sent: string | Buffer, answers = 1): Promi
     socket.on('close', () => finish(true))
     socket.on('error', (error) => (received === '' ? reject(error) : finish(true)))
   })
+}
+
+async function writePieces(socket: Socket, pieces: AsyncIterable<string | Buffer>): Promise<void> {
+  for await (const piece of pieces) socket.write(piece)
 }
 
 function isWholeAndStaysOpen(received: string, answers: number): boolean {

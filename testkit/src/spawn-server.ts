@@ -13,7 +13,7 @@ import { within } from './within.ts'
 /** A failsafe, far above what a start takes. */
 const startMs = 180_000
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null }
+type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
 export type SpawnedServer = Api & {
   /** Where devices connect. */

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 
-export type WaitOptions = {
+type WaitOptions = {
   /** A failsafe, far above what it should take. */
   timeoutMs?: number
   /** Between two checks. Default: a fifth of what it has taken so far, since most checks cost a server a query. */

@@ -19,7 +19,7 @@ export type Received = {
 }
 
 /** A status; or nothing at all is said. */
-export type ReceiverAnswer = number | 'hang'
+type ReceiverAnswer = number | 'hang'
 
 export class WebhookReceiver {
   readonly received: Received[] = []

@@ -9,7 +9,7 @@ import { type AskDeps, ask } from '../transport/ask.ts'
 import { parseObject } from '../transport/transport.ts'
 import { timeZone } from './time-zone.ts'
 
-export type AttributeOptions = AskDeps & {
+type AttributeOptions = AskDeps & {
   /** A JSON object; undefined: there is none. */
   file: string | undefined
   /** Where it is kept what the server has, so that what is gone is removed after a restart, too. */

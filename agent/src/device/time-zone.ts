@@ -6,7 +6,7 @@ const name = /^[A-Za-z]\w*(?:[/+-]\w+){0,4}$/
 /** A name, not rules such as CET-1CEST. */
 const namedZone = /^:?((?:\w+\/[\w/+-]+)|UTC|GMT)$/
 
-export type ZoneSources = { tz: string | undefined; link: string; file: string }
+type ZoneSources = { tz: string | undefined; link: string; file: string }
 
 const ofSystem = { link: '/etc/localtime', file: '/etc/timezone' }
 

@@ -15,7 +15,7 @@ export type Work = {
   timeoutMs: number | undefined
 }
 
-export type Plan = { kind: 'work'; work: Work } | { kind: 'refusal'; reason: string }
+type Plan = { kind: 'work'; work: Work } | { kind: 'refusal'; reason: string }
 
 export function planWork(document: unknown, rules: DeviceRules): Plan {
   try {

@@ -5,9 +5,9 @@ import type { Outcome } from './outcome.ts'
 import type { Ending, StepEnd } from './run-step.ts'
 
 /** The handler asks to be started again after the next boot. The same number as in AWS Systems Manager. */
-export const rebootExitCode = 194
+const rebootExitCode = 194
 
-export type Verdict = {
+type Verdict = {
   status: Outcome['status']
   reason?: string
   exitCode?: number | undefined

@@ -7,7 +7,7 @@ import type { Entry } from '../state/journal-records.ts'
 import type { StateFolder } from '../state/state-folder.ts'
 import { failure, type Outcome } from './outcome.ts'
 
-export type RecoverDeps = {
+type RecoverDeps = {
   journal: Journal
   state: StateFolder
   bootId: string

@@ -5,7 +5,7 @@ import { lstat, readFile } from 'node:fs/promises'
 const maxBytes = 64 * 1024
 
 /** `problem` goes into statusDetails: the outcome stands, but without a result. */
-export type HandlerResult = { result?: unknown; problem?: string }
+type HandlerResult = { result?: unknown; problem?: string }
 
 export async function readResult(path: string): Promise<HandlerResult> {
   try {

@@ -22,7 +22,7 @@ export type RunDeps = AskDeps &
     closing: AbortSignal
   }
 
-export type RunEnd =
+type RunEnd =
   /** Recorded in the journal, unless the disk failed. */
   | { kind: 'finished'; outcome: Outcome }
   | { kind: 'rebooting' }

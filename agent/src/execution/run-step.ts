@@ -12,7 +12,7 @@ export type StepEnd =
   /** `isFinal`: another try would fail in the same way. */
   | { kind: 'not-started'; reason: string; isFinal: boolean }
 
-export type StepRun = {
+type StepRun = {
   /** The handler's path, or the command's program. */
   path: string
   cwd: string

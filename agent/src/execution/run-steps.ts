@@ -19,7 +19,7 @@ export type StepsDeps = {
   tell: Tell
 }
 
-export type Steps = {
+type Steps = {
   steps: Step[]
   /** A program for each step. */
   programs: string[]

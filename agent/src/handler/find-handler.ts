@@ -4,7 +4,7 @@ import { constants } from 'node:fs'
 import { access, lstat, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-export type FoundHandler = { path: string } | { refusal: string }
+type FoundHandler = { path: string } | { refusal: string }
 
 const writableByAll = 0o002
 

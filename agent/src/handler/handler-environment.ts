@@ -1,6 +1,6 @@
 import { isParameterName, parameterVariable } from '@jobcast/contract/parameters'
 
-export type StartVariables = {
+type StartVariables = {
   deviceId: string
   jobId: string
   attempt: number

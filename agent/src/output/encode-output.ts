@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 /** A piece of output as sent over the wire, and how many bytes of the input it covers. */
-export type EncodedPiece = { data: string; encoding?: 'base64'; bytes: number }
+type EncodedPiece = { data: string; encoding?: 'base64'; bytes: number }
 
 /** Even as base64 it stays well below the packet limit of 128 KiB. */
 export const pieceBytes = 64 * 1024

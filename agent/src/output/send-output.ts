@@ -12,7 +12,7 @@ import type { OutputSpool } from './output-spool.ts'
 const gatherMs = 100
 
 /** 'over': the server says that the attempt is over. */
-export type SentOutput = 'sent' | 'over'
+type SentOutput = 'sent' | 'over'
 
 /** Resolves when all is sent or the server needs no more. `isFirst`: nothing of this attempt was sent before. */
 export async function sendOutput(

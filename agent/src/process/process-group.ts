@@ -5,9 +5,9 @@ import type { Readable } from 'node:stream'
 import { endGroup, isGroupAlive, waitUntilGone } from './end-group.ts'
 import type { SharedPipe } from './shared-pipe.ts'
 
-export type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null }
+type ProcessEnd = { exitCode: number | null; signal: NodeJS.Signals | null }
 
-export type StartOptions = {
+type StartOptions = {
   args: string[]
   cwd: string
   env: NodeJS.ProcessEnv

@@ -45,7 +45,7 @@ function parse(args: string[], flags: readonly Flag[]): Record<string, unknown> 
 }
 
 function helpText(): string {
-  return `Usage: jobcast-agent [flags]          run on a device: carry out its executions, one at a time
+  return `Usage: jobcast-agent [flags]          run on a device: execute its jobs, one at a time
        jobcast-agent enroll [flags]   fetch the first token of this device with an enrollment token
 
 Flags:

@@ -4,7 +4,7 @@
 import { Agent, type ClientRequest, type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import type * as Https from 'node:https'
 
-export type HttpCall = {
+type HttpCall = {
   method: string
   url: string
   headers: Record<string, string>
@@ -12,7 +12,7 @@ export type HttpCall = {
   signal: AbortSignal
 }
 
-export type HttpAnswer = { status: number; headers: IncomingHttpHeaders; text: string }
+type HttpAnswer = { status: number; headers: IncomingHttpHeaders; text: string }
 
 /** A document of 64 KiB, escaped, and its envelope of 128 KiB fit in several times. */
 export const maxAnswerBytes = 1024 * 1024

@@ -8,7 +8,7 @@ import { HttpCaller } from './http-call.ts'
 import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
 import { type Answer, isOver, NoAnswer, parseObject, rejectionOf, type Transport } from './transport.ts'
 
-export type HttpTransportOptions = {
+type HttpTransportOptions = {
   /** Of the server, without a path. */
   url: string
   deviceId: string

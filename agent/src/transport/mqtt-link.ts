@@ -8,7 +8,7 @@ import { maxAnswerBytes } from './http-call.ts'
 import { orAborted } from './or-aborted.ts'
 import { type Answer, NoAnswer, parseObject, rejectionOf } from './transport.ts'
 
-export type LinkOptions = {
+type LinkOptions = {
   url: string
   deviceId: string
   token: string

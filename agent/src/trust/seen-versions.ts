@@ -6,7 +6,7 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { asObject, parseObject } from '../transport/transport.ts'
 
-export type Seen = {
+type Seen = {
   /** 0 if none. */
   version: number
   /** Of the signed payload, in hex. Undefined where an earlier agent has recorded only the version. */

@@ -21,7 +21,7 @@ export type TrustOptions = {
   audience?: string
 }
 
-export type TrustDeps = FillDeps & { now: () => number }
+type TrustDeps = FillDeps & { now: () => number }
 
 const writableByAll = 0o002
 

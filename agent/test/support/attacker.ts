@@ -8,7 +8,7 @@ import type { OpenServer } from '@jobcast/testkit/open-server'
 // biome-ignore lint/suspicious/noExplicitAny: it changes whatever it likes
 export type Anything = any
 
-export type Attacker = {
+type Attacker = {
   /** What devices use as the address of the server. */
   http: string
   /** Changes each execution that is handed out from now on; undefined: none. */

@@ -12,7 +12,7 @@ import { webSocketAddress } from '../../src/transport/server-address.ts'
 import { EventLog } from './event-log.ts'
 import { type AgentSettings, type SpawnedAgents, spawnAgents } from './spawn-agents.ts'
 
-export type Ended = {
+type Ended = {
   jobName: string
   execState: string
   attempt: number

@@ -3,7 +3,7 @@
 import type { Random } from '@jobcast/testkit/seeded-random'
 
 export type Route = 'next' | 'list' | 'describe' | 'update' | 'output' | 'attributes' | 'enroll'
-export type HostileAnswer = { status: number; headers: Record<string, string>; body: string }
+type HostileAnswer = { status: number; headers: Record<string, string>; body: string }
 
 type Json = unknown
 type Path = (string | number)[]

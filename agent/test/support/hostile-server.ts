@@ -5,15 +5,15 @@ import type { AddressInfo } from 'node:net'
 import type { Envelope } from '@jobcast/contract/signature'
 import type { Random } from '@jobcast/testkit/seeded-random'
 
-export type Route = 'next' | 'wait' | 'output' | 'report' | 'look' | 'attributes' | 'enroll'
+type Route = 'next' | 'wait' | 'output' | 'report' | 'look' | 'attributes' | 'enroll'
 
 /** What to do to the answers of a route: another value at a path of the JSON, or another answer. */
 export type Attack = { route: Route; path?: readonly string[]; value?: unknown; answer?: Answer }
-export type Answer = { status: number; headers?: Record<string, string>; body: string; isEndless?: boolean }
+type Answer = { status: number; headers?: Record<string, string>; body: string; isEndless?: boolean }
 
 type Json = { [name: string]: unknown }
 
-export type Genuine = { jobName: string; document: object; envelope: Envelope }
+type Genuine = { jobName: string; document: object; envelope: Envelope }
 
 /** Texts that would run a command, or write a file, in the folder if anything took them for more than text. */
 export function hostileTexts(canaries: string): string[] {
@@ -109,7 +109,7 @@ export function someAttacks(random: Random, canaries: string, count: number): At
   })
 }
 
-export type HostileServer = {
+type HostileServer = {
   http: string
   /** Resolves when all attacks were made, and the agent has then reported that the genuine job has run. */
   done: Promise<void>

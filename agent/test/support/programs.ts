@@ -53,7 +53,7 @@ function missingOf([program = '', ...words]: string[]): { missing?: string } {
   return status === 0 ? {} : { missing: `${program} has no ${words.join(' ')}` }
 }
 
-export type RunningProgram = {
+type RunningProgram = {
   /** Resolves with the exit code when it ends by itself. Without this call, that is a failure. */
   gone(): Promise<number | null>
   printed(): string

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tellParent } from '../../server-process.ts'
 import { sampleMessage } from '../sample-message.ts'
 
-export type BareCommand = { messages: number; bytes: number }
+type BareCommand = { messages: number; bytes: number }
 
 const sockets = new Set<Socket>()
 const server = createServer({ noDelay: true }, (socket) => {

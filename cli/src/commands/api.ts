@@ -73,7 +73,7 @@ async function showBody(response: Response, out: Out): Promise<string> {
   const type = response.headers.get('content-type') ?? 'nothing'
   if (!/^application\/(?:[\w.-]+\+)?json\b/.test(type)) {
     await response.body?.cancel()
-    throw new UsageError(`--output needs a response of JSON; this one is ${type}`)
+    throw new UsageError(`--output needs a JSON response; this one is ${type}`)
   }
   out.show(await response.json(), () => '')
   return ''

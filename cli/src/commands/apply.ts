@@ -20,7 +20,7 @@ export function applyCommand(): Command {
   for (const option of fleetOptions()) command.addOption(option)
   return command
     .option('-y, --yes', 'delete without asking for confirmation')
-    .option('--dry-run', 'show what would change, and change nothing; exits with 6 if something would')
+    .option('--dry-run', 'show what would change without changing it; exits with 6 if something would')
     .addHelpText(
       'after',
       '\nExamples:\n  jobcast apply -f fleet.yaml --dry-run\n  jobcast apply -f fleet.yaml\n',

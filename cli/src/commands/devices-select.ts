@@ -34,9 +34,9 @@ export function countCommand(): Command {
 
 export function importDevicesCommand(): Command {
   return ownerCommand('import')
-    .description('Create or replace devices from a file of NDJSON: one device a line.')
+    .description('Create or replace devices from an NDJSON file, one device per line.')
     .argument('<file>', 'file; - is standard input')
-    .addHelpText('after', '\nA line that is refused does not stop the others; then it exits with 5.\n')
+    .addHelpText('after', '\nRejected lines do not stop the others; the exit code is then 5.\n')
     .action(
       withClient(async ({ client, out, io }, file: string) => {
         const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(/\r?\n/)

@@ -35,7 +35,7 @@ export function devicesCommand(): Command {
     argument: 'deviceId',
     verb: ['Revoke the token of', 'Revoked the token of'],
     noun: 'device',
-    consequence: 'The device is disconnected at once, and its certificate is refused from now on.',
+    consequence: 'The device is disconnected immediately, and its certificate is rejected from now on.',
     remove: (client, name) => client.devices.revokeCredential(name),
   })
   return groupCommand(
@@ -158,7 +158,7 @@ function tokenCommand(): Command {
 
 function allowCertificateCommand(): Command {
   return ownerCommand('allow-certificate')
-    .description('Accept client certificates of a device again that was revoked. Its token does not change.')
+    .description('Accept client certificates of a revoked device again. Its token does not change.')
     .argument('<deviceId>')
     .action(
       withClient(async ({ client, out }, name: string) => {

@@ -82,7 +82,7 @@ function newCommand(): Command {
 function refuseUnclear({ prefix, anyDevice }: NewFlags): void {
   if (prefix === undefined && !anyDevice) {
     throw new UsageError(
-      'say which devices may enroll: --prefix kiosk- limits the token to such ids, --any-device allows every id',
+      'specify which devices may enroll: --prefix kiosk- allows ids that begin with kiosk-, --any-device allows every id',
     )
   }
   if (prefix !== undefined && anyDevice) throw new UsageError('use --prefix or --any-device, not both')

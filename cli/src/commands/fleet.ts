@@ -24,11 +24,11 @@ function statusCommand(): Command {
 
 function freezeCommand(): Command {
   return ownerCommand('freeze')
-    .description('Offer nothing to any device any more; what runs goes on.')
+    .description('Stop offering work to devices; running executions continue.')
     .requiredOption('--reason <text>', 'why, for everybody who looks at the fleet')
     .option(
       '--until <time>',
-      'when it ends by itself: a date, a time, or a duration such as 12h',
+      'when the freeze ends automatically: a date, a time, or a duration such as 12h',
       instantAhead,
     )
     .action(
@@ -40,7 +40,7 @@ function freezeCommand(): Command {
 
 function unfreezeCommand(): Command {
   return ownerCommand('unfreeze')
-    .description('Offer executions to devices again.')
+    .description('Start offering work to devices again.')
     .action(
       withClient(async ({ client, out }) => {
         await client.fleet.unfreeze()

@@ -21,7 +21,7 @@ export function groupsCommand(): Command {
   const rm = removeCommand({
     argument: 'groupName',
     noun: 'group',
-    consequence: 'Selectors that refer to it are refused from now on.',
+    consequence: 'Selectors that refer to it are rejected from now on.',
     remove: (client, name) => client.groups.delete(name),
   })
   return groupCommand(
@@ -54,7 +54,10 @@ function getCommand(): Command {
               group: groupName,
               where,
               description,
-              devices: total === null ? 'unknown: a group in it is missing' : `${total}, ${online} online`,
+              devices:
+                total === null
+                  ? 'unknown: it refers to a group that does not exist'
+                  : `${total}, ${online} online`,
               created: localTime(createdAt),
               updated: localTime(updatedAt),
             },

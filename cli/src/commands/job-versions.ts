@@ -57,7 +57,7 @@ function diffCommand(): Command {
 
 function restoreCommand(): Command {
   return ownerCommand('restore')
-    .description('Make a new version of a job with the content of an earlier one.')
+    .description('Create a new version of a job with the content of an earlier one.')
     .argument('<jobName>')
     .argument('<version>', 'version to restore', wholeNumber(1))
     .addHelpText('after', '\nExample:\n  jobcast jobs restore restart 3\n')

@@ -23,29 +23,30 @@ type SignFlags = AccessFlags & {
 
 export function signCommand(): Command {
   return ownerCommand('sign')
-    .description('Sign jobs in a file: devices that trust this key run them, whatever the service says.')
+    .description('Sign the jobs in a file, so that devices that trust this key run them.')
     .argument('<file>', 'fleet file, or YAML or JSON file with one job; signatures are written into it')
     .requiredOption('--key <file>', 'private key of the author (jobcast keys author new)')
     .option(
       '--name <jobName>',
-      'sign only this job; for a file with one job, its name (default: that of the file)',
+      'sign only this job; for a file with one job, its name (default: the name of the file)',
     )
     .option(
       '--version <number>',
-      'version that is signed (default: the next one, by the service)',
+      'version to sign (default: ask the service for the next one)',
       wholeNumber(1),
     )
-    .option('--not-after <when>', 'devices start it until then: such as 90d or 2027-01-31', instantAhead)
     .option(
-      '--audience <name>',
-      'only devices with this --audience start it (those without one start it too)',
+      '--not-after <when>',
+      'devices do not start it after this: such as 90d or 2027-01-31',
+      instantAhead,
     )
+    .option('--audience <name>', 'only devices with this --audience, or without one, start it')
     .option('--out <file>', 'write to this file instead')
     .addHelpText(
       'after',
-      '\nA file that is signed already gets one more signature, as long as nothing in it has changed\n' +
-        'and the service has no such version yet; else it is signed anew, as the next version.\n' +
-        'With --version the service is not asked, and no API key is needed.\n' +
+      '\nA signed file gets an additional signature if nothing in it has changed\n' +
+        'and the service does not have this version yet; otherwise it is signed again, as the next version.\n' +
+        'With --version the service is not contacted, and no API key is needed.\n' +
         '\nExample:\n  jobcast jobs sign restart.yaml --key author.pem && jobcast jobs put restart -f restart.yaml\n',
     )
     .action(
@@ -84,7 +85,7 @@ function inWords({ signed, envelope: { signatures }, replaced }: SignedResult): 
   const audience = signed.audience === undefined ? '' : `, for ${signed.audience}`
   const until = signed.notAfter === undefined ? '' : `, valid until ${signed.notAfter}`
   const count = signatures.length === 1 ? '1 signature' : `${signatures.length} signatures`
-  const before = replaced === 0 ? '' : ' The signatures that it had were of something else and are gone.'
+  const before = replaced === 0 ? '' : ' Its previous signatures were for other content and were removed.'
   return `Signed job ${signed.jobName}, version ${signed.version}${audience}${until}: ${count}.${before}`
 }
 

@@ -55,7 +55,11 @@ function newCommand(): Command {
         scopes,
       ).makeOptionMandatory(),
     )
-    .option('--expires <when>', 'such as 90d or 2027-01-31 (default: as the key you use)', instantAhead)
+    .option(
+      '--expires <when>',
+      'such as 90d or 2027-01-31 (default: the expiry of the key you use)',
+      instantAhead,
+    )
     .option('--owner <ownerId>', 'create it for another owner (requires ADMIN)')
     .action(
       withClient(async ({ client, out }, keyName: string, flags: NewFlags) => {
@@ -84,7 +88,7 @@ function revokeCommand(): Command {
     .addHelpText(
       'after',
       '\nWithout --descendants, keys that a revoked key has created remain valid; "jobcast keys" shows who created them.' +
-        '\nIts schedules and its runs with --start-at belong to the owner and go on; with --descendants they are paused.\n',
+        '\nIts schedules and its runs with --start-at belong to the owner and continue; with --descendants they are paused.\n',
     )
     .action(
       withClient(async ({ client, out, io }, keyIds: string[], flags: RevokeFlags) => {
@@ -111,7 +115,7 @@ function revokeCommand(): Command {
           all.pausedRuns.push(...one.pausedRuns)
           all.isMore ||= one.isMore
           out.say(
-            `Revoked key ${keyId}: ${one.revokedKeys} keys and ${one.revokedEnrollments} enrollments in all.`,
+            `Revoked key ${keyId}: ${one.revokedKeys} keys and ${one.revokedEnrollments} enrollments in total.`,
           )
           for (const line of pausedLines(one)) out.say(line)
         }

@@ -20,15 +20,15 @@ export function rolloutCommands(show: (out: Out, run: Run) => void): Command[] {
         ),
       )
   const commented = (command: Command) =>
-    command.option('--comment <text>', 'why, for whoever looks at the run later')
+    command.option('--comment <text>', 'comment that is recorded in the event log')
   return [
-    act('pause', 'Release nothing more of a run; what was released goes on.', (client, runId) =>
+    act('pause', 'Pause the rollout of a run; released executions continue.', (client, runId) =>
       client.runs.pause(runId),
     ),
-    act('resume', 'Let a paused run go on; its stop rules count anew.', (client, runId) =>
+    act('resume', 'Resume a paused run, and reset the counters of its stop rules.', (client, runId) =>
       client.runs.resume(runId),
     ),
-    act('advance', 'Begin the next wave of a run now.', (client, runId) => client.runs.advance(runId)),
+    act('advance', 'Start the next wave of a run now.', (client, runId) => client.runs.advance(runId)),
     commented(
       act('approve', 'Approve a run that another key has created.', (client, runId, comment) =>
         client.runs.approve(runId, comment === undefined ? {} : { comment }),

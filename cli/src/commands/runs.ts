@@ -112,7 +112,7 @@ function retryCommand(): Command {
     .addOption(
       choiceOption(
         '--version <which>',
-        'version of the job: that of the run (default), or the newest',
+        'version of the job: the version of the run (default), or the newest',
         retryVersions,
       ),
     )
@@ -130,10 +130,12 @@ type RetryFlags = WaitFlags & { device?: string[]; version?: RetryVersion }
 
 function rollbackCommand(): Command {
   const command = runCommand('rollback')
-    .description(
-      'Take the devices of a run, if they ended SUCCEEDED or FAILED, back to an earlier version of the job.',
+    .description('Run an earlier version of the job on the devices of a run that ended SUCCEEDED or FAILED.')
+    .option(
+      '--to <version>',
+      'version of the job (default: the one before the version of the run)',
+      wholeNumber(1),
     )
-    .option('--to <version>', 'version of the job (default: the one before that of the run)', wholeNumber(1))
   for (const option of waitOptions()) command.addOption(option)
   return command.addHelpText('after', '\nExample:\n  jobcast runs rollback 12 --wait\n').action(
     withClient(async (context, runId: number, { to, ...wait }: WaitFlags & { to?: number }) => {

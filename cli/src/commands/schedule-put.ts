@@ -49,13 +49,16 @@ export function putScheduleCommand(): Command {
     .option('--at <time>', 'once, at this time, or after a duration such as 2h', instantAhead)
     .option('--match', 'once for every device, as soon as it matches')
     .addOption(
-      choiceOption('--overlap <rule>', 'for devices that have not finished the one before', overlaps),
+      choiceOption('--overlap <rule>', 'for devices that have not finished the previous execution', overlaps),
     )
     .option('--catch-up <time>', 'how late it may run after the service was down (1h)', durationSeconds)
-    .option('--jitter <time>', 'run up to so much later, a different time each time (5m)', durationSeconds)
-    .option('--pause-after <number>', 'pause it after so many failed runs in a row', wholeNumber(1))
-    .option('--end <time>', 'run nothing after this time', instantAhead)
-    .option('--window <name>', "offer its runs to devices while this window is open; default: the job's")
+    .option('--jitter <time>', 'random delay of up to this long for each run (5m)', durationSeconds)
+    .option('--pause-after <number>', 'pause it after this many failed runs in a row', wholeNumber(1))
+    .option('--end <time>', 'create no runs after this time', instantAhead)
+    .option(
+      '--window <name>',
+      'offer its runs to devices only while this window is open (default: the window of the job)',
+    )
   for (const option of [...valueOptions(), ...rolloutOptions()]) command.addOption(option)
   return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
     withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
@@ -86,7 +89,7 @@ function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleCo
     ...(when === undefined ? ['--cron, --at or --match'] : []),
   ]
   if (missing.length > 0) {
-    throw new UsageError(`schedule ${name} does not exist yet; to create it, give ${missing.join('; ')}`)
+    throw new UsageError(`schedule ${name} does not exist yet; to create it, use ${missing.join('; ')}`)
   }
 }
 

@@ -34,7 +34,7 @@ export function schedulesCommand(): Command {
   const rm = removeCommand({
     argument: 'scheduleName',
     noun: 'schedule',
-    consequence: 'The runs it has made go on.',
+    consequence: 'The runs that it has created continue.',
     remove: (client, name) => client.schedules.delete(name),
   })
   return groupCommand(
@@ -43,7 +43,7 @@ export function schedulesCommand(): Command {
     getCommand(),
     putScheduleCommand(),
     nextCommand(),
-    switchCommand('pause', 'Pause a schedule: it makes no runs until it is resumed.', 'Paused'),
+    switchCommand('pause', 'Pause a schedule: it creates no runs until it is resumed.', 'Paused'),
     switchCommand('resume', 'Resume a schedule, from its next occurrence on.', 'Resumed'),
     fireCommand(),
     rm.description('Delete schedules.'),
@@ -131,7 +131,7 @@ function switchCommand(name: 'pause' | 'resume', description: string, done: stri
 
 function fireCommand(): Command {
   return ownerCommand('fire')
-    .description('Make a run of a schedule now, in addition to its occurrences.')
+    .description('Create a run of a schedule now, in addition to its occurrences.')
     .argument('<scheduleName>')
     .action(
       withClient(async ({ client, out }, name: string) => {

@@ -52,11 +52,17 @@ export function triggerCommand(): Command {
       '--idempotency-key <text>',
       'repeating the call with the same key within a day returns the same run',
     )
-    .option('--window <name>', "offer it to devices while this window is open; default: the job's")
-    .option('--ignore-windows', "offer it at once, whatever the job's window; needs --note and MANAGE")
-    .option('--note <text>', 'why, for whoever looks at the run later')
+    .option(
+      '--window <name>',
+      'offer it to devices only while this window is open (default: the window of the job)',
+    )
+    .option(
+      '--ignore-windows',
+      'offer it at any time, even outside the window of the job; requires --note and MANAGE',
+    )
+    .option('--note <text>', 'note that is stored with the run, for example the reason')
     .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
-    .option('--dry-run', 'show what would be triggered, and create nothing')
+    .option('--dry-run', 'show what would be triggered without creating anything')
     .addHelpText(
       'after',
       '\nExamples:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n' +

@@ -66,7 +66,7 @@ export function replayCommand(): Command {
           out.say(`Event ${event} will be sent to webhook ${name} again.`)
           return out.show(delivery, () => '')
         }
-        if (since === undefined) throw new UsageError('give --event or --since')
+        if (since === undefined) throw new UsageError('use --event or --since')
         const webhook = await client.webhooks.replaySince(name, { since })
         out.say(`All events since ${since} will be sent to webhook ${name} again.`)
         return out.show(webhook, () => '')

@@ -7,7 +7,7 @@ import { plainText } from '../output/text-width.ts'
 
 export function testCommand(): Command {
   return ownerCommand('test')
-    .description('Send a webhook one signed test request now, also if it is paused.')
+    .description('Send a signed test request to a webhook now, even if it is paused.')
     .argument('<webhookName>')
     .addHelpText('after', '\nExits with 6 if the receiver did not accept it.\n')
     .action(

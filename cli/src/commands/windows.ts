@@ -28,7 +28,7 @@ export function windowsCommand(): Command {
   const rm = removeCommand({
     argument: 'windowName',
     noun: 'window',
-    consequence: 'One that a job, a schedule or an unfinished run uses stays.',
+    consequence: 'A window that a job, a schedule or an unfinished run uses is not deleted.',
     remove: (client, name) => client.windows.delete(name),
   })
   return groupCommand(
@@ -78,8 +78,8 @@ function putCommand(): Command {
     .argument('<windowName>')
     .argument('<cron>', 'when it opens: minute, hour, day of month, month, day of week')
     .requiredOption('--duration <time>', 'how long it stays open (3h, 90m), at most a day', minutes)
-    .option('--zone <zone>', 'IANA time zone; default: that of each device')
-    .option('--cutoff <time>', 'offer nothing new so long before it closes (30m)', minutes)
+    .option('--zone <zone>', 'IANA time zone (default: the time zone of each device)')
+    .option('--cutoff <time>', 'offer nothing new during this time before it closes (30m)', minutes)
     .option('--except <dates...>', 'closed on these local dates: 2026-12-24, or 2026-12-24/2027-01-02')
     .action(
       withClient(async ({ client, out }, name: string, cron: string, flags: PutFlags) => {
@@ -101,8 +101,11 @@ function nextCommand(): Command {
   return ownerCommand('next')
     .description('List when a window is open.')
     .argument('<windowName>')
-    .option('--zone <zone>', 'for a window in the zones of devices: which zone; default UTC')
-    .option('--count <number>', 'how many openings; default 10', wholeNumber(1))
+    .option(
+      '--zone <zone>',
+      'for a window in the time zone of each device: the time zone to show (default UTC)',
+    )
+    .option('--count <number>', 'number of openings (default 10)', wholeNumber(1))
     .action(
       withClient(async ({ client, out }, name: string, flags: { zone?: string; count?: number }) => {
         const { zone, count } = flags

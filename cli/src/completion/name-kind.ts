@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 
-export const nameKinds = ['jobs', 'devices', 'groups', 'schedules', 'windows', 'webhooks', 'runs'] as const
+const nameKinds = ['jobs', 'devices', 'groups', 'schedules', 'windows', 'webhooks', 'runs'] as const
 export type NameKind = (typeof nameKinds)[number]
 
 const ofArguments: Readonly<Record<string, NameKind>> = {

@@ -9,7 +9,7 @@ import type { Io } from '../io.ts'
 import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 import { writeNewFile } from './write-new-file.ts'
 
-export type Copied = { file: string; bytes: number; pages: number }
+type Copied = { file: string; bytes: number; pages: number }
 
 /** The copy is damaged and was deleted. */
 export class BrokenCopy extends Error {

@@ -4,13 +4,31 @@ import type { Counts } from '@jobcast/server'
 import type { Column } from '../output/print-table.ts'
 import type { OnProgress } from '../output/task-bar.ts'
 
+/** Tables whose name is not the word that users know. */
+const namesForUsers: Readonly<Record<string, string>> = {
+  api_key: 'API keys',
+  device_group: 'groups',
+  device_rename: 'earlier device names',
+  device_tag: 'device tags',
+  fleet_freeze: 'freezes',
+  idempotency_key: 'idempotency keys',
+  offer_window: 'windows',
+  output: 'pieces of output',
+  rollout_release: 'releases of rollouts',
+  run_parameters: 'parameters of runs',
+  run_request: 'requests of runs',
+  schedule_device: 'devices of schedules',
+  transition: 'state changes',
+  webhook_delivery: 'deliveries',
+}
+
 /** Names of tables as people read them. */
 export function tableWords(onProgress: OnProgress | undefined): OnProgress | undefined {
   return onProgress && ((done, of, table) => onProgress(done, of, table && wordsOf(table)))
 }
 
 function wordsOf(table: string): string {
-  return table.replaceAll('_', ' ')
+  return namesForUsers[table] ?? `${table.replaceAll('_', ' ')}s`
 }
 
 type Count = { kind: string; rows: number }

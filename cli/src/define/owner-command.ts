@@ -13,10 +13,10 @@ import { type Access, type AccessFlags, accessOf, type FoundAccess } from '../se
 import { Reach } from '../service/reach.ts'
 import { Interrupted } from '../signals/interrupt.ts'
 
-export type OwnerFlags = AccessFlags & FormatFlags
+type OwnerFlags = AccessFlags & FormatFlags
 /** Undefined means success. */
 type Ending = Promise<ExitCode | undefined> | Promise<void>
-export type PlainContext = { io: Io; out: Out }
+type PlainContext = { io: Io; out: Out }
 export type OwnerContext = PlainContext & { client: Jobcast; access: Access; reach: Reach }
 
 export function ownerCommand(name: string): Command {

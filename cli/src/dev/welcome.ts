@@ -3,7 +3,7 @@
 import { sampleDeviceIds, sampleJobName, switchedOffId } from './samples.ts'
 import { failingId } from './simulated-samples.ts'
 
-export type Welcome = {
+type Welcome = {
   http: string
   mqtt: string
   apiKey: string

@@ -75,7 +75,7 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
   const { prefix, apiKey = '' } = flags
   if (!/^[^\p{Cc}\p{Cs}/+#?]{1,120}$/u.test(prefix))
     problems.push(`--prefix is "${prefix}", not 1 to 120 characters without / + # ?`)
-  if (apiKey === '') problems.push('--api-key or JOBCAST_API_KEY must give an API key')
+  if (apiKey === '') problems.push('--api-key or JOBCAST_API_KEY must be set to an API key')
   const { server, mqtt } = addressesOf(flags, problems)
   const seed = flags.seed === undefined ? randomSeed() : count('seed', flags.seed, 0, 2 ** 32 - 1)
   if (problems.length > 0) throw new SimFlagError(problems)
@@ -85,7 +85,7 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
 
 function addressesOf({ server = '', mqtt }: SimFlags, problems: string[]): { server: string; mqtt: string } {
   if (!isHttpUrl(server)) {
-    problems.push('--server or JOBCAST_URL must give an address such as http://127.0.0.1:8080')
+    problems.push('--server or JOBCAST_URL must be an address such as http://127.0.0.1:8080')
     return { server: '', mqtt: '' }
   }
   const address = mqtt ?? mqttAddressBeside(server)

@@ -17,7 +17,7 @@ export type ParameterFlags = {
 export function parameterOptions(): Option[] {
   return [
     ...valueOptions(),
-    new Option('--skip-missing', 'leave out devices that lack an attribute which the document needs'),
+    new Option('--skip-missing', 'skip devices that lack an attribute that the document needs'),
   ]
 }
 

@@ -22,18 +22,23 @@ export type RolloutFlags = {
 
 export function rolloutOptions(): Option[] {
   return [
-    new Option('--canary <number>', 'release it to so many devices first').argParser(wholeNumber(1)),
+    new Option('--canary <number>', 'release it to this many devices first').argParser(wholeNumber(1)),
     new Option('--waves <sizes>', 'then in waves, such as 10%,100% or 50,500,100%').argParser(waveSizes),
-    new Option('--rate <number>', 'release it to at most so many devices a minute').argParser(wholeNumber(1)),
+    new Option('--rate <number>', 'release it to at most this many devices per minute').argParser(
+      wholeNumber(1),
+    ),
     new Option(
       '--soak <time>',
-      'begin the next wave so long after the one before is done (30m, 1h)',
+      'how long to wait after each wave before starting the next (30m, 1h)',
     ).argParser(durationSeconds),
     new Option(
       '--stop-at <share>',
-      'pause it when so many have failed, timed out or were rejected: 5% of those ended, or 3',
+      'pause it when this many ended executions failed, timed out or were rejected: 5%, or 3',
     ).argParser(share),
-    new Option('--until <selector>', 'go on only when the devices of a wave report this, such as fw=2.4.1'),
+    new Option(
+      '--until <selector>',
+      'start the next wave only when the devices of the current one report this, such as fw=2.4.1',
+    ),
     new Option('--approval', 'release nothing before another key approves it'),
   ]
 }
@@ -51,7 +56,7 @@ export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approv
   }
   if (sizes.length === 0 && Object.keys(next).length > 0) {
     throw new UsageError(
-      '--soak and --until decide when the next wave begins: give --canary or --waves as well',
+      '--soak and --until define when the next wave starts: use --canary or --waves as well',
     )
   }
   const rollout: Rollout = {

@@ -80,7 +80,7 @@ async function devicesWithTags(client: Jobcast, tags: string[], online?: boolean
 }
 
 /** A deviceId contains no #, so a comment may follow it. */
-export function parseDevices(text: string): string[] {
+function parseDevices(text: string): string[] {
   return text
     .replace(/^\ufeff/, '')
     .split(/\r?\n/)

@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 /** `path` leads from the value to the invalid part. */
-export type SchemaProblem = { path: string[]; message: string }
+type SchemaProblem = { path: string[]; message: string }
 export type Check = (value: unknown) => SchemaProblem[]
 
 const aName = 'must be 1 to 128 characters without control characters, and not only spaces'

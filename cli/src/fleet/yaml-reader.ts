@@ -3,7 +3,7 @@
 
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from 'yaml'
 
-export type Report = (node: Node | null | undefined, problem: string) => void
+type Report = (node: Node | null | undefined, problem: string) => void
 
 /** One per document. Read nodes in their order: an alias refers to something read before it. */
 export class YamlReader {

@@ -11,7 +11,7 @@ export type Column<T> = {
   paint?: (text: string, row: T, paint: Paint) => string
 }
 
-export type TableStyle = {
+type TableStyle = {
   paint: Paint
   /** Undefined in a pipe, where nothing is cut. */
   columns: number | undefined

@@ -25,7 +25,7 @@ export function countsText(counts: Run['counts'], paint: Paint): string {
     .join(' ')
 }
 
-export function endedOf({ counts, total }: Run): number {
+function endedOf({ counts, total }: Run): number {
   return execStates.reduce((ended, state) => (isEnd(state) ? ended : ended - counts[state]), total)
 }
 

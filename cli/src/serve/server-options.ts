@@ -65,7 +65,7 @@ function explain(error: unknown): string {
       return `port ${port} is in use. Choose another with ${portFlags}; 0 picks a free one.`
     case 'EACCES':
       if (port === undefined) break
-      return `this user may not listen on port ${port}. Choose a port from 1024 up with ${portFlags}.`
+      return `this user is not allowed to listen on port ${port}. Choose a port from 1024 up with ${portFlags}.`
     case 'EADDRNOTAVAIL':
       return `this machine does not have the address ${address}. Set ${hostFlags} to one that it has.`
     case 'ENOTFOUND':

@@ -3,7 +3,7 @@
 import { type Agent, request as httpRequest } from 'node:http'
 import { type Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-export type ServerAccess = {
+type ServerAccess = {
   /** http://host:8080, or https:// */
   address: string
   apiKey: string
@@ -13,7 +13,7 @@ export type ServerAccess = {
   agent?: Agent | HttpsAgent
 }
 
-export type Answer = { status: number; text: string }
+type Answer = { status: number; text: string }
 
 export function callServer(
   { address, apiKey, trustAnyCertificate = false, agent }: ServerAccess,

@@ -15,9 +15,9 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors/usage-error.ts'
 
-export type Profile = { url: string; apiKey: string }
+type Profile = { url: string; apiKey: string }
 
-export type Profiles = {
+type Profiles = {
   /** Used by default. */
   current: string | undefined
   byName: Map<string, Profile>

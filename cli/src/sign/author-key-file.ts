@@ -9,7 +9,7 @@ import { UsageError } from '../errors/usage-error.ts'
 const readableByOthers = 0o077
 
 /** `author.pem` -> `author.pub.pem`. */
-export function publicFileOf(file: string): string {
+function publicFileOf(file: string): string {
   return `${file.replace(/\.pem$/, '')}.pub.pem`
 }
 
@@ -42,7 +42,7 @@ export function readSigningKey(file: string): SigningKey {
     key = createPrivateKey(pem)
   } catch {
     throw new UsageError(
-      `${file} is not an unencrypted private key in PEM; "jobcast keys author new" makes one`,
+      `${file} is not an unencrypted private key in PEM; "jobcast keys author new" creates one`,
     )
   }
   if (key.asymmetricKeyType !== 'ed25519') {

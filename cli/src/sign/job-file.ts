@@ -11,7 +11,7 @@ import { buildCheck } from '../fleet/schema-problems.ts'
 import { keyText, YamlReader } from '../fleet/yaml-reader.ts'
 
 export type FileJob = { jobName: string; content: Fields; setSignatures(signatures: unknown[]): void }
-export type JobFile = { jobs: FileJob[]; write(to: string): void }
+type JobFile = { jobs: FileJob[]; write(to: string): void }
 
 type Found = { name: string; node: unknown }
 

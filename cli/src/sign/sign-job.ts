@@ -17,7 +17,7 @@ import { UsageError } from '../errors/usage-error.ts'
 import type { SigningKey } from './author-key-file.ts'
 import type { FileJob } from './job-file.ts'
 
-export type Wish = {
+type Wish = {
   version: number | undefined
   notAfter: string | undefined
   audience: string | undefined
@@ -74,7 +74,7 @@ async function isBehind(signed: SignedJob, envelope: Envelope, { stored, warn }:
     // An author may sign where the service cannot be reached.
     const why = (error as Error).message
     warn(
-      `The next version of job ${signed.jobName} is not known (${why}); version ${signed.version} is kept.`,
+      `Could not determine the next version of job ${signed.jobName} (${why}); keeping version ${signed.version}.`,
     )
     return false
   }

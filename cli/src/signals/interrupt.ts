@@ -12,7 +12,7 @@ export class Interrupted extends Error {
   }
 }
 
-export type Interrupt = { readonly signal: AbortSignal; stop(): void }
+type Interrupt = { readonly signal: AbortSignal; stop(): void }
 
 export function listenForInterrupt({ signals }: Pick<Io, 'signals'>): Interrupt {
   const controller = new AbortController()

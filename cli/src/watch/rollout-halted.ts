@@ -23,7 +23,7 @@ export class RolloutHalted extends Error {
 function wordsOf({ runId, rollout, total }: Run): string {
   const released = `${rollout?.released ?? 0} of ${total} released`
   if (rollout?.state === 'AWAITING_APPROVAL')
-    return `Run ${runId} waits for approval (${released}). Another key can give it:  jobcast runs approve ${runId}`
+    return `Run ${runId} waits for approval (${released}). To approve it with another key:  jobcast runs approve ${runId}`
   const because = plainText(rollout?.pausedBecause ?? 'it was paused')
-  return `Run ${runId} is paused (${released}): ${because}. Let it go on:  jobcast runs resume ${runId}`
+  return `Run ${runId} is paused (${released}): ${because}. To resume it:  jobcast runs resume ${runId}`
 }

@@ -9,7 +9,7 @@ const everyMs = 5000
 const maxNamed = 3
 const unfinishedStates = ['PENDING', 'IN_PROGRESS', 'CANCELING'] as const
 
-export type WaitingForOptions = {
+type WaitingForOptions = {
   client: Jobcast
   runId: number
   say: (text: string) => void

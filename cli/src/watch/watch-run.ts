@@ -13,7 +13,7 @@ import { followOutputs, type OutputSink } from './follow-outputs.ts'
 import { isHalted, RolloutHalted } from './rollout-halted.ts'
 import { WaitingFor } from './waiting-for.ts'
 
-export type WatchOptions = {
+type WatchOptions = {
   timeoutMs?: number | undefined
   /** Executions whose output is printed as well. */
   follow?: readonly TriggeredExecution[] | undefined

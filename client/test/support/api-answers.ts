@@ -26,7 +26,7 @@ export function checkAgainst(schema: object, value: unknown, what: string): void
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`)
 }
 
-export type WatchedFetch = {
+type WatchedFetch = {
   fetch: typeof fetch
   /** The operations that were called since it was asked last. */
   takeCalled(): string[]

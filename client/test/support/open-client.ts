@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { Jobcast, type JobcastOptions } from '@jobcast/client'
 import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 
-export type OpenClient = { server: OpenServer; jobcast: Jobcast }
+type OpenClient = { server: OpenServer; jobcast: Jobcast }
 
 export async function openClient(t: TestContext, options: ServerOptions = {}): Promise<OpenClient> {
   const server = await openServer(t, options)

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export type PreparedAnswer = { status: number; headers?: Record<string, string>; body?: unknown }
-export type ScriptedServer = { readonly url: string; readonly requests: IncomingMessage[] }
+type ScriptedServer = { readonly url: string; readonly requests: IncomingMessage[] }
 
 /** The last answer is given to all further requests. */
 export async function openScriptedServer(

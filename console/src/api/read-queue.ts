@@ -6,7 +6,7 @@ import { jobcast } from './client.ts'
 /** Beyond that the order of what waits is not read: lists come newest first. */
 const waitingAtMost = 1000
 
-export type DeviceQueue = {
+type DeviceQueue = {
   active: Execution[]
   waiting: Execution[]
   /** There are more than these; then they are the newest. */

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { noteRefusal } from './refusal.ts'
 
-export type Action<Args extends unknown[]> = {
+type Action<Args extends unknown[]> = {
   run: (...args: Args) => Promise<void>
   isRunning: boolean
   error: unknown

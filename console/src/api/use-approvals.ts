@@ -6,7 +6,7 @@ import { queries } from './queries.ts'
 import { shownSelf } from './self.ts'
 import { useQuery } from './use-query.ts'
 
-export type Approvals = {
+type Approvals = {
   /** Undefined while loading. */
   runs: Run[] | undefined
   /** Of this key: others must approve them. */

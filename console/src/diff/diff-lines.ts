@@ -1,6 +1,6 @@
 // Two texts line by line: what they have in common, what only the first has, what only the second has.
 
-export type DiffRow = { left?: DiffLine; right?: DiffLine; isSame: boolean }
+type DiffRow = { left?: DiffLine; right?: DiffLine; isSame: boolean }
 export type DiffLine = { number: number; text: string }
 
 /** Larger differences are shown as one block that was replaced: to compare each line with each takes too long. */

@@ -4,7 +4,7 @@ import type { FleetDevice, Job } from '@jobcast/client'
 import { fuzzyFilter } from '../parts/fuzzy-match.ts'
 import type { SavedView } from '../parts/saved-views.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
-import type { Route } from '../routes.ts'
+import type { Route } from '../route.ts'
 import type { Scope } from '../scopes.ts'
 
 export type PaletteItem = { name: string; kind: string; href: string }

@@ -25,7 +25,7 @@ export function checkSchema(schemaText: string, documentText: string): SchemaPro
   if (typeof used === 'string') problems.document = used
   else if (problems.parameters === undefined) {
     const unknown = used.find((name) => !Object.hasOwn(schema?.properties ?? {}, name))
-    if (unknown !== undefined) problems.document = `\${params.${unknown}} is no parameter of the job.`
+    if (unknown !== undefined) problems.document = `\${params.${unknown}} is not a parameter of the job.`
   }
   return problems
 }

@@ -4,8 +4,8 @@ import type { ParameterProperty, ParameterSchema, ScalarType } from '@jobcast/co
 import { judgeParameters, namesUsed, PlaceholderError, parseDocument } from '@jobcast/contract/parameters'
 
 export type ParameterTexts = Readonly<Record<string, string>>
-export type GivenParameters = Record<string, unknown>
-export type JudgedTexts = { given: GivenParameters; problems: ReadonlyMap<string, string> }
+type GivenParameters = Record<string, unknown>
+type JudgedTexts = { given: GivenParameters; problems: ReadonlyMap<string, string> }
 
 /** `document`: parameters that it uses need a value. */
 export function judgeTexts(schema: ParameterSchema, document: unknown, texts: ParameterTexts): JudgedTexts {

@@ -27,7 +27,7 @@ export function refusedParameter(error: unknown): { name: string; text: string }
 }
 
 /** Instead of a secret, wherever a call is shown. */
-export const maskedSecret = '********'
+const maskedSecret = '********'
 
 export function maskGiven({ given, secrets }: ParametersDraft): Record<string, unknown> {
   const entries = Object.entries(given)

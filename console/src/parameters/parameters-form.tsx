@@ -122,7 +122,7 @@ function choicesOf({ type, enum: choices, writeOnly }: ParameterProperty) {
 const typeWords = {
   string: '',
   number: 'A number.',
-  integer: 'A whole number.',
+  integer: 'An integer.',
   boolean: '',
   array: 'One per line.',
 }
@@ -133,7 +133,7 @@ function hintOf(property: ParameterProperty, isRequired: boolean): string {
     description && (/[.!?]$/.test(description) ? description : `${description}.`),
     typeWords[type],
     deprecated && 'Deprecated.',
-    writeOnly && 'A secret: it is not shown again.',
+    writeOnly && 'Secret: it will not be shown again.',
     isRequired && property.default === undefined && 'Required.',
   ]
     .filter(Boolean)

@@ -1,7 +1,8 @@
 import 'uplot/dist/uPlot.min.css'
 import UPlot from 'uplot'
-import type { Curve } from './time-chart.tsx'
+import type { Tone } from './exec-state.ts'
 
+export type Curve = { label: string; tone: Tone; values: (number | null)[] }
 export type ChartData = { times: number[]; curves: Curve[] }
 export type TimeChartPlot = { setData: (data: ChartData) => void; close: () => void }
 
@@ -57,7 +58,7 @@ const steps = [
   ...[1, 2, 3, 6, 12].map((count) => count * hour),
   ...[1, 2, 7, 30].map((count) => count * day),
 ]
-/** Halves of an execution there are none. */
+/** Executions are whole numbers. */
 const wholeSteps = Array.from({ length: 10 }, (_, power) =>
   [1, 2, 5].map((count) => count * 10 ** power),
 ).flat()

@@ -7,8 +7,8 @@ import { RelativeTime } from './relative-time.tsx'
 export function FailingNote({ failing }: { failing: NonNullable<Schedule['failing']> }) {
   return (
     <p role="alert">
-      <Icon name="warning" /> <strong>Cannot go on:</strong> {failing.times} tries have failed, the first one{' '}
-      <RelativeTime at={failing.since} />. {failing.message}
+      <Icon name="warning" /> <strong>Cannot continue:</strong> {failing.times} tries have failed, the first
+      one <RelativeTime at={failing.since} />. {failing.message}
     </p>
   )
 }

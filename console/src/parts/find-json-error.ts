@@ -1,6 +1,6 @@
 // Where a text stops being JSON. Browsers report that each in their own way, one of them not at all.
 
-export type JsonError = { line: number; column: number; offset: number; message: string }
+type JsonError = { line: number; column: number; offset: number; message: string }
 
 export function findJsonError(text: string): JsonError | undefined {
   const reader = new Reader(text)
@@ -48,7 +48,7 @@ class Reader {
 
   whole(): void {
     this.#take(space)
-    if (this.#at === this.#text.length) this.#fail('It is empty')
+    if (this.#at === this.#text.length) this.#fail('The text is empty')
     this.#value()
     if (this.#at < this.#text.length) this.#fail('Unexpected text after the end')
   }

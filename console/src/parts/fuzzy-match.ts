@@ -1,7 +1,7 @@
 // A fuzzy search: the letters of the pattern must occur in the text in their order. Letters that are adjacent, and at
 // the start of words, score higher.
 
-export type FuzzyMatch = { score: number; positions: number[] }
+type FuzzyMatch = { score: number; positions: number[] }
 
 const startsWord = 8
 const adjacent = 5

@@ -1,7 +1,7 @@
 // A screen that is one list: its title and buttons, what came of them, filters, the table.
 
 import type { ComponentChildren } from 'preact'
-import type { Route } from '../routes.ts'
+import type { Route } from '../route.ts'
 import { PageHeader } from './page-header.tsx'
 import { PagedTable, type PagedTableProps } from './paged-table.tsx'
 

@@ -1,13 +1,15 @@
 // Rows in the order of a column. The API has one order for each list, so this is for lists that are read completely.
 
 import { search, setSearch } from '../router.ts'
-import type { Column } from './data-table.tsx'
 import { naturally } from './natural-order.ts'
+
+/** A column; without `sortBy` it has no order. */
+type Sortable<T> = { name: string; sortBy?: (row: T) => string | number | null }
 
 /** `?sort=name`, `?sort=-name` for descending. */
 export type Sort = { name: string; isDescending: boolean }
 
-export function sortOf<T>(columns: readonly Column<T>[]): Sort | undefined {
+export function sortOf<T>(columns: readonly Sortable<T>[]): Sort | undefined {
   const text = search.value.get('sort') ?? ''
   const name = text.replace(/^-/, '')
   const isKnown = columns.some((column) => column.sortBy && column.name === name)
@@ -20,7 +22,7 @@ export function sortNext(name: string, now: Sort | undefined): void {
   setSearch({ sort: next })
 }
 
-export function sortRows<T>(rows: T[], columns: readonly Column<T>[], sort: Sort | undefined): T[] {
+export function sortRows<T>(rows: T[], columns: readonly Sortable<T>[], sort: Sort | undefined): T[] {
   const sortBy = columns.find(({ name }) => name === sort?.name)?.sortBy
   if (!sort || !sortBy) return rows
   const sorted = naturally(rows, (row) => String(sortBy(row) ?? ''))

@@ -2,7 +2,7 @@
 
 import { formatCount } from './exec-state.ts'
 
-export type Tab = { name: string; label: string; href: string; count?: number | undefined }
+type Tab = { name: string; label: string; href: string; count?: number | undefined }
 
 export function Tabs({ label, tabs, current }: { label: string; tabs: Tab[]; current: string }) {
   return (

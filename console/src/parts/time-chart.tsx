@@ -2,10 +2,8 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { isDark } from '../theme.ts'
-import type { ChartData, TimeChartPlot } from './draw-time-chart.ts'
-import { formatCount, type Tone } from './exec-state.ts'
-
-export type Curve = { label: string; tone: Tone; values: (number | null)[] }
+import type { ChartData, Curve, TimeChartPlot } from './draw-time-chart.ts'
+import { formatCount } from './exec-state.ts'
 
 type Props = {
   /** What it shows, in words. */

@@ -7,7 +7,7 @@ export default function Unfreeze() {
     <ConfirmButton
       label="Unfreeze"
       isHarmless
-      question="Devices are offered what has been waiting for them, at once."
+      question="Devices are offered their pending executions immediately."
       work={async () => {
         await jobcast.fleet.unfreeze()
         await refreshKeys(['freeze'])

@@ -1,6 +1,6 @@
 // Times in a zone that is not that of the browser. Whoever shows one says which zone it is.
 
-export type WallTime = { year: number; month: number; day: number; hour: number; minute: number }
+type WallTime = { year: number; month: number; day: number; hour: number; minute: number }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

@@ -43,8 +43,8 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
       {(error) => (
         <>
           <p class="quiet">
-            These rules replace those of the run at once. Waves that have begun keep their size, and each
-            device its wave.
+            These rules replace those of the run immediately. Waves that have started keep their size, and
+            devices stay in their waves.
           </p>
           {draft ? (
             <>

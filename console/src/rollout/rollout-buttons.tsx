@@ -68,7 +68,7 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
           label="Pause"
           isHarmless
           isDisabled={isDisabled}
-          question="Nothing more is released until somebody resumes the run. What has been released continues."
+          question="No more executions are released until somebody resumes the run. Released executions continue."
           work={act('pause')}
         />
       ) : (
@@ -76,7 +76,7 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
           label="Resume"
           isHarmless
           isDisabled={isDisabled}
-          question="The run continues where it was paused. Stop rules count only what ends from now on."
+          question="The run continues where it was paused. Stop rules count only executions that end from now on."
           work={act('resume')}
         />
       )}
@@ -85,7 +85,7 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
           label="Advance"
           confirm={`Start wave ${rollout.wave + 1}`}
           isDisabled={isDisabled}
-          question={`Wave ${rollout.wave + 1} of ${rollout.waves.length} starts now on ${formatCount(next.size)} ${next.size === 1 ? 'device' : 'devices'}, whatever the gate says. What was released cannot be taken back.`}
+          question={`Wave ${rollout.wave + 1} of ${rollout.waves.length} starts now on ${formatCount(next.size)} ${next.size === 1 ? 'device' : 'devices'}, even if its gate is closed. This cannot be undone.`}
           work={act('advance')}
         />
       )}

@@ -6,7 +6,7 @@ import { parseDuration, writeDuration } from '../parts/duration.ts'
 
 export type Rollout = NonNullable<NewRun['rollout']>
 type WaveSize = NonNullable<Rollout['waves']>[number]['size']
-export type Release = Pick<NewRun, 'rollout' | 'approval'>
+type Release = Pick<NewRun, 'rollout' | 'approval'>
 
 export type RolloutDraft = {
   isOn: boolean
@@ -129,13 +129,15 @@ function numberProblem(text: string, most: number): string | undefined {
 
 function wavesProblem(text: string): string | undefined {
   const isSize = (size: string) => /^(?:[1-9]\d{0,5}|1000000|(?:100|[1-9]\d?)%)$/.test(size.trim())
-  return text.trim() === '' || text.split(',').every(isSize) ? undefined : 'Use a form like 10%, 50%, 100%.'
+  return text.trim() === '' || text.split(',').every(isSize)
+    ? undefined
+    : 'Use a format such as 10%, 50%, 100%.'
 }
 
 function soakProblem(text: string): string | undefined {
   if (text.trim() === '') return undefined
   const seconds = parseDuration(text) ?? 0
-  return seconds >= 1 && seconds <= yearSeconds ? undefined : 'Use a form like 90 s, 5 min, 2 h or 3 d.'
+  return seconds >= 1 && seconds <= yearSeconds ? undefined : 'Use a format such as 90 s, 5 min, 2 h or 3 d.'
 }
 
 function selectorProblem(text: string): string | undefined {

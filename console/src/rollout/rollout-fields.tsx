@@ -23,16 +23,26 @@ export function RolloutFields({ draft, onChange, error }: Props) {
       <div class="side-by-side">
         {field('canary', 'Canary devices', 'None', 'The first wave.')}
         {field('waves', 'Waves', '100%', 'Numbers or percentages of all devices: 10%, 50%, 100%.')}
-        {field('rate', 'Devices per minute', 'No limit', 'At most so many are released.')}
+        {field('rate', 'Devices per minute', 'No limit', 'Release at most this many per minute.')}
       </div>
       <div class="side-by-side">
-        {field('succeeded', 'Succeeded, in percent', 'All ended', 'Of a wave, before the next one starts.')}
-        {field('reported', 'Reported attributes', 'fw=2.4.1', 'Counts only devices that report this.')}
-        {field('soak', 'Soak time', 'None', 'How long that must hold.')}
+        {field(
+          'succeeded',
+          'Succeeded, in percent',
+          'All ended',
+          'Required in each wave before the next one starts.',
+        )}
+        {field('reported', 'Reported attributes', 'fw=2.4.1', 'Count only devices that report this.')}
+        {field('soak', 'Soak time', 'None', 'How long the condition must hold.')}
       </div>
       <div class="side-by-side">
-        {field('stopPercent', 'Pause at failures, in percent', 'Never', 'Of what has ended.')}
-        {field('stopAfter', 'Once so many have ended', '1', 'Before that, nothing is paused.')}
+        {field('stopPercent', 'Pause at failures, in percent', 'Never', 'Of the ended executions.')}
+        {field(
+          'stopAfter',
+          'After at least this many have ended',
+          '1',
+          'Until then, the rule does not apply.',
+        )}
       </div>
     </>
   )

@@ -80,7 +80,7 @@ function StoppedBy({ by }: { by: string | null }) {
   return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} />})</>
 }
 
-/** The devices that a stop rule has counted; a gate that stays closed does so for what did not succeed. */
+/** The executions that a stop rule has counted, or the unsuccessful ones if a gate stayed closed. */
 function Causes({ run: { runId, counts }, cause }: { run: Run; cause: RolloutProgress['pausedCause'] }) {
   if (cause === null || (cause.rule !== 'STOP_RULE' && cause.rule !== 'GATE_TIMEOUT')) return null
   const { on, executions } = cause

@@ -6,8 +6,8 @@ import { failuresOf, formatCount } from '../parts/exec-state.ts'
 export type Wave = RolloutProgress['waves'][number]
 
 export const waveParts = ['succeeded', 'failed', 'canceled', 'running', 'released', 'held'] as const
-export type WavePart = (typeof waveParts)[number]
-export type PartCounts = Record<WavePart, number>
+type WavePart = (typeof waveParts)[number]
+type PartCounts = Record<WavePart, number>
 
 export function partsOf({ size, released, counts }: Pick<Wave, 'size' | 'released' | 'counts'>): PartCounts {
   // What is canceled before its release is not held any more.

@@ -9,7 +9,7 @@ import { formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import ApprovalButtons from '../rollout/approval-buttons.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 
 export default function ApprovalsScreen({ route }: ScreenProps) {
@@ -18,14 +18,14 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
   return (
     <>
       <PageHeader title={route.title} />
-      {!can('READ') && <EmptyState icon="good" title="To see what waits, a key needs the READ scope too" />}
+      {!can('READ') && (
+        <EmptyState icon="good" title="To see pending approvals, a key also needs the READ scope" />
+      )}
       {!runs && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {runs?.length === 0 && (
         <section class="panel" aria-label="Approvals">
           <EmptyState icon="good" title="Nothing to approve">
-            <p>
-              Runs appear here when they wait for the approval of another key than the one that created them.
-            </p>
+            <p>Runs appear here when they wait for approval by a key other than the one that created them.</p>
           </EmptyState>
         </section>
       )}
@@ -78,7 +78,7 @@ function Waiting({ run }: { run: Run }) {
             ? `Wave ${rollout?.wave} of ${waves.length} is done, ${formatCount(rollout?.released ?? 0)} released`
             : waves.length > 1
               ? `${waves.length} waves: ${sizes(waves)}`
-              : 'To all devices at once'}
+              : 'To all devices immediately'}
           {where !== null && (
             <>
               , selected by <code>{where}</code>

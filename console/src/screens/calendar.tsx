@@ -9,8 +9,8 @@ import { TagsField } from '../parts/tags-field.tsx'
 import { now, timeZone as ownZone } from '../parts/time.ts'
 import { ZoneField, zoneProblem } from '../parts/zone-field.tsx'
 import { addDays, dateInZone, startOfDay } from '../parts/zoned-time.ts'
+import type { ScreenProps } from '../route.ts'
 import { search, setSearch, setSearchAll } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { calendarDays, dayCount } from './calendar/calendar-days.ts'
 import { WeekGrid } from './calendar/week-grid.tsx'
 import { NoSchedules } from './schedules/no-schedules.tsx'
@@ -42,7 +42,7 @@ export default function CalendarScreen({ route }: ScreenProps) {
   const isThisWeek = first === dateInZone(now.value, zone)
   return (
     <>
-      <PageHeader title={route.title} about={`The coming runs of schedules, and windows. Times in ${zone}.`}>
+      <PageHeader title={route.title} about={`Upcoming runs of schedules, and windows. Times in ${zone}.`}>
         <button
           type="button"
           disabled={isThisWeek}
@@ -60,7 +60,7 @@ export default function CalendarScreen({ route }: ScreenProps) {
       <div class="filters">
         <ZoneField label="Times in" value={typed} onInput={(next) => setSearch({ zone: next })} />
         <TagsField
-          label="Windows of devices in"
+          label="Windows in the time zone of devices in"
           values={asked.length > 0 ? asked : [zone]}
           onChange={(zones) => setSearchAll('deviceZone', zones.slice(0, zonesAtMost))}
           suggestions={suggestedZones}
@@ -70,7 +70,7 @@ export default function CalendarScreen({ route }: ScreenProps) {
       {data?.isEmpty && <NoSchedules />}
       {data && !data.isEmpty && <WeekGrid days={calendarDays(first, zone, data)} zone={zone} />}
       {data && data.cut.length > 0 && (
-        <p class="quiet">Not all is shown: there is more of {data.cut.join(', ')}.</p>
+        <p class="quiet">Not all entries are shown. There are more: {data.cut.join(', ')}.</p>
       )}
     </>
   )

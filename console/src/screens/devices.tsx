@@ -18,8 +18,8 @@ import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
+import type { ScreenProps } from '../route.ts'
 import { search, setSearch } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { SelectorField } from '../selector/selector-field.tsx'
 import { readFilter } from '../selector/selector-text.ts'
@@ -208,7 +208,7 @@ function TriggerLink({
   if (where !== '' && tag === '' && !isEmpty) {
     return (
       <a class="button primary" href={triggerHref({ where })}>
-        Trigger on all that match
+        Trigger on all matching devices
       </a>
     )
   }

@@ -17,7 +17,7 @@ import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { NewEnrollment } from './enrollments/new-enrollment.tsx'
 
@@ -128,7 +128,7 @@ function NoEnrollments() {
   return (
     <EmptyState icon="enrollments" title="No enrollments yet">
       <p>
-        An enrollment is one token for many devices: each exchanges it for a token of its own.{' '}
+        An enrollment is one token for many devices: each device exchanges it for its own token.{' '}
         {can('MANAGE') ? 'Create one with “New enrollment”.' : 'A key with the MANAGE scope can create one.'}
       </p>
     </EmptyState>

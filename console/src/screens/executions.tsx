@@ -19,8 +19,8 @@ import {
   isNumber,
   WrongFilters,
 } from '../parts/wrong-filters.tsx'
+import type { ScreenProps } from '../route.ts'
 import { search, setSearch } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { BulkActions } from './executions/bulk-actions.tsx'
 import { executionColumns, executionHref } from './executions/execution-columns.tsx'
@@ -138,10 +138,10 @@ function NoExecutions() {
     <EmptyState icon="executions" title="No executions yet">
       {can('TRIGGER') ? (
         <p>
-          <a href="/trigger">Trigger a job</a>, and each of its devices has a row here.
+          <a href="/trigger">Trigger a job</a>, and one row per device appears here.
         </p>
       ) : (
-        <p>Each device of a run has a row here.</p>
+        <p>One row per device of each run appears here.</p>
       )}
     </EmptyState>
   )

@@ -13,7 +13,7 @@ import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { now } from '../parts/time.ts'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { enterWall, isWall, leaveWall, useScreenOn } from '../wall.ts'
 import { FleetMap } from './fleet/fleet-map.tsx'
@@ -178,7 +178,7 @@ function NoDevices() {
               </li>
             </ol>
             <p>
-              To look around first, <code>npx --no-install jobcast sim</code> simulates a fleet.
+              To explore first, <code>npx --no-install jobcast sim</code> simulates a fleet.
             </p>
           </>
         ) : (

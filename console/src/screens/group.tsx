@@ -108,7 +108,7 @@ function Actions({ group, users }: { group: Group; users: GroupUser[] | undefine
 }
 
 function DeleteQuestion({ groupName, users }: { groupName: string; users: GroupUser[] | undefined }) {
-  if (users === undefined) return <p>It is not known yet what refers to {groupName}.</p>
+  if (users === undefined) return <p>Still checking what refers to {groupName}.</p>
   if (users.length === 0)
     return (
       <p>
@@ -118,7 +118,7 @@ function DeleteQuestion({ groupName, users }: { groupName: string; users: GroupU
   return (
     <>
       <p>
-        These refer to <strong>{groupName}</strong> and are refused without it, until they are changed:
+        These refer to <strong>{groupName}</strong> and are rejected until they are changed:
       </p>
       <UserList users={users} />
     </>
@@ -203,7 +203,7 @@ function Members({ groupName }: { groupName: string }) {
       hrefOf={hrefOf}
       empty={
         <EmptyState icon="devices" title="No device matches">
-          <p>Devices that match later belong to the group from then on.</p>
+          <p>Devices belong to the group as soon as they match.</p>
         </EmptyState>
       }
     />

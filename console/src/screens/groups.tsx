@@ -8,7 +8,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { GroupForm } from './groups/group-form.tsx'
 
@@ -73,7 +73,7 @@ function NoGroups() {
   return (
     <EmptyState icon="groups" title="No groups yet">
       <p>
-        A group gives a selector a name, as <code>tag=kiosk and site=berlin</code>.{' '}
+        A group is a named selector, such as <code>tag=kiosk and site=berlin</code>.{' '}
         {can('MANAGE') ? 'Create one with “New group”.' : 'A key with the MANAGE scope can create one.'}
       </p>
     </EmptyState>

@@ -19,8 +19,8 @@ import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SecretNote } from '../parts/secret-note.tsx'
 import { now, parseTime } from '../parts/time.ts'
+import type { ScreenProps } from '../route.ts'
 import { search, setSearch } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { NewKey } from './keys/new-key.tsx'
 import { NewOwner } from './keys/new-owner.tsx'
@@ -164,7 +164,7 @@ export default function KeysScreen({ route }: ScreenProps) {
       columns={canChange ? [...columns, revokeColumn(keys.rows, setRevoked)] : columns}
       empty={
         <EmptyState icon="keys" title={isAll ? 'No keys yet' : 'No active keys'}>
-          {canChange && <p>API calls are signed in with a key. Create one with “New key”.</p>}
+          {canChange && <p>API calls authenticate with a key. Create one with “New key”.</p>}
         </EmptyState>
       }
     >
@@ -188,7 +188,7 @@ function Created({ created, onDone }: { created: CreatedApiKey; onDone: () => vo
       commands={[{ title: 'In a terminal', line: keyLine(created.apiKey) }]}
       onDone={onDone}
     >
-      It is shown only once. Whoever has it can do what its scopes allow.
+      It is shown only once. Anyone who has it can do what its scopes allow.
     </SecretNote>
   )
 }
@@ -201,7 +201,7 @@ function PausedNote({ revoked: { pausedSchedules, pausedRuns, isMore } }: { revo
   return (
     <p class="note" role="status">
       Paused with the revoked keys: <bdi>{[...schedules, ...runs].join(', ')}</bdi>
-      {isMore ? ' and more.' : '.'} Resume what is to go on.
+      {isMore ? ' and more.' : '.'} Resume those that should continue.
     </p>
   )
 }
@@ -268,13 +268,13 @@ function Revoke({ apiKey, keys, onPaused }: RevokeProps) {
                   checked={isWithDescendants}
                   onChange={({ currentTarget }) => setWithDescendants(currentTarget.checked)}
                 />
-                Also revoke what was created with it
+                Also revoke the keys and enrollments created with it
               </label>
             </div>
             <p class="quiet">
               {isWithDescendants
                 ? 'Their schedules, and their runs that have not started, are paused.'
-                : 'Its schedules, and its runs that have not started, go on: they belong to the owner.'}
+                : 'Its schedules, and its runs that have not started, continue: they belong to the owner.'}
             </p>
             <p class="quiet">
               {left.length === 0

@@ -98,9 +98,9 @@ function Updater({ schedule: { updatedBy, updatedByName, updatedByState } }: { s
 }
 
 const overlaps = {
-  SKIP: 'devices that have not finished are left out',
-  REPLACE: 'what waits is replaced',
-  QUEUE: 'devices get one after the other',
+  SKIP: 'devices that have not finished are skipped',
+  REPLACE: 'pending executions are replaced',
+  QUEUE: 'executions are queued',
 }
 
 function About({ schedule }: { schedule: Schedule }) {
@@ -142,7 +142,7 @@ function About({ schedule }: { schedule: Schedule }) {
           },
           {
             name: 'Rollout',
-            value: schedule.rollout ? 'in steps of its own' : <span class="quiet">as the job says</span>,
+            value: schedule.rollout ? 'its own rollout' : <span class="quiet">as the job says</span>,
           },
           {
             name: 'Approval',
@@ -201,7 +201,7 @@ function History({ schedule }: { schedule: Schedule }) {
         list={runs}
         columns={columns}
         hrefOf={hrefOf}
-        empty={<EmptyState icon="runs" title="It has made no run yet" />}
+        empty={<EmptyState icon="runs" title="No runs yet" />}
       />
     </section>
   )

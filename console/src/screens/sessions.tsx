@@ -10,7 +10,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 
 const columns: Column<Session>[] = [
   {
@@ -88,8 +88,8 @@ function End({ session: { sessionId, keyName, current } }: { session: Session })
         confirm="End session"
         question={
           <p>
-            The browser that is signed in with <strong>{keyName}</strong> has to sign in again. Sessions that
-            were created from it end too.
+            The browser that is signed in with <strong>{keyName}</strong> has to sign in again. Sessions
+            created from it end too.
             {current && ' It is the session you are using.'}
           </p>
         }

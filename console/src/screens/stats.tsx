@@ -13,8 +13,8 @@ import { SavedViews } from '../parts/saved-views.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { formatTime, now, parseTime } from '../parts/time.ts'
 import { type FilterRules, filterOf, isOneOf, WrongFilters } from '../parts/wrong-filters.tsx'
+import type { ScreenProps } from '../route.ts'
 import { setSearch } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { JobFilter } from './executions/job-filter.tsx'
 import { JobTable } from './stats/job-table.tsx'
 import { StatsCharts } from './stats/stats-charts.tsx'
@@ -78,8 +78,8 @@ function Caveats({ stats: { from, completeFrom, sampled, overall } }: { stats: S
   return (
     <p class="quiet">
       {isCut &&
-        `Too many runs to count: only what was launched after ${formatTime(parseTime(completeFrom))}. `}
-      {isSampled && `Durations are of ${formatCount(sampled)} executions.`}
+        `Too many runs to count. Only executions launched after ${formatTime(parseTime(completeFrom))} are counted. `}
+      {isSampled && `Durations are based on ${formatCount(sampled)} executions.`}
     </p>
   )
 }

@@ -11,8 +11,8 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { PageHeader } from '../parts/page-header.tsx'
+import type { ScreenProps } from '../route.ts'
 import { search, setSearch, setSearchAll } from '../router.ts'
-import type { ScreenProps } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { readFilter } from '../selector/selector-text.ts'
 import { DevicePicker } from './trigger/device-picker.tsx'
@@ -203,7 +203,7 @@ function NoJobs() {
   return (
     <EmptyState icon="jobs" title="No jobs yet">
       <p>
-        <a href="/jobs">Create a job</a>: a name, and what devices are to do.
+        <a href="/jobs">Create a job</a>: a name, and what devices should do.
       </p>
     </EmptyState>
   )

@@ -155,7 +155,7 @@ function Restore({ version: { version }, job }: { version: JobVersion; job: Job 
       label="Restore"
       confirm={`Restore version ${version}`}
       isHarmless
-      question={`Version ${job.version + 1} gets the content of version ${version}; new runs use it. Runs under way keep their version.`}
+      question={`Version ${job.version + 1} gets the content of version ${version}; new runs use it. Existing runs keep their version.`}
       work={restore}
     />
   )

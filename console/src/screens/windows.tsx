@@ -9,7 +9,7 @@ import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import type { ScreenProps } from '../routes.ts'
+import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { WindowForm } from './windows/window-form.tsx'
 import { zoneInWords } from './windows/zone-in-words.ts'
@@ -78,7 +78,8 @@ function NoWindows() {
   return (
     <EmptyState icon="windows" title="No windows yet">
       <p>
-        A window says when devices may be offered work, as at night in the time of each device.{' '}
+        A window defines when devices may be offered work, for example at night in the local time of each
+        device.{' '}
         {can('MANAGE') ? 'Create one with “New window”.' : 'A key with the MANAGE scope can create one.'}
       </p>
     </EmptyState>

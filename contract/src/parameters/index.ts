@@ -3,6 +3,7 @@
 
 export * from './linear-pattern.ts'
 export * from './parameter-error.ts'
+export * from './parameter-property.ts'
 export * from './parameter-schema.ts'
 export * from './parameter-values.ts'
 export * from './pattern-cache.ts'

@@ -2,39 +2,10 @@
 
 import { MatchBudget } from './linear-pattern.ts'
 import { ParameterError } from './parameter-error.ts'
+import { type ParameterProperty, scalarTypes } from './parameter-property.ts'
 import { patternCache } from './pattern-cache.ts'
 import { PatternError } from './pattern-syntax.ts'
-import type { ParameterValue } from './template.ts'
 import { valueProblem } from './value-problem.ts'
-
-export const scalarTypes = ['string', 'number', 'integer', 'boolean'] as const
-export type ScalarType = (typeof scalarTypes)[number]
-
-/** One parameter, or with a scalar type the items of an array. */
-export type ParameterProperty = {
-  type: ScalarType | 'array'
-  title?: string
-  description?: string
-  default?: ParameterValue
-  examples?: unknown[]
-  deprecated?: boolean
-  /** A secret. */
-  writeOnly?: boolean
-  enum?: ParameterValue[]
-  const?: ParameterValue
-  minLength?: number
-  maxLength?: number
-  pattern?: string
-  minimum?: number
-  maximum?: number
-  exclusiveMinimum?: number
-  exclusiveMaximum?: number
-  multipleOf?: number
-  items?: ParameterProperty
-  minItems?: number
-  maxItems?: number
-  uniqueItems?: boolean
-}
 
 export type ParameterSchema = {
   $schema?: string

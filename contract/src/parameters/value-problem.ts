@@ -1,11 +1,11 @@
 // Whether a value is one of a parameter.
 
 import { MatchBudget } from './linear-pattern.ts'
-import type { ParameterProperty } from './parameter-schema.ts'
+import type { ParameterProperty } from './parameter-property.ts'
 import { patternCache } from './pattern-cache.ts'
 
 /** `at`: what to append to the name of the field, such as `.2` for an item. `message` is the end of a sentence. */
-export type ValueProblem = { at: string; message: string }
+type ValueProblem = { at: string; message: string }
 
 /** undefined: there is none. `budget` is that of all values which one call judges. */
 export function valueProblem(

@@ -51,7 +51,7 @@ const keptClockEveryMs = 500
 const leftOversAfterMs = 1000
 const purgeEveryMs = 10 * 60_000
 
-export type BackgroundDeps = ClockDeps & {
+type BackgroundDeps = ClockDeps & {
   rollouts: RolloutTicker
   schedules: ScheduleTicker
   matching: MatchTicker

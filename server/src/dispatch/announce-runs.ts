@@ -1,7 +1,7 @@
 // Notifies connected devices of a run that was just committed, one run after another, each in batches.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { DeviceExecution } from '../domain/execution/device-report.ts'
 import type { DeviceDocument, HandedOut } from '../domain/execution/ports/documents.ts'
 import type { ReleasedPart } from '../domain/rollout/ports/rollouts.ts'
@@ -12,7 +12,7 @@ import type { Documents } from '../state/documents.ts'
 import { HeldSessions } from './held-sessions.ts'
 import type { NoticeState } from './notice-state.ts'
 
-export type AnnouncerDeps = {
+type AnnouncerDeps = {
   documents: Documents
   deliveries: Deliveries
   /** The devices connected here. */

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { laterBy, latest, type SteadyInstant } from '../domain/common/instants.ts'
 import type { OpenSession, StaleSession } from '../domain/common/ports/nodes.ts'
 import type { Store } from '../domain/common/ports/store.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import { isNewerSession, type SessionBegin } from '../domain/device/judge-presence.ts'
 import {
   type DeviceLink,
@@ -14,7 +15,6 @@ import {
   keyOf,
   type SeenQueue,
 } from '../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
 import type { DeviceExecution, DeviceQueue } from '../domain/execution/device-report.ts'
 import type { Unresolved } from '../domain/execution/end-unresolved.ts'
 import { type DeviceDocument, UnresolvedDocument } from '../domain/execution/ports/documents.ts'
@@ -28,7 +28,7 @@ import type { Presence } from '../state/presence.ts'
 import { RunAnnouncer } from './announce-runs.ts'
 import { NoticeState } from './notice-state.ts'
 
-export type DispatcherDeps = {
+type DispatcherDeps = {
   store: Pick<Store, 'readQueues'>
   documents: Documents
   deliveries: Deliveries

@@ -8,7 +8,7 @@ import type { OpenRollout } from '../domain/rollout/ports/rollouts.ts'
 import { type RollOutDeps, rollOut } from '../domain/rollout/roll-out.ts'
 import type { RunKey } from '../domain/trigger/ports/runs.ts'
 
-export type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
+type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
   store: Pick<Store, 'listOpenRollouts'>
   onFailure: (error: unknown, runId: number) => void
   onDone: (runId: number) => void

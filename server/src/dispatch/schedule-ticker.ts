@@ -12,7 +12,7 @@ import {
 } from '../domain/schedule/fire-schedule.ts'
 import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 
-export type ScheduleTickerDeps = Omit<FireDeps, 'link'> & {
+type ScheduleTickerDeps = Omit<FireDeps, 'link'> & {
   onFailure: (error: unknown, scheduleNo: number) => void
   onDone: (scheduleNo: number) => void
 }

@@ -3,10 +3,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../domain/common/ports/store.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { OpenedWindow } from '../state/open-windows.ts'
 
-export type WindowWakerDeps = {
+type WindowWakerDeps = {
   store: Pick<Store, 'listWindowRuns' | 'listWaitingDevices'>
   /** Connected here: every node notifies its own. */
   dispatcher: {

@@ -2,8 +2,8 @@
 
 import type { DeviceOperation } from '@jobcast/contract'
 import { type AttributeDeps, reportAttributes, reportedOf } from '../domain/device/attributes.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { SeenQueue } from '../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
 import type { DeviceExecution } from '../domain/execution/device-report.ts'
 import {
   clientTokenOf,

@@ -99,7 +99,7 @@ export type AppDeps = TriggerDeps &
     streams: StreamCounts
   }
 
-export type AppOptions = {
+type AppOptions = {
   version: string
   maxDevices: number
   tls: { cert: string; key: string } | undefined

@@ -1,6 +1,6 @@
 // Token buckets by name: each holds up to `burst` tokens and gains `perSecond` of them a second.
 
-export type BucketOptions = {
+type BucketOptions = {
   perSecond: number
   burst: number
   /** Monotonic milliseconds. */

@@ -11,7 +11,7 @@ export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'
 type WebhookName = { webhookName: string; ownerNo: number }
 
 /** Too many wait; the collector did not answer for minutes; it will not take them; the service stops. */
-export type SpansDropped = 'queue-full' | 'retries-exhausted' | 'refused' | 'stopped'
+type SpansDropped = 'queue-full' | 'retries-exhausted' | 'refused' | 'stopped'
 
 export type ServiceEvent =
   | {

@@ -8,7 +8,7 @@ type Labels = { method: string; route: string; status: number }
 type Counts = { labels: Labels; buckets: Float64Array; sum: number; count: number }
 type Value = { metricName: string; labels: { le?: number | string }; sharedLabels: Labels; value: number }
 
-export type LatencyOptions = {
+type LatencyOptions = {
   name: string
   help: string
   /** Upper bounds in seconds, ascending. */

@@ -7,7 +7,7 @@ import { escapeUnsafe } from './printable.ts'
 import { requestFields, requestLine } from './request-line.ts'
 
 /** `requestLevel`: of requests that succeed. */
-export type LogOptions = {
+type LogOptions = {
   level: LogLevel
   json: boolean
   /** Instead of milliseconds, or of the time of day on a terminal. */
@@ -16,7 +16,7 @@ export type LogOptions = {
 }
 
 export type LogLevel = Level | 'silent'
-export type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
+type Log = { tell: Tell; setLevel: (level: LogLevel) => void; close: () => void }
 
 const flushAfterMs = 100
 

@@ -15,7 +15,7 @@ export type Metrics = {
   contentType: string
 }
 
-export type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>
+type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>
 export type LabeledValue = { labels: Record<string, string>; value: number }
 
 /** With many routes the text takes milliseconds to build, and needs no key. */

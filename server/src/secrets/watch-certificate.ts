@@ -6,7 +6,7 @@ import type { TlsFiles } from '../config/config.ts'
 
 const lookEveryMs = 2000
 
-export type CertificateWatchDeps = {
+type CertificateWatchDeps = {
   files: TlsFiles
   /** Called when both files are as they were at the look before, and at least one is not what was used last. */
   onChange: () => Promise<void>

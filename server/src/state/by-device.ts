@@ -1,6 +1,6 @@
 // A map keyed by device. Nested maps, because a fan-out looks up ten thousand devices and a combined key costs a string each.
 
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 
 export class ByDevice<T> {
   readonly #owners = new Map<number, Map<string, T>>()

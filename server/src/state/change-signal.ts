@@ -46,7 +46,7 @@ export class ChangeSignal<Key = number> implements Port<Key> {
   }
 }
 
-export class Watch implements ChangeWatch {
+class Watch implements ChangeWatch {
   readonly #closers: (() => void)[] = []
   #changed = false
   #wake: (() => void) | undefined

@@ -6,13 +6,13 @@ import { StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
 
 export type DiskUse = { freeBytes: number; totalBytes: number }
 
-export type DiskChange = {
+type DiskChange = {
   refused: 'nothing' | 'progress' | 'triggers'
   freeBytes: number
   markBytes: number
 }
 
-export type DiskSpaceOptions = {
+type DiskSpaceOptions = {
   /** The mark; 0: nothing is refused. */
   minFreeBytes: number
   read: () => Promise<DiskUse>

@@ -12,7 +12,7 @@ import {
 } from '@jobcast/contract/parameters'
 import type { SecretBox } from '../domain/access/ports/secret-box.ts'
 import type { Store } from '../domain/common/ports/store.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import {
   type DeviceDocument,
   type HandedOut,
@@ -35,7 +35,7 @@ type RunDocument = {
   shared: DeviceDocument | undefined
 }
 
-export type DocumentStore = Pick<Store, 'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues'>
+type DocumentStore = Pick<Store, 'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues'>
 
 export class Documents {
   readonly #store: DocumentStore
@@ -152,7 +152,7 @@ export class Documents {
 }
 
 /** In the order of the devices; undefined: there is no such device any more. */
-export type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
+type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
 
 function toDocument(
   json: string,

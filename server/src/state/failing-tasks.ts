@@ -6,7 +6,7 @@ import type { Failing, FailingKind, TaskKey } from '../domain/common/ports/faili
 import type { Store } from '../domain/common/ports/store.ts'
 import { failingForMs, failureInWords } from '../domain/common/read-failing.ts'
 
-export type FailingTasksDeps = {
+type FailingTasksDeps = {
   store: Pick<Store, 'recordFailing' | 'clearFailing'>
   now: () => WallInstant
 }

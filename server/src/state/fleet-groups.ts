@@ -13,7 +13,7 @@ const idleShare = 19
 const minAgeMs = 1000
 
 /** What a device does, or how its last execution ended; NONE: it never had one. */
-export type DeviceState = ExecState | 'NONE'
+type DeviceState = ExecState | 'NONE'
 /** `tag` null: devices without any. */
 export type FleetGroup = {
   tag: string | null

@@ -9,7 +9,7 @@ import type { JudgedWindow, WindowKey } from '../domain/window/ports/windows.ts'
 /** `zones`: in which it has opened; undefined: it has opened for all devices. */
 export type OpenedWindow = WindowKey & { zones: string[] | undefined }
 
-export type OpenWindowsDeps = {
+type OpenWindowsDeps = {
   store: Pick<Store, 'listAllWindows' | 'listZones' | 'fillZones' | 'setOpenZones'>
   now: () => number
 }

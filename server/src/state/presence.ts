@@ -4,9 +4,9 @@
 import type { SteadyInstant, WallInstant } from '../domain/common/instants.ts'
 import type { LeftDevice } from '../domain/common/ports/nodes.ts'
 import type { Store } from '../domain/common/ports/store.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import { replaceChange } from '../domain/device/judge-presence.ts'
 import { keyOf } from '../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
 import type { PresenceChange, Transport } from '../domain/device/ports/presence.ts'
 import { ByDevice } from './by-device.ts'
 
@@ -17,7 +17,7 @@ const changesPerWrite = 1000
 const moveGraceMs = 3000
 
 /** A connection of a device. */
-export type PresentSession = {
+type PresentSession = {
   readonly device: DeviceKey
   readonly transport: Transport
   readonly lastSeenAt: number
@@ -25,7 +25,7 @@ export type PresentSession = {
 
 type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
 
-export type PresenceDeps = {
+type PresenceDeps = {
   store: Pick<Store, 'recordPresence' | 'setAllOffline'>
   now: () => number
   /** Monotonic milliseconds. */

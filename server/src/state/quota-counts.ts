@@ -26,7 +26,7 @@ type Count = {
   nextRead: Promise<void> | undefined
 }
 
-export type QuotaCountsOptions = {
+type QuotaCountsOptions = {
   store: QuotaCountStore
   quotas: Quotas
   now: () => number

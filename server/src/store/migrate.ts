@@ -12,6 +12,16 @@ export class StartRefused extends Error {
   override readonly name = 'StartRefused'
 }
 
+const unreleased =
+  'was created by an unreleased version of Jobcast and cannot be migrated. Use that version for it, or start with '
+
+/** A database from before the first migration of today; it is left as it is. */
+export class UnreleasedDatabase extends StartRefused {
+  constructor(which: string, instead: string) {
+    super(`${which} ${unreleased}${instead}.`)
+  }
+}
+
 /** Where a command was told to find one. */
 export class DatabaseMissing extends StartRefused {}
 

@@ -2,8 +2,8 @@
 
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import { MoveBatch } from '../domain/execution/move-batch.ts'
+import type { JobPolicy } from '../domain/job/ports/jobs.ts'
 import { LIVE, liveJoins } from './live-executions.ts'
-import type { JobPolicy } from './policies.ts'
 import { inBoth, type Sql, type Values, type Writes } from './queries.ts'
 
 // SQLite finds them in the order in which they are asked for.
@@ -35,7 +35,7 @@ export class Moves {
   /** Those that are loaded, as they are by now. */
   async take(found: LiveExecution[]): Promise<LiveExecution[]> {
     const versions = new Set(found.map(({ jobVersion }) => jobVersion))
-    const policyOf = await this.#queries.policies.read(this.#queries, versions)
+    const policyOf = await this.#queries.readPolicies(versions)
     for (const version of versions) this.#policies.set(version, policyOf(version))
     return this.batch.load(found)
   }

@@ -17,7 +17,7 @@ import type { Counts, OnTransferProgress } from './transfer/transfer.ts'
 export type StorePlace = { dataFolder: string; databaseUrl: string | undefined }
 
 /** `nodes`: only where others may use the same database. */
-export type OpenedStore = { store: Store; nodes: Nodes | undefined }
+type OpenedStore = { store: Store; nodes: Nodes | undefined }
 
 export async function openStore(place: StorePlace, onLost: (error: Error) => void): Promise<OpenedStore> {
   const { dataFolder, databaseUrl } = place

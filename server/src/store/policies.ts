@@ -1,7 +1,4 @@
-// What the versions of jobs say of clocks and retries. A version never changes, so any process may remember it.
-
-import type { Policy } from '../domain/execution/execution.ts'
-import type { StoredJobContent } from '../domain/job/ports/jobs.ts'
+import type { JobPolicy } from '../domain/job/ports/jobs.ts'
 import { inBoth, type Queries } from './queries.ts'
 import { select } from './schema/column.ts'
 import { jobVersion } from './schema/tables.ts'
@@ -11,11 +8,6 @@ const CONTENTS = inBoth(
   ({ isIn }) => `SELECT ${VERSION} FROM job_version WHERE ${isIn('version_no', 'versions', 'integer')}`,
 )
 const kept = 1000
-
-export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
-    StoredJobContent,
-    'rollout' | 'approval' | 'window' | 'parameters' | 'hasPlaceholders'
-  >
 
 export class Policies {
   readonly #kept = new Map<number, JobPolicy>()

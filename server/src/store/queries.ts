@@ -15,10 +15,10 @@ import type {
   ScheduleEventType,
 } from '@jobcast/contract'
 import type { Sliced } from '../domain/common/ports/slices.ts'
-import type { DeviceKey } from '../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../domain/execution/move-batch.ts'
-import type { Policies } from './policies.ts'
+import type { JobPolicy } from '../domain/job/ports/jobs.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
 
 /** A statement, or one for each dialect; an empty one has nothing to do there. `isOnce`: it is not kept prepared. */
@@ -42,7 +42,7 @@ export type AccessChange = {
   at: number
   data: AccessEventData | FleetEventData | ScheduleEventData
 }
-export type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
+type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
   ask: (sql: Sql, values: Values) => Row[] | Promise<Row[]>,
@@ -81,7 +81,8 @@ export type Writes = Queries & {
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>
   writeMoves(writes: MoveWrites): void
-  readonly policies: Policies
+  /** Of all these versions of jobs. */
+  readPolicies(versions: Iterable<number>): Promise<(jobVersion: number) => JobPolicy>
 }
 
 /** How the dialects spell what both can do. */
@@ -116,7 +117,6 @@ const typesOnPostgres: Record<ColumnKind, string> = {
   flag: 'boolean',
   state: 'exec_state',
   json: 'text',
-  quoted: 'text',
 }
 
 const spellings: readonly Spelling[] = [

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { generate, type Packet } from 'mqtt-packet'
 
-export type Abuse = {
+type Abuse = {
   kind: AbuseKind | ManyKind
   http: string
   mqtt: string

@@ -2,15 +2,7 @@
 // gives its job to every device that matches.
 
 import type { JobcastEvent, Run, ScheduleEventData } from '@jobcast/contract'
-import type { Final } from './history.ts'
-
-/** `due`: instants at which it was due; undefined: it gives each device its job once. */
-export type RecordedSchedule = {
-  scheduleName: string
-  due: number[] | undefined
-  /** What is due later may not have been handled. */
-  handledUntil?: number
-}
+import type { Final, RecordedSchedule } from './history.ts'
 
 type ScheduleEvent = JobcastEvent & { data: ScheduleEventData }
 

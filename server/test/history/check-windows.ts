@@ -1,16 +1,7 @@
 // Executions of runs under windows start only while their window is open.
 
 import { WindowTimes } from '../../src/domain/window/window-times.ts'
-import type { Final } from './history.ts'
-
-export type RecordedWindow = {
-  windowName: string
-  cron: string
-  durationMinutes: number
-  timeZone: string
-  /** That it has closed may come late to a service that is disturbed; it never opens early. */
-  closedLateMs?: number
-}
+import type { Final, RecordedWindow } from './history.ts'
 
 const usuallyLateMs = 10_000
 

@@ -10,7 +10,7 @@ import { historyWindows, largeJob, largeTag, secretJob } from './seed-owner.ts'
 import { steerRun } from './steer-runs.ts'
 import { type TriggerAnswer, toTriggerAnswer } from './trigger-answer.ts'
 
-export type HistoryCallerOptions = {
+type HistoryCallerOptions = {
   jobName: string
   deviceIds: readonly string[]
   random: Random

@@ -5,7 +5,7 @@ import { EventListener } from '@jobcast/testkit/event-listener'
 import type { Random } from '@jobcast/testkit/seeded-random'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 
-export type HistoryFollowerOptions = {
+type HistoryFollowerOptions = {
   pickNode: () => { http: string; adminKey: string }
   random: Random
 }

@@ -8,9 +8,8 @@ import type { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import { type DeviceStep, type NodeAddress, type Way, WorkingDevice } from '../nodes/working-device.ts'
 import { isSentByDefault } from './check-events.ts'
 import { checkHistory } from './check-history.ts'
-import type { RecordedSchedule } from './check-schedules.ts'
 import type { Cleanup } from './disturbed-service.ts'
-import type { Final, History } from './history.ts'
+import type { Final, History, RecordedSchedule } from './history.ts'
 import { HistoryCaller } from './history-caller.ts'
 import { HistoryFollower } from './history-follower.ts'
 import { isChosen, openReceiver, pendingDeliveries, putWebhook } from './history-receiver.ts'
@@ -32,7 +31,7 @@ export type OwnerScale = {
   windows: boolean
 }
 
-export type OwnerOptions = {
+type OwnerOptions = {
   name: string
   key: string
   /** A key that may approve what the other has made. */

@@ -3,8 +3,7 @@
 
 import type { Execution, JobcastEvent, Run, Transition } from '@jobcast/contract'
 import type { DeviceStep } from '../nodes/working-device.ts'
-import type { RecordedSchedule } from './check-schedules.ts'
-import type { RecordedWindow } from './check-windows.ts'
+
 import type { TriggerAnswer } from './trigger-answer.ts'
 
 export type { DeviceStep }
@@ -43,4 +42,21 @@ export type Final = {
   log: JobcastEvent[]
   /** The webhook receives what comes after this event. */
   webhookAfter: number
+}
+
+/** `due`: instants at which it was due; undefined: it gives each device its job once. */
+export type RecordedSchedule = {
+  scheduleName: string
+  due: number[] | undefined
+  /** What is due later may not have been handled. */
+  handledUntil?: number
+}
+
+export type RecordedWindow = {
+  windowName: string
+  cron: string
+  durationMinutes: number
+  timeZone: string
+  /** That it has closed may come late to a service that is disturbed; it never opens early. */
+  closedLateMs?: number
 }

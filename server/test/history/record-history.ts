@@ -35,7 +35,7 @@ export const fullScale: Scale = {
   executionsPerFault: 60,
 }
 
-export type HistoryOptions = {
+type HistoryOptions = {
   store: StoreName
   seed: number
   scale: Scale
@@ -45,7 +45,7 @@ export type HistoryOptions = {
   onProgress?: (what: string) => void
 }
 
-export type Outcome = { problems: string[]; figures: Record<string, number> }
+type Outcome = { problems: string[]; figures: Record<string, number> }
 
 const failsafeMs = 240_000
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { Api } from '@jobcast/testkit/call-api'
-import type { RecordedWindow } from './check-windows.ts'
+import type { RecordedWindow } from './history.ts'
 
 export const secretJob = 'secret'
 export const largeJob = 'large'
@@ -16,7 +16,7 @@ export const historyWindows: RecordedWindow[] = [
 export const minutely = 'minutely'
 export const each = 'each'
 
-export type Seeded = { tokens: Map<string, string>; schedulesAt: number }
+type Seeded = { tokens: Map<string, string>; schedulesAt: number }
 
 /** Jobs with and without retries, devices with tokens, windows and schedules. `fleet`: devices that never connect. */
 export async function seedOwner(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, errorCatalogue, type Scope } from '@jobcast/contract'
 
-export type Answer = { status: number; text: string; body?: string }
+type Answer = { status: number; text: string; body?: string }
 
 export function errorText(code: ErrorCode, scope?: Scope): string {
   const { status, message } = errorCatalogue[code]

@@ -117,9 +117,34 @@ test('a header that comes twice takes the general way, and is refused there', as
 
 test('the body may come in pieces', async (t) => {
   const served = watchFastify(t)
-  const sent = requestOf(trigger(['d1', 'd2']))
-  const [first, second] = [sent.slice(0, -10), sent.slice(-10)]
-  const { text } = await sendRaw(api.http, `${first}${second}${sent}`, 2)
+  const request = requestOf(trigger(['d1', 'd2']))
+  async function* pieces() {
+    const isRead = nextRequest()
+    yield request.slice(0, -10)
+    await isRead
+    yield request.slice(-10)
+  }
+  const { status, body } = await sendRaw(api.http, pieces())
+  assert.equal(status, 201, body)
+  assert.equal(served(), 0)
+})
+
+test('two requests may come in one piece', async (t) => {
+  const served = watchFastify(t)
+  const request = requestOf(trigger(['d1', 'd2']))
+  const { text } = await sendRaw(api.http, request + request, 2)
   assert.equal(text.match(/HTTP\/1\.1 201/g)?.length, 2)
   assert.equal(served(), 0)
 })
+
+/** Resolves when the server has read the head of the next request that takes more than one read. */
+function nextRequest(): Promise<void> {
+  const channel = 'http.server.request.start'
+  return new Promise((resolve) => {
+    const note = () => {
+      unsubscribe(channel, note)
+      resolve()
+    }
+    subscribe(channel, note)
+  })
+}

@@ -5,7 +5,7 @@ import type { Api } from '@jobcast/testkit/call-api'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 
-export type ShownCause = {
+type ShownCause = {
   rule: string
   wave: number
   needed: number | null
@@ -13,7 +13,7 @@ export type ShownCause = {
   stopRule: number | null
   executions: { deviceId: string; execState: string }[]
 }
-export type ShownRun = {
+type ShownRun = {
   runId: number
   version: number
   total: number
@@ -34,7 +34,7 @@ export type ShownRun = {
   } | null
 }
 /** The ids of its executions are in the order of the devices. */
-export type Launched = { path: string; runId: number; executionIds: number[] }
+type Launched = { path: string; runId: number; executionIds: number[] }
 
 export async function openRolledRuns(api: Api, prefix: string, count: number) {
   const ids = Array.from({ length: count }, (_, index) => `${prefix}${index}`)

@@ -185,7 +185,7 @@ test('pause, resume, next and fire do what they say', async () => {
   const next = await read(`${path}/next?count=2`)
   assert.equal(next.length, 2)
   assert.match(next[0].local, /T02:30\+0[12]:00$/)
-  assert.equal((await api.call('POST', `${path}/pause`)).json.pausedBecause, 'it was asked for')
+  assert.equal((await api.call('POST', `${path}/pause`)).json.pausedBecause, 'it was paused manually')
   const fired = await api.call('POST', `${path}/fire`)
   assert.equal(fired.status, 201, fired.text)
   assert.equal(fired.json.scheduleName, name)

@@ -19,7 +19,7 @@ function assertUnreadable({
   json: { code: string; message: string }
 }): void {
   assert.deepEqual([status, json.code], [400, 'J-503'])
-  assert.match(json.message, /^The selector cannot be read: ./)
+  assert.match(json.message, /^Invalid selector: ./)
 }
 
 await put('k1', {
@@ -88,7 +88,7 @@ test('a selector that cannot be read answers J-503 with its position', async () 
   const path = `/job/api/devices?where=${encodeURIComponent('tag=kiosk and')}`
   const plain = await api.call('GET', path)
   assert.deepEqual(Object.keys(plain.json), ['code', 'message', 'status'])
-  assert.match(plain.json.message, /^The selector cannot be read: at position 14: expected a name/)
+  assert.match(plain.json.message, /^Invalid selector: at position 14: expected a name/)
   const { json } = await api.call('GET', path, { headers: { accept: 'application/problem+json' } })
   assert.deepEqual([json.code, json.position, json.field], ['J-503', 14, 'where'])
   assertUnreadable(await api.call('POST', '/job/api/devices/count', { body: { where: 'a=' } }))

@@ -124,11 +124,7 @@ test('a rollback is a run of the version before, on the devices that may have go
   const { version, rollbackOf, retryOf, total } = reply.json
   assert.deepEqual([version, rollbackOf, retryOf, total], [2, runId, null, 3])
   const { items } = await get(`executions?runId=${reply.json.runId}`)
-  assert.deepEqual(items.map((each: { deviceId: string }) => each.deviceId).sort(), [
-    'bad',
-    'good',
-    'waits',
-  ])
+  assert.deepEqual(items.map((each: { deviceId: string }) => each.deviceId).sort(), ['bad', 'good', 'waits'])
   assert.deepEqual((await post(`runs/${runId}/rollback`, {}, key)).json, reply.json)
   assertRefused(await post(`runs/${runId}/rollback`, { toVersion: 1 }, key), 'J-501')
   assert.equal((await post(`runs/${runId}/rollback`, { toVersion: 1 })).json.code, 'J-317')

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 
 const notification = 'A'.charCodeAt(0)
 
-export type DeafProxy = { url: string; swallowed: () => number }
+type DeafProxy = { url: string; swallowed: () => number }
 
 export async function openDeafProxy(t: TestContext, databaseUrl: string): Promise<DeafProxy> {
   const { hostname, port } = new URL(databaseUrl)

@@ -1,4 +1,5 @@
-// The program as it was before the newest migration of PostgreSQL, from the history of the repository.
+// The program as it was before the newest migration of PostgreSQL, from the history of the repository. As long as there is
+// only one migration, it is the program as it was committed last.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
@@ -7,7 +8,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '../../..')
 const migrations = 'server/src/store/postgres/migrations'
 
-export type EarlierProgram = { path: string; migrations: number } | { missing: string }
+type EarlierProgram = { path: string } | { missing: string }
 
 /** Puts its sources into the folder. It uses the libraries of today. */
 export function checkOutEarlier(folder: string): EarlierProgram {
@@ -20,24 +21,27 @@ export function checkOutEarlier(folder: string): EarlierProgram {
     return { missing: 'git has no earlier version here' }
   }
   linkLibraries(folder)
-  const count = readdirSync(join(folder, migrations)).length
-  return { path: join(folder, 'cli/bin/jobcast.js'), migrations: count }
+  return { path: join(folder, 'cli/bin/jobcast.js') }
 }
 
 type Git = (...words: string[]) => Buffer
 
-/** The commit with the most migrations, but fewer than there are today. */
+/** The commit with the most migrations of today, but not all of them. */
 function newestEarlier(git: Git): string {
-  const now = readdirSync(join(root, migrations)).length
-  const commits = git('log', '--full-history', '--format=%H', '-40', '--', migrations)
-    .toString()
-    .trim()
-    .split('\n')
-  const counted = commits.map((commit) => {
-    const files = git('ls-tree', '--name-only', `${commit}:${migrations}`).toString().trim().split('\n')
-    return { commit, count: files.length }
+  const now = readdirSync(join(root, migrations))
+  const lines = (...words: string[]) =>
+    git(...words)
+      .toString()
+      .trim()
+      .split('\n')
+  const commits = lines('log', '--full-history', '--format=%H', '-40', '--', migrations)
+  const counted = ['HEAD', ...commits].flatMap((commit) => {
+    const files = lines('ls-tree', '--name-only', `${commit}:${migrations}`)
+    // Before the first release there were others, which have no place in an upgrade.
+    return files.every((file) => now.includes(file)) ? [{ commit, count: files.length }] : []
   })
-  const [found] = counted.filter(({ count }) => count < now).sort((a, b) => b.count - a.count)
+  const earlier = counted.filter(({ count }) => count < now.length).sort((a, b) => b.count - a.count)
+  const [found] = [...earlier, ...counted]
   if (found === undefined) throw new Error('there is none')
   return found.commit
 }

@@ -6,7 +6,7 @@ import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgr
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type { Transport } from '../../src/domain/device/ports/presence.ts'
 import { Presence } from '../../src/state/presence.ts'
 import { openPostgresStore, type PostgresStore } from '../../src/store/postgres/postgres-store.ts'

@@ -5,7 +5,7 @@ import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server
 import type { Ending } from '@jobcast/testkit/temporary-folder'
 import { newSecretText } from '../../src/domain/access/secret-text.ts'
 
-export type OpenNodes = { databaseUrl: string; nodes: OpenServer[] }
+type OpenNodes = { databaseUrl: string; nodes: OpenServer[] }
 
 /** All know the same admin key. */
 export async function openNodes(

@@ -13,9 +13,9 @@ import { newSecretText } from '../../src/domain/access/secret-text.ts'
 /** Where callers and devices reach one. */
 export type Node = Api & { mqtt: string }
 
-export type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; beside: Node[] }
+type SpawnedNodes = { databaseUrl: string; nodes: RestartingServer[]; beside: Node[] }
 
-export type SpawnNodesOptions = {
+type SpawnNodesOptions = {
   /** A PostgreSQL of its own. */
   server?: string
   flags?: string[]
@@ -61,7 +61,7 @@ export async function openBeside(
 }
 
 /** As if its machine stood still. */
-export const pause = (node: RestartingServer): Promise<void> => node.send('SIGSTOP')
+const pause = (node: RestartingServer): Promise<void> => node.send('SIGSTOP')
 
 export const wake = (node: RestartingServer): Promise<void> => node.send('SIGCONT')
 

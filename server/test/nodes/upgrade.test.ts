@@ -1,7 +1,6 @@
 // An upgrade, node by node: the earlier program keeps working while the new one migrates its database, and beside it.
 
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Api } from '@jobcast/testkit/call-api'
@@ -19,8 +18,6 @@ test('the earlier version and this one share a database during and after the mig
   const folder = temporaryFolder(t)
   const earlier = checkOutEarlier(folder)
   if ('missing' in earlier) return t.skip(earlier.missing)
-  const now = readdirSync(join(import.meta.dirname, '../../src/store/postgres/migrations')).length
-  assert.ok(earlier.migrations < now)
 
   const postgres = await sharedPostgres()
   await execute(`${postgres}/postgres`, 'CREATE DATABASE upgraded')

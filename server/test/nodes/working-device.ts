@@ -9,7 +9,7 @@ import { accepted, deviceFilters } from '@jobcast/testkit/simulated-device'
 export type NodeAddress = { http: string; mqtt: string }
 export type Way = 'mqtt' | 'web-socket' | 'http'
 
-export type WorkingDeviceOptions = {
+type WorkingDeviceOptions = {
   deviceId: string
   token: string
   way: Way

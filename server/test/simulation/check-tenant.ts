@@ -2,8 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { checkHistory } from '../history/check-history.ts'
-import type { RecordedSchedule } from '../history/check-schedules.ts'
-import type { Final } from '../history/history.ts'
+import type { Final, RecordedSchedule } from '../history/history.ts'
 import { schedules, windows } from './seed-world.ts'
 import type { Tenant } from './tenant.ts'
 import { startedAt } from './virtual-time.ts'

@@ -1,8 +1,7 @@
 // What goes wrong in a simulation, and when.
 
 import { replaceDevice } from './replace-device.ts'
-import type { CallerKey } from './simulated-callers.ts'
-import { ConnectedDevice } from './simulated-devices.ts'
+import type { CallerKey } from './tenant.ts'
 import type { World } from './world.ts'
 
 export async function disturb(world: World): Promise<void> {
@@ -18,6 +17,6 @@ export async function disturb(world: World): Promise<void> {
     else if (what < 2) world.disturbStorage('bad', random.below(1000))
     else if (what < 3) world.disturbStorage('slow', random.below(2000))
     else if (what < 5) void replaceDevice(world, caller, device.device.deviceId)
-    else if (device instanceof ConnectedDevice) device.disturb()
+    else device.disturb?.()
   }
 }

@@ -10,10 +10,10 @@ import { openEmptyDatabase } from './empty-database.ts'
 import { checkPresence, monitor } from './monitor.ts'
 import { readStored } from './read-stored.ts'
 import { jobs, seedWorld } from './seed-world.ts'
-import { type CallerKey, revokeDuring, SimulatedCaller, SimulatedFollower } from './simulated-callers.ts'
+import { revokeDuring, SimulatedCaller, SimulatedFollower } from './simulated-callers.ts'
 import { ConnectedDevice, PollingDevice } from './simulated-devices.ts'
 import { endRollouts } from './steer-rollouts.ts'
-import type { Tenant } from './tenant.ts'
+import type { CallerKey, Tenant } from './tenant.ts'
 import { useTime, VirtualTime } from './virtual-time.ts'
 import { type Defect, World } from './world.ts'
 
@@ -54,12 +54,11 @@ async function simulateOn(
   const guarded = (work: Promise<unknown>) =>
     void work.catch((error) => problems.push(`thrown: ${error?.stack ?? error}`))
   await seedQuietly(world)
-  for (const tenant of world.tenants) startTenant(world, tenant, guarded)
+  const devices = world.tenants.flatMap((tenant) => startTenant(world, tenant, guarded))
   const [first] = world.tenants as [Tenant]
   guarded(revokeDuring(world, first.keys[2] as CallerKey, () => newestRun(db)))
   guarded(disturb(world))
   guarded(endRollouts(world))
-  const devices = world.tenants.flatMap((tenant) => tenant.devices)
   guarded(monitor(world, db, devices))
 
   await time.run(() => false, disturbedMs)
@@ -103,22 +102,30 @@ async function seedQuietly(world: World): Promise<void> {
   world.isQuiet = false
 }
 
-function startTenant(world: World, tenant: Tenant, guarded: (work: Promise<unknown>) => void): void {
+/** Gives its devices. */
+function startTenant(
+  world: World,
+  tenant: Tenant,
+  guarded: (work: Promise<unknown>) => void,
+): (ConnectedDevice | PollingDevice)[] {
   const { random } = world
   const { deviceIds, keys } = tenant
   const [one, two] = keys as [CallerKey, CallerKey]
-  tenant.devices = deviceIds.map((deviceId, index) => {
+  const devices = deviceIds.map((deviceId, index) => {
     const kind = index > 0 && random.chance(0.3) ? PollingDevice : ConnectedDevice
     return new kind(world, tenant, deviceId)
   })
-  for (const device of tenant.devices) guarded(device.live())
-  tenant.followers = (random.chance(0.3) ? [one, two] : [one]).map((key) => new SimulatedFollower(world, key))
-  for (const follower of tenant.followers) guarded(follower.followUntilOver())
+  tenant.devices = devices
+  for (const device of devices) guarded(device.live())
+  const followers = (random.chance(0.3) ? [one, two] : [one]).map((key) => new SimulatedFollower(world, key))
+  tenant.followers = followers
+  for (const follower of followers) guarded(follower.followUntilOver())
   const names = Object.keys(jobs)
   const callers = tenant === world.tenants[0] ? [one, two] : [one]
   for (const [index, key] of callers.entries()) {
     guarded(new SimulatedCaller({ world, tenant, key, jobs: names, name: `c${index}` }).callUntilQuiet())
   }
+  return devices
 }
 
 async function letEnd({ time, tenants, problems }: World, db: DatabaseSync): Promise<void> {

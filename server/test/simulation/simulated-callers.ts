@@ -1,7 +1,6 @@
 // Callers in simulated time: they trigger, cancel, wait for the end of runs, follow events, and one has its key revoked.
 
 import { ApiError, type JobcastEvent } from '@jobcast/contract'
-import type { Caller } from '../../src/domain/access/caller.ts'
 import {
   CommitUnknown,
   StorageUnavailable,
@@ -17,11 +16,10 @@ import { replaceDevice } from './replace-device.ts'
 import { NodeKilled, type SimulatedNode } from './simulated-node.ts'
 import { pickRequest, type SimulatedRequest, sendRequest } from './simulated-requests.ts'
 import { steerRollout } from './steer-rollouts.ts'
-import type { Tenant } from './tenant.ts'
+import type { CallerKey, Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-export type CallerKey = { caller: Caller; apiKey: string }
-export type CallerOptions = {
+type CallerOptions = {
   world: World
   tenant: Tenant
   key: CallerKey

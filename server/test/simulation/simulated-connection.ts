@@ -14,7 +14,7 @@ export class Broken extends Error {}
 // biome-ignore lint/suspicious/noExplicitAny: JSON as the device reads it
 export type Answer = { outcome: 'accepted'; json: any } | { outcome: 'refused'; code: string }
 
-export type ConnectionOptions = {
+type ConnectionOptions = {
   node: SimulatedNode
   device: { ownerNo: number; deviceId: string }
   time: VirtualTime

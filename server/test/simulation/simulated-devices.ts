@@ -11,7 +11,7 @@ import { NodeKilled } from './simulated-node.ts'
 import type { Tenant } from './tenant.ts'
 import type { World } from './world.ts'
 
-export type DeviceKey = { ownerNo: number; deviceId: string }
+type DeviceKey = { ownerNo: number; deviceId: string }
 type Ask = (operation: DeviceOperation, fields: Record<string, unknown>) => Promise<Answer>
 type Begun = { jobId: string; executionNumber: number; jobDocument?: unknown }
 

@@ -26,7 +26,7 @@ import type { VirtualTime } from './virtual-time.ts'
 const dayMs = 24 * 60 * 60_000
 const noLimits = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
 
-export type NodeOptions = {
+type NodeOptions = {
   db: DatabaseSync
   time: VirtualTime
   random: Random

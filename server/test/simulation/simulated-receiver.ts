@@ -1,14 +1,24 @@
 // The receiver of webhooks in simulated time: it may be slow, and refuses or loses some events when they come first.
 
+import type { Random } from '@jobcast/testkit/seeded-random'
 import type { Answer } from '../../src/dispatch/webhooks/event-poster.ts'
 import type { Message } from '../../src/dispatch/webhooks/sign-event.ts'
-import type { World } from './world.ts'
+import type { Tenant } from './tenant.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+type Surroundings = {
+  readonly time: VirtualTime
+  readonly random: Random
+  readonly tenants: readonly Tenant[]
+  readonly isQuiet: boolean
+  delayMs(): number
+}
 
 export class SimulatedReceiver {
-  readonly #world: World
+  readonly #world: Surroundings
   readonly #refused = new Set<string>()
 
-  constructor(world: World) {
+  constructor(world: Surroundings) {
     this.#world = world
   }
 

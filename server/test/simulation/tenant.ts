@@ -1,14 +1,20 @@
 // One owner of a simulation: its keys, devices and followers, and everything that was sent for it or seen by it.
 
-import type { Scope } from '@jobcast/contract'
+import type { JobcastEvent, Scope } from '@jobcast/contract'
 import type { Random } from '@jobcast/testkit/seeded-random'
+import type { Caller } from '../../src/domain/access/caller.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import { isSentByDefault } from '../history/check-events.ts'
 import type { DeviceStep, RecordedCall, WebhookPost } from '../history/history.ts'
-import type { CallerKey, SimulatedFollower } from './simulated-callers.ts'
-import type { ConnectedDevice, PollingDevice } from './simulated-devices.ts'
+
+export type CallerKey = { caller: Caller; apiKey: string }
+
+/** Who reads the events of its owner: what it has seen, and up to which event. */
+type Follower = { readonly seen: JobcastEvent[]; readonly upTo: number }
+type Device = { readonly device: DeviceKey; disturb?(): void }
 
 /** What its callers use besides triggers; the more of it, the longer a simulation takes. */
-export type Features = {
+type Features = {
   rollouts: boolean
   schedules: boolean
   windows: boolean
@@ -36,8 +42,8 @@ export class Tenant {
   readonly sentSecrets: string[] = []
   /** The webhook receives what comes after this event. */
   webhookAfter = Number.POSITIVE_INFINITY
-  devices: (ConnectedDevice | PollingDevice)[] = []
-  followers: SimulatedFollower[] = []
+  devices: Device[] = []
+  followers: Follower[] = []
 
   constructor(made: Pick<Tenant, 'ownerNo' | 'name' | 'keys' | 'deviceIds' | 'features'>) {
     this.ownerNo = made.ownerNo

@@ -12,7 +12,7 @@ import type { VirtualTime } from './virtual-time.ts'
 export const defects = ['without-rechecks', 'error-after-commit'] as const
 export type Defect = (typeof defects)[number]
 
-export type WorldOptions = {
+type WorldOptions = {
   db: DatabaseSync
   time: VirtualTime
   random: Random

@@ -13,7 +13,7 @@ const begin = Buffer.from('BEGIN READ WRITE\0')
 const failing = Buffer.from('SELECT 1 / 0    \0')
 
 /** `late`: the server gets it only after the client has lost the connection, when `sendLate` is called. */
-export type Break = 'before-commit' | 'after-commit' | 'late'
+type Break = 'before-commit' | 'after-commit' | 'late'
 
 export type CommitProxy = {
   readonly url: string

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { ReportedStatus } from '@jobcast/contract'
 import { noQuotas } from '../../src/domain/access/quotas.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type {
   DeviceExecution,
   DeviceReport,
@@ -15,7 +15,7 @@ import { momentAt, startedAt } from './store-under-test.ts'
 type StartNext = Extract<DeviceReport, { kind: 'start-next' }>
 export type Update = Extract<DeviceReport, { kind: 'update' }>
 type Output = Extract<DeviceReport, { kind: 'output' }>
-export type Done = Extract<ReportOutcome, { kind: 'done' }>
+type Done = Extract<ReportOutcome, { kind: 'done' }>
 
 export function startNext(device: DeviceKey, more?: Partial<StartNext>): StartNext {
   const moment = momentAt(startedAt)

@@ -25,7 +25,7 @@ import { createWebhook, progressOf, resultOf } from './webhook-steps.ts'
 const now = momentAt(startedAt)
 const slice = { after: undefined, limit: 5 }
 
-export function* everyFilter(): Generator<ExecutionFilter> {
+function* everyFilter(): Generator<ExecutionFilter> {
   for (let index = 0; index < 128; index++) {
     const has = (bit: number) => (index & (1 << bit)) !== 0
     const states: (ExecState[] | undefined)[] = has(0)

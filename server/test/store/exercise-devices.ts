@@ -4,9 +4,11 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
-import { deviceTag, jobTag, webhookTag } from '../../src/domain/common/entity-tag.ts'
+import { jobTag } from '../../src/domain/common/entity-tag.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import { deviceTag } from '../../src/domain/device/device-tag.ts'
 import type { StoredDevice } from '../../src/domain/device/ports/devices.ts'
+import { webhookTag } from '../../src/domain/webhook/webhook-tag.ts'
 import {
   allExecutions,
   createOne,

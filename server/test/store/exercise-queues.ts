@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { shownPending } from '@jobcast/contract'
 import { testSize } from '@jobcast/testkit/test-size'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type { DeviceQueue } from '../../src/domain/execution/device-report.ts'
 import { output, report, reportDone, startedBy, startNext, update } from './device-reports.ts'
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates, reportedStatuses } from '@jobcast/contract'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type { DeviceReport } from '../../src/domain/execution/device-report.ts'
 import { eventOf, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
 import { recordStamped, type StampDeps } from '../../src/domain/execution/stamp-reports.ts'

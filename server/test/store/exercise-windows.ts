@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import { writeOpenZones } from '../../src/domain/window/open-zones.ts'
 import type { WindowPut } from '../../src/domain/window/ports/windows.ts'
 import { assertUnknown, report, reportDone, startedBy, startNext, update } from './device-reports.ts'

@@ -27,7 +27,7 @@ type Brought = Partial<Pick<Update, 'statusDetails' | 'result'>> & {
   mark?: string | undefined
 }
 
-export type ModelExecution = {
+type ModelExecution = {
   run: LaunchedRun
   jobExecutionId: number
   deviceId: string

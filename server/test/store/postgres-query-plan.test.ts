@@ -38,11 +38,11 @@ async function takeStepsAmongNodes({ nodes, ...store }: PostgresStore): Promise<
 
 /** Those that have few rows, or that a statement means to read whole. */
 const small =
-  /^(owner|event_id|write_probe|commit_marker|webhook|node|steady_clock|execution_partition|forgotten_range|fleet_freeze|offer_window|pg_inherits)$/
+  /^(owner|event_id|write_probe|commit_marker|webhook|node|steady_clock|execution_partition|purged_range|fleet_freeze|offer_window|pg_inherits)$/
 
 /** Few rows, or a partial index that holds just those. */
 const readWhole =
-  /^(run_unfinished|owner_pkey|webhook_pkey|node_pkey|commit_marker_pkey|device_online|forgotten_range_pkey|execution_partition_pkey|api_key_admin|fleet_freeze_pkey|offer_window_pkey|device_attribute_without_zone|rollout_open|schedule_watched|schedule_matching|execution_from_\d+_execution_id_idx)$/
+  /^(run_unfinished|owner_pkey|webhook_pkey|node_pkey|commit_marker_pkey|device_online|purged_range_pkey|execution_partition_pkey|api_key_admin|fleet_freeze_pkey|offer_window_pkey|device_attribute_without_zone|rollout_open|schedule_watched|schedule_matching|execution_from_\d+_execution_id_idx)$/
 
 const indexOf: [string, RegExp, RegExp][] = [
   [

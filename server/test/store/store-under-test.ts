@@ -7,7 +7,7 @@ import type { ExecState } from '@jobcast/contract'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Slice, Sliced } from '../../src/domain/common/ports/slices.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { DeviceKey } from '../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type { DeviceQueue } from '../../src/domain/execution/device-report.ts'
 import type { ExecutionEvent, Moment } from '../../src/domain/execution/execution.ts'
 import type {

@@ -427,8 +427,13 @@ test('a file that is cut short, foreign, newer or damaged is refused with a sent
     ['foreign and packed', gzipSync('{"some":"text"}\n'), /is not an export of Jobcast/],
     [
       'newer',
-      packed((all) => [JSON.stringify({ ...head, format: 2 }), ...all.slice(1)]),
-      /has format 2, .* newer/,
+      packed((all) => [JSON.stringify({ ...head, format: 99 }), ...all.slice(1)]),
+      /has format 99, .* newer/,
+    ],
+    [
+      'unreleased',
+      packed((all) => [JSON.stringify({ ...head, format: 1 }), ...all.slice(1)]),
+      /was written by an unreleased version/,
     ],
     ['one row less', packed((all) => all.toSpliced(all.findIndex(isRow), 1)), /rows|damaged/],
     [

@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { type Fleet, type FleetOptions, registerDevices, startFleet } from '@jobcast/sim'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 
-export const quick = { workSeconds: { from: 0, to: 0.2 } }
+const quick = { workSeconds: { from: 0, to: 0.2 } }
 /** Longer than any test. */
 export const endless = { workSeconds: { from: 3600, to: 3600 } }
 export const jobName = 'restart'

@@ -16,7 +16,7 @@ export const groups: Kind = {
       return undefined
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error
-      return `where cannot be read: at position ${error.position}: ${error.message}`
+      return `where is invalid: at position ${error.position}: ${error.message}`
     }
   },
   filled: (_name, { where, description = null }) => ({ where, description }),

@@ -44,7 +44,7 @@ export function Activity({ deviceId, log }: { deviceId: string; log: DeviceLog }
   )
 }
 
-export function activityOf(executions: Execution[], events: DeviceEvent[]): Entry[] {
+function activityOf(executions: Execution[], events: DeviceEvent[]): Entry[] {
   return [...executions.flatMap(entriesOf), ...events.map(entryOf)].sort(
     (a, b) => b.at - a.at || (a.key < b.key ? 1 : -1),
   )

@@ -38,7 +38,7 @@ function typedValue({ text, type }: AttributeRow): Value {
 export function rowProblem(row: AttributeRow, all: readonly AttributeRow[]): string | undefined {
   const name = row.name.trim()
   if (name === '') return row.text === '' ? undefined : 'A value needs a name.'
-  if (all.some((other) => other.id < row.id && other.name.trim() === name)) return `${name} is there twice.`
+  if (all.some((other) => other.id < row.id && other.name.trim() === name)) return `${name} occurs twice.`
   if (row.type === 'number' && !Number.isFinite(typedValue(row))) return `${name} must be a number.`
   const problem = attributeProblem(name, typedValue(row))
   return problem && `${name} ${problem}.`

@@ -101,7 +101,8 @@ function Row({ row, problem, reported, onChange, onRemove }: RowProps) {
         <Icon name="close" />
       </button>
       <p id={about} class={problem ? 'field-error' : 'quiet'}>
-        {problem ?? (reported !== undefined && `The device reports ${String(reported)}; this value wins.`)}
+        {problem ??
+          (reported !== undefined && `The device reports ${String(reported)}; this value takes precedence.`)}
       </p>
     </div>
   )

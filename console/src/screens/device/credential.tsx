@@ -78,8 +78,8 @@ export function Credential({ device }: { device: Device }) {
                 label="Rotate token"
                 question={
                   <p>
-                    A new token is created and shown only once. The current one stops working at once: the
-                    device is disconnected until it has the new one. Waiting executions are kept.
+                    A new token is created and shown only once. The current one stops working immediately: the
+                    device is disconnected until it gets the new one. Pending executions are kept.
                   </p>
                 }
                 work={createToken}

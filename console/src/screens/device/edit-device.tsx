@@ -39,7 +39,7 @@ export default function EditDevice({ device, onClose }: { device: Device; onClos
         value={deviceName}
         onInput={setDeviceName}
         placeholder={deviceId}
-        hint="The ID if empty."
+        hint="The ID by default."
       />
       <TagsField label="Tags" values={tags} onChange={setTags} hint="Press Enter or comma after each." />
       <ZoneField
@@ -47,7 +47,7 @@ export default function EditDevice({ device, onClose }: { device: Device; onClos
         value={timeZone}
         onInput={setTimeZone}
         placeholder={String(reportedAttributes.timeZone ?? 'UTC')}
-        hint="If empty, the one that the device reports, else UTC."
+        hint="By default, the time zone that the device reports, otherwise UTC."
       />
       <AttributesField rows={rows} onChange={setRows} reported={reportedAttributes} />
     </FormDialog>

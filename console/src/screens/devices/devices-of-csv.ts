@@ -17,10 +17,14 @@ export function devicesOfCsv(text: string): CsvDevices {
   const attributes = columns.filter((name) => name !== '' && !own.includes(name))
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index)
   if (!columns.includes('deviceId'))
-    return { devices: [], attributes, problem: 'The first line must name the columns, one of them deviceId.' }
-  if (twice) return { devices: [], attributes, problem: `There are two columns ${twice}.` }
+    return {
+      devices: [],
+      attributes,
+      problem: 'The first line must contain the column names, including deviceId.',
+    }
+  if (twice) return { devices: [], attributes, problem: `The column ${twice} occurs twice.` }
   const devices = rows.map((row) => ({ line: row.line, device: deviceOf(row, columns, attributes) }))
-  return { devices, attributes, problem: devices.length === 0 ? 'There is no device in it.' : undefined }
+  return { devices, attributes, problem: devices.length === 0 ? 'The file contains no devices.' : undefined }
 }
 
 function deviceOf({ cells }: CsvRow, columns: string[], attributes: string[]): ImportedDevice {

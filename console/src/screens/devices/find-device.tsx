@@ -56,7 +56,7 @@ export function FindDevice() {
 }
 
 /** The very id first, then what begins so, then what has it anywhere. */
-export function findIds(ids: readonly string[], wanted: string): string[] {
+function findIds(ids: readonly string[], wanted: string): string[] {
   if (wanted === '') return []
   const lower = wanted.toLowerCase()
   const rank = (id: string) => (id === wanted ? 0 : id.toLowerCase().startsWith(lower) ? 1 : 2)

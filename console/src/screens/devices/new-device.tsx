@@ -42,7 +42,7 @@ export function NewDevice({ onClose }: { onClose: () => void }) {
         value={deviceName}
         onInput={setDeviceName}
         placeholder="Same as ID"
-        hint="A name for people."
+        hint="A display name."
       />
       <TagsField
         label="Tags"

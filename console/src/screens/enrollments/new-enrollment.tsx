@@ -25,7 +25,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
   const expiryProblem =
     seconds !== undefined && seconds >= 60 && seconds <= yearSeconds
       ? undefined
-      : 'Use a form like 30 min, 2 h or 7 d; a minute to a year.'
+      : 'Use a format such as 30 min, 2 h or 7 d; a minute to a year.'
   const prefixProblem = /[/+#?]/.test(prefix) ? 'Must not contain / + # or ?.' : undefined
   // A token for every ID could be used for the ID of any device that has no token yet.
   const isChosen = prefix !== '' || isForAny
@@ -53,7 +53,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
         value={name}
         onInput={setName}
         placeholder="Kiosks, Berlin"
-        hint="A name for people."
+        hint="A display name."
       />
       <div class="side-by-side">
         <TextField
@@ -89,7 +89,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
               checked={isForAny}
               onChange={(event) => setForAny(event.currentTarget.checked)}
             />
-            <span>Allow any device ID, also of registered devices that have no token yet</span>
+            <span>Allow any device ID, including those of registered devices without a token</span>
           </label>
         </div>
       )}

@@ -2,7 +2,7 @@
 // taken out. Nothing of it ever becomes HTML: a text and its styles are drawn as spans.
 
 /** From `start` on these classes apply; none is plain. */
-export type StyleRun = { start: number; classes: string }
+type StyleRun = { start: number; classes: string }
 export type Line = {
   text: string
   styles: StyleRun[]
@@ -97,7 +97,7 @@ class LineWriter {
   }
 }
 
-export function applySgr(style: Style, params: string): Style {
+function applySgr(style: Style, params: string): Style {
   const codes = params.split(/[;:]/).map((code) => (code === '' ? 0 : Number(code)))
   let next = { ...style }
   for (let index = 0; index < codes.length; index++) {

@@ -29,11 +29,11 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
           question={
             execState === 'PENDING' ? (
               <>
-                It has not started, so it is canceled at once. <bdi>{deviceId}</bdi> never receives it.
+                It has not started, so it is canceled immediately. <bdi>{deviceId}</bdi> never receives it.
               </>
             ) : (
               <>
-                <bdi>{deviceId}</bdi> is asked to stop, and has a minute to do so.
+                <bdi>{deviceId}</bdi> is asked to stop and has a minute to confirm.
               </>
             )
           }
@@ -45,8 +45,8 @@ export function ExecutionActions({ execution }: { execution: Execution }) {
           label="Force cancel"
           question={
             <>
-              <bdi>{deviceId}</bdi> has not confirmed yet. The execution becomes CANCELED at once, even if the
-              device is still working on it.
+              <bdi>{deviceId}</bdi> has not confirmed yet. The execution becomes CANCELED immediately, even if
+              the device is still working on it.
             </>
           }
           work={() => cancel(true)}

@@ -67,7 +67,7 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
         <h2 id="output">Output</h2>
         <span class="quiet" role="status">
           {formatCount(lines.length)} {lines.length === 1 ? 'line' : 'lines'}, {formatBytes(bytes)}
-          {execution.outputCut && ', cut: the device wrote more than is kept'}
+          {execution.outputCut && ', truncated: the device wrote more than is stored'}
         </span>
       </header>
       <div class="output-tools">

@@ -10,7 +10,7 @@ import { OutputLines } from './output-lines.ts'
 
 const pollMs = 500
 
-export type OutputState = { lines: OutputLines; bytes: number; isRead: boolean; error: unknown }
+type OutputState = { lines: OutputLines; bytes: number; isRead: boolean; error: unknown }
 
 export function useOutput(execution: Execution, attempt: number): OutputState {
   const { jobExecutionId } = execution

@@ -3,7 +3,7 @@
 
 import type { Line } from './ansi.ts'
 
-export type RowPart = { line: number; from: number; to: number }
+type RowPart = { line: number; from: number; to: number }
 
 export class RowMap {
   /** Undefined: each line is a row. */

@@ -1,6 +1,6 @@
 import type { Line } from './ansi.ts'
 
-export type Piece = { text: string; classes: string; isFound: boolean }
+type Piece = { text: string; classes: string; isFound: boolean }
 
 /** A part of a line, cut where its style changes and where a match begins and ends. */
 export function piecesOf({ text, styles }: Line, from: number, to: number, search: string): Piece[] {

@@ -71,7 +71,7 @@ function Lasted({ span }: { span: Span }) {
   )
 }
 
-export function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span): ComponentChildren {
+function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span): ComponentChildren {
   const long = formatDuration(to - from)
   const waited = isOpen ? `has waited ${long}` : `waited ${long}`
   switch (why) {

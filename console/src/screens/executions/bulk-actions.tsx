@@ -46,7 +46,7 @@ export function BulkActions({ selected, onDone }: Props) {
         <ConfirmButton
           label={`Retry ${formatCount(retryable.length)}`}
           isHarmless
-          question={`${sayCount(retryable.length)} that did not succeed start again, each in a new run.`}
+          question={`${sayCount(retryable.length)} that did not succeed are retried, each in a new run.`}
           work={retry}
         />
       )}
@@ -54,7 +54,7 @@ export function BulkActions({ selected, onDone }: Props) {
         <ConfirmButton
           label={`Cancel ${formatCount(cancelable.length)}`}
           confirm={`Cancel ${sayCount(cancelable.length)}`}
-          question="Waiting ones are canceled at once; running ones are asked to stop."
+          question="Pending executions are canceled immediately; devices are asked to stop running ones."
           work={cancel}
         />
       )}

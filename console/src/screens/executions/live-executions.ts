@@ -39,13 +39,13 @@ export function useLiveExecutions(query: ExecutionsQuery) {
   return shown
 }
 
-export function changesOf(events: JobcastEvent[]): Map<number, ExecutionEvent[]> {
+function changesOf(events: JobcastEvent[]): Map<number, ExecutionEvent[]> {
   const changes = events.filter((event): event is ExecutionEvent => event.type.startsWith('execution.'))
   return Map.groupBy(changes, ({ data }) => data.jobExecutionId)
 }
 
 /** The row after the event; one that is newer already stays as it is. */
-export function moveOn(row: Execution, { timestamp, data }: ExecutionEvent): Execution {
+function moveOn(row: Execution, { timestamp, data }: ExecutionEvent): Execution {
   if (data.versionNumber <= row.versionNumber) return row
   const begins = data.execState === 'IN_PROGRESS' && data.from === 'PENDING'
   const isRetried = data.execState === 'PENDING'

@@ -4,7 +4,7 @@
 import type { FleetDevice } from '@jobcast/client'
 import { type CellTone, toneOf } from './cell-tone.ts'
 
-export type Layout = {
+type Layout = {
   columns: number
   rows: number
   cell: number
@@ -32,7 +32,7 @@ export function cellAt({ columns, cell, count }: Layout, x: number, y: number): 
   return column >= 0 && column < columns && index >= 0 && index < count ? index : undefined
 }
 
-export type Colors = Record<CellTone | 'cursor', string>
+type Colors = Record<CellTone | 'cursor', string>
 
 /** From tokens.css, so that the map has the colours of the other parts. */
 export function readColors(): Colors {

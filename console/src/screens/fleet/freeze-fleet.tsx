@@ -42,7 +42,7 @@ export default function FreezeDialog({ onClose }: { onClose: () => void }) {
         type="datetime-local"
         value={until}
         onInput={setUntil}
-        hint="Optional. If empty, until somebody ends it."
+        hint="Optional. By default, until somebody ends it."
         error={problem}
       />
     </FormDialog>

@@ -48,7 +48,7 @@ export function GroupForm({ group, onClose }: { group?: Group; onClose: () => vo
         isStrict
         text={where}
         onInput={setWhere}
-        hint="Devices that match belong to the group, now and later."
+        hint="Devices belong to the group as long as they match."
       />
       <TextField label="Description" value={description} onInput={setDescription} />
     </FormDialog>

@@ -10,7 +10,7 @@ export const maxParametersBytes = 16 * 1024
 const yearSeconds = 31_536_000
 const daySeconds = 86_400
 
-export type RetriedState = 'FAILED' | 'TIMED_OUT'
+type RetriedState = 'FAILED' | 'TIMED_OUT'
 
 export type JobDraft = {
   description: string
@@ -89,7 +89,7 @@ export function backoffProblem(text: string): string | undefined {
 
 function rangeProblem(text: string, least: number, most: number): string | undefined {
   const seconds = parseDuration(text)
-  if (seconds === undefined) return 'Use a form like 90 s, 5 min, 2 h or 3 d.'
+  if (seconds === undefined) return 'Use a format such as 90 s, 5 min, 2 h or 3 d.'
   if (seconds < least || seconds > most) {
     return `Must be ${writeDuration(least)} to ${writeDuration(most)}.`
   }

@@ -62,7 +62,7 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
       />
       <JsonField
         label="Parameters"
-        hint="JSON Schema of what a run may be given. A parameter with writeOnly is a secret. Empty: nothing."
+        hint="JSON Schema of the parameters of a run. A parameter with writeOnly is a secret. Empty: no parameters."
         placeholder={parametersExample}
         value={draft.parameters}
         onInput={(parameters) => set({ parameters })}
@@ -77,7 +77,7 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
           value={draft.expireAfter}
           onInput={(expireAfter) => set({ expireAfter })}
           placeholder="Never"
-          hint="Expires if no device starts it by then."
+          hint="Expires if the device has not started it by then."
           error={durationProblem(draft.expireAfter)}
         />
         <TextField
@@ -93,14 +93,14 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
           value={draft.deadline}
           onInput={(deadline) => set({ deadline })}
           placeholder="None"
-          hint="For everything, retries included."
+          hint="In total, including retries."
           error={durationProblem(draft.deadline)}
         />
       </div>
       <div class="retry">
         <CheckList
           label="Retries"
-          options={[{ value: 'yes', label: 'Retry automatically', about: 'what did not succeed' }]}
+          options={[{ value: 'yes', label: 'Retry automatically', about: 'unsuccessful executions' }]}
           chosen={draft.isRetried ? ['yes'] : []}
           onChange={(chosen) => set({ isRetried: chosen.length > 0 })}
         />
@@ -133,13 +133,13 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
       <WindowField
         value={draft.window}
         onChange={(window) => set({ window })}
-        none="None: at any time"
-        hint="Devices are offered it only while the window is open, unless a run names another one."
+        none="None (at any time)"
+        hint="Devices are offered the job only while the window is open, unless a run names another window."
         error={errorAt(error, 'window')}
       />
       <JsonField
         label="Default rollout"
-        hint="How its runs are released, unless a run has its own. Empty: to all devices at once."
+        hint="How its runs are released, unless a run has its own rollout. Empty: to all devices immediately."
         placeholder={rolloutExample}
         value={draft.rollout}
         onInput={(rollout) => set({ rollout })}
@@ -151,7 +151,7 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
       <CheckList
         label="Approval"
         options={[
-          { value: 'yes', label: 'Runs need approval', about: 'with another key, before any device gets it' },
+          { value: 'yes', label: 'Runs need approval', about: 'by another key, before any device gets it' },
         ]}
         chosen={draft.approval ? ['yes'] : []}
         onChange={(chosen) => set({ approval: chosen.length > 0 })}

@@ -20,8 +20,8 @@ export function SignedBy({ job: { version, signatures } }: { job: Job }) {
         ))}
       </ul>
       <p class="quiet">
-        A change makes a version without signatures, which devices that require them reject until it is signed
-        with <code>jobcast jobs sign</code>.
+        A change creates a version without signatures. Devices that require signatures reject it until it is
+        signed with <code>jobcast jobs sign</code>.
       </p>
     </section>
   )

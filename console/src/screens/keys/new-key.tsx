@@ -15,7 +15,7 @@ const scopes: { value: Scope; label: string; about: string }[] = [
 ]
 
 const expiries = [
-  { value: '', label: 'Never, or with the key you use' },
+  { value: '', label: 'Never, or when the key you use expires' },
   { value: '1', label: 'In a day' },
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },

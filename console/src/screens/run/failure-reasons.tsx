@@ -38,7 +38,7 @@ export function FailureReasons({ run }: { run: Run }) {
 }
 
 /** Most frequent first; without a reason the state is one. */
-export function groupReasons(
+function groupReasons(
   executions: Pick<Execution, 'execState' | 'statusDetails'>[],
 ): { reason: string; count: number }[] {
   const counts = new Map<string, number>()

@@ -4,7 +4,7 @@ import type { ExecState, RunTimeline } from '@jobcast/client'
 import { failedStates } from '../../parts/exec-state.ts'
 import { parseTime } from '../../parts/parse-time.ts'
 
-export type Progress = {
+type Progress = {
   times: number[]
   running: number[]
   succeeded: number[]

@@ -40,13 +40,13 @@ export default function RollbackDialog({ run, onClose }: { run: Run; onClose: ()
       work={rollBack}
       onClose={onClose}
     >
-      <p>A new run carries out an earlier version on the devices whose execution has succeeded or failed.</p>
+      <p>A new run uses an earlier version of the job on the devices whose execution succeeded or failed.</p>
       <SelectField
         label="To"
         value={toVersion}
         options={options.length > 0 ? options : [{ value: toVersion, label: `Version ${toVersion}` }]}
         onChange={setToVersion}
-        hint={`This run carried out version ${version}. Parameters keep their values.`}
+        hint={`This run used version ${version}. Parameters keep their values.`}
       />
       <p>
         <a
@@ -54,7 +54,7 @@ export default function RollbackDialog({ run, onClose }: { run: Run; onClose: ()
           target="_blank"
           rel="noopener"
         >
-          What differs between the two
+          Differences between the two
         </a>
       </p>
       <Devices run={run} total={total} />

@@ -31,14 +31,14 @@ export function RunActions({ run }: { run: Run }) {
       {can('MANAGE') && open > 0 && (
         <ConfirmButton
           label="Cancel run"
-          question={`${formatCount(counts.PENDING)} waiting are canceled at once; ${formatCount(counts.IN_PROGRESS)} running are asked to stop. Finished executions do not change.`}
+          question={`Pending executions (${formatCount(counts.PENDING)}) are canceled immediately; devices are asked to stop running ones (${formatCount(counts.IN_PROGRESS)}). Finished executions do not change.`}
           work={() => cancel(false)}
         />
       )}
       {can('MANAGE') && !finished && open === 0 && (
         <ConfirmButton
           label="Force cancel"
-          question={`${formatCount(counts.CANCELING)} devices have not confirmed yet. Their executions become CANCELED at once, even if they are still working on them.`}
+          question={`${formatCount(counts.CANCELING)} devices have not confirmed yet. Their executions become CANCELED immediately, even if they are still working on them.`}
           work={() => cancel(true)}
         />
       )}

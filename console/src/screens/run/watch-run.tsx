@@ -14,7 +14,7 @@ export function WatchRun({ run: { runId } }: { run: Run }) {
         type="button"
         aria-pressed={isWatched}
         disabled={why !== undefined}
-        title={why ?? 'A notification when the run has finished, also while this tab is hidden'}
+        title={why ?? 'Show a notification when the run has finished, even while this tab is hidden'}
         onClick={() => watch.run()}
       >
         Notify me

@@ -21,12 +21,14 @@ export function NextTimes({ schedule }: { schedule: Schedule }) {
   return (
     <section class="panel" aria-labelledby="next-times">
       <header>
-        <h2 id="next-times">{when.match ? 'Next times' : `Next times, in ${zone} time`}</h2>
+        <h2 id="next-times">{when.match ? 'Next times' : `Next occurrences, in ${zone} time`}</h2>
       </header>
       {when.match && <p class="quiet">Whenever a device starts to match, once for each device.</p>}
-      {paused && <p class="quiet">It is paused: at these times it would make a run.</p>}
+      {paused && (
+        <p class="quiet">The schedule is paused. If it were resumed, it would run at these times.</p>
+      )}
       <ErrorNote error={error} />
-      {data?.length === 0 && <p class="quiet">There are none any more.</p>}
+      {data?.length === 0 && <p class="quiet">There are no further occurrences.</p>}
       <ol class="times">
         {data?.map(({ at }) => (
           <li key={at}>

@@ -6,7 +6,7 @@ export function NoSchedules() {
   return (
     <EmptyState icon="schedules" title="No schedules yet">
       <p>
-        A schedule triggers a job by itself: at certain times, or on every device that starts to match.{' '}
+        A schedule triggers a job automatically: at certain times, or on every device that starts to match.{' '}
         {can('MANAGE') ? (
           <a href="/schedules?new">Create the first one</a>
         ) : (

@@ -54,7 +54,7 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
             label="Delete schedule"
             question={
               <p>
-                <strong>{scheduleName}</strong> makes no more runs. The runs it has made are kept.
+                <strong>{scheduleName}</strong> creates no more runs. Its existing runs are kept.
               </p>
             }
             work={remove}

@@ -120,13 +120,13 @@ function targetProblems({ targetKind, where, group, deviceIds }: ScheduleDraft):
   if (targetKind === 'deviceIds')
     return deviceIds.length === 0 ? { deviceIds: 'Add at least one device.' } : {}
   const { kind } = readSelector(where)
-  return kind === 'where' ? {} : { where: kind === 'none' ? 'Enter a selector.' : 'It cannot be read.' }
+  return kind === 'where' ? {} : { where: kind === 'none' ? 'Enter a selector.' : 'The selector is invalid.' }
 }
 
 function whenProblems({ whenKind, cron, timeZone, at, until }: ScheduleDraft): Problems {
   const problems: Problems = {}
   if (whenKind === 'cron') {
-    if (cron.trim().split(/\s+/).length !== 5) problems.cron = 'Must have five fields, as 0 3 * * 1-5.'
+    if (cron.trim().split(/\s+/).length !== 5) problems.cron = 'Must have five fields, such as 0 3 * * 1-5.'
     const zone = timeZone.trim() === '' ? 'Choose a time zone.' : zoneProblem(timeZone)
     if (zone) problems.timeZone = zone
   }
@@ -164,4 +164,11 @@ export function refusedScheduleField(error: unknown): { field: ScheduleField; te
   if (!isJobcastError(error)) return undefined
   const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []
   return field && { field, text: `${error.detail ?? error.message} (${error.code})` }
+}
+
+/** For the fields of one part of the form. */
+export type PartProps = {
+  draft: ScheduleDraft
+  set: (change: Partial<ScheduleDraft>) => void
+  errorOf: (field: ScheduleField) => string | undefined
 }

@@ -98,7 +98,7 @@ function ScheduleEditor({ schedule, submit, backTo, isNamed, work, children }: E
       <ScheduleFields draft={draft} onChange={setDraft} error={action.error} isTried={isTried} />
       {refusedScheduleField(action.error) === undefined && <ErrorNote error={action.error} />}
       <footer class="form-end">
-        {isTried && !isRight && <p class="field-error">Some fields are missing or wrong.</p>}
+        {isTried && !isRight && <p class="field-error">Some fields are missing or invalid.</p>}
         <a class="button" href={backTo}>
           Cancel
         </a>

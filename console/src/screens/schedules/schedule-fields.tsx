@@ -7,6 +7,7 @@ import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
 import {
   maxRolloutBytes,
+  type PartProps,
   refusedScheduleField,
   type ScheduleDraft,
   type ScheduleField,
@@ -23,17 +24,10 @@ type Props = {
   isTried: boolean
 }
 
-/** For the fields of one part of the form. */
-export type PartProps = {
-  draft: ScheduleDraft
-  set: (change: Partial<ScheduleDraft>) => void
-  errorOf: (field: ScheduleField) => string | undefined
-}
-
 const overlaps = [
-  { value: 'SKIP', label: 'Leave out devices that have not finished' },
-  { value: 'REPLACE', label: 'Replace what still waits' },
-  { value: 'QUEUE', label: 'Queue one more' },
+  { value: 'SKIP', label: 'Skip devices that have not finished' },
+  { value: 'REPLACE', label: 'Replace pending executions' },
+  { value: 'QUEUE', label: 'Queue another execution' },
 ]
 
 export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
@@ -59,18 +53,18 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
         error={errorOf('window')}
       />
       <SelectField
-        label="If a device still has one"
+        label="If a device has not finished"
         value={draft.overlap}
         options={overlaps}
         onChange={(value) => set({ overlap: value as ScheduleDraft['overlap'] })}
-        hint="An execution of this schedule that has not finished."
+        hint="Its previous execution of this schedule is still pending or running."
       />
       <div class="side-by-side">
         <TextField
           label="Catch up"
           value={draft.catchUp}
           onInput={(catchUp) => set({ catchUp })}
-          hint="How late it may still run after the service was down."
+          hint="How late a missed occurrence may still run after downtime."
           error={errorOf('catchUp')}
         />
         <TextField
@@ -78,7 +72,7 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
           value={draft.jitter}
           onInput={(jitter) => set({ jitter })}
           placeholder="None"
-          hint="Each run starts up to so much later."
+          hint="A random delay of up to this long for each run."
           error={errorOf('jitter')}
         />
         <TextField
@@ -86,7 +80,7 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
           value={draft.pauseAfter}
           onInput={(pauseAfter) => set({ pauseAfter })}
           placeholder="Never"
-          hint="So many in a row."
+          hint="This many in a row."
           error={errorOf('pauseAfter')}
         />
       </div>
@@ -95,7 +89,7 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
         type="datetime-local"
         value={draft.until}
         onInput={(until) => set({ until })}
-        hint="Optional. Nothing runs after that."
+        hint="Optional. No runs are created after that."
         error={errorOf('until')}
       />
       <TextField
@@ -116,7 +110,7 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
       <CheckList
         label="Approval"
         options={[
-          { value: 'yes', label: 'Each run needs approval', about: 'with another key, before it starts' },
+          { value: 'yes', label: 'Each run needs approval', about: 'by another key, before it starts' },
         ]}
         chosen={draft.approval ? ['yes'] : []}
         onChange={(chosen) => set({ approval: chosen.length > 0 })}

@@ -5,8 +5,7 @@ import { useQuery } from '../../api/use-query.ts'
 import { SelectField } from '../../parts/field.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { SelectorField } from '../../selector/selector-field.tsx'
-import type { TargetKind } from './schedule-draft.ts'
-import type { PartProps } from './schedule-fields.tsx'
+import type { PartProps, TargetKind } from './schedule-draft.ts'
 
 const kinds: { value: TargetKind; label: string }[] = [
   { value: 'where', label: 'Devices that match a selector' },
@@ -30,7 +29,7 @@ export function TargetFields({ draft, set, errorOf }: PartProps) {
             isStrict
             text={draft.where}
             onInput={(where) => set({ where })}
-            hint="Judged anew for each run."
+            hint="Evaluated for each run."
           />
           {draft.where.trim() === '' && errorOf('where') && <p class="field-error">{errorOf('where')}</p>}
         </>

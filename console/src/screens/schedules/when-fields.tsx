@@ -3,13 +3,12 @@
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { ZoneField } from '../../parts/zone-field.tsx'
-import type { WhenKind } from './schedule-draft.ts'
-import type { PartProps } from './schedule-fields.tsx'
+import type { PartProps, WhenKind } from './schedule-draft.ts'
 
 const kinds: { value: WhenKind; label: string }[] = [
-  { value: 'cron', label: 'Again and again, by a pattern' },
+  { value: 'cron', label: 'Repeatedly, by a cron pattern' },
   { value: 'at', label: 'Once' },
-  { value: 'match', label: 'On each device that matches, now or later' },
+  { value: 'match', label: 'Once on each device as soon as it matches' },
 ]
 
 export function WhenFields({ draft, set, errorOf }: PartProps) {

@@ -15,7 +15,7 @@ export type Call = {
   release?: RunOptions | undefined
 }
 
-export type CallText = {
+type CallText = {
   /** What is copied. */
   whole: string
   /** What is shown: of many devices the first ones. */

@@ -15,7 +15,7 @@ import { listedAtMost } from './listed-at-most.ts'
 import { parsePasted, sortPasted } from './parse-pasted.ts'
 import { readTagged } from './read-tagged.ts'
 
-export type PickerProps = {
+type PickerProps = {
   directory: Directory
   selected: ReadonlySet<string>
   /** `tag`: all of them have it, and no other has. */

@@ -38,7 +38,7 @@ export function isBusy({ running, lastExecution }: FleetDevice): boolean {
   return running !== null || (lastExecution !== null && !isEnd(lastExecution.execState))
 }
 
-export type SelectionCounts = { online: number; offline: number; busy: number; unknown: number }
+type SelectionCounts = { online: number; offline: number; busy: number; unknown: number }
 
 export function countSelection(
   selected: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 // What somebody pastes: one deviceId a line, or several with commas between; `#` begins a comment, as in a file for
 // `jobcast trigger --devices-file`.
 
-export type Pasted = { known: string[]; unknown: string[] }
+type Pasted = { known: string[]; unknown: string[] }
 
 export function parsePasted(text: string): string[] {
   const names = text

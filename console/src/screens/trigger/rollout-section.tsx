@@ -19,7 +19,13 @@ export function RolloutSection({ draft, onChange, hasDefault, error }: Props) {
     <section class="panel stack" aria-label="Rollout">
       <CheckList
         label="Rollout"
-        options={[{ value: 'on', label: 'Roll out in steps', about: 'instead of to all devices at once' }]}
+        options={[
+          {
+            value: 'on',
+            label: 'Roll out in steps',
+            about: 'instead of releasing to all devices immediately',
+          },
+        ]}
         chosen={draft.isOn ? ['on'] : []}
         onChange={(chosen) => set({ isOn: chosen.length > 0 })}
       />
@@ -33,7 +39,7 @@ export function RolloutSection({ draft, onChange, hasDefault, error }: Props) {
           <RolloutFields draft={draft} onChange={onChange} error={error} />
           <CheckList
             label="Approval"
-            options={[{ value: 'yes', label: 'Needs approval', about: 'with another key, before it starts' }]}
+            options={[{ value: 'yes', label: 'Needs approval', about: 'by another key, before it starts' }]}
             chosen={draft.approval ? ['yes'] : []}
             onChange={(chosen) => set({ approval: chosen.length > 0 })}
           />

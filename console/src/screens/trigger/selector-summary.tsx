@@ -32,7 +32,7 @@ export function SelectorSummary({ jobName, draft, trigger, onClear }: Props) {
       </header>
       {plan && (
         <dl class="selection-counts" aria-live="polite">
-          <Count term="online" value={plan.online} about="receive it at once" />
+          <Count term="online" value={plan.online} about="receive it immediately" />
           <Count term="offline" value={plan.offline} about="receive it when they reconnect" />
           <Count term="busy" value={plan.busy} about="finish other work first" />
         </dl>

@@ -40,7 +40,7 @@ export function Summary(props: SummaryProps) {
       </header>
       {directory.isRead && (
         <dl class="selection-counts" aria-live="polite">
-          <Count term="online" value={counts.online} about="receive it at once" />
+          <Count term="online" value={counts.online} about="receive it immediately" />
           <Count term="offline" value={counts.offline} about="receive it when they reconnect" />
           <Count term="busy" value={counts.busy} about="finish other work first" />
           {counts.unknown > 0 && <Count term="unknown" value={counts.unknown} about="not found" isBad />}

@@ -12,7 +12,7 @@ import { emptyWhen, type WhenDraft, whenOptions, whenProblems } from './when-dra
 
 export type RunOptions = Omit<NewRun, 'jobName' | 'targets' | 'planId'>
 
-export type RunChoice = {
+type RunChoice = {
   jobName: string
   deviceIds: string[]
   /** A selector instead of those. */

@@ -10,7 +10,7 @@ export type WhenDraft = {
   ignoreWindows: boolean
   note: string
 }
-export type WhenField = 'startAt' | 'window' | 'note'
+type WhenField = 'startAt' | 'window' | 'note'
 
 export const emptyWhen: WhenDraft = { startAt: '', window: '', ignoreWindows: false, note: '' }
 
@@ -38,7 +38,7 @@ export function whenProblems({
   if (startAt !== '' && new Date(startAt).getTime() <= Date.now())
     return { startAt: 'Must be in the future.' }
   if (note.length > noteAtMost) return { note: `At most ${noteAtMost} characters.` }
-  return ignoreWindows && note.trim() === '' ? { note: 'To ignore windows, say why.' } : {}
+  return ignoreWindows && note.trim() === '' ? { note: 'To ignore windows, give a reason.' } : {}
 }
 
 const fieldPaths: [string, WhenField][] = [

@@ -28,22 +28,24 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
         type="datetime-local"
         value={draft.startAt}
         onInput={(startAt) => set({ startAt })}
-        hint="Optional. If empty, it starts at once."
+        hint="Optional. By default, it starts immediately."
         error={problems.startAt ?? refusal('startAt')}
       />
       {can('READ') && !draft.ignoreWindows && (
         <WindowField
           value={draft.window}
           onChange={(window) => set({ window })}
-          none={defaultWindow === null ? 'None: at any time' : `As the job says: ${defaultWindow}`}
-          hint="Devices are offered it only while the window is open."
+          none={defaultWindow === null ? 'None (at any time)' : `Default of the job: ${defaultWindow}`}
+          hint="Devices are offered the run only while the window is open."
           error={refusal('window')}
         />
       )}
       {can('MANAGE') && defaultWindow !== null && (
         <CheckList
           label="Ignore windows"
-          options={[{ value: 'yes', label: 'Offer it at any time', about: 'whatever the window of the job' }]}
+          options={[
+            { value: 'yes', label: 'Offer it at any time', about: 'even outside the window of the job' },
+          ]}
           chosen={draft.ignoreWindows ? ['yes'] : []}
           onChange={(chosen) => set({ ignoreWindows: chosen.length > 0 })}
         />
@@ -52,7 +54,7 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
         label="Note"
         value={draft.note}
         onInput={(note) => set({ note })}
-        placeholder={draft.ignoreWindows ? 'Why it cannot wait' : 'Optional'}
+        placeholder={draft.ignoreWindows ? 'Reason' : 'Optional'}
         hint="Shown on the run."
         error={problems.note ?? refusal('note')}
       />

@@ -35,11 +35,11 @@ export function NextOpenings({ window, zone }: { window: Window; zone: string })
           label="For devices in"
           value={zone}
           onInput={(next) => setSearch({ zone: next })}
-          hint="Each device has the window in its own time zone."
+          hint="The window follows the local time of each device."
         />
       )}
       {isRight && <ErrorNote error={error} />}
-      {data?.items.length === 0 && <p class="quiet">It does not open any more.</p>}
+      {data?.items.length === 0 && <p class="quiet">It never opens again.</p>}
       <ol class="times">
         {data?.items.map(({ at, until, offersUntil }) => (
           <li key={at}>

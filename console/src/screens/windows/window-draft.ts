@@ -5,7 +5,7 @@ import { parseDuration, writeDuration } from '../../parts/duration.ts'
 import { zoneProblem } from '../../parts/zone-field.tsx'
 import { deviceZone } from './zone-in-words.ts'
 
-export type WindowDraft = {
+type WindowDraft = {
   cron: string
   duration: string
   timeZone: string
@@ -48,12 +48,13 @@ export function windowProblems(draft: WindowDraft): Partial<Record<WindowField, 
   const cutoff = draft.cutoff.trim() === '' ? 0 : minutesOf(draft.cutoff)
   const wrongDate = draft.except.find((text) => !isException(text))
   const found = {
-    cron: draft.cron.trim().split(/\s+/).length === 5 ? undefined : 'Must have five fields, as 0 2 * * *.',
+    cron:
+      draft.cron.trim().split(/\s+/).length === 5 ? undefined : 'Must have five fields, such as 0 2 * * *.',
     duration: duration >= 1 && duration <= dayMinutes ? undefined : 'Must be 1 min to 1 d, in whole minutes.',
     timeZone:
       draft.timeZone.trim() === '' ? 'Choose a time zone.' : zoneProblem(draft.timeZone, [deviceZone]),
     cutoff: cutoff !== undefined && cutoff < duration ? undefined : 'Must be shorter than the window.',
-    except: wrongDate && `${wrongDate} is no date such as 2026-12-24, or two with / between them.`,
+    except: wrongDate && `${wrongDate} is not a date such as 2026-12-24, or two dates separated by /.`,
   }
   return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
 }

@@ -66,7 +66,7 @@ export function WindowForm({ window, onClose }: { window?: Window; onClose: () =
                 label="Nothing new for the last"
                 {...text('cutoff')}
                 placeholder="0 min"
-                hint="So that what was started can end in time."
+                hint="So that executions can finish before the window closes."
               />
             </div>
             <ZoneField
@@ -74,7 +74,7 @@ export function WindowForm({ window, onClose }: { window?: Window; onClose: () =
               value={draft.timeZone}
               onInput={(timeZone) => setDraft({ ...draft, timeZone })}
               others={[deviceZone]}
-              hint="A zone such as Europe/Berlin, or device: the zone of each device."
+              hint="A time zone such as Europe/Berlin, or device for the time zone of each device."
               error={errorOf('timeZone')}
             />
             <TagsField
@@ -82,7 +82,7 @@ export function WindowForm({ window, onClose }: { window?: Window; onClose: () =
               values={draft.except}
               onChange={(except) => setDraft({ ...draft, except })}
               placeholder="2026-12-24/2027-01-02"
-              hint="Dates, or the first and the last with / between them. Press Enter after each."
+              hint="Dates, or ranges such as 2026-12-24/2027-01-02. Press Enter after each."
             />
             {errorOf('except') && <p class="field-error">{errorOf('except')}</p>}
           </>

@@ -1,6 +1,6 @@
-/** Instead of a zone: each device's own. */
+/** Instead of a time zone: the time zone of each device. */
 export const deviceZone = 'device'
 
 export function zoneInWords(timeZone: string): string {
-  return timeZone === deviceZone ? "each device's own" : timeZone
+  return timeZone === deviceZone ? 'local time of each device' : timeZone
 }

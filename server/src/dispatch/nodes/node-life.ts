@@ -4,8 +4,8 @@
 import type { CredentialChanges } from '../../domain/access/sign-in.ts'
 import type { Hint, Nodes } from '../../domain/common/ports/nodes.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import type { RunPart } from '../../domain/rollout/ports/rollouts.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Documents } from '../../state/documents.ts'
@@ -19,7 +19,7 @@ import type { Dispatcher } from '../dispatcher.ts'
 import type { WebhookSender } from '../webhooks/webhook-sender.ts'
 import type { WebhookShare } from '../webhooks/webhook-share.ts'
 
-export type NodeLifeDeps = {
+type NodeLifeDeps = {
   nodes: Nodes
   steady: SteadyClock
   wall: SharedWallClock

@@ -1,8 +1,8 @@
 // The port to connected devices in a cluster: a device that is not connected here may be connected to another node.
 
 import type { Nodes } from '../../domain/common/ports/nodes.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { type DeviceLink, keyOf } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import type { WebhookLink } from '../../domain/webhook/webhook.ts'
 import type { Dispatcher } from '../dispatcher.ts'
 

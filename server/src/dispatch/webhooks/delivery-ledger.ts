@@ -11,7 +11,7 @@ import type { ProgressSource, ProgressWriter } from './progress-writer.ts'
 import type { Entry } from './subject-queues.ts'
 
 /** Read at the time of the write. */
-export type ChannelState = { cursor: number; failingSince: number | null | undefined }
+type ChannelState = { cursor: number; failingSince: number | null | undefined }
 
 export class DeliveryLedger implements ProgressSource {
   readonly #writer: ProgressWriter

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../domain/event/event.ts'
 import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import { filterOf } from '../../domain/webhook/webhook.ts'
 
-export type FeedDeps = {
+type FeedDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried'>
   /** Events up to this one were purged before they were sent. */
   onPurged: (upTo: number) => void

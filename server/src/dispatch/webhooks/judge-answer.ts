@@ -3,7 +3,7 @@
 import type { Answer } from './event-poster.ts'
 import { retryDelay } from './retry-delay.ts'
 
-export type Verdict =
+type Verdict =
   | { kind: 'accepted' }
   /** All retries, about a day of them, are used up. */
   | { kind: 'given-up' }

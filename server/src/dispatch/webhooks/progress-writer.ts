@@ -9,7 +9,7 @@ export type ProgressSource = {
   restoreProgress(progress: WebhookProgress): void
 }
 
-export type ProgressWriterDeps = {
+type ProgressWriterDeps = {
   store: Pick<WebhookStore, 'recordAttempts'>
   clock: Clock
   onFailure: (error: unknown) => void

@@ -10,7 +10,7 @@ import { type Answer, shownMs } from './event-poster.ts'
 import { type Message, signBody } from './sign-event.ts'
 import type { Slots } from './slots.ts'
 
-export type SendTestDeps = {
+type SendTestDeps = {
   clock: Clock
   slots: Slots
   tell: Tell

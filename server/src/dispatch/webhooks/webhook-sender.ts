@@ -17,7 +17,7 @@ import { Slots } from './slots.ts'
 import { type ChannelDeps, WebhookChannel } from './webhook-channel.ts'
 import type { WebhookShare } from './webhook-share.ts'
 
-export type SenderDeps = {
+type SenderDeps = {
   store: Store
   clock: Clock
   /** From 0 to 1. */

@@ -6,7 +6,7 @@ import type { StoredApiKey } from './ports/api-keys.ts'
 import type { Maker } from './ports/makers.ts'
 import type { SecretCheck } from './ports/secret-check.ts'
 import { principalOf } from './principal.ts'
-import { secretCheck } from './secret-text.ts'
+import { secretCheck } from './secret-check.ts'
 
 export type Caller = {
   readonly keyId: string

@@ -5,7 +5,7 @@ import type { Store } from '../common/ports/store.ts'
 import { keyErrorOf } from './caller.ts'
 import { keyIdOf } from './principal.ts'
 
-export type NamedKey = { keyName: string; keyState: KeyState }
+type NamedKey = { keyName: string; keyState: KeyState }
 /** Undefined: it is not a key, or one of another owner (of an administrator), which is not named. */
 export type KeyNames = (principal: string | null) => NamedKey | undefined
 

@@ -5,7 +5,6 @@
 
 import { hash, randomInt, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { SecretCheck } from './ports/secret-check.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const idLength = 10
@@ -57,12 +56,6 @@ export function secretMatches(
   hashed = hashSecret(text),
 ): boolean {
   return timingSafeEqual(hashed, storedHash ?? nobody) && storedHash !== undefined
-}
-
-/** Remembers nothing. */
-export const secretCheck: SecretCheck = {
-  idOf: secretId,
-  matches: (text, storedHash) => secretMatches(text, storedHash),
 }
 
 export function randomText(length: number): string {

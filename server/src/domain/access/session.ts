@@ -30,10 +30,10 @@ export type SessionDeps = TellAccessDeps &
   QuotaDeps & { store: Store; now: () => number; sessionUse: SessionUseView }
 
 /** Who signs in, for the list of sessions. */
-export type Client = { address: string | null; userAgent: string | null }
+type Client = { address: string | null; userAgent: string | null }
 
 /** However often it is used. Long enough for a working day. */
-export const sessionMs = 12 * 60 * 60_000
+const sessionMs = 12 * 60 * 60_000
 const ticketMs = 10 * 60_000
 
 const prefixOf = { session: 'js', ticket: 'jt' } as const

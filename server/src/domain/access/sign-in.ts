@@ -1,9 +1,9 @@
 // Authenticates a device by its token, or by a certificate from a trusted CA.
 
 import type { Store } from '../common/ports/store.ts'
-import type { DeviceKey } from '../device/ports/devices.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import type { SecretCheck } from './ports/secret-check.ts'
-import { secretCheck } from './secret-text.ts'
+import { secretCheck } from './secret-check.ts'
 
 export type SignInDeps = {
   store: Pick<Store, 'findDeviceByToken' | 'findDeviceByCertificate'>
@@ -33,7 +33,7 @@ export async function signInByToken(
 }
 
 /** A certificate that names no owner belongs to the first owner. */
-export const firstOwnerName = 'default'
+const firstOwnerName = 'default'
 
 export async function signInByCertificate(
   deps: SignInDeps,

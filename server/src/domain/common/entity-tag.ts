@@ -2,8 +2,6 @@
 // job is its version; others are made of what can be put, so that presence or a paused webhook do not change them.
 
 import { hash } from 'node:crypto'
-import type { StoredDevice } from '../device/ports/devices.ts'
-import type { WebhookContent } from '../webhook/ports/webhooks.ts'
 
 /** `*`: whatever it is, if it is there. */
 export type ExpectedTags = readonly string[]
@@ -14,23 +12,12 @@ export function jobTag({ version }: { version: number }): string {
   return String(version)
 }
 
-type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>
-
-export function deviceTag({ deviceName, tags, attributes }: DeviceContent): string {
-  const inOrder = Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1))
-  return tagOf([deviceName, tags, inOrder])
-}
-
-export function webhookTag({ url, eventTypes, jobName, deviceId }: WebhookContent): string {
-  return tagOf([url, eventTypes, jobName, deviceId])
-}
-
 /** `current`: undefined if there is none. */
 export function isExpected(expected: ExpectedTags | undefined, current: string | undefined): boolean {
   if (expected === undefined) return true
   return current !== undefined && (expected.includes('*') || expected.includes(current))
 }
 
-function tagOf(content: unknown[]): string {
+export function tagOf(content: unknown[]): string {
   return hash('sha256', JSON.stringify(content), 'base64url').slice(0, tagLength)
 }

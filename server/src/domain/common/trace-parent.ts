@@ -1,6 +1,6 @@
 // The header `traceparent` of W3C Trace Context: which trace a call belongs to, and its parent span.
 
-export type TraceParent = { traceId: string; spanId: string; flags: string }
+type TraceParent = { traceId: string; spanId: string; flags: string }
 
 const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 

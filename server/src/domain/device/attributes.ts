@@ -4,7 +4,8 @@ import { ApiError, attributeProblem, type DeviceContent, isTimeZone, maxAttribut
 import { DeviceError } from '../execution/device-error.ts'
 import type { Moment } from '../execution/execution.ts'
 import { unknownDevice } from '../execution/report-execution.ts'
-import type { AttributeOutcome, AttributeReport, Attributes, DeviceKey } from './ports/devices.ts'
+import type { DeviceKey } from './device-key.ts'
+import type { AttributeOutcome, AttributeReport, Attributes } from './ports/devices.ts'
 
 export type AttributeDeps = {
   /** Resolves once the report is on disk. */

@@ -6,8 +6,9 @@ import { principalOf } from '../access/principal.ts'
 import { hashSecret, newSecretText } from '../access/secret-text.ts'
 import type { CredentialChanges } from '../access/sign-in.ts'
 import type { Store } from '../common/ports/store.ts'
+import type { DeviceKey } from './device-key.ts'
 import type { DeviceLink } from './ports/device-link.ts'
-import type { DeviceKey, DeviceToken } from './ports/devices.ts'
+import type { DeviceToken } from './ports/devices.ts'
 
 export type CredentialDeps = {
   store: Pick<Store, 'setDeviceToken' | 'allowDeviceCertificate'>

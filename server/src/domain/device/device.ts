@@ -3,14 +3,16 @@
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import { deviceTag, type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import { type NotifyDeps, notifyMoved } from '../execution/notify-moved.ts'
 import { ownAttributes } from './attributes.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
-import type { DeviceFilter, DeviceKey, DevicePut, StoredDevice } from './ports/devices.ts'
+import type { DeviceKey } from './device-key.ts'
+import { deviceTag } from './device-tag.ts'
+import type { DeviceFilter, DevicePut, StoredDevice } from './ports/devices.ts'
 
 /** Presence that is not written to the store yet. */
 export type PresenceView = {

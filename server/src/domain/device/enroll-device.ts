@@ -34,9 +34,7 @@ export async function openEnrollment(
   return isOpen(enrollment, now()) ? { enrollment, enrollmentToken } : undefined
 }
 
-export type Enrolled =
-  | Exclude<EnrollOutcome, { kind: 'enrolled' }>
-  | { kind: 'enrolled'; deviceToken: string }
+type Enrolled = Exclude<EnrollOutcome, { kind: 'enrolled' }> | { kind: 'enrolled'; deviceToken: string }
 
 export async function enrollDevice(
   deps: EnrollDeps,

@@ -7,7 +7,7 @@ import type { StoredEnrollment } from './ports/enrollments.ts'
 const claimMs = 10 * 60 * 1000
 
 /** The relevant fields of an existing device. */
-export type Candidate = {
+type Candidate = {
   credentialCreatedAt: number | null
   revokedAt: number | null
   lastSeenAt: number | null
@@ -15,7 +15,7 @@ export type Candidate = {
   claimHash: Uint8Array | null
 }
 
-export type EnrollJudgement =
+type EnrollJudgement =
   | 'first-time'
   /** The same device repeats its request: its credential is replaced, and no use is counted. */
   | 'again'

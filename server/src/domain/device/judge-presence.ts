@@ -4,19 +4,19 @@ import type { SteadyInstant } from '../common/instants.ts'
 import type { PresenceChange, StoredPresence } from './ports/presence.ts'
 
 /** `session`: when the device's latest session was opened; `nodeNo`: where it is, or was last, online. */
-export type PresenceRecord = StoredPresence & { session: SteadyInstant | null; nodeNo: number | null }
+type PresenceRecord = StoredPresence & { session: SteadyInstant | null; nodeNo: number | null }
 
-/** When and on which node a session was opened. An earlier version does not say on which. */
-export type SessionBegin = { since: SteadyInstant; nodeNo?: number }
+/** When and on which node a session was opened. */
+export type SessionBegin = { since: SteadyInstant; nodeNo: number }
 
 /** One device may connect to two nodes within a millisecond: then the node with the higher number has the newer session. */
 export function isNewerSession(one: SessionBegin, other: SessionBegin): boolean {
   if (one.since !== other.since) return one.since > other.since
-  return (one.nodeNo ?? 0) > (other.nodeNo ?? 0)
+  return one.nodeNo > other.nodeNo
 }
 
 /** `seen`: changes only lastSeenAt. */
-export type PresenceVerdict = 'holds' | 'seen' | 'ignored'
+type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
 export function hasSession({ online, transport }: Pick<PresenceRecord, 'online' | 'transport'>): boolean {
   return online && transport !== 'http'

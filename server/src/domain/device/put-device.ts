@@ -3,7 +3,7 @@
 import { maxAttributes } from '@jobcast/contract/selector'
 import type { AttributeReport, Attributes, DevicePut, StoredDevice } from './ports/devices.ts'
 
-export type PutEffects = { now: StoredDevice; event: 'device.created' | 'device.updated' | undefined }
+type PutEffects = { now: StoredDevice; event: 'device.created' | 'device.updated' | undefined }
 
 /** `before`: undefined if there is no such device, or it was deleted. */
 export function putDevice(before: StoredDevice | undefined, put: DevicePut): PutEffects {

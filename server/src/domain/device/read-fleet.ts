@@ -8,13 +8,13 @@ import type { FleetLevels } from './ports/fleet.ts'
 export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
 
 /** Oldest step first; the last one is in progress. */
-export type FleetHistory = { read(ownerNo: number): Promise<{ from: number; steps: Step[] }> }
+type FleetHistory = { read(ownerNo: number): Promise<{ from: number; steps: Step[] }> }
 
 /** Half an hour: 48 points are enough for a chart of a day. */
 const stepsPerPoint = 6
 const stepsPerHour = (60 * 60_000) / stepMs
 
-export type FleetPoint = Step
+type FleetPoint = Step
 
 export type FleetNow = FleetLevels & {
   lastHour: { succeeded: number; failed: number }

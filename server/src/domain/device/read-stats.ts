@@ -21,7 +21,7 @@ export type Figures = {
   durationMs: { p50: number; p95: number } | null
 }
 
-export type StatsRange = {
+type StatsRange = {
   from?: number | undefined
   until?: number | undefined
   jobName?: string | undefined

@@ -56,12 +56,5 @@ function isAccess(type: string): boolean {
 
 /** As the stream and the webhooks send it. */
 export function toWireEvent({ eventId, type, at, data }: StoredEvent): JobcastEvent {
-  return { eventId, type, timestamp: toInstant(at), data: withTransport(data) } as JobcastEvent
-}
-
-/** Events stored before `door` was renamed to `transport` still have the old field. */
-function withTransport(data: StoredEvent['data']): StoredEvent['data'] {
-  if (!('door' in data)) return data
-  const { door: transport, ...rest } = data as typeof data & { door: string }
-  return { ...rest, transport }
+  return { eventId, type, timestamp: toInstant(at), data } as JobcastEvent
 }

@@ -19,7 +19,7 @@ export type FollowEventsDeps = {
   now: () => number
 }
 
-export type EventQuery = {
+type EventQuery = {
   /** Start after this event; by default with new events only. */
   after: number | undefined
   /** Or start with the events from this instant on. */

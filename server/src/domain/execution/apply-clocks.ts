@@ -8,13 +8,13 @@ import type { Moved } from './ports/executions.ts'
 export const runClocks: readonly RunClock[] = ['expire', 'miss-deadline']
 
 /** The ids of a run's executions, or of those that were released at once. */
-export type RunRange = { runId: number; first: number; last: number }
+type RunRange = { runId: number; first: number; last: number }
 
 /** Whose clock it is: that of a run, or that of a release of some of its executions. */
 export type ClockSource = 'run' | 'release'
 
 /** What a store has loaded: of each list no more than a batch, in the order in which it is to be moved. */
-export type DueExecutions = {
+type DueExecutions = {
   /** Those whose own clock has run out. */
   own: LiveExecution[]
   /** Those whose progress was held back and may be written as an event now. */
@@ -23,7 +23,7 @@ export type DueExecutions = {
   ofRuns: { clock: RunClock; source: ClockSource; runs: RunRange[]; executions: LiveExecution[] }[]
 }
 
-export type FiredClocks = {
+type FiredClocks = {
   moved: Moved[]
   more: boolean
   /** Those that a clock is through with. */

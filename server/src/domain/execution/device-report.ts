@@ -2,7 +2,7 @@
 
 import type { ExecState, ReportedStatus } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
-import type { DeviceKey } from '../device/ports/devices.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import type { ReportQuotas } from '../event/progress-events.ts'
 import type { Moment, StepTimeout } from './execution.ts'
 import type { Moved } from './ports/executions.ts'
@@ -99,12 +99,3 @@ export type ReportOutcome =
   | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
   /** Bytes between the stored ones and these are missing. */
   | { kind: 'output-gap'; length: number }
-
-export type OutputSlice = {
-  data: Uint8Array
-  /** Stored bytes in total. */
-  length: number
-  cut: boolean
-  runId: number
-  ended: boolean
-}

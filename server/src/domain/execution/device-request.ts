@@ -50,7 +50,7 @@ export function parsePayload(payload: Uint8Array): Fields {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-export function asFields(value: unknown): Fields {
+function asFields(value: unknown): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalid('The payload must be a JSON object.')
   }

@@ -2,11 +2,11 @@
 
 import { service } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
-import type { DeviceKey } from '../device/ports/devices.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
 
-export type UnresolvedDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
+type UnresolvedDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
 
 /** `missing`: placeholders without a value, as they stand in the document. */
 export type Unresolved = DeviceKey & { jobExecutionId: number; missing: string }

@@ -56,7 +56,7 @@ export type LiveExecution = {
 }
 
 /** What a device reports besides the state. */
-export type ReportFields = {
+type ReportFields = {
   stepTimeout?: StepTimeout
   statusDetails?: Record<string, string> | undefined
   /** JSON text. */

@@ -1,6 +1,5 @@
 // Explains why an execution has not ended yet, or how it ended: a sentence for people, and a code for programs.
 
-import type { ExplanationCode } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { type KeyNames, readKeyNames } from '../access/key-names.ts'
 import { onWallClock, type WallInstant } from '../common/instants.ts'
@@ -17,6 +16,7 @@ import { explainWindow, readWindowReason, type WindowReason } from '../window/ex
 import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
+import { type Explanation, plain } from './explanation.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 
 export type ExplainDeps = {
@@ -51,17 +51,6 @@ export type Facts = {
 }
 
 type Overdue = { at: WallInstant; failing: Failing }
-
-export type Explanation = {
-  code: ExplanationCode
-  text: string
-  /** When this began. */
-  since: WallInstant | null
-  /** When this changes by itself. */
-  until: WallInstant | null
-  /** The execution that must finish first. */
-  behind: number | null
-}
 
 export async function explainExecution(
   deps: ExplainDeps,
@@ -162,8 +151,6 @@ export function explain(facts: Facts): Explanation {
       return explainPending(facts)
   }
 }
-
-const plain = { since: null, until: null, behind: null }
 
 /** Reasons that keep it from reaching the device come before reasons on the device. */
 function explainPending(facts: Facts): Explanation {

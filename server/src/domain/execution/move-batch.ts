@@ -19,7 +19,7 @@ import type { ExecutionMove, Moved, MoveOutcome } from './ports/executions.ts'
 /** How many executions one step loads. SQLite's writer takes about 20 ms for them; others get between two batches. */
 export const batchSize = 1000
 
-export type PolicyOf = (jobVersion: number) => Policy
+type PolicyOf = (jobVersion: number) => Policy
 
 /** What a store has to write, all of it in one transaction. Executions and runs are in the order of their ids. */
 export type MoveWrites = {

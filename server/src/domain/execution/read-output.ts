@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { ChangeSignal } from '../event/ports/change-signal.ts'
-import type { OutputSlice } from './device-report.ts'
+import type { OutputSlice } from './ports/executions.ts'
 import type { WaitDeps } from './wait-for-end.ts'
 
 export type ReadOutputDeps = WaitDeps & {

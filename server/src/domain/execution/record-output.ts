@@ -1,6 +1,6 @@
 // Records a device's output by offset: each byte once, up to a limit; anything beyond is dropped and marked as cut.
 
-import type { DeviceKey } from '../device/ports/devices.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import type { ChangeSignal } from '../event/ports/change-signal.ts'
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
@@ -15,7 +15,7 @@ export type OutputDeps = ReportDeps & {
 }
 
 /** `gap`: bytes before these are missing, and `length` is the expected offset. */
-export type KeptOutput = { length: number; cut: boolean; gap: boolean }
+type KeptOutput = { length: number; cut: boolean; gap: boolean }
 
 export async function recordOutput(
   deps: OutputDeps,

@@ -2,7 +2,7 @@
 
 import { describeQuota, type Quotas } from '../access/quotas.ts'
 import type { Store } from '../common/ports/store.ts'
-import type { DeviceKey } from '../device/ports/devices.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import { reportQuotasOf } from '../event/progress-events.ts'
 import { DeviceError } from './device-error.ts'
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from './device-report.ts'

@@ -3,8 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CredentialChanges } from '../access/sign-in.ts'
 import type { Store } from '../common/ports/store.ts'
+import type { DeviceKey } from '../device/device-key.ts'
 import { deviceText } from '../device/ports/device-link.ts'
-import type { DeviceKey } from '../device/ports/devices.ts'
 import type { ChangeSignal } from '../event/ports/change-signal.ts'
 import type { WaitLimit } from './wait-for-end.ts'
 

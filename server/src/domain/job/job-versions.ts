@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import type { ExpectedTags } from '../common/entity-tag.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
+import { heldAsNow } from './held-as-now.ts'
 import { getJob, type JobDeps, storeJob } from './job.ts'
 import type { StoredJob, StoredJobContent, StoredJobVersion } from './ports/jobs.ts'
 
@@ -29,6 +30,22 @@ export async function getJobVersion(
   const job = await deps.store.getJob({ ownerNo, jobName })
   if (job === undefined) throw notFound('J-301', jobName)
   throw new ApiError('J-313', { detail: `The job ${JSON.stringify(jobName)} has no version ${version}.` })
+}
+
+/** The version that was asked for, held back as the current one is, or the current one. */
+export async function requireVersion(
+  deps: Pick<JobDeps, 'store'>,
+  caller: Caller,
+  jobName: string,
+  version: number | undefined,
+): Promise<StoredJobVersion> {
+  const { ownerNo } = caller
+  const slice = { after: undefined, limit: 1 }
+  const { items } = await deps.store.listJobVersions({ ownerNo, jobName, slice })
+  const [current] = items
+  if (current === undefined) throw notFound('J-301', jobName)
+  if (version === undefined || version === current.version) return current
+  return heldAsNow(await getJobVersion(deps, caller, jobName, version), current)
 }
 
 /** Makes a new version with the content of an earlier one; none if the current one is like it. */

@@ -32,7 +32,7 @@ const mostTries = 20
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status } }) => {
     requireState(status, 'ROLLING_OUT')
-    const paused = { rule: 'PRINCIPAL', because: 'it was asked for', by: principalOf(caller) } as const
+    const paused = { rule: 'PRINCIPAL', because: 'it was paused manually', by: principalOf(caller) } as const
     return decided(pauseRollout(status, paused), 'run.paused', caller)
   })
 }
@@ -59,7 +59,7 @@ export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: numbe
     const isWaiting = status.state === 'SCHEDULED' || (status.state === 'PAUSED' && isUntouched(status))
     if (isWaiting) return decided(startRollout(plan, clock), 'run.resumed', caller)
     const advanced = advanceRollout(status, plan.sizes, clock)
-    if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has begun.' })
+    if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has already started.' })
     return decided(advanced, 'run.resumed', caller)
   })
 }

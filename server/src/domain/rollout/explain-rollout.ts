@@ -5,7 +5,7 @@ import { type BothClocks, onWallClock } from '../common/instants.ts'
 import type { Failing } from '../common/ports/failing-tasks.ts'
 import { failingInWords } from '../common/read-failing.ts'
 import { inWords } from '../execution/explain-end.ts'
-import type { Explanation } from '../execution/explain-execution.ts'
+import { type Explanation, plain } from '../execution/explanation.ts'
 import { type EndedCounts, gateOf } from './gate.ts'
 import type { StoredFreeze, StoredRollout } from './ports/rollouts.ts'
 import { waveParts } from './rollout-progress.ts'
@@ -22,8 +22,6 @@ export type RolloutReasons = {
   /** Undefined: it goes on. */
   failing?: Failing | undefined
 }
-
-const plain = { since: null, until: null, behind: null }
 
 /** Undefined: it is released. */
 export function explainHeld(

@@ -10,9 +10,9 @@ export type EndedCounts = Partial<Record<ExecState, number>>
 export const ends = execStates.filter(isTerminal)
 
 /** Careful by default: one device that does not succeed keeps the next wave back. */
-export const defaultSucceededPercent = 100
+const defaultSucceededPercent = 100
 
-export type WaveFacts = {
+type WaveFacts = {
   size: number
   /** Of the wave. */
   wave: EndedCounts

@@ -9,7 +9,7 @@ import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
 import { isShare } from './percent.ts'
 
-export type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
+type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
 /** What is stored of a rollout, beside its run. */
 export type RolloutStatus = {

@@ -4,7 +4,7 @@
 
 import { laterBy, latest, type SteadyInstant } from '../common/instants.ts'
 
-export type Paced = {
+type Paced = {
   /** When one was released last; null: none yet. */
   releasedAt: SteadyInstant | null
   /** What was left over then, in 60,000ths of an execution. */

@@ -15,7 +15,7 @@ export type MatchDevices = (
 
 export type PlanDeps = { matchDevices: MatchDevices }
 
-export type AskedRollout = {
+type AskedRollout = {
   rollout: Rollout
   /** The devices are those of a job's default, which has to fit any of them: what is left over is one more wave. */
   fitsAny: boolean
@@ -24,7 +24,7 @@ export type AskedRollout = {
 /** With who has to approve it. */
 export type AskedPlan = AskedRollout & { approval: boolean; startAt?: WallInstant }
 
-export type PlannedRollout = { deviceIds: string[]; sizes: number[] }
+type PlannedRollout = { deviceIds: string[]; sizes: number[] }
 
 export async function planRollout(
   { matchDevices }: PlanDeps,

@@ -5,10 +5,10 @@ import type { Rollout } from '@jobcast/contract'
 import { countOfShare } from './percent.ts'
 
 /** `deviceIndexes` are positions in the list of devices, in the order of their release. */
-export type PlannedWaves = { sizes: number[]; deviceIndexes: number[] }
+type PlannedWaves = { sizes: number[]; deviceIndexes: number[] }
 export type WaveProblem = { kind: 'wave-matches-none'; wave: number } | { kind: 'not-all'; missing: number }
 
-export type WavePlanning = {
+type WavePlanning = {
   total: number
   /** Whether the device at this position matches the selector of a wave. */
   matches: (where: string, index: number) => boolean

@@ -4,7 +4,7 @@ import { ApiError, isTimeZone } from '@jobcast/contract'
 import { Cron } from 'croner'
 import { instantOf, localTime } from '../window/zone-time.ts'
 
-export const maxPatternLength = 200
+const maxPatternLength = 200
 
 export type CronPattern = {
   /** The first instant after this one at which it is due; undefined: there is none. */

@@ -60,7 +60,7 @@ function isLeftTo({ by, since }: Firing, { firedBy, moment }: FireDeps): boolean
   return by === firedBy || isAbandoned(since, moment().clock)
 }
 
-export function isAbandoned(since: SteadyInstant, now: SteadyInstant): boolean {
+function isAbandoned(since: SteadyInstant, now: SteadyInstant): boolean {
   return now - since >= abandonedMs
 }
 

@@ -5,16 +5,17 @@ import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
 import { notifyTaken } from '../execution/notify-moved.ts'
+import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { AskedPlan } from '../rollout/plan-rollout.ts'
 import { readTargets, selectDevices, whereOf } from '../selector/select-devices.ts'
-import { type CreateRunDeps, planSmall, requireJob, valuesOf, withAttributes } from '../trigger/create-run.ts'
-import { launchLargeRun } from '../trigger/launch-large-run.ts'
-import { toRunJob } from '../trigger/launch-run.ts'
-import { launchRun } from '../trigger/trigger-job.ts'
+import type { LargeRunDeps } from '../trigger/launch-large-run.ts'
+import { launchOnDevices } from '../trigger/launch-on-devices.ts'
+import { devicesWithAttributes } from '../trigger/required-attributes.ts'
+import { valuesForRun } from '../trigger/run-values.ts'
 import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
 
-export type LaunchScheduleDeps = CreateRunDeps
+export type LaunchScheduleDeps = LargeRunDeps
 
 export type Launched = { runId: number | null; matched: number; skipped: number }
 /** Aligned; without ids if there are too many of them. */
@@ -25,7 +26,7 @@ const supersededAtOnce = 500
 
 /** The selector of its targets, with its groups replaced. Throws J-503 and J-309. */
 export function scheduleSelector(
-  deps: CreateRunDeps,
+  deps: LaunchScheduleDeps,
   { ownerNo, content: { targets } }: StoredSchedule,
 ): Promise<Selector> | Selector {
   const where = whereOf(targets)
@@ -36,7 +37,7 @@ export function scheduleSelector(
 
 /** `chosen`: the devices, if not all that match now. */
 export async function launchSchedule(
-  deps: CreateRunDeps,
+  deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
   scheduledFor: number,
   chosen?: ChosenDevices,
@@ -61,7 +62,7 @@ export async function launchSchedule(
 }
 
 async function madeBefore(
-  { store }: CreateRunDeps,
+  { store }: LaunchScheduleDeps,
   { ownerNo }: StoredSchedule,
   runId: number,
 ): Promise<Launched> {
@@ -78,7 +79,7 @@ export function callerOf({ ownerNo, keyId }: StoredSchedule): Caller {
 type Wanted = ChosenDevices & { scheduledFor: number; matched: number }
 
 async function launch(
-  deps: CreateRunDeps,
+  deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
   caller: Caller,
   { scheduledFor, matched, ...found }: Wanted,
@@ -89,29 +90,21 @@ async function launch(
   // A space: no key that a caller gives has one.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
-  const job = await requireJob(deps, caller, jobName, content.version ?? undefined)
-  const valued = await valuesOf(
-    deps,
-    caller,
-    job,
-    content.parameters ? { parameters: content.parameters } : {},
-  )
-  const isPinned = content.version !== null || valued !== undefined
-  const options = {
-    ...(isPinned && { pinned: toRunJob(job, job) }),
-    ...(valued && { values: valued }),
-    ...(content.window !== undefined && { window: content.window }),
-  }
+  const { parameters, window } = content
+  const version = content.version ?? undefined
+  const job = await requireVersion(deps, caller, jobName, version)
+  const values = await valuesForRun(deps, caller, job, {
+    ...(version !== undefined && { version }),
+    ...(parameters && { parameters }),
+  })
   const release = releaseOf(schedule, job)
+  const terms = { ...values, ...(window !== undefined && { window }), ...(release && { release }) }
   // Whoever lacks an attribute that the document needs is left out.
-  const { deviceIds, deviceNos } = await withAttributes(deps, caller, job, found, 'SKIP')
-  if (deviceIds === undefined) {
-    const wanted = { jobName, asked, request, deviceNos, ...options, ...(release && { plan: release }) }
-    return (await launchLargeRun(deps, caller, wanted, key)).runId
-  }
-  const planned = await planSmall(deps, caller, deviceIds, release)
-  const wanted = { jobName, asked, retryOf: null, request, ...options, ...planned }
-  return (await launchRun(deps, caller, wanted, key)).runId
+  const devices = await devicesWithAttributes(deps, caller, job, found, 'SKIP')
+  const { runId } = await launchOnDevices(deps, caller, { jobName, asked, request, ...terms }, devices, {
+    idempotencyKey: key,
+  })
+  return runId
 }
 
 /** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */
@@ -125,7 +118,7 @@ function releaseOf(
 
 /** Judged for each device: one that still has an execution of this schedule to finish. */
 async function withoutOverlap(
-  deps: CreateRunDeps,
+  deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
   { deviceNos, deviceIds }: ChosenDevices,
 ): Promise<ChosenDevices> {
@@ -143,7 +136,7 @@ async function withoutOverlap(
 }
 
 async function listBusy(
-  { store }: CreateRunDeps,
+  { store }: LaunchScheduleDeps,
   { ownerNo, scheduleNo }: StoredSchedule,
 ): Promise<BusyDevice[]> {
   const busy: BusyDevice[] = []
@@ -159,7 +152,7 @@ async function listBusy(
 
 /** What waits is canceled; what a device is working on goes on, and the new one comes behind it. */
 async function supersede(
-  deps: CreateRunDeps,
+  deps: LaunchScheduleDeps,
   busy: BusyDevice[],
   targeted: ReadonlySet<number>,
 ): Promise<void> {

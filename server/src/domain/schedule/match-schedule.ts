@@ -10,9 +10,9 @@ import {
   type Selector,
   termsOf,
 } from '@jobcast/contract/selector'
+import { requireVersion } from '../job/job-versions.ts'
 import { launchedAtOnce, maxSelected, selectDevices } from '../selector/select-devices.ts'
-import { requireJob } from '../trigger/create-run.ts'
-import { listWithout, neededAttributes } from '../trigger/run-values.ts'
+import { listWithout, neededAttributes } from '../trigger/required-attributes.ts'
 import {
   type ChosenDevices,
   callerOf,
@@ -39,7 +39,7 @@ export type Match = {
 const devicesAtOnce = 2000
 const changesAtOnce = 5000
 
-export async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
+async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
   return buildMatch(await scheduleSelector(deps, schedule), await neededBy(deps, schedule))
 }
 
@@ -59,7 +59,7 @@ export function buildMatch(selector: Selector, needed: string[]): Match {
 export async function neededBy(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<string[]> {
   const { jobName, content } = schedule
   try {
-    const job = await requireJob(deps, callerOf(schedule), jobName, content.version ?? undefined)
+    const job = await requireVersion(deps, callerOf(schedule), jobName, content.version ?? undefined)
     return neededAttributes(job).toSorted()
   } catch (error) {
     // Without its job it is paused, at the latest when it fires.

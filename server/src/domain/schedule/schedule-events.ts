@@ -5,8 +5,8 @@ import { service } from '../access/principal.ts'
 import type { WallInstant } from '../common/instants.ts'
 import type { ScheduleChange, ScheduleEvent, StoredSchedule } from './ports/schedules.ts'
 
-export type Fired = { scheduledFor: WallInstant; runId: number | null; matched: number; skipped: number }
-export type Missed = { count: number; isMore: boolean; from: WallInstant; to: WallInstant; because: string }
+type Fired = { scheduledFor: WallInstant; runId: number | null; matched: number; skipped: number }
+type Missed = { count: number; isMore: boolean; from: WallInstant; to: WallInstant; because: string }
 
 export function firedEvent(
   { scheduleName, jobName }: StoredSchedule,

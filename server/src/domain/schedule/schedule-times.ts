@@ -6,7 +6,7 @@ import { readCron } from './cron-pattern.ts'
 import type { ScheduleState, StoredScheduleContent } from './ports/schedules.ts'
 
 /** What its times depend on. */
-export type Timed = Pick<StoredScheduleContent, 'when' | 'until' | 'jitterSeconds' | 'catchUpSeconds'>
+type Timed = Pick<StoredScheduleContent, 'when' | 'until' | 'jitterSeconds' | 'catchUpSeconds'>
 
 /** So many missed occurrences are counted. */
 const mostMissed = 1000
@@ -29,7 +29,7 @@ function occurrenceAfter(when: Timed['when'], after: WallInstant): WallInstant |
 }
 
 /** When an occurrence runs: always the same, and before the next one. */
-export function dueAtOf(timed: Timed, scheduleNo: number, occurrence: WallInstant): WallInstant {
+function dueAtOf(timed: Timed, scheduleNo: number, occurrence: WallInstant): WallInstant {
   if (timed.jitterSeconds === 0) return occurrence
   const next = occurrenceAfter(timed.when, occurrence)
   const room = next === undefined ? Number.POSITIVE_INFINITY : next - occurrence
@@ -49,7 +49,7 @@ export function timesAfter(
   return { nextFor, dueAt: dueAtOf(timed, scheduleNo, nextFor) }
 }
 
-export type Due = {
+type Due = {
   /** Undefined: none of them may run any more. */
   occurrence: WallInstant | undefined
   missed: { count: number; isMore: boolean; from: WallInstant; to: WallInstant } | undefined

@@ -18,11 +18,11 @@ import { notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
+import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
 import { whereOf } from '../selector/select-devices.ts'
 import { readSelector } from '../selector/selector.ts'
-import { requireJob } from '../trigger/create-run.ts'
 import { namedDevices } from '../trigger/launch-run.ts'
 import { requireValues } from '../trigger/run-values.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
@@ -53,7 +53,7 @@ export async function putSchedule(
   const { at } = deps.moment()
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
-  const job = await requireJob(deps, caller, jobName, request.version ?? undefined)
+  const job = await requireVersion(deps, caller, jobName, request.version ?? undefined)
   await requireParameters(ownerNo, job, request.parameters)
   const before = await deps.store.getSchedule(key)
   await requireTargets(deps, caller, request, before)
@@ -94,7 +94,9 @@ export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey):
 
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
   return change(deps, caller, name, (before, at) =>
-    before.pausedAt === null ? pausedEvent(before, 'it was asked for', principalOf(caller), at) : undefined,
+    before.pausedAt === null
+      ? pausedEvent(before, 'it was paused manually', principalOf(caller), at)
+      : undefined,
   )
 }
 

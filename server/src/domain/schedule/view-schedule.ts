@@ -10,7 +10,7 @@ import { readFailing } from '../common/read-failing.ts'
 import type { Moment } from '../execution/execution.ts'
 import type { StoredSchedule } from './ports/schedules.ts'
 
-export type ViewScheduleDeps = {
+type ViewScheduleDeps = {
   store: Pick<Store, 'findApiKey' | 'getJob' | 'listFailing'>
   moment: () => Moment
 }

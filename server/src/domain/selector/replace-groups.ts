@@ -4,7 +4,7 @@ import { parseSelector, type Selector, termsOf } from '@jobcast/contract/selecto
 import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 
 type FindGroups = (groupNames: string[]) => Promise<Pick<StoredGroup, 'groupName' | 'where'>[]>
-export type Replaced = { kind: 'replaced'; selector: Selector } | GroupProblem
+type Replaced = { kind: 'replaced'; selector: Selector } | GroupProblem
 
 /** Together with all that its groups refer to. */
 export const maxTermsOfGroups = 1000

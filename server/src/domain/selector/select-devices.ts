@@ -16,7 +16,8 @@ export const maxSelected = 1_000_000
 const pageSize = 10_000
 /** Ids are kept of no more than can be launched in one write. */
 export const launchedAtOnce = 10_000
-const sampleSize = 20
+/** So many of them are shown before a run is created. */
+export const sampleSize = 20
 
 export type Selected = {
   total: number
@@ -50,6 +51,29 @@ export async function selectDevices(
   }
 }
 
+/** `matched`: of a selector. Neither devices nor their number are known of a list that nobody has looked up. */
+export type TargetedDevices = Pick<Selected, 'deviceNos' | 'deviceIds' | 'digest'> & {
+  matched: number | null
+  where: string | null
+}
+
+/** Throws J-503, J-309, and J-504 if the selector matches nobody. */
+export async function devicesForRun(
+  deps: SelectDeps,
+  caller: Caller,
+  targets: Targets,
+): Promise<TargetedDevices> {
+  const where = whereOf(targets)
+  if (where === undefined) {
+    const deviceIds = targets.deviceIds ?? []
+    const digest = digestOfList(deviceIds)
+    return { deviceIds, deviceNos: new Int32Array(), digest, where: null, matched: null }
+  }
+  const { total, ...selected } = await selectDevices(deps, caller, await readTargets(deps, caller, where))
+  if (total === 0) throw new ApiError('J-504')
+  return { ...selected, where, matched: total }
+}
+
 /** Throws J-503 and J-309. */
 export function readTargets(deps: SelectDeps, caller: Caller, where: string): Promise<Selector> {
   return readSelector(deps, caller, where)
@@ -59,6 +83,10 @@ export function digestOf(texts: Iterable<string>): string {
   const hash = createHash('sha256')
   for (const text of texts) hash.update(`${text}\0`)
   return hash.digest('base64url')
+}
+
+export function digestOfList(deviceIds: string[]): string {
+  return digestOf(new Set(deviceIds))
 }
 
 class Gathered {

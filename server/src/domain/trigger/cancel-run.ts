@@ -25,7 +25,7 @@ export type CancelRunDeps = CancelDeps & {
 }
 
 /** `isDone`: otherwise executions are still being canceled, and the run has the counts so far. */
-export type CanceledRun = { run: StoredRun; isDone: boolean }
+type CanceledRun = { run: StoredRun; isDone: boolean }
 
 /** Executions that end meanwhile keep their state. If it is interrupted, the run can be canceled again. */
 export async function cancelRun(

@@ -1,5 +1,6 @@
 // A run that starts later, of a key that was revoked while the run was created: it does not start by itself.
 
+import type { NewRun } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { service } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -14,8 +15,10 @@ export type HoldDeps = {
 export async function holdIfRevoked(
   { store, moment }: HoldDeps,
   { ownerNo, keyId }: Caller,
+  { startAt }: Pick<NewRun, 'startAt'>,
   runId: number,
 ): Promise<void> {
+  if (startAt === undefined) return
   const key = await store.findApiKey({ keyId })
   if (key?.revokedAt === null) return
   for (;;) {

@@ -10,9 +10,8 @@ import type { NotifyDeps } from '../execution/notify-moved.ts'
 import { type AskedPlan, planLarge } from '../rollout/plan-rollout.ts'
 import { announce } from '../rollout/roll-out.ts'
 import type { SelectDeps } from '../selector/select-devices.ts'
-import type { RunJob } from './launch-run.ts'
-import type { RunRequest } from './ports/runs.ts'
-import type { LargeTrigger, LaunchedRun, RunValues, TriggerOutcome } from './ports/triggers.ts'
+import type { RunRequest, RunValues } from './ports/runs.ts'
+import type { LargeTrigger, LaunchedRun, RunJob, TriggerOutcome } from './ports/triggers.ts'
 import { idempotencyMs, mostPlans, quotaOf, runOf, type TriggerDeps } from './trigger-job.ts'
 
 export type LargeRunDeps = TriggerDeps &
@@ -28,7 +27,7 @@ export type LargeRunDeps = TriggerDeps &
 type LargeLaunch = {
   jobName: string
   asked: unknown[]
-  request: RunRequest
+  request?: RunRequest
   deviceNos: Int32Array
   /** Undefined: as its job says. */
   plan?: AskedPlan

@@ -1,22 +1,20 @@
 // What a trigger creates: a run of a job on devices, or nothing.
 
 import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '../common/instants.ts'
+import { heldAsNow } from '../job/held-as-now.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { beginRollout, waitFor } from '../rollout/judge-rollout.ts'
 import type { StoredRollout } from '../rollout/ports/rollouts.ts'
 import type { RunRequest } from './ports/runs.ts'
-import type { DeviceList, LaunchedDevice, LaunchedRun, Trigger, TriggerOutcome } from './ports/triggers.ts'
+import type {
+  DeviceList,
+  LaunchedDevice,
+  LaunchedRun,
+  RunJob,
+  Trigger,
+  TriggerOutcome,
+} from './ports/triggers.ts'
 
-export type RunJob = {
-  jobNo: number
-  versionNo: number
-  expireAfterSeconds: number | null
-  deadlineSeconds: number | null
-  /** It has parameters or placeholders: its runs need values. */
-  needsValues?: true
-  /** The version that says how it is released, if that is another. */
-  releasedBy?: number
-} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export type RunDevice = { deviceNo: number } & LaunchedDevice
 export type RunDevices = DeviceList<RunDevice>
 
@@ -126,20 +124,6 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   const full = perDevice === 0 ? [] : devices.filter((device) => isFull(device, perDevice))
   if (full.length === 0) return undefined
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
-}
-
-type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
-
-/** What holds devices back is that of the current version: no earlier one is a way around an approval or a window. */
-export function heldAsNow<Version extends HeldBack>(version: Version, current: HeldBack): Version {
-  const { approval, window, ...rest } = version
-  const rollout = version.rollout ?? current.rollout
-  return {
-    ...(rest as Version),
-    ...(rollout && { rollout }),
-    ...(current.approval && { approval: current.approval }),
-    ...(current.window && { window: current.window }),
-  }
 }
 
 /** A version keeps its job alive no longer than the job lives. */

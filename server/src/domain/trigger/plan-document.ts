@@ -5,14 +5,8 @@ import { maskSecrets, namesUsed, type ParameterValues, resolveDocument } from '@
 import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
-import {
-  lackingText,
-  listLacking,
-  listLackingNos,
-  requireValues,
-  templateOf,
-  type ValuesDeps,
-} from './run-values.ts'
+import { lackingText, listLacking, listLackingNos } from './required-attributes.ts'
+import { requireValues, templateOf, type ValuesDeps } from './run-values.ts'
 
 export type PlanDocumentDeps = ValuesDeps & { store: Pick<Store, 'listDeviceValues'> }
 type Devices = { sample: string[]; deviceIds: string[] | undefined; deviceNos?: Int32Array }

@@ -1,6 +1,6 @@
 // The values of a run's parameters: judged by the schema of its job, stored once for all its executions.
 
-import { ApiError, type OnMissing } from '@jobcast/contract'
+import { ApiError, type NewRun, type OnMissing } from '@jobcast/contract'
 import {
   type DocumentTemplate,
   fillTemplate,
@@ -14,11 +14,14 @@ import {
   parseDocument,
   secretNames,
 } from '@jobcast/contract/parameters'
+import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import type { Store } from '../common/ports/store.ts'
 import { ownersTurn } from '../common/turns.ts'
-import type { StoredJobContent } from '../job/ports/jobs.ts'
-import type { RunValues } from './ports/triggers.ts'
+import type { StoredJobContent, StoredJobVersion } from '../job/ports/jobs.ts'
+import { toRunJob } from './launch-run.ts'
+import type { RunValues } from './ports/runs.ts'
+import type { RunJob } from './ports/triggers.ts'
 
 export type ValuesDeps = {
   secretBox: SecretBox
@@ -37,8 +40,6 @@ export type GivenValues = {
 
 /** So that a device can receive it; without what differs by device, which is bounded by its attributes. */
 const maxResolvedLength = 128 * 1024
-const namedDevices = 100
-const lookedAtOnce = 5000
 
 /** Above this, matching patterns takes turns: about 0.5 ms. */
 const fewSteps = 20_000
@@ -81,14 +82,24 @@ export function templateOf({ document, hasPlaceholders }: ValuedContent): Docume
 }
 
 /** Those that a document cannot do without. */
-function needed({ texts, holes }: DocumentTemplate): DocumentTemplate {
+export function needed({ texts, holes }: DocumentTemplate): DocumentTemplate {
   return { texts, holes: holes.filter(({ otherwise }) => otherwise === undefined) }
 }
 
-/** Names of the attributes that each device of a run must have. */
-export function neededAttributes(content: ValuedContent): string[] {
-  const template = templateOf(content)
-  return template ? namesUsed(needed(template), 'attributes') : []
+/** With the version that they are for; undefined: the job needs none, and none are given. */
+export type ValuesOfRun = { pinned?: RunJob; values?: RunValues }
+
+/** Throws J-500 at the parameter. */
+export async function valuesForRun(
+  deps: Pick<ValuesDeps, 'secretBox'>,
+  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  job: StoredJobVersion,
+  { version, parameters }: Pick<NewRun, 'version' | 'parameters'>,
+): Promise<ValuesOfRun> {
+  const isValued = job.parameters || job.hasPlaceholders || parameters !== undefined
+  if (!isValued) return version === undefined ? {} : { pinned: toRunJob(job, job) }
+  const judged = await requireValues(ownerNo, job, parameters)
+  return { pinned: toRunJob(job, job), values: sealValues(deps.secretBox, ownerNo, job.parameters, judged) }
 }
 
 /** `keptSecret`: what was given as a secret stays one in a version that declares it otherwise. */
@@ -117,106 +128,4 @@ export function openValues(
 /** Only the secrets among them. */
 export function openSecrets(box: SecretBox, ownerNo: number, secrets: RunValues['secrets']): ParameterValues {
   return secrets === null ? {} : JSON.parse(box.decrypt(secrets, ownerNo))
-}
-
-/** Those that have what the document needs. Throws J-506 unless the others may be left out, J-504 if nobody would be left. */
-export async function requireAttributes(
-  { store }: ValuesDeps,
-  ownerNo: number,
-  content: ValuedContent,
-  deviceIds: string[],
-  onMissing: OnMissing = 'REFUSE',
-): Promise<string[]> {
-  const lacking = await listLacking(store, ownerNo, content, deviceIds)
-  const left = withoutLacking(deviceIds, lacking, content, onMissing)
-  if (left.length === 0) throw nobodyLeft(content)
-  return left
-}
-
-export async function listLacking(
-  store: ValuesDeps['store'],
-  ownerNo: number,
-  content: ValuedContent,
-  deviceIds: string[],
-): Promise<Set<string>> {
-  const names = neededAttributes(content)
-  const lacking = new Set<string>()
-  for (let start = 0; names.length > 0 && start < deviceIds.length; start += lookedAtOnce) {
-    const some = deviceIds.slice(start, start + lookedAtOnce)
-    for (const deviceId of await store.listLacking({ ownerNo, deviceIds: some, names })) lacking.add(deviceId)
-  }
-  return lacking
-}
-
-/** The same for devices that are known by number. */
-export async function requireAttributesOf(
-  { store }: ValuesDeps,
-  ownerNo: number,
-  content: ValuedContent,
-  deviceNos: Int32Array,
-  onMissing: OnMissing = 'REFUSE',
-): Promise<Int32Array> {
-  const lacking = await listLackingNos(store, ownerNo, content, deviceNos)
-  if (lacking.size === 0) return deviceNos
-  if (onMissing !== 'SKIP') throw lackingError(new Set(lacking.values()), content)
-  const left = deviceNos.filter((deviceNo) => !lacking.has(deviceNo))
-  if (left.length === 0) throw nobodyLeft(content)
-  return left
-}
-
-export function listLackingNos(
-  store: ValuesDeps['store'],
-  ownerNo: number,
-  content: ValuedContent,
-  deviceNos: Int32Array,
-): Promise<Map<number, string>> {
-  return listWithout(store, ownerNo, neededAttributes(content), deviceNos)
-}
-
-/** Of these devices, those that do not have all of these attributes: their ids by their numbers. */
-export async function listWithout(
-  store: Pick<ValuesDeps['store'], 'listLackingNos'>,
-  ownerNo: number,
-  names: string[],
-  deviceNos: Int32Array,
-): Promise<Map<number, string>> {
-  const lacking = new Map<number, string>()
-  for (let start = 0; names.length > 0 && start < deviceNos.length; start += lookedAtOnce) {
-    const some = Array.from(deviceNos.subarray(start, start + lookedAtOnce))
-    const found = await store.listLackingNos({ ownerNo, deviceNos: some, names })
-    for (const { deviceNo, deviceId } of found) lacking.set(deviceNo, deviceId)
-  }
-  return lacking
-}
-
-function withoutLacking(
-  deviceIds: string[],
-  lacking: Set<string>,
-  content: ValuedContent,
-  onMissing: OnMissing,
-): string[] {
-  if (lacking.size === 0) return deviceIds
-  if (onMissing !== 'SKIP') throw lackingError(lacking, content)
-  return deviceIds.filter((deviceId) => !lacking.has(deviceId))
-}
-
-function lackingError(lacking: Set<string>, content: ValuedContent): ApiError {
-  return new ApiError('J-506', {
-    deviceIds: [...lacking].slice(0, namedDevices),
-    detail: lackingText(lacking, content),
-  })
-}
-
-/** Of a run that may leave devices out. */
-function nobodyLeft(content: ValuedContent): ApiError {
-  const names = neededAttributes(content).join(', ')
-  return new ApiError('J-504', { detail: `None of the devices has all of these attributes: ${names}.` })
-}
-
-export function lackingText(lacking: Set<string>, content: ValuedContent): string {
-  const names = neededAttributes(content).join(', ')
-  const shown = [...lacking].slice(0, 20).join(', ') + (lacking.size > 20 ? ', …' : '')
-  return lacking.size === 1
-    ? `The device ${shown} has not all of these attributes: ${names}.`
-    : `${lacking.size} devices have not all of these attributes: ${names}. They are ${shown}.`
 }

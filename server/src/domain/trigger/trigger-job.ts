@@ -11,23 +11,17 @@ import type { RunTraces } from '../event/ports/traces.ts'
 import type { Moment } from '../execution/execution.ts'
 import type { Documents } from '../execution/ports/documents.ts'
 import { type PlanDeps, planRollout } from '../rollout/plan-rollout.ts'
-import type { RunJob } from './launch-run.ts'
-import type { RunKey, RunRequest } from './ports/runs.ts'
+import type { RunKey, RunRequest, RunValues } from './ports/runs.ts'
 import type {
   LaunchedRun,
-  RunValues,
+  RunJob,
   Trigger,
   TriggerOutcome,
   TriggerPlan,
   TriggerQuota,
 } from './ports/triggers.ts'
-import {
-  type GivenValues,
-  requireAttributes,
-  requireValues,
-  sealValues,
-  type ValuesDeps,
-} from './run-values.ts'
+import { requireAttributes } from './required-attributes.ts'
+import { type GivenValues, requireValues, sealValues, type ValuesDeps } from './run-values.ts'
 
 export type TriggerDeps = QuotaDeps &
   PlanDeps &

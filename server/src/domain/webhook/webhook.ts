@@ -13,13 +13,14 @@ import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
-import { type ExpectedTags, isExpected, webhookTag } from '../common/entity-tag.ts'
+import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
 import { requireVisible } from '../event/visible-events.ts'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
+import { webhookTag } from './webhook-tag.ts'
 
 export type WebhookDeps = TellAccessDeps & {
   store: Store
@@ -156,7 +157,7 @@ export function shownUrl({ url }: StoredWebhook, { scopes }: Caller): string {
   return scopes.includes('MANAGE') ? url : new URL(url).origin
 }
 
-export function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
+function requireFound(webhook: StoredWebhook | undefined): StoredWebhook {
   if (webhook === undefined) throw new ApiError('J-307')
   return webhook
 }

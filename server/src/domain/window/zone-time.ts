@@ -20,7 +20,7 @@ function formatOf(zone: string): Intl.DateTimeFormat {
 }
 
 /** How far the zone's clocks are ahead of UTC at this instant. */
-export function offsetAt(zone: string, instant: number): number {
+function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0
   const whole = Math.floor(instant / 1000) * 1000
   // 03/28/2027, 03:00:00

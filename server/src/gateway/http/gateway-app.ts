@@ -9,8 +9,8 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { SignInDeps } from '../../domain/access/sign-in.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { EnrollDeps, ShownEnrollment } from '../../domain/device/enroll-device.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import type { PendingDeps } from '../../domain/execution/wait-for-pending.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { Tell } from '../../observe/events.ts'

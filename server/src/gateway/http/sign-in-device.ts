@@ -2,8 +2,8 @@
 
 import type { FastifyRequest } from 'fastify'
 import { signInByToken } from '../../domain/access/sign-in.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import { addressGroup } from '../../limits/address-group.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'

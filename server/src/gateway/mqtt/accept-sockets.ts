@@ -21,7 +21,7 @@ export type TlsOptions = {
 const handshakeWithinMs = 5000
 
 /** `cut` destroys connections whose TLS handshake is not finished, and ends what runs besides. */
-export type SocketServer = { server: Server; cut: () => void; renew: (pair: KeyPair) => void }
+type SocketServer = { server: Server; cut: () => void; renew: (pair: KeyPair) => void }
 
 export type KeyPair = { cert: string; key: string }
 

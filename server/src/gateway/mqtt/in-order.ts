@@ -5,7 +5,7 @@ import type { DevicePacket } from './packets.ts'
 
 export type Request = Exclude<DevicePacket, IPubackPacket | IPingreqPacket>
 
-export type ServesInOrder = {
+type ServesInOrder = {
   /** There is room for an answer. */
   mayServe(): boolean
   /** Undefined: served synchronously. */

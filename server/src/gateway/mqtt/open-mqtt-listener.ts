@@ -23,7 +23,7 @@ export type MqttListenerOptions = {
   isTrustedProxy: IsTrustedProxy | undefined
 }
 
-export type MqttListener = {
+type MqttListener = {
   /** With the actual port. */
   readonly address: string
   /** For new connections; nothing without TLS. */

@@ -2,8 +2,8 @@
 
 import { type DeviceOperation, parseOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
 import type { ISubscribePacket, IUnsubscribePacket } from 'mqtt-packet'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { SeenQueue } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import type { PublishPacket } from './decode-publish.ts'
 import type { Request } from './in-order.ts'
 import type { Outbox } from './outbox.ts'
@@ -18,7 +18,7 @@ import {
 import { Subscriptions } from './subscriptions.ts'
 
 /** The session as the request server sees it. */
-export type Served = {
+type Served = {
   readonly device: DeviceKey
   readonly version: ProtocolVersion
   end(reason: Reason): void

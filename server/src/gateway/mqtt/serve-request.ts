@@ -6,8 +6,8 @@ import {
   StorageUnavailable,
   TooMuchWaiting,
 } from '../../domain/common/ports/storage-errors.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { SeenQueue } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import { DeviceError } from '../../domain/execution/device-error.ts'
 import { clientTokenOf, parsePayload } from '../../domain/execution/device-request.ts'
 import type { Tell } from '../../observe/events.ts'

@@ -10,7 +10,6 @@ import {
   DeviceParams,
   DeviceQuery,
 } from '@jobcast/contract'
-import { deviceTag } from '../../domain/common/entity-tag.ts'
 import {
   type DeviceDeps,
   deleteDevice,
@@ -23,6 +22,7 @@ import {
   createDeviceCredential,
   revokeDeviceCredential,
 } from '../../domain/device/device-credential.ts'
+import { deviceTag } from '../../domain/device/device-tag.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'

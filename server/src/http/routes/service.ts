@@ -6,7 +6,7 @@ import type { Metrics } from '../../observe/metrics.ts'
 import type { HealthCheck } from '../../state/health-check.ts'
 import type { App } from '../app-type.ts'
 
-export type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
+type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 

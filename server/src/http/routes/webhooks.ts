@@ -9,7 +9,6 @@ import {
   WebhookParams,
   WebhookSecret,
 } from '@jobcast/contract'
-import { webhookTag } from '../../domain/common/entity-tag.ts'
 import {
   changeWebhookSecret,
   deleteWebhook,
@@ -19,6 +18,7 @@ import {
   resumeWebhook,
   type WebhookDeps,
 } from '../../domain/webhook/webhook.ts'
+import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'

@@ -73,7 +73,7 @@ function isMissingFile({ statusCode }: FastifyError): boolean {
   return statusCode === 403 || statusCode === 404
 }
 
-export function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
+function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   request.errorCode = error.code
   const { rateLimit } = error.details
   reply.headers(retryHeaders(error))

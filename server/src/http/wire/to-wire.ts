@@ -34,7 +34,7 @@ import type { Attributes, StoredDevice } from '../../domain/device/ports/devices
 import type { StoredEnrollment } from '../../domain/device/ports/enrollments.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../../domain/device/ports/fleet.ts'
 import type { FleetNow } from '../../domain/device/read-fleet.ts'
-import type { Explanation as ExplanationFound } from '../../domain/execution/explain-execution.ts'
+import type { Explanation as ExplanationFound } from '../../domain/execution/explanation.ts'
 import type { StoredExecution, StoredTransition } from '../../domain/execution/ports/executions.ts'
 import { isFinished } from '../../domain/execution/read-execution.ts'
 import type { StoredJob, StoredJobContent, StoredJobVersion } from '../../domain/job/ports/jobs.ts'

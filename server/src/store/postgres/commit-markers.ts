@@ -48,7 +48,7 @@ const pauseMs = 100
 export type Marker = { readonly markerId: number; readonly nodeNo: number; commits: number }
 
 /** With the ids that were noted with the marker, by this transaction or by an earlier one. */
-export type Outcome =
+type Outcome =
   | { kind: 'committed'; ids: ReturnType<typeof FIRST_IDS.read> }
   | { kind: 'rolled-back' | 'unknown' }
 

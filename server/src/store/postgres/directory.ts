@@ -1,21 +1,16 @@
 // The names of jobs and devices that triggers have used, by owner, so that they are not read again for each group. What is
-// remembered may be old: each owner's names have a state (migrations/0005) that is compared in the transaction that uses
+// remembered may be old: each owner's names have a state (catalogue_state) that is compared in the transaction that uses
 // them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
 
-import {
-  findDevices,
-  type NamedDevice,
-  type RunDevice,
-  type RunJob,
-} from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import { findDevices, type NamedDevice, type RunDevice } from '../../domain/trigger/launch-run.ts'
+import type { RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
 
 /** Of all owners together; about 30 MB. */
 const mostNames = 200_000
 /** What names more devices than this is rare, and would only push out the others. */
 export const mostOfOne = 50_000
 
-export type KnownDevice = RunDevice & NamedDevice
+type KnownDevice = RunDevice & NamedDevice
 export type OwnerNames = {
   readonly state: string
   readonly jobs: Map<string, RunJob>

@@ -24,7 +24,7 @@ const edge = (order: 'ASC' | 'DESC') => `
 const IS_EMPTY = `
   SELECT NOT EXISTS (SELECT FROM run WHERE run_id BETWEEN (${edge('ASC')}) AND (${edge('DESC')}))
     AND NOT EXISTS (
-      SELECT FROM forgotten_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS "isEmpty"`
+      SELECT FROM purged_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS "isEmpty"`
 const FOUND = rows({ isEmpty: flag() })
 const DETACHING = `
   SELECT inhrelid::regclass::text AS name FROM pg_inherits

@@ -13,7 +13,7 @@ export type DatabaseExamination = {
   encoding: string
   fsync: string
   synchronousCommit: string
-  /** Of a newer program: the sentence that refuses it. */
+  /** Of a newer or an unreleased program: the sentence that refuses it. */
   schema: Schema | { refused: string }
   /** Undefined: it can be written; else why not. */
   writeTrouble: string | undefined

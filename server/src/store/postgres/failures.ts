@@ -27,7 +27,7 @@ export function isMissingPartition(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23514' && error.table === 'execution'
 }
 
-/** What is remembered of names is not so any more (migrations/0005). */
+/** What is remembered of names is not so any more (hold_names). */
 export function areNamesChanged(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === 'JC001'
 }

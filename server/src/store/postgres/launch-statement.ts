@@ -58,7 +58,7 @@ const LAUNCH = `
   ), counted AS (${countUpWithIds})
   SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids`
 
-// Does the same (migrations/0013).
+// Does the same, as a function of the schema (migrations/0001).
 const LAUNCH_ONE = `
   SELECT run_id AS "runId", execution_id AS "jobExecutionId"
   FROM launch_one(:markerId, :nodeNo, :commits, :ownerNo, :state, :jobNo, :jobVersion, :launchedAt, :expireAt, :deadlineAt,

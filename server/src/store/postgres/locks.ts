@@ -15,6 +15,6 @@ export const locks = {
   retention: 740_008,
   /** Held by whoever revokes keys: one is left with ADMIN. */
   revocation: 740_009,
-  /** Held by whoever takes ids, for that instant alone (migrations/0005). */
+  /** Held by whoever takes ids, for that instant alone (take_ids). */
   ids: 740_010,
 } as const

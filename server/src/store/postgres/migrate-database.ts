@@ -2,7 +2,7 @@
 
 import pg from 'pg'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
-import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
+import { type Migration, pendingMigrations, StartRefused, UnreleasedDatabase } from '../migrate.ts'
 import { connectionOptions } from './connect.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
@@ -17,20 +17,21 @@ const TABLE = `
     applied_at timestamptz NOT NULL DEFAULT now()
   )`
 const HAS_TABLE = "SELECT to_regclass('schema_migration') IS NOT NULL AS has_table"
-const APPLIED = 'SELECT coalesce(max(number), 0) AS applied FROM schema_migration'
+const APPLIED = 'SELECT number, name FROM schema_migration ORDER BY number'
 const NOTE = 'INSERT INTO schema_migration (number, name) VALUES ($1, $2)'
 const SERVER = `
   SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS version_text,
     current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync,
     current_setting('synchronous_commit') AS synchronous`
 
-export type ServerFacts = {
+type ServerFacts = {
   version: number
   version_text: string
   encoding: string
   fsync: string
   synchronous: string
 }
+type Applied = { number: number; name: string }
 /** How many migrations the database has had, and how many there are. */
 export type Schema = { applied: number; known: number }
 
@@ -64,10 +65,15 @@ export async function readServer(client: pg.Client): Promise<ServerFacts> {
   return (await client.query(SERVER)).rows[0]
 }
 
-/** Throws where the database is of a newer program. */
+/** Throws if the database is of a newer program, or of an unreleased one, whose migrations had other names. */
 export async function readSchema(client: pg.ClientBase, migrations: Migration[]): Promise<Schema> {
   const { rows } = await client.query(HAS_TABLE)
-  const applied: number = rows[0].has_table ? (await client.query(APPLIED)).rows[0].applied : 0
+  const found: Applied[] = rows[0].has_table ? (await client.query(APPLIED)).rows : []
+  const names = new Map(migrations.map(({ number, name }) => [number, name]))
+  if (found.some(({ number, name }) => names.has(number) && names.get(number) !== name)) {
+    throw new UnreleasedDatabase('The database', 'a new database (CREATE DATABASE)')
+  }
+  const applied = found.at(-1)?.number ?? 0
   pendingMigrations(migrations, applied)
   return { applied, known: migrations.length }
 }

@@ -2,14 +2,13 @@
 
 import { execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution/execution.ts'
-import type { LiveExecution } from '../../domain/execution/execution-move.ts'
+import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
-import { columnOf, insertInto, recordSet } from '../queries.ts'
+import { columnOf, insertInto, recordSet, type Writes } from '../queries.ts'
 import { number } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
 import { countFields } from '../tables/run-fields.ts'
-import type { Transaction } from './transaction.ts'
 
 const INSERT_TRANSITIONS = insertInto(transition.fields)
 const INSERT_PIECES = `
@@ -27,10 +26,17 @@ const COUNT = `
     ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN record."endsAt" END
   FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"`
 
-export function sendMoves(transaction: Transaction, writes: MoveWrites): void {
+/** The part of a transaction that this needs. */
+type Sending = {
+  readonly named: Pick<Writes, 'send' | 'sendRows'>
+  readonly events: { push(change: ExecutionChange): unknown }
+  readonly touchedRuns: { push(run: { runId: number; at: number }): unknown }
+}
+
+export function sendMoves(transaction: Sending, writes: MoveWrites): void {
   const { executions, withOutput, pieces, transitions, changes, runs } = writes
   const { named } = transaction
-  named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toRow))
+  named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toWritten))
   if (pieces.length > 0) {
     named.send(INSERT_PIECES, {
       ids: pieces.map(({ jobExecutionId }) => jobExecutionId),
@@ -47,15 +53,4 @@ export function sendMoves(transaction: Transaction, writes: MoveWrites): void {
   for (const { runId, endsAt } of runs) {
     if (endsAt !== null) transaction.touchedRuns.push({ runId, at: endsAt })
   }
-}
-
-// Kept as JSON: earlier versions stored the client's token here, which may hold what PostgreSQL's texts cannot.
-
-function toRow(live: LiveExecution) {
-  const row = toWritten(live)
-  return row.seenReports === null ? row : { ...row, seenReports: JSON.stringify(row.seenReports) }
-}
-
-export function withToken(live: LiveExecution): LiveExecution {
-  return live.seenReports === null ? live : { ...live, seenReports: JSON.parse(live.seenReports) }
 }

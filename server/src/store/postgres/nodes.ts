@@ -3,7 +3,7 @@
 
 import { randomInt } from 'node:crypto'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/common/ports/nodes.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { type SeenNode, SilentNodes } from '../../state/silent-nodes.ts'
 import { deviceKeySet, keysOf, type Queries, recordSet } from '../queries.ts'
 import { flag, number, rows, select, steady, text } from '../schema/column.ts'
@@ -61,7 +61,7 @@ const REMOVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = ANY (CAST(:nod
 const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
-    node_no = CASE WHEN door = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
+    node_no = CASE WHEN transport = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
   FROM ${deviceKeySet({ at: 'bigint' })}
   WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online`
 const KEY = select(key)
@@ -72,7 +72,7 @@ const OFFLINE = `
 // Which of two sessions is newer: as domain/device/judge-presence.ts says.
 const isTakenOver = `
   (session_since > record.since
-    OR (session_since = record.since AND online AND door <> 'http' AND node_no > CAST(:nodeNo AS int)))`
+    OR (session_since = record.since AND online AND transport <> 'http' AND node_no > CAST(:nodeNo AS int)))`
 const STALE = `
   SELECT record."ownerNo", record."deviceId", record.since, coalesce(${isTakenOver}, false) AS "isTakenOver"
   FROM ${deviceKeySet({ since: 'bigint', tokenId: 'text' })}

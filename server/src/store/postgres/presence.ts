@@ -23,7 +23,7 @@ const LOCK = `
   WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
 const SET = `
   UPDATE device SET online = record.online, presence_since = record."presenceSince",
-    last_seen_at = record."lastSeenAt", door = record.transport, session_since = record."sessionSince",
+    last_seen_at = record."lastSeenAt", transport = record.transport, session_since = record."sessionSince",
     node_no = record."nodeNo"
   FROM ${recordSet('devices', written)} WHERE device.device_no = record."deviceNo"`
 // From one number to the next higher one: there are few, and many devices of each.
@@ -53,7 +53,7 @@ const ADOPTED = select({
 })
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
-  WHERE ${isLeft} AND door = 'http' RETURNING ${ADOPTED}`
+  WHERE ${isLeft} AND transport = 'http' RETURNING ${ADOPTED}`
 const offlineAtOnce = 1000
 
 type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline'>

@@ -2,8 +2,8 @@
 // megabytes on their way. A slice is answered as three lists in one row, which
 // take less to read than a row for each device.
 
-import { namedDevices, type Refusal, type RunJob, toRunJob } from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import { namedDevices, type Refusal, toRunJob } from '../../domain/trigger/launch-run.ts'
+import type { RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
 import type { Writes } from '../queries.ts'
 import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
 import { job } from '../schema/tables.ts'
@@ -66,10 +66,7 @@ async function readJobs(queries: Writes, byOwner: OfOwner[]): Promise<Map<number
     ownerNos: wanted.map(({ ownerNo }) => ownerNo),
     names: texts(wanted.map(({ jobName }) => jobName)),
   })
-  const policyOf = await queries.policies.read(
-    queries,
-    found.map(({ versionNo }) => versionNo),
-  )
+  const policyOf = await queries.readPolicies(found.map(({ versionNo }) => versionNo))
   const jobs = new Map(byOwner.map(([ownerNo]) => [ownerNo, new Map<string, RunJob>()]))
   for (const { position, jobNo, versionNo } of found) {
     const { ownerNo, jobName } = wanted[position - 1] as (typeof wanted)[number]

@@ -1,6 +1,6 @@
 // API keys that were found, so that a trigger need not look its key up before its transaction. What is remembered may be
 // void by now. It belongs to a state of its owner's names (directory.ts), which a revocation changes as well
-// (migrations/0012), and which the transaction that writes compares. So nothing remembered decides anything on its own.
+// (note_changed_name), and which the transaction that writes compares. So nothing remembered decides anything on its own.
 
 import type { RecalledKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { Trigger } from '../../domain/trigger/ports/triggers.ts'

@@ -1,8 +1,8 @@
 // Locks and loads what a group of reports may be about (see domain/execution/apply-reports.ts). A group is one transaction.
 
 import type { Store } from '../../domain/common/ports/store.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../domain/device/ports/devices.ts'
 import { applyReports } from '../../domain/execution/apply-reports.ts'
 import type { DeviceReport } from '../../domain/execution/device-report.ts'
 import { isOffered } from '../../domain/execution/execution.ts'

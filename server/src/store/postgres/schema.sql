@@ -18,7 +18,7 @@ CREATE TABLE api_key (
   PRIMARY KEY (key_id)
 );
 CREATE INDEX api_key_admin ON public.api_key USING btree (key_id) WHERE ((scopes ~~ '%"ADMIN"%'::text) AND (revoked_at IS NULL));
-CREATE INDEX api_key_by_maker ON public.api_key USING btree (created_by);
+CREATE INDEX api_key_by_creator ON public.api_key USING btree (created_by);
 CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
 
 CREATE TABLE catalogue_version (
@@ -52,7 +52,7 @@ CREATE TABLE device (
   online boolean DEFAULT false NOT NULL,
   presence_since bigint,
   last_seen_at bigint,
-  door text,
+  transport text,
   node_no integer,
   session_since bigint,
   revoked_at bigint,
@@ -125,7 +125,7 @@ CREATE TABLE enrollment (
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (enrollment_id)
 );
-CREATE INDEX enrollment_by_maker ON public.enrollment USING btree (created_by);
+CREATE INDEX enrollment_by_creator ON public.enrollment USING btree (created_by);
 CREATE INDEX enrollment_by_owner ON public.enrollment USING btree (owner_no, enrollment_id);
 
 CREATE TABLE event (
@@ -163,7 +163,7 @@ CREATE TABLE execution (
   due_at bigint,
   updated_at bigint,
   cancel_version integer,
-  client_token text,
+  seen_report text,
   status_details text,
   result text,
   progress_at bigint,
@@ -202,12 +202,6 @@ CREATE TABLE fleet_freeze (
   at bigint NOT NULL,
   until bigint,
   PRIMARY KEY (owner_no)
-);
-
-CREATE TABLE forgotten_range (
-  first_execution_id bigint NOT NULL,
-  last_execution_id bigint NOT NULL,
-  PRIMARY KEY (first_execution_id)
 );
 
 CREATE TABLE idempotency_key (
@@ -279,11 +273,17 @@ CREATE TABLE owner (
   owner_id text COLLATE "C" NOT NULL,
   owner_name text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
-  forgotten_event_id bigint DEFAULT 0 NOT NULL,
+  purged_event_id bigint DEFAULT 0 NOT NULL,
   renamed_execution_id bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (owner_no),
   UNIQUE (owner_id),
   UNIQUE (owner_name)
+);
+
+CREATE TABLE purged_range (
+  first_execution_id bigint NOT NULL,
+  last_execution_id bigint NOT NULL,
+  PRIMARY KEY (first_execution_id)
 );
 
 CREATE TABLE rollout (
@@ -400,7 +400,7 @@ CREATE TABLE schedule (
   next_for bigint,
   due_at bigint,
   handled_at bigint NOT NULL,
-  firing text,
+  occurrence text,
   last_for bigint,
   last_fired_at bigint,
   last_run_id bigint,
@@ -439,14 +439,14 @@ CREATE TABLE session (
   session_id text COLLATE "C" NOT NULL,
   kind text NOT NULL,
   key_id text NOT NULL,
-  secret_hash bytea NOT NULL,
-  expires_at bigint NOT NULL,
   owner_no integer NOT NULL,
+  secret_hash bytea NOT NULL,
   parent_id text COLLATE "C",
   address text,
   user_agent text,
   created_at bigint NOT NULL,
   last_used_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (session_id)
 );

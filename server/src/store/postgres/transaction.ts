@@ -20,7 +20,7 @@ import { prepared } from './connect.ts'
 import { sendCopy } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
-import { sendMoves, withToken } from './moves.ts'
+import { sendMoves } from './moves.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 
@@ -38,7 +38,7 @@ const INSERT_EVENTS = insertInto(given)
 export type FirstIds = { runId: number; jobExecutionId: number }
 
 /** What is left out is NULL. */
-export type NewEvent =
+type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
   | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
@@ -77,10 +77,10 @@ export class Transaction implements Queries {
     const queries = buildNamedQueries((sql, values, isOnce) => this.#ask(sql, values, isOnce))
     this.named = {
       ...queries,
-      policies,
+      readPolicies: (versions) => policies.read(queries, versions),
       send: (sql, values) => this.#sendRun(sql, values),
       sendRows: (sql, rows) => rows.length > 0 && this.#sendRun(sql, { rows }),
-      loadExecutions: async (sql, values) => (await queries.all(LIVE, sql, values)).map(withToken),
+      loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       zonesChanged: () => undefined,

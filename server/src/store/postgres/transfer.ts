@@ -100,8 +100,6 @@ async function* readLines(queries: Queries, table: TransferTable): AsyncGenerato
 
 function readValue(name: string, kind: ColumnKind): string {
   if (kind === 'bytes') return `encode(${name}, 'hex')`
-  // It is JSON as it stands there.
-  if (kind === 'quoted') return `${name}::json`
   return name
 }
 
@@ -130,7 +128,7 @@ export async function openPostgresTarget(url: string): Promise<TransferTarget> {
     },
     async commit() {
       await queries.query(SET_LAST, [last.runId, last.jobExecutionId])
-      await queries.query(SET_CLOCK, [last.clock ?? 0, last.clockAt ?? 0])
+      await queries.query(SET_CLOCK, [last.clock, last.clockAt])
       await queries.query(SET_SEQUENCE, ['event_id', last.eventId])
       await queries.query(SET_SEQUENCE, ['webhook_webhook_no_seq', last.webhookNo])
       for (const [table, column] of Object.entries(identities)) {
@@ -186,7 +184,6 @@ async function* toText(kinds: readonly ColumnKind[], rows: AsyncIterable<Value[]
 function fieldOf(kind: ColumnKind, value: Value): string {
   if (value === null) return '\\N'
   if (kind === 'bytes') return `\\\\x${value}`
-  if (kind === 'quoted') return escaped(JSON.stringify(value))
   return typeof value === 'string' ? escaped(value) : String(value)
 }
 

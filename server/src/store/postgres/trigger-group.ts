@@ -9,13 +9,12 @@ import {
   newRun,
   type Refusal,
   type RunDevices,
-  type RunJob,
   refuseOverQuota,
   refuseUnknownWindow,
   refuseUnplanned,
   windowNamed,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger, RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
 import type { Queries, Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, offerWindow } from '../schema/tables.ts'
@@ -44,7 +43,7 @@ const MOST_OF_DEVICE = `
     last_id.run_id + 1) AS most, last_id.run_id AS "lastRunId"
   FROM last_id`
 
-export type Planned = { trigger: Trigger; job: RunJob; devices: RunDevices }
+type Planned = { trigger: Trigger; job: RunJob; devices: RunDevices }
 export type Launch = Planned & { run: NewRun }
 export type Entry = Launch | Refusal | EarlierCall
 
@@ -57,7 +56,7 @@ const WINDOWS = `
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) AS wanted (owner_no, window_name)
     JOIN offer_window USING (owner_no, window_name)`
 
-export type HasWindow = (ownerNo: number, windowName: string) => boolean
+type HasWindow = (ownerNo: number, windowName: string) => boolean
 
 /** Of the windows that triggers name. `lock`: for who does not hold the catalogue, so that they stay until the commit. */
 export async function readWindows(

@@ -7,10 +7,9 @@ import type { SteadyInstant } from '../../domain/common/instants.ts'
 export type Dialect = 'sqlite' | 'postgres'
 
 /**
- * `flag` is 0 or 1 on SQLite, `state` the state of an execution, `json` a text that is parsed when it is read. `quoted`
- * is a text that may hold any character; PostgreSQL, which takes no NUL, stores it as JSON.
+ * `flag` is 0 or 1 on SQLite, `state` the state of an execution, `json` a text that is parsed when it is read.
  */
-export type ColumnKind = 'number' | 'text' | 'bytes' | 'flag' | 'state' | 'json' | 'quoted'
+export type ColumnKind = 'number' | 'text' | 'bytes' | 'flag' | 'state' | 'json'
 
 /** `Value`: what its values are once they are read. */
 export type Column<Value = unknown> = {
@@ -38,7 +37,6 @@ export const bytes = (name?: string) => column<Uint8Array>('bytes', name)
 export const flag = (name?: string) => column<boolean>('flag', name)
 export const state = (name?: string) => column<ExecState>('state', name)
 export const json = <Value>(name?: string) => column<Value>('json', name)
-export const quoted = (name?: string) => column<string>('quoted', name)
 
 export function onlyOn<Value>(only: Dialect, of: Column<Value>): Column<Value> {
   return { ...of, only }
@@ -63,7 +61,7 @@ type Columns = Readonly<Record<string, Column>>
 type Fields<Of extends Columns> = {
   readonly [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Field<Value> : never
 }
-export type ValuesOf<Of extends Columns> = {
+type ValuesOf<Of extends Columns> = {
   [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Value : never
 }
 

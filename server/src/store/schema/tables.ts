@@ -20,7 +20,6 @@ import {
   number,
   onlyOn,
   orNull,
-  quoted,
   state,
   steady,
   type Table,
@@ -33,7 +32,7 @@ export const owner = table('owner', ['ownerNo'], {
   ownerId: text(),
   ownerName: text(),
   createdAt: number(),
-  purgedEventId: number('forgotten_event_id'),
+  purgedEventId: number(),
   renamedExecutionId: onlyOn('postgres', number()),
 })
 
@@ -85,7 +84,7 @@ export const device = table('device', ['deviceNo'], {
   online: flag(),
   presenceSince: orNull(number()),
   lastSeenAt: orNull(number()),
-  transport: orNull(text<Transport>('door')),
+  transport: orNull(text<Transport>()),
   nodeNo: onlyOn('postgres', orNull(number())),
   sessionSince: onlyOn('postgres', orNull(steady())),
   revokedAt: orNull(number()),
@@ -261,7 +260,7 @@ export const schedule = table('schedule', ['scheduleNo'], {
   nextFor: orNull(number()),
   dueAt: orNull(number()),
   handledAt: number(),
-  firing: orNull(json<Firing>()),
+  firing: orNull(json<Firing>('occurrence')),
   lastFor: orNull(number()),
   lastFiredAt: orNull(number()),
   lastRunId: orNull(number()),
@@ -277,7 +276,7 @@ export const schedule = table('schedule', ['scheduleNo'], {
 })
 
 /** Devices that were given the job of a schedule that gives it to each of them once. */
-export const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
+const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
   scheduleNo: number(),
   deviceNo: number(),
 })
@@ -300,7 +299,7 @@ export const execution = table('execution', ['jobExecutionId'], {
   dueAt: orNull(steady()),
   updatedAt: orNull(number()),
   cancelVersion: orNull(number()),
-  seenReports: orNull(quoted('client_token')),
+  seenReports: orNull(text('seen_report')),
   statusDetails: orNull(json<Record<string, string>>()),
   result: orNull(json<unknown>()),
   progressAt: orNull(steady()),
@@ -420,7 +419,7 @@ export const failingTask = table('failing_task', ['kind', 'taskNo'], {
 })
 
 /** Ids of executions that are purged and whose history and output still take up space. */
-export const purgedRange = table('forgotten_range', ['first'], {
+export const purgedRange = table('purged_range', ['first'], {
   first: number('first_execution_id'),
   last: number('last_execution_id'),
 })

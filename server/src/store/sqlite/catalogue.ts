@@ -6,7 +6,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
-import type { DeviceKey, DevicePut } from '../../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
+import type { DevicePut } from '../../domain/device/ports/devices.ts'
 import type { NamedDevice } from '../../domain/trigger/launch-run.ts'
 import type { LaunchedDevice } from '../../domain/trigger/ports/triggers.ts'
 import { select } from '../schema/column.ts'

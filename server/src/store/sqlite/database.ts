@@ -5,6 +5,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { createPrivateFile } from '../data-folder.ts'
 import { type Migration, pendingMigrations, StartRefused } from '../migrate.ts'
 import { longPages } from './log-length.ts'
+import { pragma } from './pragma.ts'
+import { applicationId, refuseUnreleased, schemaOf } from './schema-number.ts'
 
 // 64 MB of pages: enough for the inner nodes of every index at tens of millions of rows.
 const cacheKib = 65_536
@@ -14,6 +16,7 @@ const mappedBytes = 1024 ** 3
 export function openDatabaseIn(folder: string): DatabaseSync {
   const path = join(folder, 'jobcast.db')
   try {
+    refuseUnreleased(path)
     createPrivateFile(path)
     return openDatabase(path)
   } catch (error) {
@@ -60,17 +63,12 @@ export function openScanner(path: string): DatabaseSync {
   return db
 }
 
-/** How many migrations it has had. */
-export function schemaOf(db: DatabaseSync): number {
-  return Number(pragma(db, 'user_version'))
-}
-
 export function migrateDatabase(db: DatabaseSync, migrations: Migration[]): void {
   for (const migration of pendingMigrations(migrations, schemaOf(db))) {
     db.exec('BEGIN IMMEDIATE')
     try {
       db.exec(migration.sql)
-      db.exec(`PRAGMA user_version = ${migration.number}`)
+      db.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migration.number}`)
       db.exec('COMMIT')
     } catch (error) {
       rollBack(db)
@@ -144,9 +142,4 @@ export function isDiskFault(error: unknown): boolean {
 
 function primaryCode(error: unknown): number {
   return Number((error as { errcode?: unknown }).errcode) & 0xff
-}
-
-function pragma(db: DatabaseSync, name: string): unknown {
-  const row = db.prepare(`PRAGMA ${name}`).get()
-  return row === undefined ? undefined : Object.values(row)[0]
 }

@@ -29,7 +29,7 @@ const batchSize = 2000
 const queuesAtOnce = 5000
 
 const ERASE_LATER = `
-  INSERT INTO forgotten_range (first_execution_id, last_execution_id)
+  INSERT INTO purged_range (first_execution_id, last_execution_id)
   SELECT first_execution_id, first_execution_id + total - 1 FROM run_draft`
 const DROP = 'DELETE FROM run_draft'
 const OF_RUN = 'WHERE run_id = :runId'

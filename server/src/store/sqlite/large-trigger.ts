@@ -6,7 +6,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { inTransaction, rollBack } from './database.ts'
 import type { prepareDrafts } from './large-run.ts'
-import type { CheckedTrigger, prepareTriggers, RecordedTrigger } from './triggers.ts'
+import type { CheckedTrigger } from './trigger-message.ts'
+import type { prepareTriggers, RecordedTrigger } from './triggers.ts'
 
 /** Devices. A bite takes the writer about 2 ms; smaller ones would be so many more commits. */
 const biteSize = 2000

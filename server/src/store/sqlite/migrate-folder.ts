@@ -4,8 +4,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { prepareDataFolder } from '../data-folder.ts'
 import { pendingMigrations, type SchemaChange } from '../migrate.ts'
-import { migrateDatabase, openDatabaseIn, openReader, schemaOf } from './database.ts'
+import { migrateDatabase, openDatabaseIn, openReader } from './database.ts'
 import { lockData } from './lock-data.ts'
+import { schemaOf } from './schema-number.ts'
 import { sqliteMigrations } from './sqlite-store.ts'
 
 export function hasDatabase(folder: string): boolean {

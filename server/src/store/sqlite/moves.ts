@@ -16,7 +16,7 @@ const SET_OUTPUT_LENGTH = `
   WHERE execution_id = :jobExecutionId`
 // SQLite writes the entries of an index anew for each column of it that is set, even to what it was.
 const SET_PROGRESS = `
-  UPDATE execution SET version_number = ?, updated_at = ?, status_details = ?, client_token = ?
+  UPDATE execution SET version_number = ?, updated_at = ?, status_details = ?, seen_report = ?
   WHERE execution_id = ?`
 const counts = Object.entries(countFields).map(
   ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state}`,

@@ -5,7 +5,7 @@ import { buildQueries, placeParameters, type Queries, type Sql, type Values } fr
 import type { Row } from '../schema/column.ts'
 
 /** For steps on which speed hangs: an answer without a promise. */
-export type Statement = {
+type Statement = {
   all(values: Values): Row[]
   get(values: Values): Row | undefined
   /** How many rows it has changed. */
@@ -50,7 +50,7 @@ export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
 }
 
 /** Rows as lists of their values, in the order in which the statement names them. */
-export function prepareLists(db: DatabaseSync, sql: Sql): (values: Values) => unknown[][] {
+function prepareLists(db: DatabaseSync, sql: Sql): (values: Values) => unknown[][] {
   const { statement, bind } = prepare(db, sql)
   statement.setReturnArrays(true)
   return (values) => statement.all(...bind(values)) as unknown as unknown[][]

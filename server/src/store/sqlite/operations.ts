@@ -36,7 +36,8 @@ import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
 import type { ReportMessage } from './report-message.ts'
 import { recordReports } from './reports.ts'
-import { type CheckedTrigger, prepareTriggers, type RecordedRun } from './triggers.ts'
+import type { CheckedTrigger, RecordedRun } from './trigger-message.ts'
+import { prepareTriggers } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
 
 /** Those that the main thread passes on as they are (sqlite-store.ts). */

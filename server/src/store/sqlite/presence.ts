@@ -10,7 +10,7 @@ const FIND = `
   SELECT ${BEFORE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
 // Whoever is online already and comes back by another connection is online since then.
 const SET = `
-  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, door = :transport
+  UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, transport = :transport
   WHERE device_no = :deviceNo`
 const ONLINE = select(device.pick('ownerNo', 'deviceNo', 'transport'))
 const FIND_ONLINE = `SELECT ${ONLINE} FROM device WHERE online = 1`

@@ -4,8 +4,7 @@
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import { largeTrigger } from './large-trigger.ts'
-import type { UsualTriggers } from './trigger-message.ts'
-import type { CheckedTrigger, KeyQuestion } from './triggers.ts'
+import type { CheckedTrigger, KeyQuestion, UsualTriggers } from './trigger-message.ts'
 
 // Lists: with an object the names of its fields would be sent along each time.
 export type Question = [id: number, name: string, input: unknown]

@@ -9,12 +9,14 @@ CREATE TABLE api_key (
   expires_at INTEGER,
   revoked_at INTEGER,
   last_used_at INTEGER,
-  created_at INTEGER NOT NULL
-, created_by TEXT, created_by_session TEXT) STRICT, WITHOUT ROWID;
+  created_at INTEGER NOT NULL,
+  created_by TEXT,
+  created_by_session TEXT
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX api_key_admin ON api_key (key_id) WHERE instr(scopes, '"ADMIN"') > 0 AND revoked_at IS NULL;
 
-CREATE INDEX api_key_by_maker ON api_key (created_by);
+CREATE INDEX api_key_by_creator ON api_key (created_by);
 
 CREATE INDEX api_key_by_owner ON api_key (owner_no, key_id);
 
@@ -29,7 +31,16 @@ CREATE TABLE device (
   token_created_at INTEGER,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  deleted_at INTEGER, online INTEGER NOT NULL DEFAULT 0, presence_since INTEGER, last_seen_at INTEGER, door TEXT, revoked_at INTEGER, claim_hash BLOB, token_created_by TEXT,
+  deleted_at INTEGER,
+  online INTEGER NOT NULL DEFAULT 0,
+  presence_since INTEGER,
+  last_seen_at INTEGER,
+  transport TEXT,
+  -- While set, the device cannot sign in with a certificate.
+  revoked_at INTEGER,
+  -- Recognizes a device that enrolled when the response was lost. Deleted with the token.
+  claim_hash BLOB,
+  token_created_by TEXT,
   UNIQUE (owner_no, device_id)
 ) STRICT;
 
@@ -44,7 +55,8 @@ CREATE TABLE device_attribute (
   owner_no INTEGER NOT NULL,
   value TEXT NOT NULL,
   sort_key TEXT NOT NULL,
-  shadowed INTEGER NOT NULL, zone TEXT,
+  shadowed INTEGER NOT NULL,
+  zone TEXT,
   PRIMARY KEY (device_no, name, reported)
 ) STRICT, WITHOUT ROWID;
 
@@ -89,10 +101,12 @@ CREATE TABLE enrollment (
   device_id_prefix TEXT,
   expires_at INTEGER NOT NULL,
   revoked_at INTEGER,
-  created_at INTEGER NOT NULL
-, created_by TEXT, created_by_session TEXT) STRICT, WITHOUT ROWID;
+  created_at INTEGER NOT NULL,
+  created_by TEXT,
+  created_by_session TEXT
+) STRICT, WITHOUT ROWID;
 
-CREATE INDEX enrollment_by_maker ON enrollment (created_by);
+CREATE INDEX enrollment_by_creator ON enrollment (created_by);
 
 CREATE INDEX enrollment_by_owner ON enrollment (owner_no, enrollment_id);
 
@@ -121,13 +135,31 @@ CREATE TABLE execution (
   state TEXT NOT NULL,
   attempt INTEGER NOT NULL,
   version_number INTEGER NOT NULL,
+  -- Of the current or last attempt, as are output_cut and output_pieces.
+  output_bytes INTEGER NOT NULL DEFAULT 0,
+  output_cut INTEGER NOT NULL DEFAULT 0,
   started_at INTEGER,
   finished_at INTEGER,
   notified_at INTEGER,
   delivered_at INTEGER,
+  not_before INTEGER,
+  -- When its own timer fires; its state says which one that is.
+  due_at INTEGER,
+  -- NULL until something changes it: until then it is as old as its run.
+  updated_at INTEGER,
+  -- The version that the request to cancel created.
+  cancel_version INTEGER,
+  -- The reports that were accepted (domain/execution/seen-reports.ts).
+  seen_report TEXT,
   status_details TEXT,
-  result TEXT
-, not_before INTEGER, due_at INTEGER, updated_at INTEGER, client_token TEXT, cancel_version INTEGER, output_bytes INTEGER NOT NULL DEFAULT 0, output_cut INTEGER NOT NULL DEFAULT 0, progress_at INTEGER, progress_held INTEGER NOT NULL DEFAULT 0, progress_bytes INTEGER NOT NULL DEFAULT 0, output_pieces INTEGER NOT NULL DEFAULT 0) STRICT;
+  result TEXT,
+  -- Progress events are written at most once a second: when the last one was, whether a later report is not yet written as
+  -- an event, and how many bytes of details they have taken up.
+  progress_at INTEGER,
+  progress_held INTEGER NOT NULL DEFAULT 0,
+  progress_bytes INTEGER NOT NULL DEFAULT 0,
+  output_pieces INTEGER NOT NULL DEFAULT 0
+) STRICT;
 
 CREATE INDEX execution_active ON execution (device_no, execution_id) WHERE state IN ('IN_PROGRESS', 'CANCELING');
 
@@ -158,11 +190,6 @@ CREATE TABLE fleet_freeze (
   until INTEGER
 ) STRICT;
 
-CREATE TABLE forgotten_range (
-  first_execution_id INTEGER PRIMARY KEY,
-  last_execution_id INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE idempotency_key (
   owner_no INTEGER NOT NULL,
   idempotency_key TEXT NOT NULL,
@@ -178,6 +205,7 @@ CREATE TABLE job (
   job_no INTEGER PRIMARY KEY,
   owner_no INTEGER NOT NULL REFERENCES owner,
   job_name TEXT NOT NULL,
+  -- The current one.
   version_no INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
@@ -188,18 +216,13 @@ CREATE TABLE job (
 CREATE TABLE job_version (
   version_no INTEGER PRIMARY KEY,
   job_no INTEGER NOT NULL,
-  content TEXT NOT NULL
-, version INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL DEFAULT 0, created_by TEXT) STRICT;
+  content TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT
+) STRICT;
 
 CREATE UNIQUE INDEX job_version_by_number ON job_version (job_no, version);
-
-CREATE TRIGGER number_job_version AFTER INSERT ON job_version WHEN NEW.version = 0 BEGIN
-  UPDATE job_version SET
-    version = 1 + coalesce((SELECT max(version) FROM job_version WHERE job_no = NEW.job_no), 0),
-    created_at = CASE WHEN NEW.created_at > 0 THEN NEW.created_at
-      ELSE coalesce((SELECT updated_at FROM job WHERE job_no = NEW.job_no), 0) END
-  WHERE version_no = NEW.version_no;
-END;
 
 CREATE TABLE last_id (
   run_id INTEGER NOT NULL,
@@ -233,8 +256,15 @@ CREATE TABLE owner (
   owner_no INTEGER PRIMARY KEY,
   owner_id TEXT NOT NULL UNIQUE,
   owner_name TEXT NOT NULL UNIQUE,
-  created_at INTEGER NOT NULL
-, forgotten_event_id INTEGER NOT NULL DEFAULT 0) STRICT;
+  created_at INTEGER NOT NULL,
+  -- Its events up to this one are purged. The newest one is always kept, so that ids only grow.
+  purged_event_id INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE purged_range (
+  first_execution_id INTEGER PRIMARY KEY,
+  last_execution_id INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE rollout (
   run_id INTEGER PRIMARY KEY,
@@ -248,8 +278,9 @@ CREATE TABLE rollout (
   next_at INTEGER,
   version INTEGER NOT NULL,
   plan TEXT NOT NULL,
-  status TEXT NOT NULL
-, start_at INTEGER) STRICT;
+  status TEXT NOT NULL,
+  start_at INTEGER
+) STRICT;
 
 CREATE INDEX rollout_held ON rollout (run_id, held_from) WHERE held_from IS NOT NULL;
 
@@ -285,8 +316,18 @@ CREATE TABLE run (
   timed_out INTEGER NOT NULL DEFAULT 0,
   rejected INTEGER NOT NULL DEFAULT 0,
   expired INTEGER NOT NULL DEFAULT 0,
-  canceled INTEGER NOT NULL DEFAULT 0
-, expire_at INTEGER, deadline_at INTEGER, key_id TEXT, retry_of INTEGER, ended_at INTEGER, trace_parent TEXT) STRICT;
+  canceled INTEGER NOT NULL DEFAULT 0,
+  -- When the last execution ended: runs are purged by it (../../tables/retention.ts). NULL while one is unfinished.
+  ended_at INTEGER,
+  -- The timers that all its executions share; NULL once they have fired and everything they cause is done.
+  expire_at INTEGER,
+  deadline_at INTEGER,
+  key_id TEXT,
+  -- The run whose failures it retries.
+  retry_of INTEGER,
+  -- The trace that it belongs to.
+  trace_parent TEXT
+) STRICT;
 
 CREATE INDEX run_by_end ON run (owner_no, ended_at) WHERE ended_at IS NOT NULL;
 
@@ -321,8 +362,16 @@ CREATE TABLE run_request (
   run_id INTEGER PRIMARY KEY,
   where_text TEXT,
   matched INTEGER,
-  note TEXT
-, rollback_of INTEGER, schedule_no INTEGER, schedule_name TEXT, scheduled_for INTEGER, window_name TEXT, rollback_once INTEGER) STRICT;
+  note TEXT,
+  -- The run that this one rolls back.
+  rollback_of INTEGER,
+  -- The schedule that created it, and for which occurrence. The name stays when the schedule is deleted.
+  schedule_no INTEGER,
+  schedule_name TEXT,
+  scheduled_for INTEGER,
+  -- The window in which its executions are offered; NULL: at any time.
+  window_name TEXT
+, rollback_once INTEGER) STRICT;
 
 CREATE INDEX run_request_by_rollback ON run_request (rollback_of, run_id) WHERE rollback_of IS NOT NULL;
 
@@ -345,7 +394,7 @@ CREATE TABLE schedule (
   next_for INTEGER,
   due_at INTEGER,
   handled_at INTEGER NOT NULL,
-  firing TEXT,
+  occurrence TEXT,
   last_for INTEGER,
   last_fired_at INTEGER,
   last_run_id INTEGER,
@@ -375,7 +424,7 @@ CREATE TABLE schedule_device (
   PRIMARY KEY (schedule_no, device_no)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE "session" (
+CREATE TABLE session (
   session_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,
   key_id TEXT NOT NULL,
@@ -410,7 +459,8 @@ CREATE TABLE transition (
   to_state TEXT NOT NULL,
   event TEXT NOT NULL,
   actor TEXT NOT NULL,
-  attempt INTEGER NOT NULL, reason TEXT,
+  attempt INTEGER NOT NULL,
+  reason TEXT,
   PRIMARY KEY (execution_id, version_number)
 ) STRICT, WITHOUT ROWID;
 
@@ -432,7 +482,9 @@ CREATE TABLE webhook (
   cursor_id INTEGER NOT NULL,
   round INTEGER NOT NULL DEFAULT 1,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL, created_by TEXT, created_by_session TEXT,
+  updated_at INTEGER NOT NULL,
+  created_by TEXT,
+  created_by_session TEXT,
   UNIQUE (owner_no, webhook_name)
 ) STRICT;
 

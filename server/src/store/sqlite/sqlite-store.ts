@@ -28,7 +28,7 @@ export const sqliteMigrations = () => readMigrations(new URL('migrations/', impo
 /** Of what waits for one device, how much one page of its list covers. */
 const waitingPerPage = 5000
 
-export type SqliteStoreOptions = {
+type SqliteStoreOptions = {
   folder: string
   /** A thread of the store ended by itself: the process cannot go on. */
   onLost: (error: Error) => void

@@ -18,8 +18,9 @@ import {
   type TransferTarget,
   type Value,
 } from '../transfer/transfer.ts'
-import { migrateDatabase, openDatabaseIn, openReader, schemaOf } from './database.ts'
+import { migrateDatabase, openDatabaseIn, openReader } from './database.ts'
 import { lockData } from './lock-data.ts'
+import { schemaOf } from './schema-number.ts'
 import { sqliteMigrations } from './sqlite-store.ts'
 
 const LAST = `
@@ -96,7 +97,7 @@ export function openSqliteTarget(folder: string): TransferTarget {
     throw error
   }
   return {
-    async begin({ runId, jobExecutionId, webhookNo, clock = 0, clockAt = 0 }) {
+    async begin({ runId, jobExecutionId, webhookNo, clock, clockAt }) {
       migrateDatabase(db, sqliteMigrations())
       db.exec('BEGIN IMMEDIATE')
       refuseUnlessEmpty(db, folder)

@@ -17,7 +17,8 @@ import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/trigger/
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import { largeTrigger } from './large-trigger.ts'
 import type { FoundAhead } from './look-up-ahead.ts'
-import type { CheckedTrigger, KeyQuestion, LastIds, RecordedTrigger } from './triggers.ts'
+import type { CheckedTrigger, KeyQuestion } from './trigger-message.ts'
+import type { LastIds, RecordedTrigger } from './triggers.ts'
 
 type Launch = {
   question: CheckedTrigger

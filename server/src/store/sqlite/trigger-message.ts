@@ -2,7 +2,16 @@
 // trigger anew, and a buffer for each list of devices; so a group of usual triggers travels as two lists.
 
 import type { SQLInputValue } from 'node:sqlite'
-import type { CheckedTrigger, KeyQuestion } from './triggers.ts'
+import type { NewRun } from '../../domain/trigger/launch-run.ts'
+import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+
+/** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
+export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }
+/** A trigger whose names were looked up and whose ids were given. */
+export type RecordedRun = KeyQuestion &
+  NewRun &
+  Pick<Trigger, 'request' | 'values'> & { deviceNos?: Int32Array }
+export type CheckedTrigger = RecordedRun & { deviceNos: Int32Array }
 
 /** `runs`: the fields of a new run, as `runs.ts` has them, one run after the other. `deviceNos`: of all runs. */
 export type UsualTriggers = { runs: SQLInputValue[]; deviceNos: Int32Array }

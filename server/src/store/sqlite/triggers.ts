@@ -3,7 +3,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { eventsAtBegin } from '../../domain/rollout/rollout-progress.ts'
 import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey, lastId, runParameters, runRequest } from '../schema/tables.ts'
@@ -11,6 +10,7 @@ import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
+import type { CheckedTrigger, KeyQuestion, RecordedRun } from './trigger-message.ts'
 import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
@@ -37,14 +37,6 @@ const INSERT_EXECUTION = `
   VALUES (?, ?, ?, ?, 'PENDING', 1, 1)`
 
 export type LastIds = { runId: number; jobExecutionId: number }
-
-/** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
-export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }
-/** A trigger whose names were looked up and whose ids were given. */
-export type RecordedRun = KeyQuestion &
-  NewRun &
-  Pick<Trigger, 'request' | 'values'> & { deviceNos?: Int32Array }
-export type CheckedTrigger = RecordedRun & { deviceNos: Int32Array }
 
 /** Of an earlier call: nothing was recorded. */
 export type RecordedTrigger = { kind: 'created' } | EarlierCall | { kind: 'key-unknown' }

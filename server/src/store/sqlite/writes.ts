@@ -26,12 +26,13 @@ export const nobody: WriteListener = {
 
 export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = nobody): SqliteWrites {
   const queries = openNamedQueries(db)
+  const policies = new Policies()
   const log = prepareEventLog(db, onEvents)
   const write = prepareMoveWriter(db, log)
   return {
     ...queries,
     log,
-    policies: new Policies(),
+    readPolicies: (versions) => policies.read(queries, versions),
     send: (sql, values) => queries.statementOf(sql).run(values),
     sendRows: (sql, rows) => rows.forEach(queries.statementOf(sql).run),
     deviceChanged: log.deviceChanged,

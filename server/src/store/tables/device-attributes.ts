@@ -1,13 +1,9 @@
 // Attributes of devices: the rows by which selectors find them.
 
 import { sortKeyOf } from '@jobcast/contract/selector'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
-import type {
-  AttributeOutcome,
-  AttributeReport,
-  Attributes,
-  DeviceKey,
-} from '../../domain/device/ports/devices.ts'
+import type { AttributeOutcome, AttributeReport, Attributes } from '../../domain/device/ports/devices.ts'
 import { changesOf, mergeReported } from '../../domain/device/put-device.ts'
 import { deviceZoneOf, zoneAttribute, zoneOf } from '../../domain/window/device-zone.ts'
 import {

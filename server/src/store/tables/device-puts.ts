@@ -1,9 +1,11 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
-import { deviceTag as entityTag, isExpected } from '../../domain/common/entity-tag.ts'
+import { isExpected } from '../../domain/common/entity-tag.ts'
 import type { Put } from '../../domain/common/ports/slices.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
+import { deviceTag as entityTag } from '../../domain/device/device-tag.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
-import type { DeviceKey, DevicePut, StoredDevice } from '../../domain/device/ports/devices.ts'
+import type { DevicePut, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { putDevice } from '../../domain/device/put-device.ts'
 import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'

@@ -1,6 +1,7 @@
 // Devices one by one, and their lists. Puts of many at once are in the files of each store.
 
-import type { Attributes, DeviceKey, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../domain/device/device-key.ts'
+import type { Attributes, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
@@ -75,7 +76,7 @@ const DELETE = inBoth(
   UPDATE device SET deleted_at = :at, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
     token_created_by = NULL,
     online = ${is === 'sqlite' ? '0' : 'false, node_no = NULL, session_since = NULL'}, presence_since = NULL,
-    last_seen_at = NULL, door = NULL, revoked_at = NULL, claim_hash = NULL
+    last_seen_at = NULL, transport = NULL, revoked_at = NULL, claim_hash = NULL
   WHERE device_no = :deviceNo`,
 )
 

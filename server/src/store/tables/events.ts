@@ -24,9 +24,9 @@ const LIST = `
   WHERE event.owner_no = :ownerNo AND event_id > :after ORDER BY event_id LIMIT :limit`
 const BOUNDS = `
   SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0) AS newest,
-    forgotten_event_id AS "purgedUpTo"
+    purged_event_id AS "purgedUpTo"
   FROM owner WHERE owner_no = :ownerNo`
-const PURGED_UP_TO = 'SELECT forgotten_event_id AS "purgedUpTo" FROM owner WHERE owner_no = :ownerNo'
+const PURGED_UP_TO = 'SELECT purged_event_id AS "purgedUpTo" FROM owner WHERE owner_no = :ownerNo'
 const BOUNDS_ROW = rows({ newest: number(), purgedUpTo: number() })
 // Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
 // and one of the rest; SQLite reads the executions of the run.
@@ -56,7 +56,7 @@ const OLD = `
 const PURGE = 'DELETE FROM event WHERE owner_no = :ownerNo AND event_id <= :upTo'
 const PURGED = inBoth(
   ({ greatest }) => `
-  UPDATE owner SET forgotten_event_id = ${greatest}(forgotten_event_id, :upTo) WHERE owner_no = :ownerNo`,
+  UPDATE owner SET purged_event_id = ${greatest}(purged_event_id, :upTo) WHERE owner_no = :ownerNo`,
 )
 
 /** How many one call goes through; most of them may not pass the filter. */

@@ -8,7 +8,8 @@ import type {
   StoredJobContent,
   StoredJobVersion,
 } from '../../domain/job/ports/jobs.ts'
-import { type RunJob, toRunJob } from '../../domain/trigger/launch-run.ts'
+import { toRunJob } from '../../domain/trigger/launch-run.ts'
+import type { RunJob } from '../../domain/trigger/ports/triggers.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
@@ -43,9 +44,9 @@ const versions = (more: string) =>
   )
 const FIND_VERSION = versions('version = :version')
 const LIST_VERSIONS = versions('version < :after ORDER BY version DESC LIMIT :limit')
-// A trigger of the table counts the versions of a job.
 const INSERT_VERSION = `
-  INSERT INTO job_version (job_no, content, created_at, created_by) VALUES (:jobNo, :content, :at, :by)
+  INSERT INTO job_version (job_no, version, content, created_at, created_by)
+  VALUES (:jobNo, :version, :content, :at, :by)
   RETURNING version_no AS "versionNo"`
 const INSERT = `
   INSERT INTO job (owner_no, job_name, version_no, created_at, updated_at) VALUES (:ownerNo, :jobName, 0, :at, :at)
@@ -147,6 +148,7 @@ export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResul
     const version = rows({ versionNo: job.fields.versionNo })
     const { versionNo } = await queries.one(version, INSERT_VERSION, {
       jobNo,
+      version: nextVersion,
       content,
       at,
       by: put.by ?? null,
@@ -169,9 +171,8 @@ export function toJobRef(row: JobRow): JobRef {
   return toRunJob(row, toContent(row))
 }
 
-/** What was stored before a policy existed has none. */
 function toContent({ content }: { content: string }): StoredJobContent {
-  return { retry: null, ...JSON.parse(content) }
+  return JSON.parse(content)
 }
 
 function toJob(row: JobRow): StoredJob {

@@ -22,13 +22,13 @@ const PURGE_OF_RUNS = ['run_request', 'run_parameters', 'rollout', 'rollout_rele
 )
 const NOTE = inBoth(
   ({ records }) => `
-  INSERT INTO forgotten_range (first_execution_id, last_execution_id)
+  INSERT INTO purged_range (first_execution_id, last_execution_id)
   SELECT first, last FROM ${records('ranges', purgedRange.fields)}`,
 )
 const RANGE = select(purgedRange.fields)
-const FIRST_RANGE = `SELECT ${RANGE} FROM forgotten_range ORDER BY first_execution_id LIMIT 1`
-const SHORTEN = 'UPDATE forgotten_range SET first_execution_id = :next WHERE first_execution_id = :first'
-const RANGE_DONE = 'DELETE FROM forgotten_range WHERE first_execution_id = :first'
+const FIRST_RANGE = `SELECT ${RANGE} FROM purged_range ORDER BY first_execution_id LIMIT 1`
+const SHORTEN = 'UPDATE purged_range SET first_execution_id = :next WHERE first_execution_id = :first'
+const RANGE_DONE = 'DELETE FROM purged_range WHERE first_execution_id = :first'
 const PURGED = select(execution.pick('jobExecutionId', 'outputBytes'))
 const IN_RANGE = `
   SELECT ${PURGED} FROM execution WHERE execution_id BETWEEN :first AND :last ORDER BY execution_id LIMIT :limit`
@@ -58,7 +58,7 @@ type RenameKey = { deviceNo: number; lastExecutionId: number }
 const firstRename: RenameKey = { deviceNo: 0, lastExecutionId: 0 }
 
 /** How much one call goes through. */
-export type PurgeLimits = {
+type PurgeLimits = {
   /** Runs, or renames. */
   rows: number
   executions: number

@@ -2,8 +2,7 @@
 
 import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
-import type { RunEnds, RunFilter, StoredRun } from '../../domain/trigger/ports/runs.ts'
-import type { RunValues } from '../../domain/trigger/ports/triggers.ts'
+import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trigger/ports/runs.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
@@ -100,7 +99,7 @@ export const runWrites: WriteSteps<'setRunTrace' | 'replaceSealed'> = {
   },
 }
 
-export async function listRuns(
+async function listRuns(
   queries: Queries,
   { ownerNo, filter, slice }: Input<'listRuns'>,
   atOnce = runsPerSlice,
@@ -168,7 +167,7 @@ function clausesOf(filter: RunFilter): string[] {
   return clauses
 }
 
-export function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
+function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
   const { where, matched, note, rollbackOf, window, version, scheduleNo, scheduleName, scheduledFor } = row
   const scheduled = { scheduleNo, scheduleName, scheduledFor }

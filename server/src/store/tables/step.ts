@@ -3,9 +3,9 @@
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { Queries, Writes } from '../queries.ts'
 
-export type StepName = keyof Store
+type StepName = keyof Store
 export type Input<Name extends StepName> = Parameters<Store[Name]>[0]
-export type Output<Name extends StepName> = Awaited<ReturnType<Store[Name]>>
+type Output<Name extends StepName> = Awaited<ReturnType<Store[Name]>>
 
 export type Steps<Names extends StepName, Asking> = {
   [Name in Names]: (queries: Asking, input: Input<Name>) => Promise<Output<Name>>

@@ -1,11 +1,12 @@
 import type { WebhookChange as ChangeName, WebhookEventType } from '@jobcast/contract'
-import { isExpected, webhookTag } from '../../domain/common/entity-tag.ts'
+import { isExpected } from '../../domain/common/entity-tag.ts'
 import type {
   StoredWebhook,
   WebhookChange,
   WebhookContent,
   WebhookKey,
 } from '../../domain/webhook/ports/webhooks.ts'
+import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { webhook } from '../schema/tables.ts'

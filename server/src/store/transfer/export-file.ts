@@ -8,8 +8,9 @@ import { createGzip } from 'node:zlib'
 import { transferTables } from './tables.ts'
 import type { Counts, LastNumbers, OnTransferProgress, TransferSource } from './transfer.ts'
 
-/** Another number for what a program of today could not read. */
-export const exportFormat = 1
+/** Another number for what a program of today could not read. Format 1 was never released. */
+export const exportFormat = 2
+export const oldestFormat = 2
 
 export type ExportHead = { jobcast: 'export'; format: number; version: string; last: LastNumbers }
 export type TableHead = { table: string; columns: string[] }

@@ -1,7 +1,7 @@
 // Reads the file of an export into an empty database: all of it, or nothing.
 
 import { statSync } from 'node:fs'
-import { type ExportEnd, type ExportHead, exportFormat, type TableHead } from './export-file.ts'
+import { type ExportEnd, type ExportHead, exportFormat, oldestFormat, type TableHead } from './export-file.ts'
 import { readLines } from './read-lines.ts'
 import { type TransferTable, transferTables } from './tables.ts'
 import {
@@ -123,6 +123,11 @@ function checkHead(head: unknown, file: string): asserts head is ExportHead {
     throw new TransferRefused(
       `${file} has format ${format}, this program knows formats up to ${exportFormat}. ` +
         'It was written by a newer Jobcast: import it with that version.',
+    )
+  }
+  if (format < oldestFormat) {
+    throw new TransferRefused(
+      `${file} was written by an unreleased version of Jobcast and cannot be imported: import it with that version.`,
     )
   }
 }

@@ -18,7 +18,7 @@ export type TransferTable = {
 /** Tables that stay behind, and why. */
 export const leftBehind: Readonly<Record<string, string>> = {
   last_id: 'it is the first line of the file',
-  forgotten_range: 'what is purged is not exported',
+  purged_range: 'what is purged is not exported',
   execution_partition: 'partitions are made anew',
   schema_migration: 'the schema is made by the program',
   write_probe: 'it holds nothing',

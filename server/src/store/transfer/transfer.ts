@@ -18,9 +18,7 @@ export const LAST_NUMBERS = rows({
   clock: steady(),
   clockAt: number(),
 })
-type AllNumbers = ReturnType<typeof LAST_NUMBERS.read>
-/** Files of earlier versions have no clock: it starts at the wall clock. */
-export type LastNumbers = Omit<AllNumbers, 'clock' | 'clockAt'> & Partial<AllNumbers>
+export type LastNumbers = ReturnType<typeof LAST_NUMBERS.read>
 
 /** All that is read from it is of one instant. */
 export type TransferSource = {
@@ -46,7 +44,7 @@ export const LINE = rows({ line: text() })
 export const COUNT = rows({ count: number() })
 export const NOT_PURGED = `
   WHERE NOT EXISTS (
-    SELECT 1 FROM forgotten_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
+    SELECT 1 FROM purged_range WHERE execution_id BETWEEN first_execution_id AND last_execution_id)`
 
 export function notEmpty(database: string, table: string, instead: string): TransferRefused {
   return new TransferRefused(`${database} is not empty: ${table} has rows. Import into ${instead}.`)

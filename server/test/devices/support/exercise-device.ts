@@ -6,7 +6,7 @@ import type { Api } from '@jobcast/testkit/call-api'
 import { type DeviceClient, type Json, type MqttDeviceClient, Refused } from './device-client.ts'
 import { cancel, putJob, putWindow, readExecution, trigger } from './seed.ts'
 
-export type OpenedDevice<Client> = {
+type OpenedDevice<Client> = {
   api: Api
   deviceId: string
   client: Client

@@ -10,7 +10,7 @@ export type TopicLink = {
   onMessage(listener: (topic: string, payload: Uint8Array) => void): void
 }
 
-export type Answer = { accepted: boolean; body: Json }
+type Answer = { accepted: boolean; body: Json }
 
 export type TopicDevice = MqttDeviceClient & {
   readonly prefix: string

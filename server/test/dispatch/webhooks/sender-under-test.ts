@@ -14,7 +14,7 @@ import { devicePut, seedOwner } from '../../store/store-under-test.ts'
 import { createWebhook } from '../../store/webhook-steps.ts'
 import { SimulatedTime } from './simulated-time.ts'
 
-export type Request = { at: number; eventId: number; deviceId: string; accepted: boolean }
+type Request = { at: number; eventId: number; deviceId: string; accepted: boolean }
 
 export const accepts: Answer = { status: 204, error: null, retryAfterMs: 0 }
 export const isGone: Answer = { status: 410, error: 'the receiver answered 410', retryAfterMs: 0 }

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Store } from '../../../src/domain/common/ports/store.ts'
+import type { DeviceKey } from '../../../src/domain/device/device-key.ts'
 import { deviceText } from '../../../src/domain/device/ports/device-link.ts'
-import type { DeviceKey } from '../../../src/domain/device/ports/devices.ts'
 import { waitForPending } from '../../../src/domain/execution/wait-for-pending.ts'
 import { ChangeSignal } from '../../../src/state/change-signal.ts'
 

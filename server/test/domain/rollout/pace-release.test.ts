@@ -59,7 +59,11 @@ class Driven {
   }
 
   pause(): void {
-    this.status = pauseRollout(this.status, { rule: 'PRINCIPAL', because: 'it was asked for', by: 'me' })
+    this.status = pauseRollout(this.status, {
+      rule: 'PRINCIPAL',
+      because: 'it was paused manually',
+      by: 'me',
+    })
   }
 
   resume(at: number): void {

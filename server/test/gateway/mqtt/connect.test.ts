@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { IConnectPacket } from 'mqtt-packet'
 import { newSecretText } from '../../../src/domain/access/secret-text.ts'
 import { StorageUnavailable } from '../../../src/domain/common/ports/storage-errors.ts'
-import type { DeviceKey } from '../../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../../src/domain/device/device-key.ts'
 import { deviceId, openListener } from './listener-under-test.ts'
 import { openDevice, openRawDevice, type Version } from './raw-device.ts'
 

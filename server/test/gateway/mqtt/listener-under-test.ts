@@ -9,12 +9,13 @@ import { noQuotas } from '../../../src/domain/access/quotas.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/access/secret-text.ts'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
 import type { Store } from '../../../src/domain/common/ports/store.ts'
+import type { DeviceKey } from '../../../src/domain/device/device-key.ts'
 import type {
   DeviceSession,
   DeviceSessions,
   SeenQueue,
 } from '../../../src/domain/device/ports/device-link.ts'
-import type { AttributeReport, DeviceKey } from '../../../src/domain/device/ports/devices.ts'
+import type { AttributeReport } from '../../../src/domain/device/ports/devices.ts'
 import type {
   DeviceExecution,
   DeviceQueue,

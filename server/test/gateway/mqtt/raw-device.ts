@@ -97,7 +97,7 @@ export function connectPacket(version: Version, options: Partial<IConnectPacket>
   return { cmd: 'connect', protocolVersion: version, clientId: 'c1', clean: true, keepalive: 60, ...options }
 }
 
-export async function openSocket(t: TestContext, { port }: { port: number }): Promise<Socket> {
+async function openSocket(t: TestContext, { port }: { port: number }): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   t.after(() => socket.destroy())
   await once(socket, 'connect')

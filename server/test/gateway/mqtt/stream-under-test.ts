@@ -6,7 +6,7 @@ import { Connections } from '../../../src/gateway/mqtt/connections.ts'
 import { Backend, deviceId } from './listener-under-test.ts'
 import { connectPacket, type Version } from './raw-device.ts'
 
-export class StreamUnderTest implements ByteStream {
+class StreamUnderTest implements ByteStream {
   writable = true
   writableLength = 0
   isPaused = false

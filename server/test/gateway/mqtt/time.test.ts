@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { IDisconnectPacket } from 'mqtt-packet'
-import type { DeviceKey } from '../../../src/domain/device/ports/devices.ts'
+import type { DeviceKey } from '../../../src/domain/device/device-key.ts'
 import { deviceId, type ListenerUnderTest, openListener, prefix } from './listener-under-test.ts'
 import { openDevice, openRawDevice, type RawDevice } from './raw-device.ts'
 

@@ -13,7 +13,7 @@ export type CountedQuota = Extract<
 >
 
 /** `who`: the owner's number, or the id of a key. */
-export type Counted = { quota: CountedQuota; who: number | string; at: number }
+type Counted = { quota: CountedQuota; who: number | string; at: number }
 
 export type QuotaCountStore = {
   /** How much of the quota is used at that instant. */

@@ -26,7 +26,7 @@ export type StoredSession = {
 export type ListedSession = StoredSession & { keyName: string; keyExpiresAt: number | null; ownerId: string }
 
 /** Those that have neither expired nor been unused for too long, of keys that are valid. */
-export type OpenAt = { now: number; usedAfter: number }
+type OpenAt = { now: number; usedAfter: number }
 
 export type SessionStore = {
   createSession(session: StoredSession): Promise<void>

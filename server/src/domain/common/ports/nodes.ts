@@ -1,8 +1,8 @@
 // The port to the other nodes of the cluster: hints between them, and which of them are alive. The store has the truth; a
 // lost hint costs seconds.
 
+import type { DeviceKey } from '../../device/device-key.ts'
 import type { SessionBegin } from '../../device/judge-presence.ts'
-import type { DeviceKey } from '../../device/ports/devices.ts'
 import type { RunPart } from '../../rollout/ports/rollouts.ts'
 import type { LaunchedRun } from '../../trigger/ports/triggers.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
@@ -43,7 +43,7 @@ export type StaleSession = DeviceKey & { since: SteadyInstant; reason: 'taken-ov
 export type LeftDevice = DeviceKey & { lastSeenAt: number }
 
 /** `moved`: devices whose executions have changed state since the launch. */
-export type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
+type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
 
 export type Beat = {
   /** The steady clock that all nodes share: the fastest one. */

@@ -6,7 +6,7 @@ import type { DeviceExecution, DeviceQueue } from '../../execution/device-report
 import type { DeviceDocument } from '../../execution/ports/documents.ts'
 import type { ReleasedPart, RunPart } from '../../rollout/ports/rollouts.ts'
 import type { LaunchedRun } from '../../trigger/ports/triggers.ts'
-import type { DeviceKey } from './devices.ts'
+import type { DeviceKey } from '../device-key.ts'
 import type { Transport } from './presence.ts'
 
 /** A device as a string key. */

@@ -5,10 +5,8 @@ import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { Moved } from '../../execution/ports/executions.ts'
 import type { WriteOptions } from '../../trigger/ports/write-options.ts'
+import type { DeviceKey } from '../device-key.ts'
 import type { StoredPresence } from './presence.ts'
-
-/** A device as its callers name it. */
-export type DeviceKey = { ownerNo: number; deviceId: string }
 
 export type Attributes = Record<string, AttributeValue>
 
@@ -61,13 +59,13 @@ export type DeviceCount = {
 export type SelectedDevice = { deviceNo: number; deviceId: string; deviceName: string }
 
 /** What a device must show to be let in. */
-export type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
+type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 
 /** Selectors have no groups here: they are replaced by what they stand for. With `where` a slice may be short before the end. */
 export type DeviceFilter = { tag?: string; online?: boolean; where?: Selector }
 
 /** Attributes as they count: of two with one name, the owner's. */
-export type DeviceValueStore = {
+type DeviceValueStore = {
   /** Of those that are there, in any order, with these attributes as far as they have them. */
   listDeviceValues(devices: {
     ownerNo: number

@@ -1,5 +1,5 @@
 import type { SteadyInstant } from '../../common/instants.ts'
-import type { DeviceKey } from './devices.ts'
+import type { DeviceKey } from '../device-key.ts'
 
 /** How a device is, or was last, connected. */
 export type Transport = 'mqtt' | 'websocket' | 'http'

@@ -1,7 +1,7 @@
 // What a device sees of its executions, and what it reports on them.
 
 import type { WallInstant } from '../../common/instants.ts'
-import type { DeviceKey } from '../../device/ports/devices.ts'
+import type { DeviceKey } from '../../device/device-key.ts'
 import type { WriteOptions } from '../../trigger/ports/write-options.ts'
 import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from '../device-report.ts'
 

@@ -1,5 +1,5 @@
 import type { DocumentTemplate, ParameterSchema } from '@jobcast/contract/parameters'
-import type { DeviceKey } from '../../device/ports/devices.ts'
+import type { DeviceKey } from '../../device/device-key.ts'
 
 /** A version of a job, ready to be handed out. */
 export type JobTemplate = {

@@ -1,8 +1,8 @@
 import type { ExecState } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
-import type { DeviceKey } from '../../device/ports/devices.ts'
-import type { OutputSlice } from '../device-report.ts'
+import type { DeviceKey } from '../../device/device-key.ts'
+
 import type { ExecutionEvent, Moment } from '../execution.ts'
 
 export type ExecutionKey = { ownerNo: number; jobExecutionId: number }
@@ -98,4 +98,13 @@ export type ExecutionStore = {
   ): Promise<OutputSlice | undefined>
   /** Moves some of what a clock has run out for; `more` while there may be others. */
   fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
+}
+
+export type OutputSlice = {
+  data: Uint8Array
+  /** Stored bytes in total. */
+  length: number
+  cut: boolean
+  runId: number
+  ended: boolean
 }

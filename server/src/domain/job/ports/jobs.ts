@@ -3,6 +3,7 @@ import type { ParameterSchema } from '@jobcast/contract/parameters'
 import type { Envelope } from '@jobcast/contract/signature'
 import type { ExpectedTags } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
+import type { Policy } from '../../execution/execution.ts'
 
 export type StoredJobContent = {
   description: string
@@ -33,6 +34,12 @@ export type StoredJob = StoredJobContent & {
   updatedAt: number
 }
 
+/** What a version says of clocks, retries and releases. */
+export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
+    StoredJobContent,
+    'rollout' | 'approval' | 'window' | 'parameters' | 'hasPlaceholders'
+  >
+
 /** It never changes. `versionNo`: its number among those of all jobs, for `getDocument`. */
 export type StoredJobVersion = StoredJobContent & {
   jobName: string
@@ -44,7 +51,7 @@ export type StoredJobVersion = StoredJobContent & {
   createdBy: string | null
 }
 
-export type JobKey = { ownerNo: number; jobName: string }
+type JobKey = { ownerNo: number; jobName: string }
 
 /** The name of the job is for devices, which compare it with the signed one. */
 export type JobSignature = { jobName: string; envelope: Envelope }
@@ -60,10 +67,10 @@ export type JobPut = {
 }
 
 /** Of a version of a job: the document as JSON text, and what has to be filled in. */
-export type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
+type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
 
 /** `changed`: it is not one of the expected. */
-export type JobDeletion = 'deleted' | 'unknown' | 'changed'
+type JobDeletion = 'deleted' | 'unknown' | 'changed'
 
 /**
  * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.

@@ -120,7 +120,7 @@ export type ScheduleChange = {
   at: WallInstant
 }
 
-export type RunRange = { runId: number; first: number; last: number }
+type RunRange = { runId: number; first: number; last: number }
 
 /** An execution of a schedule that has not ended. */
 export type BusyDevice = { deviceNo: number; jobExecutionId: number; execState: ExecState }

@@ -1,6 +1,6 @@
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
-export type GroupKey = { ownerNo: number; groupName: string }
+type GroupKey = { ownerNo: number; groupName: string }
 
 export type StoredGroup = {
   groupName: string
@@ -10,9 +10,9 @@ export type StoredGroup = {
   updatedAt: number
 }
 
-export type GroupPut = GroupKey & { where: string; description: string | null; at: number; most: number }
+type GroupPut = GroupKey & { where: string; description: string | null; at: number; most: number }
 
-export type GroupOutcome =
+type GroupOutcome =
   | ({ kind: 'put' } & Put<StoredGroup>)
   | { kind: 'too-many' }
   /** What is wrong with the groups that it refers to. */

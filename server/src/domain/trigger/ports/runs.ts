@@ -3,7 +3,6 @@ import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
 import type { ExecutionMove, Moved } from '../../execution/ports/executions.ts'
-import type { RunValues } from './triggers.ts'
 
 export type RunKey = { ownerNo: number; runId: number }
 
@@ -31,6 +30,9 @@ export type StoredRun = {
 } & Omit<RunRequest, 'rollbackOnce'> &
   RunSchedule
 
+/** Secrets are masked in `parameters`, and encrypted in `secrets`. */
+export type RunValues = { parameters: ParameterValues; secrets: string | null }
+
 /** What a run was asked for with, besides its job and its devices. */
 export type RunRequest = {
   /** The selector as it was asked for; null for a list of devices. */
@@ -45,7 +47,7 @@ export type RunRequest = {
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */
-export type RunSchedule = {
+type RunSchedule = {
   scheduleNo: number | null
   scheduleName: string | null
   scheduledFor: WallInstant | null
@@ -70,7 +72,7 @@ export type RunFilter = {
   finishedBefore?: number
 }
 
-export type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
+type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
 
 export type RunStore = {
   getRun(run: RunKey): Promise<StoredRun | undefined>

@@ -1,10 +1,10 @@
 import type { Rollout } from '@jobcast/contract'
-import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { Moved } from '../../execution/ports/executions.ts'
-import type { RunJob } from '../launch-run.ts'
-import type { RunRequest } from './runs.ts'
+
+import type { StoredJobContent } from '../../job/ports/jobs.ts'
+import type { RunRequest, RunValues } from './runs.ts'
 import type { WriteOptions } from './write-options.ts'
 
 export type Trigger = {
@@ -43,8 +43,17 @@ export type Trigger = {
   quota?: TriggerQuota
 }
 
-/** Secrets are masked in `parameters`, and encrypted in `secrets`. */
-export type RunValues = { parameters: ParameterValues; secrets: string | null }
+/** What of a version of a job decides about its runs. */
+export type RunJob = {
+  jobNo: number
+  versionNo: number
+  expireAfterSeconds: number | null
+  deadlineSeconds: number | null
+  /** It has parameters or placeholders: its runs need values. */
+  needsValues?: true
+  /** The version that says how it is released, if that is another. */
+  releasedBy?: number
+} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 
 /** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
 export type TriggerPlan = {

@@ -68,7 +68,7 @@ export type StoredDelivery = {
 }
 
 /** A delivery that waits for another attempt. */
-export type PendingDelivery = {
+type PendingDelivery = {
   eventId: number
   type: string
   /** What the event is about; see `subjectOf`. */

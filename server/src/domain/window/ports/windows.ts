@@ -2,7 +2,7 @@
 // zones, is stored with them, so that it holds for all nodes at once; whoever finds that it has changed writes it.
 
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
-import type { DeviceKey } from '../../device/ports/devices.ts'
+import type { DeviceKey } from '../../device/device-key.ts'
 
 export type WindowKey = { ownerNo: number; windowName: string }
 
@@ -24,7 +24,7 @@ export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; op
 
 export type WindowPut = WindowKey & WindowRule & { openZones: string; at: number; most: number }
 
-export type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' }
+type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' }
 
 /** The first of those that use it. */
 export type WindowRemoval =
@@ -33,7 +33,7 @@ export type WindowRemoval =
   | { kind: 'in-use'; jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
 /** Ids of executions, one behind the other. */
-export type ExecutionRange = { first: number; last: number }
+type ExecutionRange = { first: number; last: number }
 
 export type WindowStore = {
   putWindow(put: WindowPut): Promise<WindowOutcome>

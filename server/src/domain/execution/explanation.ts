@@ -1,0 +1,18 @@
+// Why an execution has not ended yet, or how it ended: a sentence for people, and a code for programs.
+
+import type { ExplanationCode } from '@jobcast/contract'
+import type { WallInstant } from '../common/instants.ts'
+
+export type Explanation = {
+  code: ExplanationCode
+  text: string
+  /** When this began. */
+  since: WallInstant | null
+  /** When this changes by itself. */
+  until: WallInstant | null
+  /** The execution that must finish first. */
+  behind: number | null
+}
+
+/** For those that begin, end and depend on nothing. */
+export const plain = { since: null, until: null, behind: null }

@@ -1,0 +1,15 @@
+import type { StoredJobContent } from './ports/jobs.ts'
+
+type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
+
+/** What holds devices back is that of the current version: no earlier one is a way around an approval or a window. */
+export function heldAsNow<Version extends HeldBack>(version: Version, current: HeldBack): Version {
+  const { approval, window, ...rest } = version
+  const rollout = version.rollout ?? current.rollout
+  return {
+    ...(rest as Version),
+    ...(rollout && { rollout }),
+    ...(current.approval && { approval: current.approval }),
+    ...(current.window && { window: current.window }),
+  }
+}

@@ -1,0 +1,37 @@
+// The window under which a run is offered.
+
+import { ApiError, type NewRun } from '@jobcast/contract'
+import { type Caller, requireScope } from '../access/caller.ts'
+import type { StoredJobContent } from '../job/ports/jobs.ts'
+import { requireWindow, type WindowDeps } from './window.ts'
+
+/** Null: at any time, undefined: as its job says. */
+export type RunWindow = { window?: string | null | undefined }
+type AskedWindow = Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>
+
+/** The store looks again whether there is such a window (J-311). */
+export async function windowForRun(
+  deps: Pick<WindowDeps, 'store'>,
+  caller: Caller,
+  job: Pick<StoredJobContent, 'window'>,
+  asked: AskedWindow,
+): Promise<RunWindow> {
+  const window = askedWindow(caller, job, asked)
+  if (window) await requireWindow(deps, caller, window)
+  return { window }
+}
+
+function askedWindow(
+  caller: Caller,
+  job: Pick<StoredJobContent, 'window'>,
+  { window, ignoreWindows, note }: AskedWindow,
+): string | null | undefined {
+  // Another window than that of its job is a way around it.
+  const isReplaced = window !== undefined && job.window !== undefined && window !== job.window
+  if (ignoreWindows || isReplaced) requireScope(caller, 'MANAGE')
+  if (!ignoreWindows) return window
+  const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
+  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  return null
+}

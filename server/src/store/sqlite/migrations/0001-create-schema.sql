@@ -1,0 +1,543 @@
+-- Numbers (…_no) join tables inside; ids and names are what callers see. Instants are milliseconds since 1970 by the wall
+-- clock. Those of timers (expire_at, deadline_at, deadline_due_at, not_before, due_at, next_at of a rollout, progress_at)
+-- and the age of idempotency keys are by the steady clock, which never jumps.
+
+-- One row: the steady clock, and the wall clock at the same instant. After a restart it continues from here, even if the
+-- wall clock was set meanwhile.
+CREATE TABLE steady_clock (
+  clock INTEGER NOT NULL,
+  at INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO steady_clock VALUES (0, 0);
+
+-- Background tasks that fail, for all to see.
+-- task_no: the run of a rollout, the number of a schedule, 0 for timers. last_at: the last attempt; an old one means nothing.
+CREATE TABLE failing_task (
+  kind TEXT NOT NULL,
+  task_no INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  times INTEGER NOT NULL,
+  message TEXT NOT NULL,
+  PRIMARY KEY (kind, task_no)
+) STRICT, WITHOUT ROWID;
+
+-- Owners and access.
+
+CREATE TABLE owner (
+  owner_no INTEGER PRIMARY KEY,
+  owner_id TEXT NOT NULL UNIQUE,
+  owner_name TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  -- Its events up to this one are purged. The newest one is always kept, so that ids only grow.
+  purged_event_id INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- created_by, here and below: `key:<id>`, `enrollment:<id>` or `operator`. created_by_session: the session of that key.
+CREATE TABLE api_key (
+  key_id TEXT PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  key_name TEXT NOT NULL,
+  secret_hash BLOB NOT NULL,
+  scopes TEXT NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER,
+  last_used_at INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT,
+  created_by_session TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX api_key_by_owner ON api_key (owner_no, key_id);
+-- What a key has created is found when it is revoked.
+CREATE INDEX api_key_by_creator ON api_key (created_by);
+-- The last of these is never revoked.
+CREATE INDEX api_key_admin ON api_key (key_id) WHERE instr(scopes, '"ADMIN"') > 0 AND revoked_at IS NULL;
+
+-- Browsers that are signed in, and tickets that sign in once. Both act for a key, which is checked on every request. A
+-- session or ticket that another session requested ends with that one, its parent.
+CREATE TABLE session (
+  session_id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  secret_hash BLOB NOT NULL,
+  parent_id TEXT,
+  address TEXT,
+  user_agent TEXT,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX session_by_owner ON session (owner_no, session_id);
+CREATE INDEX session_by_key ON session (key_id);
+CREATE INDEX session_by_parent ON session (parent_id) WHERE parent_id IS NOT NULL;
+CREATE INDEX session_by_expiry ON session (expires_at);
+
+-- Tokens, limited in uses and time, with which devices fetch their first credential themselves.
+CREATE TABLE enrollment (
+  enrollment_id TEXT PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  name TEXT,
+  secret_hash BLOB NOT NULL,
+  max_uses INTEGER NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0 CHECK (used <= max_uses),
+  tags TEXT NOT NULL,
+  device_id_prefix TEXT,
+  expires_at INTEGER NOT NULL,
+  revoked_at INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by TEXT,
+  created_by_session TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX enrollment_by_owner ON enrollment (owner_no, enrollment_id);
+CREATE INDEX enrollment_by_creator ON enrollment (created_by);
+
+-- Jobs.
+
+-- A deleted job or device keeps its row: old executions still name it, and a new one of that name reuses the row.
+CREATE TABLE job (
+  job_no INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  job_name TEXT NOT NULL,
+  -- The current one.
+  version_no INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,
+  UNIQUE (owner_no, job_name)
+) STRICT;
+
+-- Never changed: a run keeps the version it was triggered with. The versions of a job count from 1; version_no is unique
+-- among those of all jobs.
+CREATE TABLE job_version (
+  version_no INTEGER PRIMARY KEY,
+  job_no INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by TEXT
+) STRICT;
+
+CREATE UNIQUE INDEX job_version_by_number ON job_version (job_no, version);
+
+-- Devices.
+
+CREATE TABLE device (
+  device_no INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  device_id TEXT NOT NULL,
+  device_name TEXT NOT NULL,
+  tags TEXT NOT NULL,
+  token_id TEXT UNIQUE,
+  token_hash BLOB,
+  token_created_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  deleted_at INTEGER,
+  online INTEGER NOT NULL DEFAULT 0,
+  presence_since INTEGER,
+  last_seen_at INTEGER,
+  transport TEXT,
+  -- While set, the device cannot sign in with a certificate.
+  revoked_at INTEGER,
+  -- Recognizes a device that enrolled when the response was lost. Deleted with the token.
+  claim_hash BLOB,
+  token_created_by TEXT,
+  UNIQUE (owner_no, device_id)
+) STRICT;
+
+CREATE INDEX device_online ON device (owner_no, device_id) WHERE online = 1;
+-- Devices that were deleted while a large run was written.
+CREATE INDEX device_deleted ON device (owner_no, deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE device_tag (
+  owner_no INTEGER NOT NULL,
+  tag TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  PRIMARY KEY (owner_no, tag, device_id)
+) STRICT, WITHOUT ROWID;
+
+-- Set by the owner, or reported by the device itself. In a table of its own, because presence rewrites device rows all the
+-- time. `value` is JSON; `sort_key` is ordered as values compare (contract/src/selector/compare-values.ts). A reported
+-- value is shadowed while the owner has one of the same name. `zone`: the time zone that an attribute timeZone stands for;
+-- NULL until that is known, and for all other attributes.
+CREATE TABLE device_attribute (
+  device_no INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  reported INTEGER NOT NULL,
+  owner_no INTEGER NOT NULL,
+  value TEXT NOT NULL,
+  sort_key TEXT NOT NULL,
+  shadowed INTEGER NOT NULL,
+  zone TEXT,
+  PRIMARY KEY (device_no, name, reported)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 0;
+CREATE INDEX device_attribute_by_zone ON device_attribute (owner_no, zone) WHERE zone IS NOT NULL;
+CREATE INDEX device_attribute_without_zone ON device_attribute (device_no) WHERE name = 'timeZone' AND zone IS NULL;
+
+-- The name a device had for executions up to last_execution_id: a response to a trigger can be repeated to the byte.
+CREATE TABLE device_rename (
+  device_no INTEGER NOT NULL,
+  last_execution_id INTEGER NOT NULL,
+  device_name TEXT NOT NULL,
+  PRIMARY KEY (device_no, last_execution_id)
+) STRICT, WITHOUT ROWID;
+
+-- Named selectors.
+CREATE TABLE device_group (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  group_name TEXT NOT NULL,
+  where_text TEXT NOT NULL,
+  description TEXT,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, group_name)
+) STRICT, WITHOUT ROWID;
+
+-- When executions may be offered to devices. open_zones: the time zones in which it is open now, as one text
+-- (domain/window/open-zones.ts).
+CREATE TABLE offer_window (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  window_name TEXT NOT NULL,
+  cron TEXT NOT NULL,
+  duration_minutes INTEGER NOT NULL,
+  time_zone TEXT NOT NULL,
+  cutoff_minutes INTEGER NOT NULL,
+  except_dates TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  open_zones TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, window_name)
+) STRICT, WITHOUT ROWID;
+
+-- Owners to whose devices nothing is offered.
+CREATE TABLE fleet_freeze (
+  owner_no INTEGER PRIMARY KEY,
+  reason TEXT NOT NULL,
+  principal TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  until INTEGER
+) STRICT;
+
+-- Runs.
+
+-- One row: the highest ids ever given. They only grow, also when the newest rows are gone.
+CREATE TABLE last_id (
+  run_id INTEGER NOT NULL,
+  execution_id INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO last_id VALUES (0, 0);
+
+-- The executions of a run have the ids first_execution_id to first_execution_id + total - 1.
+-- The counts per state change in the transaction that moves an execution.
+CREATE TABLE run (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  job_no INTEGER NOT NULL,
+  version_no INTEGER NOT NULL,
+  launched_at INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  pending INTEGER NOT NULL,
+  in_progress INTEGER NOT NULL DEFAULT 0,
+  canceling INTEGER NOT NULL DEFAULT 0,
+  succeeded INTEGER NOT NULL DEFAULT 0,
+  failed INTEGER NOT NULL DEFAULT 0,
+  timed_out INTEGER NOT NULL DEFAULT 0,
+  rejected INTEGER NOT NULL DEFAULT 0,
+  expired INTEGER NOT NULL DEFAULT 0,
+  canceled INTEGER NOT NULL DEFAULT 0,
+  -- When the last execution ended: runs are purged by it (../../tables/retention.ts). NULL while one is unfinished.
+  ended_at INTEGER,
+  -- The timers that all its executions share; NULL once they have fired and everything they cause is done.
+  expire_at INTEGER,
+  deadline_at INTEGER,
+  key_id TEXT,
+  -- The run whose failures it retries.
+  retry_of INTEGER,
+  -- The trace that it belongs to.
+  trace_parent TEXT
+) STRICT;
+
+CREATE INDEX run_by_owner ON run (owner_no, run_id);
+CREATE INDEX run_by_job ON run (job_no, run_id);
+CREATE INDEX run_by_end ON run (owner_no, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX run_unfinished ON run (owner_no, run_id) WHERE pending + in_progress + canceling > 0;
+CREATE INDEX run_expiring ON run (expire_at) WHERE expire_at IS NOT NULL AND pending > 0;
+CREATE INDEX run_deadline ON run (deadline_at) WHERE deadline_at IS NOT NULL AND pending + in_progress + canceling > 0;
+
+-- What a run was requested with, if it was more than a list of devices.
+CREATE TABLE run_request (
+  run_id INTEGER PRIMARY KEY,
+  where_text TEXT,
+  matched INTEGER,
+  note TEXT,
+  -- The run that this one rolls back.
+  rollback_of INTEGER,
+  -- The schedule that created it, and for which occurrence. The name stays when the schedule is deleted.
+  schedule_no INTEGER,
+  schedule_name TEXT,
+  scheduled_for INTEGER,
+  -- The window in which its executions are offered; NULL: at any time.
+  window_name TEXT
+) STRICT;
+
+CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
+CREATE INDEX run_request_by_schedule_name ON run_request (schedule_name, run_id) WHERE schedule_name IS NOT NULL;
+
+-- The parameters of a run, once for all its executions. Secrets are masked in `parameters` and encrypted in `secrets`.
+CREATE TABLE run_parameters (
+  run_id INTEGER PRIMARY KEY,
+  parameters TEXT NOT NULL,
+  secrets TEXT
+) STRICT;
+
+CREATE INDEX run_parameters_secret ON run_parameters (run_id) WHERE secrets IS NOT NULL;
+
+-- Large runs that are being written: some of their executions are stored, and nobody sees them before the run exists.
+CREATE TABLE run_draft (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  node_no INTEGER NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+-- Runs that are released to their devices in steps; a run without a rollout has no row. Executions from held_from on are
+-- not offered yet; NULL: nothing is held back. start_at, by the wall clock: nothing is released before.
+CREATE TABLE rollout (
+  run_id INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  total INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  released INTEGER NOT NULL,
+  held_from INTEGER,
+  is_open INTEGER NOT NULL,
+  next_at INTEGER,
+  version INTEGER NOT NULL,
+  plan TEXT NOT NULL,
+  status TEXT NOT NULL,
+  start_at INTEGER
+) STRICT;
+
+CREATE INDEX rollout_open ON rollout (run_id) WHERE is_open = 1;
+CREATE INDEX rollout_held ON rollout (run_id, held_from) WHERE held_from IS NOT NULL;
+
+-- What was released at once, if its job has timers: they start with the release. deadline_at says for good when its
+-- executions must have ended, deadline_due_at only until that timer has fired.
+CREATE TABLE rollout_release (
+  run_id INTEGER NOT NULL,
+  first_execution_id INTEGER NOT NULL,
+  last_execution_id INTEGER NOT NULL,
+  expire_at INTEGER,
+  deadline_at INTEGER,
+  deadline_due_at INTEGER,
+  PRIMARY KEY (run_id, first_execution_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX rollout_release_expiring ON rollout_release (expire_at) WHERE expire_at IS NOT NULL;
+CREATE INDEX rollout_release_deadline ON rollout_release (deadline_due_at) WHERE deadline_due_at IS NOT NULL;
+
+CREATE TABLE idempotency_key (
+  owner_no INTEGER NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  request_hash BLOB NOT NULL,
+  run_id INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, idempotency_key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX idempotency_key_by_age ON idempotency_key (created_at);
+
+-- Schedules: what creates runs by itself. next_for is the next occurrence; due_at says when the service has to look at it:
+-- when that occurrence is due, or at once while `occurrence`, the one that is being carried out, is not finished. A change
+-- is made only to the version that was read.
+CREATE TABLE schedule (
+  schedule_no INTEGER PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  schedule_name TEXT NOT NULL,
+  job_name TEXT NOT NULL,
+  content TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  next_for INTEGER,
+  due_at INTEGER,
+  handled_at INTEGER NOT NULL,
+  occurrence TEXT,
+  last_for INTEGER,
+  last_fired_at INTEGER,
+  last_run_id INTEGER,
+  watched_run_id INTEGER,
+  failures INTEGER NOT NULL,
+  failures_after INTEGER NOT NULL,
+  paused_because TEXT,
+  paused_by TEXT,
+  paused_at INTEGER,
+  is_match INTEGER NOT NULL,
+  cursor_id INTEGER NOT NULL,
+  matched_where TEXT,
+  UNIQUE (owner_no, schedule_name)
+) STRICT;
+
+CREATE INDEX schedule_due ON schedule (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX schedule_handled ON schedule (handled_at);
+CREATE INDEX schedule_watched ON schedule (watched_run_id) WHERE watched_run_id IS NOT NULL;
+CREATE INDEX schedule_matching ON schedule (schedule_no) WHERE is_match = 1 AND paused_at IS NULL;
+
+-- Devices that have got the job of a schedule that gives it to each of them once.
+CREATE TABLE schedule_device (
+  schedule_no INTEGER NOT NULL,
+  device_no INTEGER NOT NULL,
+  PRIMARY KEY (schedule_no, device_no)
+) STRICT, WITHOUT ROWID;
+
+-- Executions.
+
+CREATE TABLE execution (
+  execution_id INTEGER PRIMARY KEY,
+  run_id INTEGER NOT NULL,
+  owner_no INTEGER NOT NULL,
+  device_no INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  version_number INTEGER NOT NULL,
+  -- Of the current or last attempt, as are output_cut and output_pieces.
+  output_bytes INTEGER NOT NULL DEFAULT 0,
+  output_cut INTEGER NOT NULL DEFAULT 0,
+  started_at INTEGER,
+  finished_at INTEGER,
+  notified_at INTEGER,
+  delivered_at INTEGER,
+  not_before INTEGER,
+  -- When its own timer fires; its state says which one that is.
+  due_at INTEGER,
+  -- NULL until something changes it: until then it is as old as its run.
+  updated_at INTEGER,
+  -- The version that the request to cancel created.
+  cancel_version INTEGER,
+  -- The reports that were accepted (domain/execution/seen-reports.ts).
+  seen_report TEXT,
+  status_details TEXT,
+  result TEXT,
+  -- Progress events are written at most once a second: when the last one was, whether a later report is not yet written as
+  -- an event, and how many bytes of details they have taken up.
+  progress_at INTEGER,
+  progress_held INTEGER NOT NULL DEFAULT 0,
+  progress_bytes INTEGER NOT NULL DEFAULT 0,
+  output_pieces INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+-- None of the first three has PENDING: an index by device costs a trigger more than its rows do (docs/decisions/0002).
+-- What is pending for a device is kept in memory and rebuilt at start from the unfinished runs.
+CREATE INDEX execution_by_device ON execution (device_no, execution_id) WHERE state <> 'PENDING';
+CREATE INDEX execution_by_state ON execution (owner_no, state, execution_id)
+  WHERE state NOT IN ('PENDING', 'SUCCEEDED');
+CREATE INDEX execution_active ON execution (device_no, execution_id) WHERE state IN ('IN_PROGRESS', 'CANCELING');
+CREATE INDEX execution_due ON execution (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX execution_progress_held ON execution (progress_at) WHERE progress_held = 1;
+
+-- Executions whose run is purged and that are still to be deleted: a large run is not deleted at once.
+CREATE TABLE purged_range (
+  first_execution_id INTEGER PRIMARY KEY,
+  last_execution_id INTEGER NOT NULL
+) STRICT;
+
+-- One row for each move. The first one, the creation, follows from the run. reason: why an attempt was unsuccessful.
+CREATE TABLE transition (
+  execution_id INTEGER NOT NULL,
+  version_number INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  from_state TEXT NOT NULL,
+  to_state TEXT NOT NULL,
+  event TEXT NOT NULL,
+  actor TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
+  reason TEXT,
+  PRIMARY KEY (execution_id, version_number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE output (
+  execution_id INTEGER NOT NULL,
+  attempt INTEGER NOT NULL,
+  start INTEGER NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (execution_id, attempt, start)
+) STRICT;
+
+-- Events and webhooks.
+
+-- What changed, in order: for the stream and the webhooks. One tree, and each row goes to the end of its owner's part.
+-- `details` is JSON: what a change had besides its state. The creation of a run is one row, however many executions it has.
+CREATE TABLE event (
+  owner_no INTEGER NOT NULL,
+  event_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  run_id INTEGER,
+  execution_id INTEGER,
+  device_no INTEGER,
+  from_state TEXT,
+  cause TEXT,
+  actor TEXT,
+  attempt INTEGER,
+  version_number INTEGER,
+  details TEXT,
+  PRIMARY KEY (owner_no, event_id)
+) STRICT, WITHOUT ROWID;
+
+-- All events up to cursor_id are dealt with: they do not match, or have a row in webhook_delivery.
+-- A replay of many starts a new round: what was delivered in an earlier one does not count any more.
+-- Numbers are never given twice: the log of a deleted webhook is removed later, and responses to it may still arrive.
+CREATE TABLE webhook (
+  webhook_no INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  webhook_name TEXT NOT NULL,
+  url TEXT NOT NULL,
+  event_types TEXT NOT NULL,
+  job_name TEXT,
+  device_id TEXT,
+  secret TEXT NOT NULL,
+  old_secret TEXT,
+  old_secret_until INTEGER,
+  paused_because TEXT,
+  paused_at INTEGER,
+  last_delivered_at INTEGER,
+  failing_since INTEGER,
+  cursor_id INTEGER NOT NULL,
+  round INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  created_by TEXT,
+  created_by_session TEXT,
+  UNIQUE (owner_no, webhook_name)
+) STRICT;
+
+-- One row for each event that was sent, or will be retried, with its last attempts (JSON). PENDING: it is sent at next_at.
+-- `tries` are those that count for when to give up.
+CREATE TABLE webhook_delivery (
+  webhook_no INTEGER NOT NULL,
+  event_id INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  state TEXT NOT NULL,
+  tries INTEGER NOT NULL,
+  attempts TEXT NOT NULL,
+  next_at INTEGER,
+  PRIMARY KEY (webhook_no, event_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_delivery_pending ON webhook_delivery (webhook_no, event_id) WHERE state = 'PENDING';
+CREATE INDEX webhook_delivery_failed ON webhook_delivery (webhook_no, event_id) WHERE state = 'FAILED';
