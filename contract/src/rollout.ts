@@ -4,6 +4,7 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Failing } from './failing.ts'
+import { percentPattern } from './percent.ts'
 import { Instant, keyNameOf, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -20,9 +21,6 @@ export type StopState = (typeof stopStates)[number]
 
 const Selector = Type.String({ minLength: 1, maxLength: 4096 })
 
-/** From 0.001% to 100%, with at most three decimals. */
-export const percentPattern =
-  '^(?:100(?:\\.0{1,3})?|[1-9][0-9]?(?:\\.[0-9]{1,3})?|0\\.(?:[1-9][0-9]{0,2}|0[1-9][0-9]?|00[1-9]))%$'
 const Percent = { minimum: 0.001, maximum: 100 }
 
 const WaveSize = Type.Unsafe<number | string>({

@@ -31,6 +31,10 @@ const mostTries = 20
 
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status } }) => {
+    if (status.state === 'PAUSED') {
+      const detail = `Run ${runId} is already paused: ${status.pausedBecause}.`
+      throw new ApiError('J-303', { detail })
+    }
     requireState(status, 'ROLLING_OUT')
     const paused = { rule: 'PRINCIPAL', because: 'it was paused manually', by: principalOf(caller) } as const
     return decided(pauseRollout(status, paused), 'run.paused', caller)

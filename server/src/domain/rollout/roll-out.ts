@@ -2,7 +2,8 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { execStates } from '@jobcast/contract/words'
-import { service } from '../access/principal.ts'
+import { actorOf } from '../access/caller.ts'
+import { keyIdOf, service } from '../access/principal.ts'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import { isTerminal, type Moment } from '../execution/execution.ts'
@@ -163,13 +164,19 @@ async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Mom
   let from: number | undefined = firstExecutionId + status.released
   while (from !== undefined) {
     if (deps.stopping.aborted) return
-    const move = { ownerNo, runId, event: 'rollout-stopped', actor: 'clock' } as const
+    const move = { ownerNo, runId, event: 'rollout-stopped', actor: stopperOf(status) } as const
     const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
     if (batch === undefined) return
     notifyTaken(deps, batch.moved)
     from = batch.next
   }
   await deps.store.changeRollout({ before: rollout, status, nextAt: null, isOver: true, events: [], moment })
+}
+
+/** As the history names who has denied or canceled it; a rule acts by the clock. */
+function stopperOf({ pausedBy }: RolloutStatus): string {
+  const keyId = keyIdOf(pausedBy)
+  return keyId === undefined ? 'clock' : actorOf({ keyId })
 }
 
 /** All of its executions have ended: by their devices, or because somebody canceled them one by one. */
