@@ -112,7 +112,7 @@ export class Runs {
     return this.#act(path`/job/api/runs/${runId}/pause`, runId, undefined, options)
   }
 
-  /** Stop rules count anew from here. */
+  /** Accepts what has failed: stop rules count anew, and the gate judges the other devices of the wave. */
   resume(runId: number, options: CallOptions = {}): Promise<Run> {
     return this.#act(path`/job/api/runs/${runId}/resume`, runId, undefined, options)
   }
@@ -165,7 +165,7 @@ export class Runs {
     return this.#launch(path`/job/api/runs/${runId}/retry`, request, options)
   }
 
-  /** A new run of the version before, or of `toVersion`, on the devices whose execution ended SUCCEEDED or FAILED. */
+  /** Stops it, and makes a new run of the version before, or of `toVersion`, on all devices that it was released to. */
   rollback(runId: number, request: RollbackRequest = {}, options: TriggerOptions = {}): Promise<Run> {
     return this.#launch(path`/job/api/runs/${runId}/rollback`, request, options)
   }
