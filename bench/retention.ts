@@ -8,7 +8,7 @@ import { createDatabase, execute, startPostgres } from '@jobcast/testkit/postgre
 import { noQuotas } from '../server/src/domain/access/quotas.ts'
 import { steadyInstant } from '../server/src/domain/common/instants.ts'
 import type { Store } from '../server/src/domain/common/ports/store.ts'
-import type { Trigger } from '../server/src/domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../server/src/domain/trigger/trigger.ts'
 import { openPostgresStore } from '../server/src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../server/src/store/sqlite/sqlite-store.ts'
 import { removeFolder, temporaryFolder } from './processes.ts'

@@ -23,10 +23,10 @@ export async function startCommanded(program: string, ...args: string[]): Promis
   const child = startProcess(process.execPath, [path, ...args], { stdio: ['ignore', log, 'inherit', 'ipc'] })
   closeSync(log)
   const failed = once(child, 'exit').then(() => Promise.reject(new Error(`${program} did not start`)))
-  const [told] = await Promise.race([once(child, 'message'), failed])
+  const [message] = await Promise.race([once(child, 'message'), failed])
   failed.catch(() => undefined)
   return {
-    ...(told as { port: number; apiKey: string }),
+    ...(message as { port: number; apiKey: string }),
     pid: child.pid ?? 0,
     command: (message) => void child.send(message),
     async end() {

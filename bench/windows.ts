@@ -66,7 +66,15 @@ async function seed(store: Store): Promise<{ ownerNo: number; deviceIds: string[
 }
 
 async function putWindow(store: Store, ownerNo: number, windowName: string, of: typeof rule): Promise<void> {
-  await store.putWindow({ ownerNo, windowName, ...of, openZones: '', at: now, most: 1000 })
+  await store.putWindow({
+    ownerNo,
+    windowName,
+    ...of,
+    openZones: '',
+    principal: 'operator',
+    at: now,
+    most: 1000,
+  })
 }
 
 function build(store: Store) {

@@ -50,9 +50,9 @@ Flags:
   --allow-commands                 also run {"command":[...]} documents, that is, any program
   --state <folder>                 folder for the journal and unsent output (JOBCAST_STATE)
   --attributes-file <file>         JSON object of attributes to report (JOBCAST_ATTRIBUTES_FILE)
-  --trust <file>                   PEM file with the public keys of authors: a signed job runs only if they have signed it (JOBCAST_TRUST)
-  --require-signature              run only jobs that one of these keys has signed
-  --require-signatures <number>    run only jobs that this many different ones of these keys have signed (JOBCAST_REQUIRE_SIGNATURES)
+  --trust <file>                   PEM file with the public keys of authors; signatures by other keys are rejected (JOBCAST_TRUST)
+  --require-signature              run only jobs signed by a key of the --trust file
+  --require-signatures <number>    run only jobs signed by this many different keys of the --trust file (JOBCAST_REQUIRE_SIGNATURES)
   --audience <name>                run signed jobs only if they were signed for this audience (JOBCAST_AUDIENCE)
   --http                           accepted and ignored: this agent always uses HTTP long polling
   --max-output-bytes <number>      maximum output sent per attempt; should match the server (default 10 MiB)
@@ -128,7 +128,7 @@ check_flags() {
   is_count "$max_output" || refuse_start '--max-output-bytes must be a positive integer of at most nine digits'
   case $poll_seconds in 0 | '' | *[!0-9]* | ?????*) refuse_start 'JOBCAST_POLL_SECONDS must be a positive integer' ;; esac
   for program in curl awk setsid tail head; do
-    command -v "$program" >/dev/null || refuse_start "the program $program is needed and not there"
+    command -v "$program" >/dev/null || refuse_start "the program $program is required but not installed"
   done
   (trap '' XFSZ && ulimit -f $max_answer_blocks) 2>/dev/null || refuse_start 'a shell with ulimit -f is needed'
   thing="$url/things/$device"
@@ -462,7 +462,7 @@ take_lock() {
 started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20; }
 
 check_handlers() {
-  [ -d "$handlers" ] || refuse_start "--handlers must name a folder: \"$handlers\" is not there"
+  [ -d "$handlers" ] || refuse_start "--handlers must name a folder: \"$handlers\" does not exist"
   handlers=$(cd "$handlers" && pwd)
   case $(ls -ld "$handlers") in
     ????????w*) refuse_start "Everyone can write to the folder of handlers $handlers: chmod o-w $handlers" ;;
@@ -621,7 +621,7 @@ carry_out() {
   cp "$tmp" "$folder/handed"
   if [ "$start" = 0 ]; then
     if [ "$begun_by" != "$agent" ] || grep -qxF "$job.$attempt $queued" "$state/settled"; then
-      finish FAILED "interrupted: the agent ${begun_by:-another} began it as this device, and it is not started a second time"
+      finish FAILED "interrupted: the agent ${begun_by:-another} has already started it as this device, and it is not started twice"
       return
     fi
   elif is_rebooting "$folder"; then
@@ -713,14 +713,14 @@ find_action() { # number
   where="step $(($1 + 1))" action=steps.$1.action
   if [ "$1" = "$listed" ]; then action=finalStep.action; fi
   parse "$folder/document" "step_name=$action.name type=$action.type user=$action.runAsUser allowed=$action.allowStdErr ignored=$action.ignoreStepFailure input=$action.input handler=$action.input.handler args=$action.input.args[] at=$action.input.path command=$action.input.command[] listed_command=$action.input.command,"
-  case $step_name_type in '' | string) ;; *) problem="the name of $where is not a text" ;; esac
+  case $step_name_type in '' | string) ;; *) problem="the name of $where is not a string" ;; esac
   [ -n "$step_name" ] || step_name=$where
   if [ "$input_type" != object ]; then
     problem="$where has no action with an input"
   elif [ -n "$user_type" ] && [ "$user_type" != string ]; then
-    problem="runAsUser of $where is not a text"
+    problem="runAsUser of $where is not a string"
   elif [ -n "$user" ] && [ "$user" != "$(id -un)" ]; then
-    problem="$where is to run as $user, but this agent runs as $(id -un)"
+    problem="$where must run as $user, but this agent runs as $(id -un)"
   fi
   case $ignored_type:$ignored in
     : | *:false) ;;
@@ -728,7 +728,7 @@ find_action() { # number
     *) problem="ignoreStepFailure of $where is neither true nor false" ;;
   esac
   if [ -n "$allowed_type" ]; then
-    is_count "$allowed" || problem="allowStdErr of $where is not a whole number"
+    is_count "$allowed" || problem="allowStdErr of $where is not an integer"
     command -v mkfifo >/dev/null || problem="allowStdErr of $where needs the program mkfifo, which is not on this device"
     allow_stderr=$allowed
   fi
@@ -747,13 +747,13 @@ plan_handler() { # of-which-step
   words=$args
   case $at_type:${at%/} in
     : | string: | string:default) ;;
-    string:*) [ "${at%/}" = "$handlers" ] || problem="$where asks for the folder $at; this agent takes handlers from its own" ;;
-    *) problem="path$1 is not a text" ;;
+    string:*) [ "${at%/}" = "$handlers" ] || problem="$where names the folder $at; this agent uses only its own handlers folder" ;;
+    *) problem="path$1 is not a string" ;;
   esac
   if [ "$handler_type" != string ]; then
-    problem="handler$1 is not a text"
+    problem="handler$1 is not a string"
   elif case $args_type in '' | array) false ;; esac then
-    problem="args$1 is not a list of texts"
+    problem="args$1 is not a list of strings"
   fi
   [ -n "$problem" ] || find_handler
 }
@@ -762,7 +762,7 @@ plan_command() { # of-which-step
   [ -z "$problem" ] || return 0
   words=$command
   if [ "$command_type" != array ]; then
-    problem="command$1 is not a list of texts"
+    problem="command$1 is not a list of strings"
   elif [ -z "$allow_commands" ]; then
     problem='commands are not allowed on this device (its agent runs without --allow-commands)'
   else
@@ -807,15 +807,15 @@ read_keys() {
     '') problem='cannot be read' ;;
     ????????w*) problem='can be written by everyone (chmod o-w)' ;;
   esac
-  if grep -q 'PRIVATE KEY-----' "$trust" 2>/dev/null; then problem='has a private key in it; a device needs only the public keys of authors'; fi
+  if grep -q 'PRIVATE KEY-----' "$trust" 2>/dev/null; then problem='contains a private key; a device needs only the public keys of authors'; fi
   [ -z "$problem" ] || return 1
   awk -v to="$tmp.keys/part" '
     /^-----BEGIN PUBLIC KEY-----/ { n++; on = 1 }
     on { print > (to n) }
     /^-----END PUBLIC KEY-----/ { on = 0; close(to n) }' "$trust"
   for part in "$tmp.keys"/part*; do
-    [ -f "$part" ] || { problem='has no public key in it (-----BEGIN PUBLIC KEY-----)' && return 1; }
-    openssl pkey -pubin -in "$part" -noout -text 2>/dev/null | grep -qi '^ED25519' || { problem='has a key in it that is not an Ed25519 key' && return 1; }
+    [ -f "$part" ] || { problem='contains no public key (-----BEGIN PUBLIC KEY-----)' && return 1; }
+    openssl pkey -pubin -in "$part" -noout -text 2>/dev/null | grep -qi '^ED25519' || { problem='contains a key that is not an Ed25519 key' && return 1; }
     key_id=$(openssl pkey -pubin -in "$part" -outform DER | openssl dgst -sha256 -r | cut -c1-64)
     mv "$part" "$tmp.keys/$key_id.pem"
   done
@@ -875,7 +875,8 @@ is_signed() {
   done
   needed=$((required > 0 ? required : 1))
   if [ $signers -lt $needed ]; then
-    problem="$signers of the keys that this device trusts have signed it as it is, and $needed are required"
+    problem="it is signed by $signers of the keys that this device trusts, but $needed are required"
+    [ "$signers" != 0 ] || problem='it is not signed by a key that this device trusts'
     return 1
   fi
 }
@@ -893,17 +894,17 @@ is_allowed() {
   elif [ "$fields" != $known ]; then
     problem='what was signed has fields that jobcast-agent.sh does not know'
   elif [ "$signed_name" != "$job_name" ]; then
-    problem="the signature is of the job \"$signed_name\", and this is \"$job_name\""
+    problem="the signature is for the job \"$signed_name\", but this is the job \"$job_name\""
   elif ! is_for_this_device; then
     : # $problem says why
   elif ! is_in_time; then
-    problem="the signature was valid until $until"
+    problem="the signature expired at $until"
   elif ! is_newest; then
     : # $problem says why
   elif ! fill_document; then
     : # $problem says why
   elif [ -z "$uses_attributes" ] && ! is_same; then
-    problem='the server hands out another document than the one that was signed'
+    problem='the server sent a document that differs from the signed one'
   else
     note_version && return
     problem='the agent cannot write to its disk'
@@ -913,12 +914,12 @@ is_allowed() {
 
 # Otherwise what was signed for another service, or another owner, would run here, and its version would block the genuine ones.
 is_for_this_device() {
-  case $signed_for_type in '' | string) ;; *) problem='the audience that was signed is not a text' && return 1 ;; esac
+  case $signed_for_type in '' | string) ;; *) problem='the audience that was signed is not a string' && return 1 ;; esac
   if [ -z "$audience" ] || [ "$signed_for_type:$signed_for" = "string:$audience" ]; then return 0; fi
   if [ -z "$signed_for_type" ]; then
-    problem="it was signed for no audience, and this device accepts only \"$audience\""
+    problem="it is signed without an audience, and this device runs only jobs signed for \"$audience\""
   else
-    problem="it was signed for the audience \"$signed_for\", and this device accepts only \"$audience\""
+    problem="it is signed for the audience \"$signed_for\", and this device runs only jobs signed for \"$audience\""
   fi
   return 1
 }
@@ -946,9 +947,9 @@ is_newest() {
   if ! is_id "$seen"; then
     problem="the file $seen_file is damaged"
   elif awk -v one="$signed_version" -v other="$seen" 'BEGIN { exit !(one + 0 < other + 0) }'; then
-    problem="its version $signed_version is older than version $seen, which this device has seen"
+    problem="its version $signed_version is older than version $seen, which this device has accepted"
   elif [ "$signed_version" = "$seen" ] && [ -n "$seen_content" ] && [ "$seen_content" != "$content" ]; then
-    problem="this device has seen version $seen with another content"
+    problem="its version $seen differs from the version $seen that this device has accepted"
   else
     return 0
   fi
@@ -1017,7 +1018,7 @@ parameter_functions='
     if (type == "string" && T[path] != "string") return " must be text"
     if (type == "boolean" && !is_flag(path)) return " must be true or false"
     if (type == "number" && !is_plain_number(path)) return " must be a number"
-    if (type == "integer" && !is_whole(path)) return " must be a whole number"
+    if (type == "integer" && !is_whole(path)) return " must be an integer"
     if (type == "array" && T[path] != "array") return " must be a list"
     if (rule ".enum" in T) {
       for (i = 0; i < N[rule ".enum"]; i++) if (deep(rule ".enum." i) == deep(path)) break
@@ -1290,7 +1291,7 @@ fill_document() {
       if (body == "device.deviceId") { give(ENVIRON["fill_device"]); return }
       if (body == "run.runId") {
         path = "handed.execution.runId"
-        if (T[path] != "literal" || V[path] !~ /^[1-9][0-9]*$/ || length(V[path]) > 15) refuse("the server gave no runId")
+        if (T[path] != "literal" || V[path] !~ /^[1-9][0-9]*$/ || length(V[path]) > 15) refuse("the server sent no runId")
         found_json = found_text = V[path]; return
       }
       at = index(body, ":-"); otherwise = at ? substr(body, at + 2) : ""; name = at ? substr(body, 1, at - 1) : body
@@ -1312,14 +1313,14 @@ fill_document() {
       if (given in T && length(raw("handed", given)) > 16384) { refuse("parameters must be at most 16 KiB of JSON"); return }
       for (i = 0; i < N[given]; i++) {
         name = K[given, i]
-        if (name ~ /[.]/ || !((list "." name) in T)) { refuse("parameters." name " is no parameter of the job, by the signed schema"); return }
+        if (name ~ /[.]/ || !((list "." name) in T)) { refuse("parameters." name " is not a parameter of the job, according to the signed schema"); return }
       }
       for (i = 0; i < N["signed.parameters.required"]; i++) used[V["signed.parameters.required." i]] = 1
       for (i = 0; i < N[list]; i++) {
         name = K[list, i]; from = given "." name
         if (!(from in T)) from = list "." name ".default"
-        if (!(from in T)) { if (name in used) refuse("parameters." name " is required, by the signed schema"); continue }
-        if ((x = problem_of(list "." name, from)) != "") { refuse("parameters." name x ", by the signed schema"); return }
+        if (!(from in T)) { if (name in used) refuse("parameters." name " is required, according to the signed schema"); continue }
+        if ((x = problem_of(list "." name, from)) != "") { refuse("parameters." name x ", according to the signed schema"); return }
         chosen[name] = from
         words = words variable(name) "=" quoted(plain(root_of(from), from)) " "
       }
@@ -1344,7 +1345,7 @@ fill_document() {
 find_handler() {
   program=$handlers/$handler
   case $handler in
-    '' | .* | */* | *[[:cntrl:]]*) problem='a handler is named by its file name alone, without folders and not beginning with a dot' && return ;;
+    '' | .* | */* | *[[:cntrl:]]*) problem='a handler must be a file name without folders that does not begin with a dot' && return ;;
   esac
   if [ ${#handler} -gt 255 ]; then
     problem='the name of the handler is too long'
@@ -1673,7 +1674,7 @@ is_understood() {
 
 enroll() {
   [ -n "$token_file" ] || refuse_start '--token-file must name the file to write the token to'
-  [ ! -e "$token_file" ] || refuse_start "there is a token in $token_file already"
+  [ ! -e "$token_file" ] || refuse_start "a token already exists in $token_file already"
   credential=enrollment_credential
   [ -n "$($credential)" ] || refuse_start '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_...)'
   # On disk before it is sent: after a lost answer the same claim gets a token without counting as another use.

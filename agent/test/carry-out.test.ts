@@ -79,7 +79,7 @@ test('what a device will not do is refused with a reason, and nothing is started
   }
   await refused({}, /neither a handler nor a command nor steps/)
   await refused({ handler: 'none' }, /there is no handler "none" on this device/)
-  await refused({ handler: '../../bin/sh' }, /file name alone/)
+  await refused({ handler: '../../bin/sh' }, /must be a file name/)
   await refused({ command: ['id'] }, /commands are not allowed/)
   assert.deepEqual(device.log.of('started'), [])
 })
@@ -94,7 +94,7 @@ test('a command is carried out where the device allows it, and never read by a s
   assert.equal((await device.output(id)).toString(), '$HOME|; id')
   const missing = await device.run({ command: ['no-such-program'] })
   assert.equal(missing.execState, 'REJECTED')
-  assert.match(missing.statusDetails.reason ?? '', /"no-such-program" cannot be started: .* is not there/)
+  assert.match(missing.statusDetails.reason ?? '', /"no-such-program" cannot be started: .* does not exist/)
 })
 
 test('progress is what the handler last printed, and the lines stay in its output', async (t) => {

@@ -130,7 +130,7 @@ test('two agents with the name of one device: what one has begun the other does 
   await device.start({ stateFolder: join(device.folder, 'clone') })
   const { execState, statusDetails } = await device.ended(id)
   assert.equal(execState, 'FAILED')
-  assert.match(statusDetails.reason ?? '', /the agent [0-9a-f]{12} began it as this device/)
+  assert.match(statusDetails.reason ?? '', /the agent [0-9a-f]{12} has already started it as this device/)
   assert.equal(device.log.of('started').length, 1)
   proxy.isClosed = false
   await device.log.until('canceled')

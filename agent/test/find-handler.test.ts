@@ -41,7 +41,10 @@ test('a link that is not of the owner of the folder is refused', {
   symlinkSync('/bin/sh', join(folder, 'planted'))
   lchownSync(join(folder, 'planted'), 12_345, 12_345)
   const found = await findHandler(folder, 'planted')
-  assert.match('refusal' in found ? found.refusal : '', /is a link that neither root nor the owner/)
+  assert.match(
+    'refusal' in found ? found.refusal : '',
+    /is a symbolic link that was created by neither root nor the owner/,
+  )
 })
 
 test('a folder of handlers that everyone can write to is refused; of a group or the own user it is warned', async (t) => {
@@ -69,5 +72,5 @@ test('a folder of handlers that everyone can write to is refused; of a group or 
   assert.deepEqual(await checkHandlers(folder, other), ['a group can write to one: chmod g-w'])
   set(0o757, 0o755)
   await assert.rejects(checkHandlers(folder, other), /Everyone can write to the folder of handlers/)
-  await assert.rejects(checkHandlers(`${folder}-none`, other), /is not there/)
+  await assert.rejects(checkHandlers(`${folder}-none`, other), /does not exist/)
 })

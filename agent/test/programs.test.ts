@@ -325,7 +325,7 @@ async function runsSteps(t: TestContext, program: AgentProgram) {
     [{ ...aws(step('one', 'fail', ['3'])), finalStep }, 'FAILED', /exited with code 3/],
     [aws(step('one', 'fail', ['0'], { allowStdErr: 0 })), 'FAILED', /printed 1 lines on stderr, and 0 are/],
     [aws(step('one', 'say', []), step('two', 'none', [])), 'REJECTED', /there is no handler "none"/],
-    [aws(step('one', 'say', [], { runAsUser: 'nobody else' })), 'REJECTED', /is to run as nobody else/],
+    [aws(step('one', 'say', [], { runAsUser: 'nobody else' })), 'REJECTED', /must run as nobody else/],
     [aws({ action: { type: 'runCommand', input: { command: 'echo,a' } } }), 'REJECTED', /not allowed/],
     [{ ...aws(step('one', 'say', [])), version: '2.0' }, 'REJECTED', /version is not "1.0"/],
     [{ ...aws(step('one', 'say', [])), conditions: [1] }, 'REJECTED', /does not support conditions/],

@@ -176,7 +176,10 @@ test('an agent that has lost its memory does not start what it had begun', async
   await device.start()
   const { execState, statusDetails } = await device.ended(id)
   assert.equal(execState, 'FAILED')
-  assert.match(statusDetails.reason ?? '', /began it as this device, and it is not started a second time/)
+  assert.match(
+    statusDetails.reason ?? '',
+    /has already started it as this device, and it is not started twice/,
+  )
   assert.equal(startsOf(device), '1 0\n')
   for (const pid of running) process.kill(Number(pid), 'SIGKILL')
 })
@@ -196,7 +199,7 @@ test('a folder of handlers that everyone can write to is refused', async (t) => 
   const device = await newDeviceUnderTest(t, server)
   chmodSync(device.handlers, 0o777)
   await assert.rejects(device.start(), { name: 'StartRefused', message: /Everyone can write/ })
-  await assert.rejects(device.start({ handlersFolder: '/no/such' }), /is not there/)
+  await assert.rejects(device.start({ handlersFolder: '/no/such' }), /does not exist/)
 })
 
 test('while the journal cannot be written nothing is started', async (t) => {

@@ -96,7 +96,7 @@ type Attack = {
   reason: RegExp
 }
 
-const unsigned = /0 of the keys|no key that this device trusts/
+const unsigned = /it is not signed by a key that this device trusts/
 const recode = (execution: Anything, change: (job: Anything) => void) => {
   const payload = JSON.parse(Buffer.from(execution.jobSignature.payload, 'base64').toString())
   change(payload)
@@ -110,7 +110,7 @@ const attacks: Attack[] = [
     tamper: (execution) => {
       execution.jobDocument = JSON.stringify(evil)
     },
-    reason: /hands out another document/,
+    reason: /sent a document that differs from the signed one/,
   },
   {
     name: 'no signature at all',
@@ -153,7 +153,7 @@ const attacks: Attack[] = [
       execution.jobDocument = JSON.stringify(evil)
       execution.jobSignature = anna.sign({ ...job, jobName: 'wipe', document: evil })
     },
-    reason: /the signature is of the job "wipe", and this is "signed \d+"/,
+    reason: /the signature is for the job "wipe", but this is the job "signed \d+"/,
   },
   {
     name: 'an older version, as it was signed',
@@ -161,7 +161,7 @@ const attacks: Attack[] = [
       execution.jobDocument = JSON.stringify(evil)
       execution.jobSignature = anna.sign({ ...job, version: job.version - 1, document: evil })
     },
-    reason: /version \d+ is older than version \d+, which this device has seen/,
+    reason: /version \d+ is older than version \d+, which this device has accepted/,
   },
   {
     name: 'a signature that has expired',
@@ -169,14 +169,14 @@ const attacks: Attack[] = [
       execution.jobDocument = JSON.stringify(evil)
       execution.jobSignature = anna.sign({ ...job, document: evil, notAfter: '2020-01-01T00:00:00Z' })
     },
-    reason: /was valid until 2020-01-01T00:00:00Z/,
+    reason: /the signature expired at 2020-01-01T00:00:00Z/,
   },
   {
     name: 'parameters that nobody has declared',
     tamper: (execution) => {
       execution.parameters = { url: 'http://evil.example' }
     },
-    reason: /is no parameter of the job, by the signed schema/,
+    reason: /is not a parameter of the job, according to the signed schema/,
   },
   {
     name: 'something else that an author has signed',
@@ -218,7 +218,7 @@ const genuineElsewhere: Attack[] = [
       execution.jobDocument = JSON.stringify(evil)
       execution.jobSignature = anna.sign({ ...job, version: 1000, document: evil, audience: 'lima' })
     },
-    reason: /for the audience "lima", and this device runs only what is for "berlin"/,
+    reason: /it is signed for the audience "lima", and this device runs only jobs signed for "berlin"/,
   },
   {
     name: 'a higher version for nobody in particular',
@@ -226,7 +226,7 @@ const genuineElsewhere: Attack[] = [
       execution.jobDocument = JSON.stringify(evil)
       execution.jobSignature = anna.sign({ ...job, version: 1000, document: evil })
     },
-    reason: /is for no audience/,
+    reason: /it is signed without an audience, and this device runs only jobs signed for "berlin"/,
   },
   {
     name: 'another content of the same version',
@@ -234,7 +234,7 @@ const genuineElsewhere: Attack[] = [
       execution.jobDocument = JSON.stringify(evil)
       execution.jobSignature = anna.sign({ ...job, document: evil })
     },
-    reason: /has another content than the one that this device has seen/,
+    reason: /its version (\d+) differs from the version \1 that this device has accepted/,
   },
 ]
 
@@ -290,12 +290,16 @@ test('an agent of a changed database starts nothing', async (t) => {
   assertRuns(await bench.run())
   const envelope = anna.sign({ jobName: other.jobName, version: 1, document })
   const changes: [name: string, change: (content: Anything) => void, reason: RegExp][] = [
-    ['document', (content) => Object.assign(content, { document: evil }), /hands out another document/],
+    [
+      'document',
+      (content) => Object.assign(content, { document: evil }),
+      /sent a document that differs from the signed one/,
+    ],
     ['no signature', (content) => delete content.signatures, /not signed/],
     [
       'swapped signature',
       (content) => Object.assign(content, { signatures: envelope }),
-      /is of the job "signed/,
+      /is for the job "signed/,
     ],
     ['no payload', (content) => delete content.signatures.payload, /payload must be base64/],
     [
@@ -324,7 +328,7 @@ test('as many different trusted keys must have signed as are required', async (t
 })
 
 async function exerciseThreshold({ put, run }: Bench): Promise<void> {
-  const one = /1 of the keys that this device trusts have signed it as it is, and 2 are required/
+  const one = /it is signed by 1 of the keys that this device trusts, but 2 are required/
   await put({}, (job) => [anna.sign(job), ben.sign(job)])
   assertRuns(await run())
   await put({}, byAnna)
@@ -365,13 +369,17 @@ async function exerciseParameters(bench: Bench): Promise<void> {
   }
   assertRefuses(
     await bench.run(),
-    /parameters\.mode must be one of .*, by the signed schema/,
+    /parameters\.mode must be one of .*, according to the signed schema/,
     'a value that is not allowed',
   )
   attacker.tamper = (execution) => Object.assign(execution.parameters, { PATH: '/tmp/evil' })
-  assertRefuses(await bench.run(), /parameters\.PATH is no parameter of the job/, 'another parameter')
+  assertRefuses(await bench.run(), /parameters\.PATH is not a parameter of the job/, 'another parameter')
   attacker.tamper = (execution) => Object.assign(execution.parameters, { mode: 'hard' })
-  assertRefuses(await bench.run(), /hands out another document/, 'another value than in the document')
+  assertRefuses(
+    await bench.run(),
+    /sent a document that differs from the signed one/,
+    'another value than in the document',
+  )
   attacker.tamper = undefined
 }
 
@@ -404,7 +412,7 @@ async function shellStartsNothing(t: TestContext, shell: AgentProgram): Promise<
     [{ JOBCAST_REQUIRE_SIGNATURES: '1' }, /--trust must name the file/],
     [{ ...env, JOBCAST_REQUIRE_SIGNATURES: '3' }, /3 signatures are required, but .* has 2 different keys/],
     [{ ...env, JOBCAST_REQUIRE_SIGNATURES: 'x' }, /must be a positive integer/],
-    [{ ...env, JOBCAST_TRUST: bench.device.handlers }, /has no public key in it/],
+    [{ ...env, JOBCAST_TRUST: bench.device.handlers }, /contains no public key/],
     [{ ...env, JOBCAST_TRUST: '/no/such' }, /cannot be read/],
   ]
   for (const [settings, message] of refusals) {
@@ -432,17 +440,29 @@ async function shellChecksAudience(t: TestContext, shell: AgentProgram): Promise
   const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
   await bench.put()
   const agent = startProgram(t, shell, bench.device, attacker.http, { ...env, JOBCAST_AUDIENCE: 'berlin' })
-  assertRefuses(await bench.run(), /signed for no audience, and this device accepts only "berlin"/, 'none')
+  assertRefuses(
+    await bench.run(),
+    /it is signed without an audience, and this device runs only jobs signed for "berlin"/,
+    'none',
+  )
   // Refused, and so its high version blocks nothing.
   attacker.tamper = signs({ audience: 'paris', version: 1000 })
-  assertRefuses(await bench.run(), /signed for the audience "paris"/, 'another audience')
+  assertRefuses(
+    await bench.run(),
+    /it is signed for the audience "paris", and this device runs only jobs signed for "berlin"/,
+    'another audience',
+  )
   attacker.tamper = signs({ audience: ['berlin'] })
-  assertRefuses(await bench.run(), /audience that was signed is not a text/, 'a list')
+  assertRefuses(await bench.run(), /audience that was signed is not a string/, 'a list')
   attacker.tamper = signs({ audience: 'berlin' })
   assertRuns(await bench.run())
   assertRuns(await bench.run())
   attacker.tamper = signs({ audience: 'berlin', notAfter: '2099-01-01T00:00:00Z' })
-  assertRefuses(await bench.run(), /has seen version 1 with another content/, 'the same version')
+  assertRefuses(
+    await bench.run(),
+    /its version 1 differs from the version 1 that this device has accepted/,
+    'the same version',
+  )
   await agent.end('SIGTERM')
   // Without the flag, the audience is not checked.
   startProgram(t, shell, bench.device, attacker.http, env)

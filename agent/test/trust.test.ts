@@ -73,22 +73,22 @@ const refused: [name: string, () => unknown, RegExp][] = [
   [
     'a value outside the signed schema',
     () => fill({}, {}, { parameters: { days: 91 } }, { parameters }),
-    /parameters\.days must be .*, by the signed schema/,
+    /parameters\.days must be .*, according to the signed schema/,
   ],
   [
     'a value of another type',
     () => fill({}, {}, { parameters: { days: '$(id)' } }, { parameters }),
-    /parameters\.days must be a whole number/,
+    /parameters\.days must be an integer/,
   ],
   [
     'a parameter that is not declared',
     () => fill({}, {}, { parameters: { x: 1 } }, { parameters }),
-    /parameters\.x is no parameter of the job/,
+    /parameters\.x is not a parameter of the job/,
   ],
   [
     'any parameter of a job without a schema',
     () => fill({}, {}, { parameters: { x: 1 } }),
-    /is no parameter of the job/,
+    /is not a parameter of the job/,
   ],
   [
     'a parameter without a value',
@@ -106,14 +106,18 @@ const refused: [name: string, () => unknown, RegExp][] = [
     () => fill({ a: '${device.deviceName}' }, { a: '' }),
     /no value for \$\{device\.deviceName\}/,
   ],
-  ['a run without a number', () => fill({ a: '${run.runId}' }, {}, { runId: '1; id' }), /gave no runId/],
+  ['a run without a number', () => fill({ a: '${run.runId}' }, {}, { runId: '1; id' }), /sent no runId/],
   ['a placeholder that there is not', () => fill({ a: '${env.PATH}' }, {}), /there is no placeholder/],
   [
     'a schema that is none',
     () => fill({}, {}, {}, { parameters: { type: 'array' } }),
     /parameters\.type must be "object"/,
   ],
-  ['another document of the server', () => fill({ a: 1 }, { a: 2 }), /hands out another document/],
+  [
+    'another document of the server',
+    () => fill({ a: 1 }, { a: 2 }),
+    /sent a document that differs from the signed one/,
+  ],
 ]
 
 for (const [name, act, message] of refused) {
@@ -144,10 +148,13 @@ test('keys are counted by what they verify, not by what an envelope says', () =>
     ...byAnna,
     signatures: [...byAnna.signatures, { keyid: 'ben', sig: byAnna.signatures[0]?.sig }],
   }
-  assert.throws(() => verifyEnvelope(twice, keys, 2), /^Error: 1 of the keys .* and 2 are required/)
+  assert.throws(
+    () => verifyEnvelope(twice, keys, 2),
+    /^Error: it is signed by 1 of the keys .* but 2 are required/,
+  )
   // Signed as something else, the same bytes are no job.
   const other = { ...anna.signBytes(Buffer.from('{}'), 'text/plain'), payloadType: byAnna.payloadType }
-  assert.throws(() => verifyEnvelope(other, keys, 1), /no key that this device trusts/)
+  assert.throws(() => verifyEnvelope(other, keys, 1), /not signed by a key that this device trusts/)
 })
 
 test('a file of keys has public Ed25519 keys and nothing else', () => {
@@ -159,7 +166,7 @@ test('a file of keys has public Ed25519 keys and nothing else', () => {
   for (const [text, message] of [
     ['', /no public key/],
     ['-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----', /cannot be read/],
-    [publicPem + privatePem, /has a private key in it/],
+    [publicPem + privatePem, /contains a private key/],
     [publicPem + rsa, /a key of type rsa/],
     [publicPem.repeat(65), /more than 64 keys/],
   ] as const) {
@@ -235,13 +242,13 @@ test('a job that is signed for another audience is refused, and its version does
     assert.ok(error instanceof Refused)
     assert.match(
       error.message,
-      /for the audience "shop lima", and this device runs only what is for "shop berlin"/,
+      /signed for the audience "shop lima", and this device runs only jobs signed for "shop berlin"/,
     )
     return true
   })
   await assert.rejects(
     check(ours, 9),
-    /is for no audience, and this device runs only what is for "shop berlin"/,
+    /signed without an audience, and this device runs only jobs signed for "shop berlin"/,
   )
   await check(ours, 2, { audience: 'shop berlin' })
   // The same version again, as often as it is run; with another content never.
@@ -249,10 +256,10 @@ test('a job that is signed for another audience is refused, and its version does
   const another = { audience: 'shop berlin', document: { a: 1 } }
   await assert.rejects(
     check(ours, 2, another),
-    /version 2 has another content than the one that this device has seen/,
+    /version 2 differs from the version 2 that this device has accepted/,
   )
   const again = await open('shop berlin')
-  await assert.rejects(check(again, 2, another), /has another content/)
+  await assert.rejects(check(again, 2, another), /differs from the version/)
   await check(again, 3, another)
   // Without an audience of its own the device does not ask for one.
   const anybodys = await open()

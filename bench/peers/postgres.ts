@@ -13,9 +13,9 @@ export async function startPostgres(): Promise<Postgres> {
   const child = fork(program, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const gone = once(child, 'exit')
   const failed = gone.then(() => Promise.reject(new Error('PostgreSQL did not start')))
-  const [told] = await Promise.race([once(child, 'message'), failed])
+  const [message] = await Promise.race([once(child, 'message'), failed])
   failed.catch(() => undefined)
-  const { port } = told as { port: number }
+  const { port } = message as { port: number }
   return {
     url: `postgres://bench:bench@127.0.0.1:${port}/postgres`,
     async end() {

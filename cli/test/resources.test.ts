@@ -247,7 +247,7 @@ test('keys revoke --descendants revokes what was created with a key, and says ho
   assert.match(later.stderr, /expiresAt must be at or before /)
   const { code, stderr, stdout } = await jobcast('keys', 'revoke', keyId, '--descendants', '--yes', '--json')
   assert.equal(code, 0, stderr)
-  assert.match(stderr, /2 keys and 0 enrollments in all/)
+  assert.match(stderr, /2 keys and 0 enrollments in total/)
   const { pausedSchedules, pausedRuns, ...counts } = JSON.parse(stdout)
   assert.deepEqual(counts, { revoked: [keyId], revokedKeys: 2, revokedEnrollments: 0, isMore: false })
   assert.deepEqual(
@@ -366,7 +366,7 @@ test('schedules are put by flags, shown, paused, fired and removed', async () =>
   await jobcast('devices', 'put', 'owl')
   const incomplete = await jobcast('schedules', 'put', 'nights', '--job', 'nightly')
   assert.equal(incomplete.code, 2)
-  assert.match(incomplete.stderr, /give --device, --where or --group; --cron, --at or --match/)
+  assert.match(incomplete.stderr, /use --device, --where or --group; --cron, --at or --match/)
   const made = await jobcast(
     ...['schedules', 'put', 'nights', '--job', 'nightly', '-d', 'owl', '--cron', '0 3 * * *'],
     ...['--zone', 'Europe/Berlin', '--jitter', '5m', '--pause-after', '3', '--overlap', 'queue'],

@@ -122,7 +122,7 @@ test('a second author adds a signature; a changed job is signed anew, as the nex
   const changed = write('restart.yaml', readFileSync(file, 'utf8').replace('kiosk-app', 'other-app'))
   const refused = await run(['jobs', 'put', 'restart', '-f', changed])
   assert.equal(refused.code, 5)
-  assert.match(refused.stderr, /signatures\[0\]\.payload\.document is another document than that of the job/)
+  assert.match(refused.stderr, /signatures\[0\]\.payload\.document differs from the document of the job/)
   const signed = await run(['jobs', 'sign', changed, '--key', anna.file])
   assert.match(
     signed.stderr,
@@ -155,7 +155,7 @@ test('an unchanged file whose version the service has passed is signed anew, as 
   )
   assert.match(
     (await sign()).stderr,
-    /Signed job restart, version 3: 1 signature\. The signatures that it had/,
+    /Signed job restart, version 3: 1 signature\. Its previous signatures were/,
   )
   assert.equal((await put(file)).code, 0)
   // One more author is a change.
@@ -191,7 +191,10 @@ test('the jobs of a fleet file are signed in place, and apply sends them once', 
   const wrong = write('fleet.yaml', readFileSync(file, 'utf8').replace('handler: b', 'handler: c'))
   const refused = await run(['apply', '-f', wrong])
   assert.equal(refused.code, 5)
-  assert.match(refused.stderr, /job two: signatures\[0\]\.payload\.document is another document/)
+  assert.match(
+    refused.stderr,
+    /job two: signatures\[0\]\.payload\.document differs from the document of the job/,
+  )
 })
 
 test('a list of jobs and a JSON file are signed too, and --out leaves the file alone', async (t) => {

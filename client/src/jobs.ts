@@ -58,7 +58,7 @@ export class Jobs {
     })
   }
 
-  /** Makes a new version with the content of this one. */
+  /** Creates a new version with the content of this one. */
   restore(jobName: string, version: number, options: ChangeOptions = {}): Promise<Job> {
     return this.#transport.value({
       method: 'POST',

@@ -1,6 +1,6 @@
 // Reports the unsuccessful executions of a run, each once, as they end.
 
-import type { ExecutionEventType } from './event.ts'
+import type { EventTypeOf } from './event.ts'
 import { isUnsuccessfulEnd, unsuccessfulEnds } from './exec-state.ts'
 import { followEvents } from './follow-events.ts'
 import type { LinkedAbort } from './linked-abort.ts'
@@ -20,7 +20,7 @@ export type EndedExecution = Pick<
   | 'statusDetails'
 >
 
-const types = unsuccessfulEnds.map((state) => `execution.${state.toLowerCase()}` as ExecutionEventType)
+const types = unsuccessfulEnds.map((state) => `execution.${state.toLowerCase()}` as EventTypeOf<'execution'>)
 
 type UnsuccessfulReports = {
   /** Call when the run has finished: reports the remaining ones. */

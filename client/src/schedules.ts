@@ -1,4 +1,4 @@
-// Schedules: what makes runs by itself.
+// Schedules: create runs automatically.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'

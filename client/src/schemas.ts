@@ -9,22 +9,23 @@ export interface AnyEvent {
     | 'run.created'
     | 'run.finished'
     | 'run.released'
+    | 'run.changed'
     | 'run.paused'
     | 'run.resumed'
-    | 'run.awaiting-approval'
+    | 'run.awaiting_approval'
     | 'run.approved'
     | 'run.denied'
-    | 'run.stopped'
-    | 'execution.pending'
+    | 'run.aborted'
     | 'execution.in_progress'
-    | 'execution.canceling'
+    | 'execution.progress'
     | 'execution.succeeded'
     | 'execution.failed'
-    | 'execution.timed_out'
     | 'execution.rejected'
+    | 'execution.timed_out'
     | 'execution.expired'
+    | 'execution.canceling'
     | 'execution.canceled'
-    | 'execution.progress'
+    | 'execution.pending'
     | 'device.created'
     | 'device.updated'
     | 'device.deleted'
@@ -35,9 +36,18 @@ export interface AnyEvent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'job.changed'
+    | 'job.deleted'
+    | 'group.changed'
+    | 'group.deleted'
+    | 'window.changed'
+    | 'window.deleted'
+    | 'schedule.changed'
+    | 'schedule.deleted'
     | 'schedule.fired'
     | 'schedule.missed'
     | 'schedule.paused'
+    | 'schedule.resumed'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -54,6 +64,9 @@ export interface AnyEvent {
     | ExecutionEventData
     | DeviceEventData
     | FleetEventData
+    | JobEventData
+    | GroupEventData
+    | WindowEventData
     | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
@@ -190,13 +203,62 @@ export interface FleetEventData {
    */
   reason: string
   /**
-   * When it ends by itself
+   * When it ends automatically
    */
   until: string | null
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
   principal: string
 }
 /**
- * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`
+ * `isNew` with `job.changed`
+ */
+export interface JobEventData {
+  jobName: string
+  /**
+   * The current version; of a deleted job, the last one
+   */
+  version: number
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `isNew` with `group.changed`
+ */
+export interface GroupEventData {
+  groupName: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `isNew` with `window.changed`
+ */
+export interface WindowEventData {
+  windowName: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`. `isNew` with `schedule.changed`
  */
 export interface ScheduleEventData {
   scheduleName: string
@@ -208,7 +270,7 @@ export interface ScheduleEventData {
    */
   matched?: number
   /**
-   * How many of them were left out: an execution of theirs is unfinished
+   * How many of them were skipped because they have an unfinished execution
    */
   skipped?: number
   /**
@@ -216,16 +278,20 @@ export interface ScheduleEventData {
    */
   count?: number
   /**
-   * There were more than were counted
+   * More occurrences were missed than were counted
    */
   isMore?: boolean
   from?: string
   to?: string
   because?: string
   /**
-   * Who did it: `key:<keyId>`, or `service`
+   * Who did it: `key:<keyId>`, `operator`, or `service`
    */
   principal: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
 }
 /**
  * Never the key itself
@@ -321,7 +387,7 @@ export interface CancelRequest {
 
 export interface CountRequest {
   /**
-   * A selector: text that picks devices
+   * A selector: an expression that selects devices
    */
   where: string
 }
@@ -396,7 +462,7 @@ export interface CreatedWebhook {
   deviceId: string | null
   state: 'ACTIVE' | 'PAUSED'
   /**
-   * `owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day
+   * `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day
    */
   pausedBecause: ('owner' | 'gone' | 'failing') | null
   pausedAt: string | null
@@ -462,13 +528,13 @@ export interface Device {
     [k: string]: string | number | boolean
   }
   /**
-   * Attributes that it has reported itself; the owner's value wins on equal names
+   * Attributes that it has reported itself; for equal names the owner's value takes precedence
    */
   reportedAttributes: {
     [k: string]: string | number | boolean
   }
   /**
-   * Time zone that its owner has set; null: the one it reports, else UTC
+   * Time zone set by its owner; null: the time zone it reports, otherwise UTC
    */
   timeZone: string | null
   /**
@@ -476,11 +542,11 @@ export interface Device {
    */
   credentialCreatedAt: string | null
   /**
-   * Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or an older one
+   * Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or if this was not recorded
    */
   credentialCreatedBy: string | null
   /**
-   * Since when client certificates of this device are refused. A new token does not change it; POST …/allow-certificate does
+   * Since when client certificates of this device are rejected. A new token does not change it; POST …/allow-certificate does
    */
   certificateRevokedAt: string | null
   online: boolean
@@ -525,7 +591,7 @@ export interface DeviceCount {
    */
   online: number
   /**
-   * How many of them are carrying out an execution
+   * How many of them are running an execution
    */
   busy: number
   /**
@@ -695,7 +761,7 @@ export interface Failing {
    */
   times: number
   /**
-   * Why the last one did; its wording may change
+   * Why the last one failed; its wording may change
    */
   message: string
 }
@@ -880,23 +946,23 @@ export interface Freeze {
    */
   frozenBy: string | null
   /**
-   * The name of the key in `frozenBy`; null if it is no key, or one of another owner
+   * The name of the key in `frozenBy`; null if it is not a key, or a key of another owner
    */
   frozenByName: string | null
   since: string | null
   /**
-   * When it ends by itself
+   * When it ends automatically
    */
   until: string | null
 }
 
 export interface FreezeRequest {
   /**
-   * Why, for everybody who looks at the fleet
+   * The reason, shown to everyone who looks at the fleet
    */
   reason: string
   /**
-   * When it ends by itself; default: when somebody ends it
+   * When it ends automatically; by default, when somebody ends it
    */
   until?: string | null
 }
@@ -941,7 +1007,7 @@ export interface Group {
 
 export interface GroupContent {
   /**
-   * A selector: text that picks devices
+   * A selector: an expression that selects devices
    */
   where: string
   description?: string
@@ -1010,7 +1076,7 @@ export interface ImportResult {
   updated: number
   unchanged: number
   /**
-   * Lines of which nothing was stored, at most 10,000 of them
+   * Lines that were not stored, at most 10,000 of them
    */
   failed: {
     /**
@@ -1045,7 +1111,7 @@ export interface ImportedDevice {
 export interface Job {
   jobName: string
   /**
-   * Counts from 1; each change of the job makes the next one
+   * Numbered from 1; each change of the job creates the next version
    */
   version: number
   description: string
@@ -1082,7 +1148,7 @@ export interface Job {
 
 export interface Rollout {
   /**
-   * In which order devices get it; default GIVEN
+   * The order in which devices are released; default GIVEN
    */
   order?: 'RANDOM' | 'GIVEN'
   /**
@@ -1100,7 +1166,7 @@ export interface Rollout {
   }[]
   ratePerMinute?: number
   /**
-   * Each time so many have succeeded, the rate is multiplied by the factor
+   * Each time another this many executions have succeeded, the rate is multiplied by the factor
    */
   growth?: {
     factor: number
@@ -1124,7 +1190,7 @@ export interface Rollout {
      */
     soakSeconds?: number
     /**
-     * What follows when the gate opens; default CONTINUE
+     * What happens when the gate opens; default CONTINUE
      */
     action?: 'CONTINUE' | 'PAUSE' | 'APPROVAL'
     /**
@@ -1160,7 +1226,7 @@ export interface Rollout {
   }[]
 }
 /**
- * DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`
+ * DSSE envelope with the signatures of the authors of a job, created by `jobcast jobs sign`
  */
 export interface JobEnvelope {
   payloadType: 'application/vnd.jobcast.job+json'
@@ -1187,7 +1253,7 @@ export interface JobEnvelope {
 export interface JobContent {
   description?: string
   /**
-   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device gets it; `$${` stands for a plain `${`
+   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device gets it; `$${` is a literal `${`
    */
   document?: {
     [k: string]: unknown
@@ -1235,11 +1301,11 @@ export interface JobContent {
    */
   approval?: boolean
   /**
-   * Name of the window in which its executions are offered, unless a run names another; also for the trigger call
+   * Name of the window in which its executions are offered, unless a run names another; applies to the trigger call as well
    */
   window?: string
   /**
-   * What the authors have signed, of this job and this version; several envelopes must have the same payload, and become one. Devices get it as `jobSignature`
+   * Signatures of the authors for this job and this version; several envelopes must have the same payload, and are merged into one. Devices get it as `jobSignature`
    *
    * @maxItems 10
    */
@@ -1256,7 +1322,7 @@ export interface JobVersion {
   jobName: string
   version: number
   /**
-   * New runs use it, unless they ask for another one
+   * New runs use it, unless they name another one
    */
   isCurrent: boolean
   description: string
@@ -1289,11 +1355,11 @@ export interface JobVersion {
   signatures: JobEnvelope[]
   createdAt: string
   /**
-   * Who made it: `key:<keyId>`; null if the service did
+   * Who created it: `key:<keyId>`
    */
   createdBy: string | null
   /**
-   * The name of the key in `createdBy`; null if it is no key, or one of another owner
+   * The name of the key in `createdBy`; null if it is not a key, or a key of another owner
    */
   createdByName: string | null
 }
@@ -1449,7 +1515,7 @@ export interface NewApiKey {
    */
   scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
   /**
-   * Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later instant is refused
+   * Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later instant is rejected
    */
   expiresAt?: string | null
   /**
@@ -1475,7 +1541,7 @@ export interface NewEnrollment {
    */
   tags?: string[]
   /**
-   * Required prefix of the deviceId of every device. Without it the token works for any deviceId that has no credential, also of registered devices: set one where you can
+   * Required prefix of the deviceId of every device. Without it the token works for any deviceId without a credential, including registered devices: set one if you can
    */
   deviceIdPrefix?: string
 }
@@ -1488,7 +1554,7 @@ export interface NewRun {
   jobName: string
   targets: Targets
   /**
-   * Of the job; default: the current one
+   * Version of the job; by default, the current one
    */
   version?: number
   /**
@@ -1498,32 +1564,32 @@ export interface NewRun {
     [k: string]: unknown
   }
   /**
-   * What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the call (J-506), SKIP leaves them out
+   * What happens with devices that lack an attribute that the document needs: REFUSE (default) rejects the call (J-506), SKIP skips them
    */
   onMissing?: 'REFUSE' | 'SKIP'
   /**
-   * Why, for whoever looks at it later
+   * A note that is stored with the run, for example the reason
    */
   note?: string
   rollout?: Rollout
   /**
-   * Nothing is released before another key approves it; default: the job's
+   * Nothing is released before another key approves it; by default, as the job defines
    */
   approval?: boolean
   /**
-   * Nothing of it is released before this instant, at most a year from now; default: now
+   * Nothing is released before this time, at most a year from now; by default, now
    */
   startAt?: string
   /**
-   * Name of the window in which it is offered to devices; default: the job's
+   * Name of the window in which it is offered to devices; by default, the window of the job
    */
   window?: string
   /**
-   * Offer it at any time, whatever the job's window; needs MANAGE and a `note`
+   * Offer it at any time, even outside the window of the job; needs MANAGE and a `note`
    */
   ignoreWindows?: boolean
   /**
-   * Of a dry run: the call is refused (J-505) if other devices are selected now
+   * From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed
    */
   planId?: string
 }
@@ -1538,7 +1604,7 @@ export interface Targets {
    */
   deviceIds?: string[]
   /**
-   * A selector: text that picks devices
+   * A selector: an expression that selects devices
    */
   where?: string
   /**
@@ -1563,7 +1629,7 @@ export interface Owner {
 
 export interface PauseCause {
   /**
-   * STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate has opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds is over; PRINCIPAL: pausedBy has decided it
+   * STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy
    */
   rule: 'STOP_RULE' | 'GATE_CLOSED' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
   /**
@@ -1571,7 +1637,7 @@ export interface PauseCause {
    */
   wave: number
   /**
-   * Of a stop rule: which one of rollout.stop, from 1
+   * For a stop rule: its position in rollout.stop, from 1
    */
   stopRule: number | null
   /**
@@ -1597,7 +1663,7 @@ export interface PauseCause {
    */
   count: number | null
   /**
-   * How many have ended at all
+   * How many have ended in total
    */
   ended: number | null
   /**
@@ -1613,7 +1679,7 @@ export interface PauseCause {
    */
   possible: number | null
   /**
-   * Some of those that the stop rule or the gate has counted
+   * Some of the executions that the stop rule or the gate counted
    *
    * @maxItems 20
    */
@@ -1658,7 +1724,7 @@ export interface RetryRequest {
    */
   deviceIds?: string[]
   /**
-   * SAME (default): the version of the job that the run carried out; NEWEST: the current one
+   * SAME (default): the version of the job that the run used; NEWEST: the current one
    */
   version?: 'SAME' | 'NEWEST'
   rollout?: Rollout
@@ -1672,7 +1738,7 @@ export interface RevokeKeyQuery {
  */
 export interface RevokedKeys {
   /**
-   * Keys that this call revoked; without those revoked before
+   * Keys that this call revoked, not counting those revoked before
    */
   revokedKeys: number
   /**
@@ -1695,7 +1761,7 @@ export interface RevokedKeys {
 
 export interface RollbackRequest {
   /**
-   * Of the job; default: the version before the one that the run carried out
+   * Version of the job; by default, the version before the one that the run used
    */
   toVersion?: number
   /**
@@ -1808,7 +1874,7 @@ export interface RolloutProgress {
   pausedBecause: string | null
   pausedBy: string | null
   /**
-   * The name of the key in `pausedBy`; null if it is no key, or one of another owner
+   * The name of the key in `pausedBy`; null if it is not a key, or a key of another owner
    */
   pausedByName: string | null
   /**
@@ -1816,11 +1882,11 @@ export interface RolloutProgress {
    */
   pausedCause: PauseCause | null
   /**
-   * When it goes on by itself, where that is known
+   * When it continues automatically, if that is known
    */
   nextAt: string | null
   /**
-   * It cannot go on, and is tried again: what it decides has failed to be written twice or more
+   * It cannot continue and is retried: its writes have failed twice or more in a row
    */
   failing: Failing | null
   definition: Rollout
@@ -1830,7 +1896,7 @@ export interface Run {
   runId: number
   jobName: string
   /**
-   * The version of the job that it carries out
+   * The version of the job that it uses
    */
   version: number
   /**
@@ -1868,11 +1934,11 @@ export interface Run {
    */
   retryOf: number | null
   /**
-   * The run whose devices this run takes back to an earlier version
+   * The run that this run rolls back to an earlier version
    */
   rollbackOf: number | null
   /**
-   * Who triggered it: `key:<keyId>`. Null if it is older than this record
+   * Who triggered it: `key:<keyId>`. Null if this was not recorded
    */
   createdBy: string | null
   /**
@@ -1889,15 +1955,15 @@ export interface Run {
   matched: number | null
   note: string | null
   /**
-   * The schedule that made it; null: somebody did
+   * The schedule that created it; null if it was triggered by a call
    */
   scheduleName: string | null
   /**
-   * The occurrence of the schedule that it is for
+   * The occurrence of the schedule that it was created for
    */
   scheduledFor: string | null
   /**
-   * How far it is released to its devices; null: all of it was, at once
+   * The progress of its rollout; null: it was released immediately
    */
   rollout: RolloutProgress | null
   /**
@@ -1920,7 +1986,7 @@ export interface RunPlan {
   online: number
   offline: number
   /**
-   * How many of them are carrying out an execution
+   * How many of them are running an execution
    */
   busy: number
   /**
@@ -1934,13 +2000,13 @@ export interface RunPlan {
     sample: string[]
   }[]
   /**
-   * What the first device would get, secrets masked; null if nothing can be made of it
+   * The document that the first device would get, with secrets masked; null if it cannot be resolved
    */
   document: {
     [k: string]: unknown
   }
   /**
-   * What stands against it, in sentences
+   * Problems that prevent the run, as sentences
    */
   problems: string[]
 }
@@ -1986,7 +2052,7 @@ export interface Schedule {
   targets: Targets
   when: When
   /**
-   * Of the job; null: the current one each time
+   * Version of the job; null: each run uses the current one
    */
   version: number | null
   parameters: {
@@ -2006,7 +2072,7 @@ export interface Schedule {
   until: string | null
   paused: boolean
   /**
-   * Why, in words
+   * The reason, as a sentence
    */
   pausedBecause: string | null
   /**
@@ -2014,7 +2080,7 @@ export interface Schedule {
    */
   pausedBy: string | null
   /**
-   * The name of the key in `pausedBy`; null if it is no key, or one of another owner
+   * The name of the key in `pausedBy`; null if it is not a key, or a key of another owner
    */
   pausedByName: string | null
   pausedAt: string | null
@@ -2023,7 +2089,7 @@ export interface Schedule {
    */
   nextAt: string | null
   /**
-   * The occurrence that ran last
+   * The last occurrence that ran
    */
   lastScheduledFor: string | null
   /**
@@ -2031,7 +2097,7 @@ export interface Schedule {
    */
   lastFiredAt: string | null
   /**
-   * The run it made; null: none yet, or there was no device
+   * The run it created; null: none yet, or there was no device
    */
   lastRunId: number | null
   /**
@@ -2039,21 +2105,21 @@ export interface Schedule {
    */
   failures: number
   /**
-   * It cannot make its run, and is tried again: twice or more in a row that has failed
+   * It cannot create its run and is retried: this has failed twice or more in a row
    */
   failing: Failing | null
   createdAt: string
   updatedAt: string
   /**
-   * Who put or resumed it last; its runs count as created by that key
+   * Who last put or resumed it; its runs count as created by that key
    */
   updatedBy: string | null
   /**
-   * The name of the key in `updatedBy`; null if it is no key, or one of another owner
+   * The name of the key in `updatedBy`; null if it is not a key, or a key of another owner
    */
   updatedByName: string | null
   /**
-   * Of that key. A schedule belongs to the owner: it goes on after its key has expired or was revoked, and is paused when the key is revoked with its descendants
+   * The state of that key. A schedule belongs to the owner: it continues after its key has expired or was revoked, and is paused when the key is revoked with its descendants
    */
   updatedByState: ('ACTIVE' | 'EXPIRED' | 'REVOKED') | null
 }
@@ -2062,7 +2128,7 @@ export interface Schedule {
  */
 export interface When {
   /**
-   * Five fields: minute, hour, day of month, month, day of week. A local time that the clocks skip runs at the first instant after the gap; one that comes twice runs once
+   * Five fields: minute, hour, day of month, month, day of week. An occurrence at a skipped local time runs at the first instant after the gap; one at a local time that occurs twice runs once
    */
   cron?: string
   /**
@@ -2084,11 +2150,11 @@ export interface ScheduleContent {
   targets: Targets
   when: When
   /**
-   * Of the job; default: the current one each time
+   * Version of the job; by default, each run uses the current one
    */
   version?: number | null
   /**
-   * Values of the parameters of the job, at most 16 KiB; secret ones are refused here
+   * Values of the parameters of the job, at most 16 KiB; secret ones are rejected here
    */
   parameters?: {
     [k: string]: unknown
@@ -2096,15 +2162,15 @@ export interface ScheduleContent {
   description?: string
   rollout?: Rollout
   /**
-   * Nothing of a run is released before another key approves it; default: the job's
+   * Nothing of a run is released before another key approves it; by default, as the job defines
    */
   approval?: boolean
   /**
-   * Name of the window in which its runs are offered to devices; default: the job's
+   * Name of the window in which its runs are offered to devices; by default, the window of the job
    */
   window?: string
   /**
-   * A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE cancels the one that waits, QUEUE adds another
+   * A device that still has an unfinished execution of this schedule: SKIP (default) skips it, REPLACE cancels a pending one, QUEUE adds another
    */
   overlap?: 'SKIP' | 'REPLACE' | 'QUEUE'
   /**
@@ -2112,15 +2178,15 @@ export interface ScheduleContent {
    */
   catchUpSeconds?: number
   /**
-   * Each occurrence runs up to so much later; by how much is different each time, but the same for everybody. Default 0
+   * Random delay of up to this many seconds for each occurrence, the same on all nodes. Default 0
    */
   jitterSeconds?: number
   /**
-   * After so many runs in a row of which none succeeded it is paused; default: never
+   * Pause it after this many runs in a row in which no device succeeded; default: never
    */
   pauseAfterFailures?: number | null
   /**
-   * Nothing runs after this instant; default: no end
+   * No runs are created after this time; default: no end
    */
   until?: string | null
 }
@@ -2282,7 +2348,7 @@ export interface Stats {
   }[]
 }
 /**
- * As whom a ticket signs in
+ * The key that a ticket signs in with
  */
 export interface TicketFacts {
   keyId: string
@@ -2339,11 +2405,11 @@ export interface TriggeredExecution {
 
 export interface Version {
   /**
-   * Of the program
+   * Version of the program
    */
   version: string
   /**
-   * Of the API; grows with a change that would break clients
+   * Version of the API; increases with a change that breaks clients
    */
   api: number
 }
@@ -2359,7 +2425,7 @@ export interface Webhook {
   deviceId: string | null
   state: 'ACTIVE' | 'PAUSED'
   /**
-   * `owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day
+   * `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day
    */
   pausedBecause: ('owner' | 'gone' | 'failing') | null
   pausedAt: string | null
@@ -2389,30 +2455,44 @@ export interface WebhookContent {
    */
   url: string
   /**
-   * Only these types; `execution.*` matches all types of a kind. Default: all events of runs, executions and devices
+   * Only these types; `execution.*` matches all types of a noun. Default: all events except those about access
    *
    * @maxItems 50
    */
   eventTypes?: (
+    | 'run.*'
+    | 'execution.*'
+    | 'device.*'
+    | 'fleet.*'
+    | 'job.*'
+    | 'group.*'
+    | 'window.*'
+    | 'schedule.*'
+    | 'key.*'
+    | 'enrollment.*'
+    | 'webhook.*'
+    | 'session.*'
+    | 'owner.*'
     | 'run.created'
     | 'run.finished'
     | 'run.released'
+    | 'run.changed'
     | 'run.paused'
     | 'run.resumed'
-    | 'run.awaiting-approval'
+    | 'run.awaiting_approval'
     | 'run.approved'
     | 'run.denied'
-    | 'run.stopped'
-    | 'execution.pending'
+    | 'run.aborted'
     | 'execution.in_progress'
-    | 'execution.canceling'
+    | 'execution.progress'
     | 'execution.succeeded'
     | 'execution.failed'
-    | 'execution.timed_out'
     | 'execution.rejected'
+    | 'execution.timed_out'
     | 'execution.expired'
+    | 'execution.canceling'
     | 'execution.canceled'
-    | 'execution.progress'
+    | 'execution.pending'
     | 'device.created'
     | 'device.updated'
     | 'device.deleted'
@@ -2423,9 +2503,18 @@ export interface WebhookContent {
     | 'device.certificate_allowed'
     | 'fleet.frozen'
     | 'fleet.unfrozen'
+    | 'job.changed'
+    | 'job.deleted'
+    | 'group.changed'
+    | 'group.deleted'
+    | 'window.changed'
+    | 'window.deleted'
+    | 'schedule.changed'
+    | 'schedule.deleted'
     | 'schedule.fired'
     | 'schedule.missed'
     | 'schedule.paused'
+    | 'schedule.resumed'
     | 'key.created'
     | 'key.revoked'
     | 'enrollment.created'
@@ -2436,16 +2525,6 @@ export interface WebhookContent {
     | 'session.signed_in'
     | 'session.signed_out'
     | 'owner.created'
-    | 'run.*'
-    | 'execution.*'
-    | 'device.*'
-    | 'fleet.*'
-    | 'schedule.*'
-    | 'key.*'
-    | 'enrollment.*'
-    | 'webhook.*'
-    | 'session.*'
-    | 'owner.*'
   )[]
   /**
    * Only events of this job
@@ -2504,19 +2583,19 @@ export interface WindowContent {
    */
   cron: string
   /**
-   * How long it stays open, in minutes that pass; at most a day
+   * How long it stays open, in minutes of elapsed time; at most a day
    */
   durationMinutes: number
   /**
-   * IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device
+   * IANA time zone of the pattern and the exceptions, or `device` (default) for the time zone of each device
    */
   timeZone?: string
   /**
-   * So many minutes before it closes nothing new is offered; default 0
+   * Nothing new is offered in this many minutes before it closes; default 0
    */
   cutoffMinutes?: number
   /**
-   * Local dates on which it is closed; of a range both dates belong to it
+   * Local dates on which it is closed; a range includes both ends
    *
    * @maxItems 100
    */
@@ -2533,7 +2612,7 @@ export interface WindowOpening {
    */
   local: string
   /**
-   * From then on nothing new is offered: `until` less the cutoff
+   * Nothing new is offered after this: `until` minus the cutoff
    */
   offersUntil: string
   /**
@@ -2552,7 +2631,7 @@ export interface WindowTimes {
    */
   timeZone: string
   /**
-   * The first may have begun already
+   * The first one may already be open
    */
   items: WindowOpening[]
 }

@@ -24,7 +24,7 @@ export class Session {
     return this.#transport.value({ method: 'POST', path: '/job/api/session/tickets', signal })
   }
 
-  /** As whom a ticket signs in; it remains valid. */
+  /** The key that a ticket signs in with; it remains valid. */
   checkTicket(ticket: string, { signal }: CallOptions = {}): Promise<TicketFacts> {
     return this.#transport.value({
       method: 'POST',

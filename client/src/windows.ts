@@ -13,7 +13,7 @@ export class Windows {
     this.#transport = transport
   }
 
-  /** Creates or replaces the window. It takes effect at once, also for executions that wait. */
+  /** Creates or replaces the window. It takes effect immediately, also for pending executions. */
   put(windowName: string, content: WindowContent, { signal }: CallOptions = {}): Promise<Put<Window>> {
     return put(this.#transport, { path: path`/job/api/windows/${windowName}`, body: content, signal })
   }
@@ -40,7 +40,7 @@ export class Windows {
     return new List(this.#transport, '/job/api/windows', query, options)
   }
 
-  /** Refused (J-315) while a job, a schedule or an unfinished run uses it. */
+  /** Rejected (J-315) while a job, a schedule or an unfinished run uses it. */
   delete(windowName: string, { signal }: CallOptions = {}): Promise<void> {
     return remove(this.#transport, { path: path`/job/api/windows/${windowName}`, signal })
   }

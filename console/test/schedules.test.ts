@@ -176,7 +176,7 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
   await page.getByText('The schedule is paused. If it were resumed, it would run at these times.').waitFor()
   assert.equal((await stored()).paused, true)
   await page.getByRole('button', { name: 'Resume' }).click()
-  await page.getByText('It is paused').waitFor({ state: 'detached' })
+  await page.getByText('The schedule is paused').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Fire now' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Fire now' }).click()
   await page.waitForURL(/\/runs\/\d+$/)

@@ -169,11 +169,11 @@ test('a text in a field of a parameter becomes a value of its type, or is refuse
   ])
   assert.deepEqual(judge({ count: '0', ports: '80\nssh' }), [
     { count: 0, ports: [80, 'ssh'] },
-    { name: 'is required', count: 'must be at least 1', ports: 'must be a whole number' },
+    { name: 'is required', count: 'must be at least 1', ports: 'must be an integer' },
   ])
   // What the document uses needs a value.
   assert.deepEqual(judge({ name: 'a', count: ' ' }, { run: '${params.isOn}' })[1], {
-    count: 'must be a whole number',
+    count: 'must be an integer',
     isOn: 'is required',
   })
 })

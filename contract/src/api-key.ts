@@ -30,7 +30,7 @@ export const NewApiKey = Type.Object(
       orNull(GivenInstant, {
         description:
           'Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later ' +
-          'instant is refused',
+          'instant is rejected',
       }),
     ),
     ownerId: Type.Optional(
@@ -99,7 +99,9 @@ export const maxListedLeft = 100
 
 export const RevokedKeys = Type.Object(
   {
-    revokedKeys: Type.Integer({ description: 'Keys that this call revoked; without those revoked before' }),
+    revokedKeys: Type.Integer({
+      description: 'Keys that this call revoked, not counting those revoked before',
+    }),
     revokedEnrollments: Type.Integer({ description: 'Enrollments that this call revoked' }),
     pausedSchedules: Type.Array(
       Type.Object({ ownerId: Type.String(), scheduleName: Type.String() }, { title: 'PausedSchedule' }),

@@ -44,22 +44,23 @@ export const Device = Type.Object(
       examples: [{ site: 'berlin' }],
     }),
     reportedAttributes: Type.Record(Type.String(), AttributeValue, {
-      description: "Attributes that it has reported itself; the owner's value wins on equal names",
+      description:
+        "Attributes that it has reported itself; for equal names the owner's value takes precedence",
       examples: [{ fw: '2.4.0' }],
     }),
     timeZone: orNull(Type.String(), {
-      description: 'Time zone that its owner has set; null: the one it reports, else UTC',
+      description: 'Time zone set by its owner; null: the time zone it reports, otherwise UTC',
     }),
     credentialCreatedAt: orNull(Instant, {
       description: 'When its current token was created; null if it has none',
     }),
     credentialCreatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
       description:
-        'Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or an older one',
+        'Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or if this was not recorded',
     }),
     certificateRevokedAt: orNull(Instant, {
       description:
-        'Since when client certificates of this device are refused. A new token does not change it; ' +
+        'Since when client certificates of this device are rejected. A new token does not change it; ' +
         'POST …/allow-certificate does',
     }),
     online: Type.Boolean(),

@@ -23,7 +23,7 @@ export const NewEnrollment = Type.Object(
       Type.String({
         ...DeviceIdPrefix,
         description:
-          'Required prefix of the deviceId of every device. Without it the token works for any deviceId that has no credential, also of registered devices: set one where you can',
+          'Required prefix of the deviceId of every device. Without it the token works for any deviceId without a credential, including registered devices: set one if you can',
       }),
     ),
   },

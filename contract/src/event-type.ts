@@ -1,91 +1,186 @@
-// Event types.
+// The one list of events. Webhook filters, the types of the client, the suggestions of the console, the OpenAPI document
+// and the table in docs/events.md come from it.
+//
+// A type is `noun.past_participle` with underscores; where the API has a word for the state that was reached, it is that
+// word (`execution.in_progress`, `device.online`). Free of schemas: those of the data are in event-data.ts, by noun.
 
-import { type ExecState, execStates } from './exec-state.ts'
+import type { Scope } from './api-key.ts'
+import type { ExecState } from './exec-state.ts'
 
-const executionTypes = execStates.map((state) => executionEventType(state))
-const deviceTypes = [
-  'device.created',
-  'device.updated',
-  'device.deleted',
-  'device.online',
-  'device.offline',
-  'device.credential_set',
-  'device.credential_revoked',
-  'device.certificate_allowed',
-] as const
-export type DeviceEventType = (typeof deviceTypes)[number]
-export type ExecutionEventType = `execution.${Lowercase<ExecState>}` | 'execution.progress'
-const rolloutTypes = [
-  'run.released',
-  'run.paused',
-  'run.resumed',
-  'run.awaiting-approval',
-  'run.approved',
-  'run.denied',
-  'run.stopped',
-] as const
-export type RolloutEventType = (typeof rolloutTypes)[number]
-export type RunEventType = 'run.created' | 'run.finished' | RolloutEventType
-const fleetTypes = ['fleet.frozen', 'fleet.unfrozen'] as const
-export type FleetEventType = (typeof fleetTypes)[number]
-const scheduleTypes = ['schedule.fired', 'schedule.missed', 'schedule.paused'] as const
-export type ScheduleEventType = (typeof scheduleTypes)[number]
-const keyTypes = ['key.created', 'key.revoked'] as const
-const enrollmentTypes = ['enrollment.created', 'enrollment.revoked'] as const
-const webhookTypes = ['webhook.created', 'webhook.updated', 'webhook.deleted'] as const
-const sessionTypes = ['session.signed_in', 'session.signed_out'] as const
-export type KeyEventType = (typeof keyTypes)[number]
-export type EnrollmentEventType = (typeof enrollmentTypes)[number]
-export type WebhookEventType = (typeof webhookTypes)[number]
-export type SessionEventType = (typeof sessionTypes)[number]
-export type OwnerEventType = 'owner.created'
-export type AccessEventType =
-  | KeyEventType
-  | EnrollmentEventType
-  | WebhookEventType
-  | SessionEventType
-  | OwnerEventType
-export type EventType =
-  | RunEventType
-  | ExecutionEventType
-  | DeviceEventType
-  | FleetEventType
-  | ScheduleEventType
-  | AccessEventType
+type Described = {
+  /** The field of the data that identifies the subject; null: each owner has one. */
+  id: string | null
+  /** The scope that a key needs to see them. A webhook without `eventTypes` is sent those that need READ. */
+  scope: Extract<Scope, 'READ' | 'MANAGE' | 'ADMIN'>
+  /** The filters that can match them; each of the others excludes them. */
+  filters: readonly ('runId' | 'jobName' | 'deviceId')[]
+  /** The types, each with a sentence that says when. */
+  when: Readonly<Record<string, string>>
+}
 
-const accessTypes: readonly AccessEventType[] = [
-  ...keyTypes,
-  ...enrollmentTypes,
-  ...webhookTypes,
-  ...sessionTypes,
-  'owner.created',
-]
-/** Kinds of events about who has access. A filter without types leaves them out for webhooks and for keys with READ only. */
-export const accessKinds = ['key', 'enrollment', 'webhook', 'session', 'owner'] as const
-export type AccessKind = (typeof accessKinds)[number]
+const ofExecutions: Record<Lowercase<ExecState> | 'progress', string> = {
+  in_progress: 'the device has started the execution',
+  progress:
+    'the device has reported progress; the state is unchanged. At most one a second for each execution, with the newest status details',
+  succeeded: 'the device reported success',
+  failed: 'the device reported a failure, and there is no further retry',
+  rejected: 'the device refused the execution',
+  timed_out: 'a timeout or deadline has passed, and there is no further retry',
+  expired: 'no device started it in time',
+  canceling: 'a cancel was requested; the device has not confirmed it yet',
+  canceled: 'the execution was canceled',
+  pending: 'an attempt was unsuccessful, and the execution waits for its retry',
+}
 
-export const eventTypes: readonly EventType[] = [
-  'run.created',
-  'run.finished',
-  ...rolloutTypes,
-  ...executionTypes,
-  'execution.progress',
-  ...deviceTypes,
-  ...fleetTypes,
-  ...scheduleTypes,
-  ...accessTypes,
-]
+export const eventMap = {
+  run: {
+    id: 'runId',
+    scope: 'READ',
+    // A run belongs to the devices of its executions, which only the store knows.
+    filters: ['runId', 'jobName', 'deviceId'],
+    when: {
+      created:
+        'a trigger or a retry created a run; its executions start as PENDING, without an event for each of them',
+      finished: 'the last execution of a run has ended',
+      released: 'more executions of a run may be offered to their devices, by its [rollout](rollouts.md)',
+      changed: 'the rollout of a run was replaced while it is under way',
+      paused: 'a rule, a gate or a person paused a rollout',
+      resumed: 'a person started, resumed or advanced a rollout',
+      awaiting_approval: 'a run waits for the approval of another key',
+      approved: 'another key approved a run',
+      denied: 'another key denied a run; its executions are canceled',
+      aborted: 'a rule or a cancel aborted a rollout; executions that were not released are canceled',
+    },
+  },
+  execution: {
+    id: 'jobExecutionId',
+    scope: 'READ',
+    filters: ['runId', 'jobName', 'deviceId'],
+    when: ofExecutions,
+  },
+  device: {
+    id: 'deviceId',
+    scope: 'READ',
+    filters: ['deviceId'],
+    when: {
+      created: 'an owner or an enrollment created the device',
+      updated: 'an owner changed the device, or the device reported attributes that have changed',
+      deleted: 'the device was deleted',
+      online: 'the device connected',
+      offline: 'the device disconnected',
+      credential_set: 'the device got a new token',
+      credential_revoked: 'the token of the device was revoked',
+      certificate_allowed: 'client certificates of the device are accepted again',
+    },
+  },
+  fleet: {
+    id: null,
+    scope: 'READ',
+    filters: [],
+    when: {
+      frozen: 'the fleet was frozen: devices are no longer offered work',
+      unfrozen: 'the freeze ended',
+    },
+  },
+  job: {
+    id: 'jobName',
+    scope: 'READ',
+    filters: ['jobName'],
+    when: {
+      changed: 'a job was created, or has a new [version](versions.md)',
+      deleted: 'a job was deleted',
+    },
+  },
+  group: {
+    id: 'groupName',
+    scope: 'READ',
+    filters: [],
+    when: { changed: 'a [group](selectors.md) was created or changed', deleted: 'a group was deleted' },
+  },
+  window: {
+    id: 'windowName',
+    scope: 'READ',
+    filters: [],
+    when: { changed: 'a [window](windows.md) was created or changed', deleted: 'a window was deleted' },
+  },
+  schedule: {
+    id: 'scheduleName',
+    scope: 'READ',
+    filters: ['runId', 'jobName'],
+    when: {
+      changed: 'a [schedule](schedules.md) was created or changed',
+      deleted: 'a schedule was deleted',
+      fired: 'a schedule was due and created a run, or found no device to run it on',
+      missed:
+        'occurrences of a schedule did not run; one event for all that were due while the service was down',
+      paused: 'a person or a rule paused a schedule',
+      resumed: 'a person resumed a schedule',
+    },
+  },
+  key: {
+    id: 'keyId',
+    scope: 'MANAGE',
+    filters: [],
+    when: {
+      created: 'an API key was created; the very first key has no event',
+      revoked: 'an API key was revoked',
+    },
+  },
+  enrollment: {
+    id: 'enrollmentId',
+    scope: 'MANAGE',
+    filters: [],
+    when: { created: 'an enrollment was created', revoked: 'an enrollment was revoked' },
+  },
+  webhook: {
+    id: 'webhookName',
+    scope: 'MANAGE',
+    filters: [],
+    when: {
+      created: 'a webhook was created',
+      updated: 'a webhook was changed, paused or resumed; also when the service pauses it',
+      deleted: 'a webhook was deleted',
+    },
+  },
+  session: {
+    id: 'sessionId',
+    scope: 'MANAGE',
+    filters: [],
+    when: {
+      signed_in: 'somebody signed in to the console',
+      signed_out: 'somebody signed out, or was signed out. Expiry has no event',
+    },
+  },
+  owner: {
+    id: 'ownerId',
+    scope: 'ADMIN',
+    filters: [],
+    when: { created: 'an owner was created, by a key of the owner whose log has the event' },
+  },
+} as const satisfies Record<string, Described>
 
-/** What a filter may name: a type, or all types of a kind. */
-export const eventPatterns: readonly string[] = [
-  ...eventTypes,
-  'run.*',
-  'execution.*',
-  'device.*',
-  'fleet.*',
-  'schedule.*',
-  ...accessKinds.map((kind) => `${kind}.*`),
-]
+type Events = typeof eventMap
+export type EventNoun = keyof Events
+export type EventType = EventTypeOf<EventNoun>
+export type EventTypeOf<Noun extends EventNoun> = {
+  [Each in Noun]: `${Each}.${keyof Events[Each]['when'] & string}`
+}[Noun]
+export type NounOf<Type extends EventType> = Type extends `${infer Noun extends EventNoun}.${string}`
+  ? Noun
+  : never
+/** About who has access, not about what devices do. */
+export type AccessNoun = {
+  [Noun in EventNoun]: Events[Noun]['scope'] extends 'READ' ? never : Noun
+}[EventNoun]
+
+export const eventNouns = Object.keys(eventMap) as EventNoun[]
+
+export const eventTypes: readonly EventType[] = eventNouns.flatMap((noun) =>
+  Object.keys(eventMap[noun].when).map((verb) => `${noun}.${verb}` as EventType),
+)
+
+/** What a filter may name: all types of a noun, or one type. */
+export const eventPatterns: readonly string[] = [...eventNouns.map((noun) => `${noun}.*`), ...eventTypes]
 
 export function executionEventType(state: ExecState): `execution.${Lowercase<ExecState>}` {
   return `execution.${state.toLowerCase() as Lowercase<ExecState>}`
@@ -93,10 +188,15 @@ export function executionEventType(state: ExecState): `execution.${Lowercase<Exe
 
 /** Whether the type matches the filter; an empty filter matches every type. */
 export function matchesPatterns(type: string, patterns: readonly string[]): boolean {
-  return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${kindOf(type)}.*`)
+  return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${nounOf(type)}.*`)
 }
 
 /** Of a type or a pattern: `run` of `run.created` and of `run.*`. */
-export function kindOf(type: string): string {
-  return type.slice(0, type.indexOf('.'))
+export function nounOf(type: string): EventNoun {
+  return type.slice(0, type.indexOf('.')) as EventNoun
+}
+
+export function whenOf(type: EventType): string {
+  const when: Readonly<Record<string, string>> = eventMap[nounOf(type)].when
+  return when[type.slice(type.indexOf('.') + 1)] ?? ''
 }

@@ -117,7 +117,7 @@ export const Run = Type.Object(
   {
     runId: Type.Integer(),
     jobName: Type.String(),
-    version: Type.Integer({ description: 'The version of the job that it carries out' }),
+    version: Type.Integer({ description: 'The version of the job that it uses' }),
     parameters: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Values of the parameters of the job, defaults included; secrets are masked',
     }),
@@ -130,10 +130,10 @@ export const Run = Type.Object(
       description: 'The run whose unsuccessful executions this run retries',
     }),
     rollbackOf: orNull(Type.Integer(), {
-      description: 'The run whose devices this run takes back to an earlier version',
+      description: 'The run that this run rolls back to an earlier version',
     }),
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who triggered it: `key:<keyId>`. Null if it is older than this record',
+      description: 'Who triggered it: `key:<keyId>`. Null if this was not recorded',
     }),
     createdByName: orNull(Type.String({ examples: ['ci'] }), {
       description: 'The name of that key',
@@ -143,10 +143,12 @@ export const Run = Type.Object(
     }),
     matched: orNull(Type.Integer(), { description: 'How many devices the selector matched' }),
     note: orNull(Type.String()),
-    scheduleName: orNull(Type.String(), { description: 'The schedule that made it; null: somebody did' }),
-    scheduledFor: orNull(Instant, { description: 'The occurrence of the schedule that it is for' }),
+    scheduleName: orNull(Type.String(), {
+      description: 'The schedule that created it; null if it was triggered by a call',
+    }),
+    scheduledFor: orNull(Instant, { description: 'The occurrence of the schedule that it was created for' }),
     rollout: orNull(RolloutProgress, {
-      description: 'How far it is released to its devices; null: all of it was, at once',
+      description: 'The progress of its rollout; null: it was released immediately',
     }),
     window: shownWindow,
   },
@@ -169,8 +171,7 @@ export const RetryRequest = Type.Object(
       Type.Unsafe<RetryVersion>({
         type: 'string',
         enum: [...retryVersions],
-        description:
-          'SAME (default): the version of the job that the run carried out; NEWEST: the current one',
+        description: 'SAME (default): the version of the job that the run used; NEWEST: the current one',
       }),
     ),
     rollout: Type.Optional(
@@ -189,7 +190,7 @@ export const RollbackRequest = Type.Object(
     toVersion: Type.Optional(
       Type.Integer({
         ...JobVersionNumber,
-        description: 'Of the job; default: the version before the one that the run carried out',
+        description: 'Version of the job; by default, the version before the one that the run used',
       }),
     ),
     deviceIds: Type.Optional(

@@ -7,7 +7,7 @@ export const Failing = Type.Object(
   {
     since: Instant,
     times: Type.Integer({ description: 'How many tries in a row have failed; up to 10 seconds old' }),
-    message: Type.String({ description: 'Why the last one did; its wording may change' }),
+    message: Type.String({ description: 'Why the last one failed; its wording may change' }),
   },
   { title: 'Failing' },
 )

@@ -5,9 +5,9 @@ import { GivenInstant, Instant, keyNameOf, Name, orNull } from './text.ts'
 
 export const FreezeRequest = Type.Object(
   {
-    reason: Type.String({ ...Name, description: 'Why, for everybody who looks at the fleet' }),
+    reason: Type.String({ ...Name, description: 'The reason, shown to everyone who looks at the fleet' }),
     until: Type.Optional(
-      orNull(GivenInstant, { description: 'When it ends by itself; default: when somebody ends it' }),
+      orNull(GivenInstant, { description: 'When it ends automatically; by default, when somebody ends it' }),
     ),
   },
   {
@@ -25,7 +25,7 @@ export const Freeze = Type.Object(
     frozenBy: orNull(Type.String(), { description: 'Who did it: `key:<keyId>`' }),
     frozenByName: keyNameOf('frozenBy'),
     since: orNull(Instant),
-    until: orNull(Instant, { description: 'When it ends by itself' }),
+    until: orNull(Instant, { description: 'When it ends automatically' }),
   },
   { title: 'Freeze', description: 'All fields but `frozen` are null while it is not frozen' },
 )

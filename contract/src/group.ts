@@ -10,7 +10,7 @@ export const Where = Type.String({
   minLength: 1,
   maxLength: maxSelectorBytes,
   [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
-  description: 'A selector: text that picks devices',
+  description: 'A selector: an expression that selects devices',
   examples: ['tag=kiosk and site in (berlin, lima) and fw<2.4.0 and not online'],
 })
 
@@ -49,7 +49,7 @@ export const DeviceCount = Type.Object(
   {
     total: Type.Integer({ description: 'How many devices match' }),
     online: Type.Integer({ description: 'How many of them are online' }),
-    busy: Type.Integer({ description: 'How many of them are carrying out an execution' }),
+    busy: Type.Integer({ description: 'How many of them are running an execution' }),
     unknownNames: Type.Array(Type.String(), {
       description: 'Attributes that the selector names and that no device has',
     }),

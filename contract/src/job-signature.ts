@@ -39,7 +39,7 @@ export const JobEnvelope = Type.Object(
   {
     title: 'JobEnvelope',
     additionalProperties: false,
-    description: 'DSSE envelope with the signatures of the authors of a job, made by `jobcast jobs sign`',
+    description: 'DSSE envelope with the signatures of the authors of a job, created by `jobcast jobs sign`',
   },
 )
 export type JobEnvelope = Static<typeof JobEnvelope>

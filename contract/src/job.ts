@@ -62,7 +62,7 @@ export const JobContent = Type.Object(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
           'Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device ' +
-          'gets it; `$${` stands for a plain `${`',
+          'gets it; `$${` is a literal `${`',
       }),
     ),
     parameters: Type.Optional(
@@ -82,7 +82,8 @@ export const JobContent = Type.Object(
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: 'How its runs are released, unless a run says so itself; also for the trigger call',
+        description:
+          'How its runs are released, unless a run has its own rollout; applies to the trigger call as well',
       }),
     ),
     approval: Type.Optional(
@@ -92,15 +93,15 @@ export const JobContent = Type.Object(
       Type.Unsafe<string>({
         ...WindowName,
         description:
-          'Name of the window in which its executions are offered, unless a run names another; also for the trigger call',
+          'Name of the window in which its executions are offered, unless a run names another; applies to the trigger call as well',
       }),
     ),
     signatures: Type.Optional(
       Type.Array(JobEnvelope, {
         maxItems: maxSignatures,
         description:
-          'What the authors have signed, of this job and this version; several envelopes must have the same payload, and ' +
-          'become one. Devices get it as `jobSignature`',
+          'Signatures of the authors for this job and this version; several envelopes must have the same payload, and ' +
+          'are merged into one. Devices get it as `jobSignature`',
       }),
     ),
   },
@@ -147,7 +148,9 @@ const storedContent = {
 export const Job = Type.Object(
   {
     jobName: Type.String(),
-    version: Type.Integer({ description: 'Counts from 1; each change of the job makes the next one' }),
+    version: Type.Integer({
+      description: 'Numbered from 1; each change of the job creates the next version',
+    }),
     ...storedContent,
     createdAt: Instant,
     updatedAt: Instant,
@@ -164,11 +167,11 @@ export const JobVersion = Type.Object(
   {
     jobName: Type.String(),
     version: Type.Integer(),
-    isCurrent: Type.Boolean({ description: 'New runs use it, unless they ask for another one' }),
+    isCurrent: Type.Boolean({ description: 'New runs use it, unless they name another one' }),
     ...storedContent,
     createdAt: Instant,
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who made it: `key:<keyId>`; null if the service did',
+      description: 'Who created it: `key:<keyId>`',
     }),
     createdByName: keyNameOf('createdBy'),
   },

@@ -34,7 +34,7 @@ export const NewRun = Type.Object(
     jobName: Name,
     targets: Targets,
     version: Type.Optional(
-      Type.Integer({ ...JobVersionNumber, description: 'Of the job; default: the current one' }),
+      Type.Integer({ ...JobVersionNumber, description: 'Version of the job; by default, the current one' }),
     ),
     parameters: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
@@ -47,44 +47,52 @@ export const NewRun = Type.Object(
         type: 'string',
         enum: [...onMissing],
         description:
-          'What happens with devices that lack an attribute which the document needs: REFUSE (default) refuses the ' +
-          'call (J-506), SKIP leaves them out',
+          'What happens with devices that lack an attribute that the document needs: REFUSE (default) rejects the ' +
+          'call (J-506), SKIP skips them',
       }),
     ),
     note: Type.Optional(
-      Type.String({ ...Prose, maxLength: 500, description: 'Why, for whoever looks at it later' }),
+      Type.String({
+        ...Prose,
+        maxLength: 500,
+        description: 'A note that is stored with the run, for example the reason',
+      }),
     ),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: "How it is released; default: the job's, or all at once",
+        description: 'How it is released; by default, as the job defines, or all at once',
       }),
     ),
     approval: Type.Optional(
-      Type.Boolean({ description: "Nothing is released before another key approves it; default: the job's" }),
+      Type.Boolean({
+        description: 'Nothing is released before another key approves it; by default, as the job defines',
+      }),
     ),
     startAt: Type.Optional(
       Type.String({
         ...GivenInstant,
-        description: 'Nothing of it is released before this instant, at most a year from now; default: now',
+        description: 'Nothing is released before this time, at most a year from now; by default, now',
       }),
     ),
     window: Type.Optional(
       Type.Unsafe<string>({
         ...WindowName,
-        description: "Name of the window in which it is offered to devices; default: the job's",
+        description:
+          'Name of the window in which it is offered to devices; by default, the window of the job',
       }),
     ),
     ignoreWindows: Type.Optional(
       Type.Boolean({
-        description: "Offer it at any time, whatever the job's window; needs MANAGE and a `note`",
+        description: 'Offer it at any time, even outside the window of the job; needs MANAGE and a `note`',
       }),
     ),
     planId: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9._-]{1,100}$',
         [mustBe]: 'the planId of a dry run',
-        description: 'Of a dry run: the call is refused (J-505) if other devices are selected now',
+        description:
+          'From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed',
       }),
     ),
   },
@@ -98,7 +106,7 @@ export type NewRun = Static<typeof NewRun>
 
 export const DryRunQuery = Type.Object(
   {
-    dryRun: Type.Boolean({ default: false, description: 'Answer with the plan, and create nothing' }),
+    dryRun: Type.Boolean({ default: false, description: 'Return the plan and create nothing' }),
   },
   { additionalProperties: false },
 )
@@ -109,7 +117,7 @@ export const RunPlan = Type.Object(
     total: Type.Integer({ description: 'How many devices are selected' }),
     online: Type.Integer(),
     offline: Type.Integer(),
-    busy: Type.Integer({ description: 'How many of them are carrying out an execution' }),
+    busy: Type.Integer({ description: 'How many of them are running an execution' }),
     waves: Type.Array(
       Type.Object({
         size: Type.Integer(),
@@ -118,9 +126,10 @@ export const RunPlan = Type.Object(
       { description: 'In the order of release' },
     ),
     document: Type.Unknown({
-      description: 'What the first device would get, secrets masked; null if nothing can be made of it',
+      description:
+        'The document that the first device would get, with secrets masked; null if it cannot be resolved',
     }),
-    problems: Type.Array(Type.String(), { description: 'What stands against it, in sentences' }),
+    problems: Type.Array(Type.String(), { description: 'Problems that prevent the run, as sentences' }),
   },
   { title: 'RunPlan' },
 )
@@ -139,7 +148,7 @@ export const ImportResult = Type.Object(
     updated: Type.Integer(),
     unchanged: Type.Integer(),
     failed: Type.Array(ImportFailure, {
-      description: 'Lines of which nothing was stored, at most 10,000 of them',
+      description: 'Lines that were not stored, at most 10,000 of them',
     }),
     failedTotal: Type.Integer({ description: 'How many lines failed' }),
   },

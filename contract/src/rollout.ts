@@ -56,7 +56,7 @@ const Gate = Type.Object(
       }),
     ),
     soakSeconds: Type.Optional(seconds('How long the other conditions must hold')),
-    action: Type.Optional(oneOf(gateActions, 'What follows when the gate opens; default CONTINUE')),
+    action: Type.Optional(oneOf(gateActions, 'What happens when the gate opens; default CONTINUE')),
     giveUpAfterSeconds: Type.Optional(
       seconds('How long after the start of a wave its gate may stay closed before the run is paused'),
     ),
@@ -86,7 +86,7 @@ const StopRule = Type.Object(
 
 export const Rollout = Type.Object(
   {
-    order: Type.Optional(oneOf(rolloutOrders, 'In which order devices get it; default GIVEN')),
+    order: Type.Optional(oneOf(rolloutOrders, 'The order in which devices are released; default GIVEN')),
     waves: Type.Optional(Type.Array(Wave, { minItems: 1, maxItems: 50, description: 'Default: one wave' })),
     ratePerMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     growth: Type.Optional(
@@ -97,7 +97,8 @@ export const Rollout = Type.Object(
         },
         {
           additionalProperties: false,
-          description: 'Each time so many have succeeded, the rate is multiplied by the factor',
+          description:
+            'Each time another this many executions have succeeded, the rate is multiplied by the factor',
         },
       ),
     ),
@@ -145,14 +146,16 @@ const PauseCause = Type.Object(
   {
     rule: oneOf(
       pauseRules,
-      'STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate has opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds is over; PRINCIPAL: pausedBy has decided it',
+      'STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy',
     ),
     wave: Type.Integer({ description: 'The current wave then, from 1' }),
-    stopRule: orNull(Type.Integer(), { description: 'Of a stop rule: which one of rollout.stop, from 1' }),
+    stopRule: orNull(Type.Integer(), {
+      description: 'For a stop rule: its position in rollout.stop, from 1',
+    }),
     of: orNull(oneOf(stopScopes), { description: 'What the stop rule or the gate counts' }),
     on: Type.Array(oneOf(execStates), { description: 'The states that the stop rule or the gate counts' }),
     count: orNull(Type.Integer(), { description: 'How many have ended in one of these states' }),
-    ended: orNull(Type.Integer(), { description: 'How many have ended at all' }),
+    ended: orNull(Type.Integer(), { description: 'How many have ended in total' }),
     percent: orNull(Type.Number(), { description: 'count of ended' }),
     needed: orNull(Type.Integer(), {
       description: 'Of a closed gate: how many devices of the wave must succeed for it to open',
@@ -164,7 +167,7 @@ const PauseCause = Type.Object(
         deviceId: Type.String(),
         execState: oneOf(execStates),
       }),
-      { maxItems: 20, description: 'Some of those that the stop rule or the gate has counted' },
+      { maxItems: 20, description: 'Some of the executions that the stop rule or the gate counted' },
     ),
   },
   { title: 'PauseCause' },
@@ -189,10 +192,9 @@ export const RolloutProgress = Type.Object(
     pausedBy: orNull(Type.String()),
     pausedByName: keyNameOf('pausedBy'),
     pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
-    nextAt: orNull(Instant, { description: 'When it goes on by itself, where that is known' }),
+    nextAt: orNull(Instant, { description: 'When it continues automatically, if that is known' }),
     failing: orNull(Failing, {
-      description:
-        'It cannot go on, and is tried again: what it decides has failed to be written twice or more',
+      description: 'It cannot continue and is retried: its writes have failed twice or more in a row',
     }),
     /** What was asked for, or what it was changed to. */
     definition: Rollout,
@@ -260,7 +262,7 @@ export function rolloutProblem(rollout: Rollout): { field: string; detail: strin
   if (rollout.growth && rollout.ratePerMinute === undefined) {
     return {
       field: 'rollout.growth',
-      detail: 'rollout.growth needs rollout.ratePerMinute, which is what grows.',
+      detail: 'rollout.growth requires rollout.ratePerMinute.',
     }
   }
   return undefined

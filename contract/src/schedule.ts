@@ -22,8 +22,8 @@ export const When = Type.Object(
       Type.String({
         maxLength: 200,
         description:
-          'Five fields: minute, hour, day of month, month, day of week. A local time that the clocks skip runs at the ' +
-          'first instant after the gap; one that comes twice runs once',
+          'Five fields: minute, hour, day of month, month, day of week. An occurrence at a skipped local time runs at the ' +
+          'first instant after the gap; one at a local time that occurs twice runs once',
         examples: ['0 3 * * 1-5'],
       }),
     ),
@@ -57,29 +57,33 @@ export const ScheduleContent = Type.Object(
     targets: Targets,
     when: When,
     version: Type.Optional(
-      orNull(JobVersionNumber, { description: 'Of the job; default: the current one each time' }),
+      orNull(JobVersionNumber, {
+        description: 'Version of the job; by default, each run uses the current one',
+      }),
     ),
     parameters: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Values of the parameters of the job, at most 16 KiB; secret ones are refused here',
+        description: 'Values of the parameters of the job, at most 16 KiB; secret ones are rejected here',
       }),
     ),
     description: Type.Optional(Prose),
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: "How each of its runs is released; default: the job's, or all at once",
+        description: 'How each of its runs is released; by default, as the job defines, or all at once',
       }),
     ),
     approval: Type.Optional(
       Type.Boolean({
-        description: "Nothing of a run is released before another key approves it; default: the job's",
+        description:
+          'Nothing of a run is released before another key approves it; by default, as the job defines',
       }),
     ),
     window: Type.Optional(
       Type.Unsafe<string>({
         ...WindowName,
-        description: "Name of the window in which its runs are offered to devices; default: the job's",
+        description:
+          'Name of the window in which its runs are offered to devices; by default, the window of the job',
       }),
     ),
     overlap: Type.Optional(
@@ -87,8 +91,8 @@ export const ScheduleContent = Type.Object(
         type: 'string',
         enum: [...overlaps],
         description:
-          'A device that still has an unfinished execution of this schedule: SKIP (default) leaves it out, REPLACE ' +
-          'cancels the one that waits, QUEUE adds another',
+          'A device that still has an unfinished execution of this schedule: SKIP (default) skips it, REPLACE ' +
+          'cancels a pending one, QUEUE adds another',
       }),
     ),
     catchUpSeconds: Type.Optional(
@@ -97,16 +101,16 @@ export const ScheduleContent = Type.Object(
     jitterSeconds: Type.Optional(
       seconds(
         86_400,
-        'Each occurrence runs up to so much later; by how much is different each time, but the same for everybody. Default 0',
+        'Random delay of up to this many seconds for each occurrence, the same on all nodes. Default 0',
       ),
     ),
     pauseAfterFailures: Type.Optional(
       orNull(Type.Integer({ minimum: 1, maximum: 100 }), {
-        description: 'After so many runs in a row of which none succeeded it is paused; default: never',
+        description: 'Pause it after this many runs in a row in which no device succeeded; default: never',
       }),
     ),
     until: Type.Optional(
-      orNull(GivenInstant, { description: 'Nothing runs after this instant; default: no end' }),
+      orNull(GivenInstant, { description: 'No runs are created after this time; default: no end' }),
     ),
   },
   {
@@ -134,7 +138,9 @@ export const Schedule = Type.Object(
     jobName: Type.String(),
     targets: Targets,
     when: When,
-    version: orNull(Type.Integer(), { description: 'Of the job; null: the current one each time' }),
+    version: orNull(Type.Integer(), {
+      description: 'Version of the job; null: each run uses the current one',
+    }),
     parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
@@ -146,7 +152,7 @@ export const Schedule = Type.Object(
     pauseAfterFailures: orNull(Type.Integer()),
     until: orNull(Instant),
     paused: Type.Boolean(),
-    pausedBecause: orNull(Type.String(), { description: 'Why, in words' }),
+    pausedBecause: orNull(Type.String(), { description: 'The reason, as a sentence' }),
     pausedBy: orNull(Type.String(), { description: 'Who: `key:<keyId>`, or `service`' }),
     pausedByName: keyNameOf('pausedBy'),
     pausedAt: orNull(Instant),
@@ -154,24 +160,24 @@ export const Schedule = Type.Object(
       description:
         'Its next occurrence, without jitter; null while it is paused, after its end, and with match',
     }),
-    lastScheduledFor: orNull(Instant, { description: 'The occurrence that ran last' }),
+    lastScheduledFor: orNull(Instant, { description: 'The last occurrence that ran' }),
     lastFiredAt: orNull(Instant, { description: 'When that was' }),
     lastRunId: orNull(Type.Integer(), {
-      description: 'The run it made; null: none yet, or there was no device',
+      description: 'The run it created; null: none yet, or there was no device',
     }),
     failures: Type.Integer({ description: 'How many of its last runs in a row failed' }),
     failing: orNull(Failing, {
-      description: 'It cannot make its run, and is tried again: twice or more in a row that has failed',
+      description: 'It cannot create its run and is retried: this has failed twice or more in a row',
     }),
     createdAt: Instant,
     updatedAt: Instant,
     updatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who put or resumed it last; its runs count as created by that key',
+      description: 'Who last put or resumed it; its runs count as created by that key',
     }),
     updatedByName: keyNameOf('updatedBy'),
     updatedByState: orNull(KeyState, {
       description:
-        'Of that key. A schedule belongs to the owner: it goes on after its key has expired or was revoked, and is ' +
+        'The state of that key. A schedule belongs to the owner: it continues after its key has expired or was revoked, and is ' +
         'paused when the key is revoked with its descendants',
     }),
   },
@@ -201,30 +207,3 @@ export const Occurrence = Type.Object(
 )
 export type Occurrence = Static<typeof Occurrence>
 export const Occurrences = Type.Array(Occurrence)
-
-export const ScheduleEventData = Type.Object(
-  {
-    scheduleName: Type.String(),
-    jobName: Type.String(),
-    scheduledFor: Type.Optional(Instant),
-    runId: Type.Optional(orNull(Type.Integer())),
-    matched: Type.Optional(Type.Integer({ description: 'How many devices matched' })),
-    skipped: Type.Optional(
-      Type.Integer({ description: 'How many of them were left out: an execution of theirs is unfinished' }),
-    ),
-    count: Type.Optional(Type.Integer({ description: 'How many occurrences were missed' })),
-    isMore: Type.Optional(Type.Boolean({ description: 'There were more than were counted' })),
-    from: Type.Optional(Instant),
-    to: Type.Optional(Instant),
-    because: Type.Optional(Type.String()),
-    principal: Type.String({ description: 'Who did it: `key:<keyId>`, or `service`' }),
-  },
-  {
-    title: 'ScheduleEventData',
-    description:
-      '`scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. ' +
-      '`count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with ' +
-      '`schedule.missed` and `schedule.paused`',
-  },
-)
-export type ScheduleEventData = Static<typeof ScheduleEventData>

@@ -49,7 +49,7 @@ export const TicketFacts = Type.Object(
     ownerName: Type.String(),
     expiresAt: Instant,
   },
-  { title: 'TicketFacts', description: 'As whom a ticket signs in' },
+  { title: 'TicketFacts', description: 'The key that a ticket signs in with' },
 )
 export type TicketFacts = Static<typeof TicketFacts>
 

@@ -72,7 +72,7 @@ export const orNull = <T extends TSchema>(schema: T, options: { description?: st
 /** For people, beside a field that names a key for programs. */
 export const keyNameOf = (field: string) =>
   orNull(Type.String({ examples: ['ci'] }), {
-    description: `The name of the key in \`${field}\`; null if it is no key, or one of another owner`,
+    description: `The name of the key in \`${field}\`; null if it is not a key, or a key of another owner`,
   })
 
 /** Who created something, and in which session. */

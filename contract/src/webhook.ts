@@ -26,7 +26,7 @@ export const WebhookContent = Type.Object(
         maxItems: 50,
         uniqueItems: true,
         description:
-          'Only these types; `execution.*` matches all types of a kind. Default: all events of runs, executions and devices',
+          'Only these types; `execution.*` matches all types of a noun. Default: all events except those about access',
       }),
     ),
     jobName: Type.Optional(Type.String({ ...Name, description: 'Only events of this job' })),
@@ -48,7 +48,7 @@ export type WebhookContent = Static<typeof WebhookContent>
 
 export const webhookStates = ['ACTIVE', 'PAUSED'] as const
 export type WebhookState = (typeof webhookStates)[number]
-/** `owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day. */
+/** `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day. */
 export const pauseReasons = ['owner', 'gone', 'failing'] as const
 export type PauseReason = (typeof pauseReasons)[number]
 
@@ -63,7 +63,7 @@ const webhookFields = {
   state: Type.Unsafe<WebhookState>({ type: 'string', enum: [...webhookStates] }),
   pausedBecause: orNull(Type.Unsafe<PauseReason>({ type: 'string', enum: [...pauseReasons] }), {
     description:
-      '`owner`: by an API call. `gone`: the receiver answered 410. `failing`: no delivery succeeded for a day',
+      '`owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day',
   }),
   pausedAt: orNull(Instant),
   lastDeliveredAt: orNull(Instant, { description: 'Last successful delivery' }),
@@ -153,7 +153,7 @@ export const TestEvent = Type.Object(
     timestamp: Instant,
     data: Type.Object({ webhookName: Type.String() }),
   },
-  { title: 'TestEvent', description: 'What a webhook is sent to try it; not an event of the event log' },
+  { title: 'TestEvent', description: 'A request to try a webhook; not an event of the event log' },
 )
 export type TestEvent = Static<typeof TestEvent>
 

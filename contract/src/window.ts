@@ -29,7 +29,7 @@ export const WindowContent = Type.Object(
     durationMinutes: Type.Integer({
       minimum: 1,
       maximum: maxWindowMinutes,
-      description: 'How long it stays open, in minutes that pass; at most a day',
+      description: 'How long it stays open, in minutes of elapsed time; at most a day',
     }),
     timeZone: Type.Optional(
       Type.String({
@@ -37,25 +37,25 @@ export const WindowContent = Type.Object(
         maxLength: 64,
         examples: ['Europe/Berlin'],
         description:
-          'IANA time zone of the pattern and the exceptions, or `device` (default) for the zone of each device',
+          'IANA time zone of the pattern and the exceptions, or `device` (default) for the time zone of each device',
       }),
     ),
     cutoffMinutes: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: maxWindowMinutes - 1,
-        description: 'So many minutes before it closes nothing new is offered; default 0',
+        description: 'Nothing new is offered in this many minutes before it closes; default 0',
       }),
     ),
     except: Type.Optional(
       Type.Array(
         Type.String({
           pattern: `^${datePattern}(?:/${datePattern})?$`,
-          [mustBe]: 'a date such as 2026-12-24, or two with / between them',
+          [mustBe]: 'a date such as 2026-12-24, or two dates separated by /',
         }),
         {
           maxItems: maxExceptions,
-          description: 'Local dates on which it is closed; of a range both dates belong to it',
+          description: 'Local dates on which it is closed; a range includes both ends',
         },
       ),
     ),
@@ -108,7 +108,7 @@ export const WindowOpening = Type.Object(
     local: Type.Unsafe<string>({ ...localTime, description: 'The same instant in the zone' }),
     offersUntil: Type.Unsafe<string>({
       ...Instant,
-      description: 'From then on nothing new is offered: `until` less the cutoff',
+      description: 'Nothing new is offered after this: `until` minus the cutoff',
     }),
     until: Type.Unsafe<string>({ ...Instant, description: 'When it closes' }),
     localUntil: Type.Unsafe<string>({ ...localTime, description: 'The same instant in the zone' }),
@@ -120,7 +120,7 @@ export type WindowOpening = Static<typeof WindowOpening>
 export const WindowTimes = Type.Object(
   {
     timeZone: Type.String({ description: 'The zone for which these are' }),
-    items: Type.Array(WindowOpening, { description: 'The first may have begun already' }),
+    items: Type.Array(WindowOpening, { description: 'The first one may already be open' }),
   },
   { title: 'WindowTimes' },
 )
@@ -133,11 +133,14 @@ export const WindowTimesQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'For a window in the zones of devices: which zone; default UTC',
+        description: 'For a window in the time zone of each device: the time zone to show; default UTC',
       }),
     ),
     after: Type.Optional(
-      Type.Unsafe<string>({ ...GivenInstant, description: 'Only what closes after this; default: now' }),
+      Type.Unsafe<string>({
+        ...GivenInstant,
+        description: 'Only openings that close after this; default: now',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -161,7 +164,7 @@ export function windowProblem(content: WindowContent): { field: string; detail: 
     const field = `except[${index}]`
     const days = text.split('/').map((date) => ({ date, day: dayOf(date) }))
     const unreal = days.find(({ day }) => day === undefined)
-    if (unreal) return { field, detail: `${field}: there is no day ${unreal.date}.` }
+    if (unreal) return { field, detail: `${field}: no such date: ${unreal.date}.` }
     const [first, last] = days
     if (last && (last.day ?? 0) < (first?.day ?? 0)) {
       return { field, detail: `${field} ends before it begins: ${text}.` }

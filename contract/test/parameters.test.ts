@@ -226,8 +226,8 @@ const refusedValues: [unknown, string][] = [
   [{}, 'parameters.version is required'],
   [{ version: 2.4 }, 'parameters.version must be text'],
   [{ version: '2' }, 'parameters.version must match the pattern ^[0-9]+\\.[0-9]+$'],
-  [{ version: '2.4', retries: 1.5 }, 'parameters.retries must be a whole number'],
-  [{ version: '2.4', retries: '1' }, 'parameters.retries must be a whole number'],
+  [{ version: '2.4', retries: 1.5 }, 'parameters.retries must be an integer'],
+  [{ version: '2.4', retries: '1' }, 'parameters.retries must be an integer'],
   [{ version: '2.4', retries: 6 }, 'parameters.retries must be at most 5'],
   [{ version: '2.4', ratio: 0.25 }, 'parameters.ratio must be a multiple of 0.1'],
   [{ version: '2.4', mode: 'slow' }, 'parameters.mode must be one of "fast", "safe"'],
@@ -238,8 +238,8 @@ const refusedValues: [unknown, string][] = [
   [{ version: '2.4', ports: [80, 80] }, 'parameters.ports must not have the same item twice'],
   [{ version: '2.4', ports: [1, 2, 3, 4] }, 'parameters.ports must have at most 3 items'],
   [{ version: '2.4', token: 'ab' }, 'parameters.token must have at least 3 characters'],
-  [{ version: '2.4', other: 1 }, 'parameters.other is no parameter of the job'],
-  [JSON.parse('{"version":"2.4","__proto__":1}'), 'parameters.__proto__ is no parameter of the job'],
+  [{ version: '2.4', other: 1 }, 'parameters.other is not a parameter of the job'],
+  [JSON.parse('{"version":"2.4","__proto__":1}'), 'parameters.__proto__ is not a parameter of the job'],
   [{ version: 'x'.repeat(16 * 1024 - 13) }, 'parameters must be at most 16 KiB of JSON'],
 ]
 

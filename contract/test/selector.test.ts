@@ -95,7 +95,7 @@ const unreadable: [string, number, RegExp][] = [
   ['site="a\\n"', 8, /backslash/],
   ['site="a\tb"', 6, /control characters/],
   ['not not online', 5, /expected a name/],
-  ['deviceId~*-1', 10, /at the end of the value only/],
+  ['deviceId~*-1', 10, /only at the end of the value/],
   ['group~x', 6, /expected "=" after "group"/],
   ['2x=1', 1, /expected a name/],
   ['=1', 1, /expected a name/],
@@ -103,7 +103,7 @@ const unreadable: [string, number, RegExp][] = [
   [`site="${'x'.repeat(5000)}"`, 1, /at most 4096 bytes/],
   [`site="${'é'.repeat(2050)}"`, 1, /at most 4096 bytes/],
   [Array(65).fill('a=1').join(' or '), 64 * 7 + 1, /at most 64 terms/],
-  [`${'('.repeat(65)}all${')'.repeat(65)}`, 65, /at most 64 parentheses/],
+  [`${'('.repeat(65)}all${')'.repeat(65)}`, 65, /nested at most 64 levels deep/],
 ]
 
 test('what cannot be read says where and why', () => {

@@ -134,9 +134,14 @@ const refused: [name: string, signatures: unknown[], field: string, problem: Reg
     'another document',
     [other({ document: { handler: 'rm' } })],
     'signatures[0].payload.document',
-    /another document/,
+    /differs from the document of the job/,
   ],
-  ['other parameters', [other({ parameters: {} })], 'signatures[0].payload.parameters', /other parameters/],
+  [
+    'other parameters',
+    [other({ parameters: {} })],
+    'signatures[0].payload.parameters',
+    /differ from the parameters of the job/,
+  ],
   [
     'no version',
     [payload('{"document":{},"jobName":"restart"}')],

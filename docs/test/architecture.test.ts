@@ -1,7 +1,7 @@
 // ARCHITECTURE.md is true file by file.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 const root = new URL('../../', import.meta.url)
@@ -21,3 +21,18 @@ test('ARCHITECTURE.md names files by their whole path', () => {
   const short = [...text.matchAll(/`[^`/\n]+\.ts`/g)].map(([name]) => name)
   assert.deepEqual(short, [])
 })
+
+const domain = new URL('server/src/domain/', root)
+for (const subject of readdirSync(domain).filter((folder) => folder !== 'common')) {
+  test(`domain/${subject} opens with a file of its name, which names the files to read next`, () => {
+    const folder = new URL(`${subject}/`, domain)
+    const [opening = ''] = readFileSync(new URL(`${subject}.ts`, folder), 'utf8').split(/^(?!\/\/)/m)
+    const [, next = ''] = opening.replaceAll(/\n\/\/ ?/g, ' ').split('Read next: ')
+    const files = next.match(/[\w-]+\.ts/g) ?? []
+    assert.ok(files.length > 1, opening)
+    assert.deepEqual(
+      files.filter((file) => !existsSync(new URL(file, folder))),
+      [],
+    )
+  })
+}

@@ -34,7 +34,7 @@ const notRun: readonly { page: string; begins: string; because: string }[] = [
   { page: 'docs/install.md', begins: 'npm install --global', because: 'it would change this machine; deploy/test/packages.test.ts installs the files in a folder' },
   { page: 'docs/agent.md', begins: 'install -m 755 jobcast-agent', because: 'it would change this machine; agent/test/programs.test.ts runs both programs, and enrolls' },
   { page: 'docs/threat-model.md', begins: 'strangers', because: 'a diagram' },
-  { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/states-picture.test.ts holds it against the table' },
+  { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/execution/states-picture.test.ts holds it against the table' },
 ]
 
 export function examplesOf(page: string): Block[] {

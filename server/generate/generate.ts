@@ -9,6 +9,7 @@ import { loadConfig } from '../src/config/config.ts'
 import { startServer } from '../src/server.ts'
 import { migrateDatabase, openDatabase } from '../src/store/sqlite/database.ts'
 import { sqliteMigrations } from '../src/store/sqlite/sqlite-store.ts'
+import { eventsPageFile, eventsPageText } from './events-page.ts'
 import { postgresSchema } from './postgres-schema.ts'
 
 export const openApiFile = new URL('../../docs/openapi.json', import.meta.url)
@@ -53,6 +54,7 @@ export async function postgresSchemaText(url: string): Promise<string> {
 
 async function generate(): Promise<void> {
   writeFileSync(openApiFile, await openApiText())
+  writeFileSync(eventsPageFile, eventsPageText())
   writeFileSync(sqliteSchemaFile, sqliteSchemaText())
   const postgres = await startPostgres()
   writeFileSync(postgresSchemaFile, await postgresSchemaText(postgres.template))

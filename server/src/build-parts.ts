@@ -43,6 +43,7 @@ import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SecretBox } from './state/secret-box.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { OwnerTurns } from './state/turns.ts'
 import { WaveCounts } from './state/wave-counts.ts'
 
 type PartsOptions = {
@@ -120,6 +121,7 @@ export function buildParts(options: PartsOptions) {
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     secretBox,
+    ownerTurns: new OwnerTurns(),
     documents: new Documents(store, secretBox),
     freezes: new Freezes(store),
     windows: new OpenWindows({ store, now }),
@@ -195,13 +197,13 @@ export function buildParts(options: PartsOptions) {
   )
   metrics.gauges(
     'jobcast_failing_tasks',
-    'Rollouts, schedules and timers whose last two tries or more on this node have failed',
+    'Rollouts, schedules and timers that have failed at least twice in a row on this node',
     ['kind'],
     () => failing.counts().map(({ kind, count }) => ({ labels: { kind }, value: count })),
   )
   metrics.gauge(
     'jobcast_unfinished_body_bytes',
-    'Bytes of request bodies that have not arrived whole',
+    'Bytes of request bodies that are being received',
     () => shared.bodies.heldBytes,
   )
   addServiceLevels(metrics, store, now)

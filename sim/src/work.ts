@@ -40,7 +40,7 @@ export class Work {
   }
 
   start(): void {
-    this.#goOn()
+    this.#continue()
   }
 
   isOn(execution: Execution | undefined): boolean {
@@ -75,13 +75,13 @@ export class Work {
     this.#isOver = true
   }
 
-  #goOn(): void {
+  #continue(): void {
     const { value: step, done } = this.#steps.next()
     if (done) return
     this.#schedule.after(this.begunAt + step.afterMs - performance.now(), () => {
       if (this.#isOver || this.#end) return
       this.#do(step)
-      this.#goOn()
+      this.#continue()
     })
   }
 

@@ -49,14 +49,14 @@ async function misbehave({ mqtt, tokens, seed }: Order): Promise<void> {
     flapping: () => flap(mqtt, tokens.flapping, random).then(() => count('flapping')),
     poisoned: () => sendPoison(mqtt, tokens.poisoned, counts.poisoned).then(() => count('poisoned')),
   }
-  const goOn = async (behaviour: Behaviour) => {
+  const continueWith = async (behaviour: Behaviour) => {
     while (!over.signal.aborted) {
       await programs[behaviour]().catch((error) => {
         if (!(error instanceof LineClosed)) throw error
       })
     }
   }
-  await Promise.all(badBehaviours.map(goOn))
+  await Promise.all(badBehaviours.map(continueWith))
   parentPort?.postMessage(counts)
 }
 

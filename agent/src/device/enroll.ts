@@ -1,4 +1,7 @@
 // Fetches a device's first token with an enrollment token.
+//
+// This folder is the device itself. Read next: read-token.ts, the token from then on; report-attributes.ts and
+// time-zone.ts, what the device reports of itself.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -39,7 +42,7 @@ const oneRequestMs = 15_000
  */
 export async function enrollDevice(options: EnrollOptions): Promise<void> {
   const { tokenFile } = options
-  if (existsSync(tokenFile)) throw new StartRefused(`there is a token in ${tokenFile} already`)
+  if (existsSync(tokenFile)) throw new StartRefused(`a token already exists in ${tokenFile} already`)
   const claimFile = `${tokenFile}.claim`
   if (!existsSync(claimFile)) writeSecret(claimFile, randomBytes(24).toString('base64url'))
   writeSecret(tokenFile, await fetchToken(options, readFileSync(claimFile, 'utf8').trim()))
@@ -75,7 +78,7 @@ async function ask(options: EnrollOptions, claim: string): Promise<string> {
     if (status === 201 && isDeviceToken(deviceToken)) return deviceToken
     if (status === 201)
       throw new StartRefused('the server issued something that is not a device token (jd_…)')
-    const reason = typeof message === 'string' ? printable(message) : `the server answered ${status}`
+    const reason = typeof message === 'string' ? printable(message) : `the server returned ${status}`
     if (status >= 500 || status === 429) throw new Error(reason)
     throw new StartRefused(status === 401 ? refusedToken : reason)
   } finally {

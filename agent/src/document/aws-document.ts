@@ -25,7 +25,7 @@ function stepOf(action: Fields | undefined, index: number, rules: DeviceRules): 
   if (action === undefined || input === undefined) throw new Refused(`${where} has no action with an input`)
   const runAsUser = optionalText(action.runAsUser, `runAsUser of ${where}`)
   if (runAsUser && runAsUser !== rules.userName) {
-    throw new Refused(`${where} is to run as ${runAsUser}, but this agent runs as ${rules.userName}`)
+    throw new Refused(`${where} must run as ${runAsUser}, but this agent runs as ${rules.userName}`)
   }
   return {
     name: detail(optionalText(action.name, `the name of ${where}`) || where),
@@ -45,7 +45,7 @@ function programOf(
     case 'runHandler': {
       const folder = optionalText(path, `path of ${where}`)
       if (folder && folder !== 'default' && resolve(folder) !== resolve(handlersFolder)) {
-        throw new Refused(`${where} asks for the folder ${folder}; this agent takes handlers from its own`)
+        throw new Refused(`${where} names the folder ${folder}; this agent uses only its own handlers folder`)
       }
       if (typeof handler !== 'string') throw new Refused(`${where} names no handler`)
       return { runs: 'handler', program: handler, args: texts(args, `args of ${where}`) }

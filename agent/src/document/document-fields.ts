@@ -9,13 +9,13 @@ export function texts(value: unknown, name: string): string[] {
     !Array.isArray(value) ||
     !value.every((each) => ['string', 'number', 'boolean'].includes(typeof each))
   ) {
-    throw new Refused(`${name} is not a list of texts`)
+    throw new Refused(`${name} is not a list of strings`)
   }
   return value.map(String)
 }
 
 export function optionalText(value: unknown, name: string): string | undefined {
-  if (value !== undefined && typeof value !== 'string') throw new Refused(`${name} is not a text`)
+  if (value !== undefined && typeof value !== 'string') throw new Refused(`${name} is not a string`)
   return value
 }
 
@@ -30,5 +30,5 @@ export function optionalCount(value: unknown, name: string): number | undefined 
   if (value === undefined) return undefined
   const number = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value
   if (Number.isSafeInteger(number) && (number as number) >= 0) return number as number
-  throw new Refused(`${name} is not a whole number`)
+  throw new Refused(`${name} is not an integer`)
 }

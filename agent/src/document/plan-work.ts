@@ -1,5 +1,8 @@
 // Turns a job's document into steps, or into a refusal. Pure: the caller checks whether the handlers exist on this
 // device.
+//
+// This folder reads documents. Read next: step.ts, what comes of it; aws-document.ts, the schema of AWS;
+// document-fields.ts, how fields are refused.
 
 import { detail } from '../execution/status-details.ts'
 import { asObject } from '../transport/transport.ts'
@@ -40,7 +43,7 @@ function stepsOf(document: Record<string, unknown>, rules: DeviceRules): Step[] 
   if (forms.length > 1) throw new Refused('the document names more than one of handler, command and steps')
   if (steps !== undefined || version !== undefined) return awsSteps(document, rules)
   if (handler !== undefined) {
-    if (typeof handler !== 'string') throw new Refused('handler is not a text')
+    if (typeof handler !== 'string') throw new Refused('handler is not a string')
     return [plainStep('handler', handler, texts(document.args ?? [], 'args'))]
   }
   if (command !== undefined) {
@@ -63,9 +66,7 @@ function checkStep({ runs, program, args }: Step, { allowCommands }: DeviceRules
   }
   if (program === '') throw new Refused(`the ${runs} has no name`)
   if (runs === 'handler' && !handlerName.test(program)) {
-    throw new Refused(
-      'a handler is named by its file name alone, without folders and not beginning with a dot',
-    )
+    throw new Refused('a handler must be a file name without folders that does not begin with a dot')
   }
   if ([program, ...args].some((text) => text.includes('\0'))) {
     throw new Refused('there is a NUL character in the command line')

@@ -91,5 +91,5 @@ function refusedOnly(error: unknown): Refused {
 /** By another agent that uses this device id, or by this one before its state folder was lost. */
 function begunByAnother({ begunBy }: Offered): Outcome {
   const who = begunBy === undefined ? 'another program' : `the agent ${begunBy}`
-  return failure(`interrupted: ${who} began it as this device, and it is not started a second time`)
+  return failure(`interrupted: ${who} has already started it as this device, and it is not started twice`)
 }

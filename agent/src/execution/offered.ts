@@ -30,9 +30,9 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const parameters = asObject(execution.parameters)
   const begunBy = asObject(execution.statusDetails)?.agent
-  if (typeof jobId !== 'string' || !/^\d{1,20}$/.test(jobId)) throw new Error('the server gave no jobId')
+  if (typeof jobId !== 'string' || !/^\d{1,20}$/.test(jobId)) throw new Error('the server sent no jobId')
   if (!Number.isSafeInteger(executionNumber) || (executionNumber as number) < 1)
-    throw new Error('the server gave no executionNumber')
+    throw new Error('the server sent no executionNumber')
   return {
     jobId,
     attempt: executionNumber as number,

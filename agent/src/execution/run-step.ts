@@ -94,7 +94,7 @@ function countLines(chunk: Buffer): number {
 
 // Error codes of a program that cannot run on this device.
 const finalReasons: Record<string, string> = {
-  ENOENT: 'it, or the interpreter its first line names, is not there',
+  ENOENT: 'it, or the interpreter in its first line, does not exist',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
   ENOEXEC: 'it is not a program for this machine',

@@ -29,7 +29,7 @@ export async function waitForReboot(deps: RunDeps & SettleDeps, offered: Offered
       case 'time-limit':
         return await report(deps, key, {
           status: 'FAILED',
-          statusDetails: details({ agent: journal.agentId, reason: 'the reboot did not come in time' }),
+          statusDetails: details({ agent: journal.agentId, reason: 'the device did not reboot in time' }),
         })
     }
   } finally {

@@ -1,4 +1,8 @@
 // The agent's main loop: report what has ended, take the next execution, carry it out. One execution at a time.
+//
+// This folder is the way of an execution on a device. Read next: carry-out.ts, what its journal entry says to do;
+// run-execution.ts, one start of an attempt, with run-steps.ts and run-step.ts; early-end.ts, what ends it early;
+// judge-run.ts and outcome.ts, its status; settle.ts, the report; recover.ts, after a crash.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type AttemptKey, isAnother } from '../state/attempt-key.ts'

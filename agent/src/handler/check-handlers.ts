@@ -13,7 +13,7 @@ const mostFiles = 1000
 /** What should be changed, one sentence each. Throws StartRefused if everyone can write to the folder. */
 export async function checkHandlers(path: string, user = process.getuid?.() ?? 0): Promise<string[]> {
   const folder = await stat(path).catch(() => undefined)
-  if (!folder?.isDirectory()) throw new StartRefused(`The folder of handlers ${path} is not there.`)
+  if (!folder?.isDirectory()) throw new StartRefused(`The handlers folder ${path} does not exist.`)
   if (folder.mode & byAll) {
     throw new StartRefused(
       `Everyone can write to the folder of handlers ${path}, and so decide what runs here: chmod o-w ${path}`,

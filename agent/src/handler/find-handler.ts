@@ -1,4 +1,7 @@
 // Finds a handler's file, or says why it cannot be used, worded for the user who triggered the job.
+//
+// A handler is a program that the owner of the device has installed; jobs name handlers and cannot bring their own.
+// Read next: handler-environment.ts, what it is started with; check-handlers.ts, who could change it.
 
 import { constants } from 'node:fs'
 import { access, lstat, open, stat } from 'node:fs/promises'
@@ -15,7 +18,7 @@ export async function findHandler(folder: string, name: string): Promise<FoundHa
     const [link, file] = [await lstat(path), await stat(path)]
     const refusal =
       (link.isSymbolicLink() && !(await isLinkTrusted(folder, link.uid))
-        ? 'is a link that neither root nor the owner of the folder made'
+        ? 'is a symbolic link that was created by neither root nor the owner of the folder'
         : undefined) ??
       (file.isFile() ? undefined : 'is not a file') ??
       (file.mode & writableByAll ? 'can be written by everyone' : undefined) ??

@@ -1,4 +1,7 @@
 // A handler's output, kept on disk until the server has it, so that neither a lost connection nor a crash loses any.
+//
+// Read next: send-output.ts, how it is sent; encode-output.ts, as what; progress-lines.ts, progress that is reported in
+// it; printable.ts, output and other strange text in a log.
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { WakeUp } from '../execution/wake-up.ts'

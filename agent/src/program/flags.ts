@@ -81,14 +81,14 @@ export const agentFlags: readonly Flag[] = [
   {
     name: 'trust',
     argument: 'file',
-    help: 'PEM file with the public keys of authors: a signed job runs only if they have signed it',
+    help: 'PEM file with the public keys of authors; signatures by other keys are rejected',
     env: 'JOBCAST_TRUST',
   },
-  { name: 'require-signature', help: 'run only jobs that one of these keys has signed' },
+  { name: 'require-signature', help: 'run only jobs signed by a key of the --trust file' },
   {
     name: 'require-signatures',
     argument: 'number',
-    help: 'run only jobs that this many different ones of these keys have signed',
+    help: 'run only jobs signed by this many different keys of the --trust file',
     env: 'JOBCAST_REQUIRE_SIGNATURES',
   },
   {

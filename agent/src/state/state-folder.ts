@@ -1,4 +1,7 @@
 // The agent's persistent state: its journal, and a folder for each unsettled attempt.
+//
+// Read next: journal.ts and journal-records.ts, what has started and ended, on disk before it happens; attempt-key.ts
+// and boot-id.ts, what an entry is about; lock-state.ts, which keeps a second agent out.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -113,7 +113,7 @@ export class MqttLink {
   /** The answer confirms that the request is stored, so the publish itself needs no acknowledgement. */
   request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
     if (operation.name === 'attributes' && !this.#hasShadow) {
-      const message = 'the server takes no attributes'
+      const message = 'the server does not accept attributes'
       return Promise.resolve({ outcome: 'rejected', code: 'InvalidTopic', message, json: {} })
     }
     return new Promise((resolve, reject) => {

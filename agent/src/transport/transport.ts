@@ -1,4 +1,7 @@
 // The port to the server: what the agent needs from any transport.
+//
+// Read next: mqtt-transport.ts and mqtt-link.ts, over MQTT; http-transport.ts and http-call.ts, where MQTT does not
+// pass; ask.ts, requests that are repeated until they are answered.
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
 import type { AttemptKey } from '../state/attempt-key.ts'

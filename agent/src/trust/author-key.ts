@@ -18,9 +18,9 @@ export function keyIdOf(publicKey: KeyObject): string {
 export function readAuthorKeys(pem: string): AuthorKey[] {
   const blocks = [...pem.matchAll(block)]
   if (blocks.some(([, label]) => label?.endsWith('PRIVATE KEY'))) {
-    throw new Error('has a private key in it; a device needs only the public keys of authors')
+    throw new Error('contains a private key; a device needs only the public keys of authors')
   }
-  if (blocks.length === 0) throw new Error('has no public key in it (-----BEGIN PUBLIC KEY-----)')
+  if (blocks.length === 0) throw new Error('contains no public key (-----BEGIN PUBLIC KEY-----)')
   if (blocks.length > maxKeys) throw new Error(`has more than ${maxKeys} keys in it`)
   const keys = new Map<string, AuthorKey>()
   for (const [text] of blocks) {
@@ -35,7 +35,7 @@ function readAuthorKey(pem: string): AuthorKey {
   try {
     key = createPublicKey(pem)
   } catch {
-    throw new Error('has a key in it that cannot be read')
+    throw new Error('contains a key that cannot be read')
   }
   if (key.asymmetricKeyType !== 'ed25519') {
     throw new Error(`has a key of type ${key.asymmetricKeyType} in it; authors sign with Ed25519`)

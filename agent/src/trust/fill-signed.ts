@@ -45,7 +45,7 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
     namesUsed(template, 'params'),
   )
   const [problem] = problems
-  if (problem) throw new Refused(`${problem.field} ${problem.message}, by the signed schema`)
+  if (problem) throw new Refused(`${problem.field} ${problem.message}, according to the signed schema`)
   const unknown = template.holes.find(({ from, name }) => from === 'device' && name === 'deviceName')
   const isUsed = (source: PlaceholderSource) => template.holes.some(({ from }) => from === source)
   const { document, missing } = resolveDocument(signed.document, {
@@ -57,14 +57,14 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
   if (first) throw new Refused(`this device has no value for ${placeholderText(first)}`)
   // What runs is what was signed anyway. But a server that says something else is broken or taken, and its owner is to know.
   if (!isUsed('attributes') && canonicalJson(offered.document) !== canonicalJson(document)) {
-    throw new Refused('the server hands out another document than the one that was signed')
+    throw new Refused('the server sent a document that differs from the signed one')
   }
   return { document, parameters: values }
 }
 
 function runIdOf({ runId }: Offered): number {
   if (Number.isSafeInteger(runId) && (runId as number) > 0) return runId as number
-  throw new Refused('the server gave no runId')
+  throw new Refused('the server sent no runId')
 }
 
 type Plain = string | number | boolean

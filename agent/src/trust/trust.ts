@@ -76,20 +76,23 @@ export class Trust {
     const signed = verifyEnvelope(offered.jobSignature, keys, required)
     const { jobName, version } = signed
     if (jobName !== offered.jobName) {
-      throw new Refused(`the signature is of the job "${jobName}", and this is "${offered.jobName ?? ''}"`)
+      throw new Refused(
+        `the signature is for the job "${jobName}", but this is the job "${offered.jobName ?? ''}"`,
+      )
     }
     this.#checkAudience(signed)
-    if (isExpired(signed, this.#deps.now()))
-      throw new Refused(`the signature was valid until ${signed.notAfter}`)
+    if (isExpired(signed, this.#deps.now())) throw new Refused(`the signature expired at ${signed.notAfter}`)
     const sha256 = createHash('sha256').update(canonicalJson(signed)).digest('hex')
     const seen = this.#seen.of(jobName)
     if (version < seen.version) {
       throw new Refused(
-        `its version ${version} is older than version ${seen.version}, which this device has seen`,
+        `its version ${version} is older than version ${seen.version}, which this device has accepted`,
       )
     }
     if (version === seen.version && (seen.sha256 ?? sha256) !== sha256) {
-      throw new Refused(`its version ${version} has another content than the one that this device has seen`)
+      throw new Refused(
+        `its version ${version} differs from the version ${version} that this device has accepted`,
+      )
     }
     const filled = fillSigned(signed, offered, this.#deps)
     await this.#seen.record(jobName, { version, sha256 }).catch((error: Error) => {
@@ -104,8 +107,8 @@ export class Trust {
     if (audience === undefined || audience === signedFor) return
     throw new Refused(
       signedFor === undefined
-        ? `the signature is for no audience, and this device runs only what is for "${audience}"`
-        : `the signature is for the audience "${signedFor}", and this device runs only what is for "${audience}"`,
+        ? `it is signed without an audience, and this device runs only jobs signed for "${audience}"`
+        : `it is signed for the audience "${signedFor}", and this device runs only jobs signed for "${audience}"`,
     )
   }
 }

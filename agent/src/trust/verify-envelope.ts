@@ -13,8 +13,8 @@ export function verifyEnvelope(envelope: unknown, keys: readonly AuthorKey[], re
   if (signers.length < required) {
     throw new Refused(
       signers.length === 0
-        ? 'no key that this device trusts has signed it as it is'
-        : `${signers.length} of the keys that this device trusts have signed it as it is, and ${required} are required`,
+        ? 'it is not signed by a key that this device trusts'
+        : `it is signed by ${signers.length} of the keys that this device trusts, but ${required} are required`,
     )
   }
   return readSignedJob(payload)

@@ -21,7 +21,7 @@ export type SpawnedAgents = {
   end(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Whoever spawns must end it; `onGone` hears it when it ends by itself. */
+/** Whoever spawns must end it; `onGone` is called when it ends on its own. */
 export function spawnAgents(
   settings: AgentSettings[],
   onGone: (message: string) => void = () => undefined,

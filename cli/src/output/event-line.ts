@@ -1,60 +1,71 @@
 // An event as a line of text.
 
-import type { JobcastEvent, ScheduleEventData } from '@jobcast/client'
+import type { EventNoun, EventOf, JobcastEvent } from '@jobcast/client'
+import { nounOf } from '@jobcast/contract'
 import { clockTime } from './clock-time.ts'
 import { type Paint, paintState } from './colors.ts'
 import { localTime } from './local-time.ts'
 import { countsText, reasonOf } from './progress.ts'
 import { plainText } from './text-width.ts'
 
+type Data<Noun extends EventNoun> = EventOf<Noun>['data']
+
 /** 12:03:04  81  execution.failed  restart on kiosk-7: exit code 1 (execution 34, run 12) */
 export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, paint: Paint): string {
-  const head = `${clockTime(new Date(timestamp))}  ${eventId}  `
-  if ('jobExecutionId' in data) {
-    const { jobName, deviceId, execState, jobExecutionId, runId } = data
-    const reason = reasonOf(data)
-    const subject = plainText(`${jobName} on ${deviceId}`)
-    const where = `(execution ${jobExecutionId}, run ${runId})`
-    return `${head}${paintState(paint, execState, type)}  ${subject}${reason && `: ${reason}`} ${where}`
-  }
-  if ('scheduleName' in data) return `${head}${type}  ${plainText(scheduleText(data))}`
-  if ('runId' in data) {
-    const { jobName, runId, total, counts, released, because } = data
-    const size = `${total} ${total === 1 ? 'execution' : 'executions'}`
-    const progress =
-      released === undefined
-        ? size
-        : `${released} of ${size} released${because ? `: ${plainText(because)}` : ''}`
-    const how = counts ? countsText(counts, paint) : progress
-    return `${head}${type}  ${plainText(jobName)} #${runId}  ${how}`
-  }
-  if ('deviceId' in data) {
-    const { deviceId, transport } = data
-    return `${head}${type}  ${plainText(deviceId)}${transport === undefined ? '' : ` by ${plainText(transport)}`}`
-  }
-  return `${head}${type}  ${plainText(accessText(data))} by ${plainText(data.principal)}`
+  // A newer server may have nouns that this program does not know.
+  const text = texts[nounOf(type)] as ((of: JobcastEvent['data'], paint: Paint) => string) | undefined
+  const shown = 'jobExecutionId' in data ? paintState(paint, data.execState, type) : type
+  return `${clockTime(new Date(timestamp))}  ${eventId}  ${shown}  ${text?.(data, paint) ?? ''}`.trimEnd()
+}
+
+/** What follows the type. */
+const texts: { [Noun in EventNoun]: (data: Data<Noun>, paint: Paint) => string } = {
+  execution: executionText,
+  run: runText,
+  device: ({ deviceId, transport }) =>
+    plainText(transport === undefined ? deviceId : `${deviceId} by ${transport}`),
+  schedule: (data) => plainText(scheduleText(data)),
+  fleet: ({ reason, principal }) => who(reason, principal),
+  job: ({ jobName, version, principal }) => who(`${jobName}, version ${version}`, principal),
+  group: ({ groupName, principal }) => who(groupName, principal),
+  window: ({ windowName, principal }) => who(windowName, principal),
+  key: ({ keyId, keyName, principal }) => who(`${keyName} (${keyId})`, principal),
+  enrollment: ({ enrollmentId, name, principal }) =>
+    who(name === null ? enrollmentId : `${name} (${enrollmentId})`, principal),
+  webhook: ({ webhookName, change, principal }) =>
+    who(change ? `${webhookName}: ${change}` : webhookName, principal),
+  session: ({ sessionId, keyId, principal }) => who(`${sessionId} of key ${keyId}`, principal),
+  owner: ({ ownerId, ownerName, principal }) => who(`${ownerName} (${ownerId})`, principal),
+}
+
+function who(what: string, principal: string): string {
+  return plainText(`${what} by ${principal}`)
+}
+
+function executionText(data: Data<'execution'>): string {
+  const { jobName, deviceId, jobExecutionId, runId } = data
+  const reason = reasonOf(data)
+  const subject = plainText(`${jobName} on ${deviceId}`)
+  return `${subject}${reason && `: ${reason}`} (execution ${jobExecutionId}, run ${runId})`
+}
+
+function runText({ jobName, runId, total, counts, released, because }: Data<'run'>, paint: Paint): string {
+  const size = `${total} ${total === 1 ? 'execution' : 'executions'}`
+  const progress =
+    released === undefined
+      ? size
+      : `${released} of ${size} released${because ? `: ${plainText(because)}` : ''}`
+  return `${plainText(jobName)} #${runId}  ${counts ? countsText(counts, paint) : progress}`
 }
 
 /** nightly: run 12 of collect-logs, 40 of 42 devices */
-function scheduleText(data: ScheduleEventData): string {
-  const { scheduleName, jobName, runId, matched = 0, skipped = 0, count, isMore, from, because } = data
+function scheduleText(data: Data<'schedule'>): string {
+  const { scheduleName, jobName, runId, matched, skipped = 0, count, isMore, from, because } = data
   if (count !== undefined) {
     return `${scheduleName}: ${count}${isMore ? ' or more' : ''} from ${localTime(from ?? null)} on: ${because}`
   }
   if (because !== undefined) return `${scheduleName}: ${because}`
+  if (matched === undefined) return `${scheduleName} by ${data.principal}`
   const devices = `${matched - skipped} of ${matched} ${matched === 1 ? 'device' : 'devices'}`
   return `${scheduleName}: ${runId ? `run ${runId} of ${jobName}, ` : ''}${devices}`
-}
-
-type AccessData = Exclude<Extract<JobcastEvent['data'], { principal: string }>, ScheduleEventData>
-
-/** What was changed, of an event about access. */
-function accessText(data: AccessData): string {
-  if ('sessionId' in data) return `${data.sessionId} of key ${data.keyId}`
-  if ('keyId' in data) return `${data.keyName} (${data.keyId})`
-  if ('enrollmentId' in data)
-    return data.name === null ? data.enrollmentId : `${data.name} (${data.enrollmentId})`
-  if ('webhookName' in data) return data.change ? `${data.webhookName}: ${data.change}` : data.webhookName
-  if ('reason' in data) return data.reason
-  return `${data.ownerName} (${data.ownerId})`
 }

@@ -1,80 +1,18 @@
-// Which queries and lists an event invalidates, by their keys (api/queries.ts).
+// Which queries and lists an event invalidates, by their keys (api/queries.ts): those of what it is about, unless its type
+// has its own. So a further type of event needs nothing here.
 
-import type { JobcastEvent } from '@jobcast/client'
+import type { EventNoun, EventOf, EventType, JobcastEvent } from '@jobcast/client'
 
 export type Key = readonly (string | number)[]
 
-export function affectedKeys(event: JobcastEvent): Key[] {
-  switch (event.type) {
-    case 'run.created':
-      return [
-        ['runs'],
-        ['executions'],
-        ['device-executions'], // the event does not say on which devices
-        ['fleet'],
-        ['fleet-devices'],
-        ['run', event.data.runId],
-      ]
-    case 'run.released':
-    case 'run.paused':
-    case 'run.resumed':
-    case 'run.awaiting-approval':
-    case 'run.approved':
-    case 'run.denied':
-    case 'run.stopped':
-      // The explanation of any of its executions may be on the screen.
-      return [['runs'], ['run', event.data.runId], ['approvals'], ['execution']]
-    case 'schedule.fired':
-    case 'schedule.missed':
-    case 'schedule.paused':
-      return [['schedules'], ['schedule', event.data.scheduleName]]
-    case 'fleet.frozen':
-    case 'fleet.unfrozen':
-      return [['freeze'], ['execution']]
-    case 'run.finished':
-      return [['runs'], ['run', event.data.runId]]
-    case 'execution.progress':
-      return [['execution', event.data.jobExecutionId]]
-    case 'device.created':
-    case 'device.deleted':
-      return [['devices'], ['device', event.data.deviceId], ['fleet'], ['fleet-devices']]
-    case 'device.online':
-    case 'device.offline':
-      return [['devices'], ['device', event.data.deviceId], ['fleet']]
-    case 'device.credential_set':
-      return [['devices'], ['device', event.data.deviceId], ['enrollments']] // perhaps by an enrollment
-    case 'device.updated':
-    case 'device.credential_revoked':
-    case 'device.certificate_allowed':
-      return [['devices'], ['device', event.data.deviceId]]
-    case 'key.created':
-    case 'key.revoked':
-      return [['keys'], ['sessions']] // the sessions of a key end with it
-    case 'enrollment.created':
-    case 'enrollment.revoked':
-      return [['enrollments']]
-    case 'webhook.created':
-    case 'webhook.updated':
-    case 'webhook.deleted':
-      return [['webhooks'], ['webhook', event.data.webhookName]]
-    case 'session.signed_in':
-    case 'session.signed_out':
-      return [['sessions']]
-    case 'owner.created':
-      return [['owners']]
-    default:
-      return isExecutionEvent(event) ? ofExecution(event.data) : []
-  }
-}
+type ByNoun = { [Noun in EventNoun]: (data: EventOf<Noun>['data']) => Key[] }
+type DataOf<Type> = Type extends `${infer Noun extends EventNoun}.${string}` ? EventOf<Noun>['data'] : never
+type ByType = { [Type in EventType]?: (data: DataOf<Type>) => Key[] }
 
-type ExecutionEvent = Extract<JobcastEvent, { type: `execution.${string}` }>
-
-function isExecutionEvent(event: JobcastEvent): event is ExecutionEvent {
-  return event.type.startsWith('execution.')
-}
-
-function ofExecution({ jobExecutionId, runId, deviceId }: ExecutionEvent['data']): Key[] {
-  return [
+const byNoun: ByNoun = {
+  // The explanation of any of its executions may be on the screen.
+  run: ({ runId }) => [['runs'], ['run', runId], ['approvals'], ['execution']],
+  execution: ({ jobExecutionId, runId, deviceId }) => [
     ['executions'],
     ['execution', jobExecutionId],
     ['runs'],
@@ -82,5 +20,45 @@ function ofExecution({ jobExecutionId, runId, deviceId }: ExecutionEvent['data']
     ['device', deviceId],
     ['device-executions', deviceId],
     ['fleet'],
-  ]
+  ],
+  device: ({ deviceId }) => [['devices'], ['device', deviceId]],
+  fleet: () => [['freeze'], ['execution']],
+  job: ({ jobName }) => [['jobs'], ['job', jobName]],
+  group: ({ groupName }) => [['groups'], ['group', groupName], ['devices']], // selectors may refer to it
+  window: ({ windowName }) => [['windows'], ['window', windowName], ['execution']],
+  schedule: ({ scheduleName }) => [['schedules'], ['schedule', scheduleName]],
+  key: () => [['keys'], ['sessions']], // the sessions of a key end with it
+  enrollment: () => [['enrollments']],
+  webhook: ({ webhookName }) => [['webhooks'], ['webhook', webhookName]],
+  session: () => [['sessions']],
+  owner: () => [['owners']],
+}
+
+const byType: ByType = {
+  'run.created': ({ runId }) => [
+    ['runs'],
+    ['executions'],
+    ['device-executions'], // the event does not say on which devices
+    ['fleet'],
+    ['fleet-devices'],
+    ['run', runId],
+  ],
+  'run.finished': ({ runId }) => [['runs'], ['run', runId]],
+  'execution.progress': ({ jobExecutionId }) => [['execution', jobExecutionId]],
+  'device.created': ofFleet,
+  'device.deleted': ofFleet,
+  'device.online': ({ deviceId }) => [['devices'], ['device', deviceId], ['fleet']],
+  'device.offline': ({ deviceId }) => [['devices'], ['device', deviceId], ['fleet']],
+  'device.credential_set': ({ deviceId }) => [['devices'], ['device', deviceId], ['enrollments']], // perhaps by an enrollment
+}
+
+function ofFleet({ deviceId }: EventOf<'device'>['data']): Key[] {
+  return [['devices'], ['device', deviceId], ['fleet'], ['fleet-devices']]
+}
+
+/** A newer server may have types and nouns that this page does not know. */
+export function affectedKeys({ type, data }: JobcastEvent): Key[] {
+  const noun = type.slice(0, type.indexOf('.')) as EventNoun
+  const find = (byType[type] ?? byNoun[noun]) as ((of: JobcastEvent['data']) => Key[]) | undefined
+  return find?.(data) ?? []
 }

@@ -59,8 +59,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
   const typed = search.value.get('where')
   // Whoever selects by a selector needs no list: it may have a hundred thousand devices.
   const directory = useDirectory(canRead && typed === null)
-  // Changes of jobs have no events.
-  const jobs = useQuery({ ...queries.allJobs(), enabled: canRead, staleTime: 0 })
+  const jobs = useQuery({ ...queries.allJobs(), enabled: canRead })
   const jobName = jobNameOf(search.value)
   const [selection, setSelection] = useState(firstSelection)
   const deviceIds = useMemo(() => [...selection.deviceIds], [selection])

@@ -27,7 +27,7 @@ import { eventsInWords } from './webhooks/webhook-draft.ts'
 import { WebhookState } from './webhooks/webhook-state.tsx'
 import './webhooks.css'
 
-/** Webhooks have no events of their own. */
+/** Deliveries have no events: each would cause another delivery. */
 const pollMs = 2000
 
 export default function WebhookScreen({ params }: { params: Record<string, string> }) {

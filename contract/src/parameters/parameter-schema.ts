@@ -90,7 +90,7 @@ export function checkParameterSchema(value: unknown, at = 'parameters'): Paramet
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
     throw new ParameterError(
       `${at}.additionalProperties`,
-      'must be false: only declared parameters are taken',
+      'must be false: only declared parameters are accepted',
     )
   }
   const properties = asObject(schema.properties ?? {}, `${at}.properties`, 'an object')
@@ -144,7 +144,7 @@ function checkProperty(value: unknown, at: string, work: SchemaWork, isItem = fa
   for (const [name, keyword] of Object.entries(keywords))
     checkKeyword(property[name], keyword, `${at}.${name}`, work)
   if (property.type === 'array' && property.items === undefined) {
-    throw new ParameterError(`${at}.items`, 'is missing: an array says of what type its items are')
+    throw new ParameterError(`${at}.items`, 'is missing: an array must declare the type of its items')
   }
   if (isItem) refuseInItems(property, at)
   checkRanges(property as ParameterProperty, at)
@@ -173,7 +173,7 @@ function checkKeyword(value: unknown, keyword: Keyword, at: string, work: Schema
   if (keyword === 'boolean' && typeof value !== 'boolean')
     throw new ParameterError(at, 'must be true or false')
   if (keyword === 'count' && !(Number.isSafeInteger(value) && (value as number) >= 0)) {
-    throw new ParameterError(at, 'must be a whole number from 0 on')
+    throw new ParameterError(at, 'must be an integer of at least 0')
   }
   if (keyword === 'number' && typeof value !== 'number') throw new ParameterError(at, 'must be a number')
   if (at.endsWith('.multipleOf') && !((value as number) > 0)) {
@@ -202,7 +202,7 @@ function checkPattern(value: unknown, at: string, work: SchemaWork): void {
 function refuseInItems(property: Record<string, unknown>, at: string): void {
   for (const name of ['default', 'writeOnly']) {
     if (property[name] === undefined) continue
-    throw new ParameterError(`${at}.${name}`, 'stands at the array, not at its items')
+    throw new ParameterError(`${at}.${name}`, 'belongs to the array, not to its items')
   }
 }
 
@@ -212,7 +212,7 @@ function checkOwnValues(property: ParameterProperty, at: string, budget: MatchBu
   if (property.writeOnly) {
     for (const name of ['default', 'enum', 'const', 'examples'] as const) {
       if (property[name] === undefined) continue
-      throw new ParameterError(`${at}.${name}`, 'would be readable: a secret (writeOnly) has none')
+      throw new ParameterError(`${at}.${name}`, 'would be readable: not allowed for a secret (writeOnly)')
     }
   }
   const check = (value: unknown, by: ParameterProperty, field: string) => {

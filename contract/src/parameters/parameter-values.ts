@@ -35,7 +35,7 @@ export function judgeParameters(
   const problems: ParameterProblem[] = []
   const budget = new MatchBudget()
   for (const name of Object.keys(given).filter((name) => !Object.hasOwn(properties, name))) {
-    problems.push({ name, field: `${at}.${name}`.slice(0, 200), message: 'is no parameter of the job' })
+    problems.push({ name, field: `${at}.${name}`.slice(0, 200), message: 'is not a parameter of the job' })
   }
   const needed = new Set([...(schema?.required ?? []), ...used])
   for (const [name, property] of Object.entries(properties)) {

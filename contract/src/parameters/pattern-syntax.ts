@@ -113,14 +113,14 @@ class Parser {
     if (char === '(') return this.#group()
     if (syntaxChars.includes(char) && char !== '/') {
       this.#at--
-      this.#fail(`write \\${char} for a plain ${char}`)
+      this.#fail(`write \\${char} for a literal ${char}`)
     }
     return { kind: 'chars', ...only(char) }
   }
 
   #group(): PatternNode {
     if (this.#char === '?' && !(this.#take('?') && this.#take(':'))) {
-      this.#fail('of groups that begin with (? only (?: is supported')
+      this.#fail('groups that begin with (? are not supported, except (?:')
     }
     if (++this.#depth > maxDepth) this.#fail(`at most ${maxDepth} groups stand inside each other`)
     const node = this.#choice()
@@ -144,7 +144,7 @@ class Parser {
     let max = min
     if (this.#take(',')) max = this.#char === '}' ? Number.POSITIVE_INFINITY : this.#number()
     if (!this.#take('}')) this.#fail('expected "}"')
-    if (max < min) this.#fail('the smaller number stands first')
+    if (max < min) this.#fail('the smaller number must come first')
     return { min, max }
   }
 

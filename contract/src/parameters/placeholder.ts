@@ -65,4 +65,4 @@ function shortened(text: string): string {
 
 const hint =
   ': expected ${params.NAME}, ${device.attributes.NAME}, ${device.deviceId}, ${device.deviceName} or ${run.runId}; ' +
-  'write $${ for a plain ${'
+  'write $${ for a literal ${'

@@ -35,7 +35,7 @@ function typeProblem(type: ParameterProperty['type'], value: unknown): string | 
     case 'number':
       return typeof value === 'number' && Number.isFinite(value) ? undefined : 'must be a number'
     case 'integer':
-      return Number.isSafeInteger(value) ? undefined : 'must be a whole number'
+      return Number.isSafeInteger(value) ? undefined : 'must be an integer'
     case 'array':
       return Array.isArray(value) ? undefined : 'must be a list'
   }

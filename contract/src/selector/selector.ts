@@ -108,7 +108,7 @@ class Parser {
     const opening = this.#token
     if (!this.#takeSign('(')) return this.#term()
     if (++this.#depth > maxDepth) {
-      throw new SelectorError(opening.at, `at most ${maxDepth} parentheses stand inside each other`)
+      throw new SelectorError(opening.at, `parentheses may be nested at most ${maxDepth} levels deep`)
     }
     const selector = this.#or()
     if (!this.#takeSign(')')) this.#fail('expected ")", "and" or "or"')
@@ -148,7 +148,7 @@ class Parser {
     const { text: value, at } = this.#value()
     const star = value.indexOf('*')
     if (op === '~' && star >= 0 && star < value.length - 1) {
-      throw new SelectorError(at, 'with ~ a * stands at the end of the value only')
+      throw new SelectorError(at, 'with ~ a * is allowed only at the end of the value')
     }
     return { kind: 'compare', name, op, value }
   }
@@ -157,7 +157,7 @@ class Parser {
     const token = this.#token
     if (token.kind !== 'word' && token.kind !== 'quoted') this.#fail('expected a value')
     if (/[\p{Cc}\p{Cs}]/u.test(token.text)) {
-      throw new SelectorError(token.at, 'a value has no control characters and no lone surrogates')
+      throw new SelectorError(token.at, 'a value must not contain control characters or lone surrogates')
     }
     this.#next++
     return token

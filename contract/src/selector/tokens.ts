@@ -61,7 +61,10 @@ function readQuoted(text: string, at: number): { token: Token; end: number } {
     if (character === '\\') {
       next++
       if (text[next] !== '"' && text[next] !== '\\') {
-        throw new SelectorError(next - 1, 'in quotes a backslash stands before " or another backslash only')
+        throw new SelectorError(
+          next - 1,
+          'in quotes a backslash is allowed only before " or another backslash',
+        )
       }
     }
     value += text[next]

@@ -108,10 +108,10 @@ function checkContent(signed: SignedJob, jobName: string, content: SignedContent
   if (signed.jobName !== jobName)
     throw wrong('jobName', `is of another job; sign it as ${JSON.stringify(jobName)}`)
   if (canonicalJson(signed.document) !== canonicalJson(content.document ?? {})) {
-    throw wrong('document', 'is another document than that of the job; sign the job again')
+    throw wrong('document', 'differs from the document of the job; sign the job again')
   }
   if (canonicalJson(signed.parameters ?? null) !== canonicalJson(content.parameters ?? null)) {
-    throw wrong('parameters', 'are other parameters than those of the job; sign the job again')
+    throw wrong('parameters', 'differ from the parameters of the job; sign the job again')
   }
   if (isExpired(signed, now)) throw wrong('notAfter', `has passed (${signed.notAfter}); sign the job again`)
 }

@@ -31,7 +31,7 @@ const prefixesOfOthers = ['JOBCAST_PARAM_', 'JOBCAST_TEST_']
 export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (!name.startsWith('JOBCAST_') || isKnown(name) || isOfService(name, value)) return []
-    return `${name.slice(0, 100)} is not a setting; the nearest one is ${nearestTo(name)}`
+    return `${name.slice(0, 100)} is not a setting; did you mean ${nearestTo(name)}?`
   })
 }
 

@@ -43,7 +43,7 @@ export const settings = {
     kind: 'text',
     default: undefined,
     argument: 'file',
-    help: 'revocation lists (PEM) of the CAs in --device-ca: certificates in them are refused. Read again when the file changes',
+    help: 'revocation lists (PEM) of the CAs in --device-ca: certificates in them are rejected. Read again when the file changes',
   },
   'allow-plaintext': {
     kind: 'switch',
@@ -66,7 +66,7 @@ export const settings = {
     kind: 'quota',
     default: 256,
     argument: 'MiB',
-    help: 'free disk space below which output and progress are refused, and below half of it triggers; at most 5 % of the disk counts; not with DATABASE_URL; 0: off',
+    help: 'free disk space below which output and progress are rejected, and below half of it triggers; at most 5 % of the disk; not with DATABASE_URL; 0: off',
   },
   'cancel-deadline': {
     kind: 'count',
@@ -102,7 +102,7 @@ export const settings = {
     kind: 'rate',
     default: 100,
     argument: 'per second',
-    help: 'requests without a key per address, for ten seconds at once; 0: no limit',
+    help: 'requests without a key per address; 0: no limit',
   },
   'sign-in-rate': {
     kind: 'rate',
@@ -132,7 +132,7 @@ export const settings = {
     kind: 'rate',
     default: 5,
     argument: 'per second',
-    help: 'sessions and tickets made per API key, and per owner and address; 0: no limit',
+    help: 'sessions and tickets created per API key, and per owner and address; 0: no limit',
   },
   'max-execution-reports': {
     kind: 'quota',
@@ -150,13 +150,13 @@ export const settings = {
     kind: 'quota',
     default: 100_000,
     argument: 'number',
-    help: 'pieces of output stored per attempt of an execution; what follows is cut off; 0: no limit',
+    help: 'pieces of output stored per attempt of an execution; further output is dropped; 0: no limit',
   },
   'max-owner-output-bytes': {
     kind: 'quota',
     default: 100 * 1024 * 1024 * 1024,
     argument: 'bytes',
-    help: 'output stored per day of all devices of one owner; what follows is cut off; 0: no limit',
+    help: 'output stored per day for all devices of one owner; further output is dropped; 0: no limit',
   },
   'max-device-executions': {
     kind: 'quota',
@@ -228,19 +228,19 @@ export const settings = {
     kind: 'quota',
     default: 32 * 1024 * 1024,
     argument: 'bytes',
-    help: 'request bodies of one API key or device that have not arrived whole, per node; a single body may have any size; 0: no limit',
+    help: 'request bodies of one API key or device that are being received, per node; a single body may have any size; 0: no limit',
   },
   'max-owner-body-bytes': {
     kind: 'quota',
     default: 64 * 1024 * 1024,
     argument: 'bytes',
-    help: 'request bodies of one owner that have not arrived whole, per node; 0: no limit',
+    help: 'request bodies of one owner that are being received, per node; 0: no limit',
   },
   'max-node-body-bytes': {
     kind: 'quota',
     default: 256 * 1024 * 1024,
     argument: 'bytes',
-    help: 'request bodies of all that have not arrived whole, per node; those up to 16 KiB are accepted nevertheless; 0: no limit',
+    help: 'request bodies of all owners that are being received, per node; those up to 16 KiB are always accepted; 0: no limit',
   },
   'trusted-proxies': {
     kind: 'text',
@@ -269,7 +269,7 @@ export const settings = {
   'metrics-on-api': {
     kind: 'switch',
     default: false,
-    help: 'serve /metrics on the port of the API too, to anybody',
+    help: 'also serve /metrics on the port of the API, to everyone',
   },
   'log-level': {
     kind: 'text',

@@ -19,7 +19,7 @@ import type { DeviceExecution, DeviceQueue } from '../domain/execution/device-re
 import type { Unresolved } from '../domain/execution/end-unresolved.ts'
 import { type DeviceDocument, UnresolvedDocument } from '../domain/execution/ports/documents.ts'
 import type { ReleasedPart, RunPart } from '../domain/rollout/ports/rollouts.ts'
-import type { LaunchedRun } from '../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../domain/trigger/launched-run.ts'
 import { ByDevice } from '../state/by-device.ts'
 import type { ChangeSignal } from '../state/change-signal.ts'
 import type { Deliveries } from '../state/deliveries.ts'

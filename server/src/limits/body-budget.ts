@@ -1,4 +1,4 @@
-// Bytes of request bodies that have not arrived whole: 120 connections of one key took 570 MB. Whoever holds too many of
+// Bytes of request bodies that are being received: 120 connections of one key took 570 MB. Whoever holds too many of
 // them is refused, not the others.
 
 import { ApiError } from '@jobcast/contract'

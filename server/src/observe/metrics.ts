@@ -79,7 +79,7 @@ export function buildMetrics(): Metrics {
   })
   const refusedBodies = new Counter({
     name: 'jobcast_bodies_refused_total',
-    help: 'Requests refused because too many bytes of bodies had not arrived whole',
+    help: 'Requests rejected because too many bytes of request bodies were being received',
     labelNames: ['quota'],
     registers,
   })

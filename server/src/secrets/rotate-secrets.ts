@@ -17,7 +17,7 @@ export async function rotateSecrets(
   const where = describePlace(place)
   if (from === 0) throw new DatabaseMissing(`There is no database at ${where}.`)
   if (from !== to)
-    throw new StartRefused(`The database at ${where} has another schema: run "jobcast migrate" first.`)
+    throw new StartRefused(`The database at ${where} has a different schema: run "jobcast migrate" first.`)
   if (keys.length === 0 && place.databaseUrl !== undefined) {
     throw new StartRefused('Set JOBCAST_SECRETS_KEY: the new key first, then those that were used before.')
   }

@@ -37,7 +37,7 @@ export function ensureSecretsKeys(config: {
   const keys = parseSecretsKeys(readKept(file) ?? keepNew(file, dataFolder))
   if (keys) return keys
   throw new StartRefused(
-    `${file} holds no key. Restore it from a backup, or remove it if no job has a secret parameter; the next start makes a new one.`,
+    `${file} contains no key. Restore it from a backup, or remove it if no job has a secret parameter; the next start creates a new one.`,
   )
 }
 

@@ -3,8 +3,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../domain/common/ports/store.ts'
-import { isSampled, parseTraceParent, traceParentText } from '../domain/common/trace-parent.ts'
 import type { RunTraces as RunTracesPort, TriggerSpan } from '../domain/event/ports/traces.ts'
+import { isSampled, parseTraceParent, traceParentText } from '../domain/event/trace-parent.ts'
 import type { DeviceExecution } from '../domain/execution/device-report.ts'
 import { isTerminal } from '../domain/execution/execution.ts'
 import type { Moved } from '../domain/execution/ports/executions.ts'

@@ -3,8 +3,9 @@
 
 import type { Store } from '../domain/common/ports/store.ts'
 import { countWaves } from '../domain/rollout/count-waves.ts'
-import type { StateCounts, StoredRollout } from '../domain/rollout/ports/rollouts.ts'
+import type { StateCounts } from '../domain/rollout/ports/rollouts.ts'
 import type { WaveCounts as WaveCountsPort } from '../domain/rollout/ports/wave-counts.ts'
+import type { StoredRollout } from '../domain/rollout/rollout.ts'
 
 type Counted = { counts: StateCounts[]; facts: string; at: number; ms: number }
 

@@ -17,6 +17,7 @@ import {
   text,
 } from './schema/column.ts'
 import { device, execution, run } from './schema/tables.ts'
+import type { RowSql, Written } from './statement.ts'
 
 /** Of the tables execution, run and device (liveJoins). */
 const live = {
@@ -72,7 +73,7 @@ export const isInWindow = `NOT EXISTS (
       AND strpos(coalesce(open_zones, ''), '|' || coalesce((
         SELECT zone FROM device_attribute
         WHERE device_attribute.device_no = execution.device_no AND device_attribute.name = '${zoneAttribute}'
-          AND NOT shadowed), '${defaultZone}') || '|') = 0)`
+          AND NOT shadowed), '${defaultZone}') || '|') = 0)` as const
 
 /** It may be offered to its device, unless its owner's fleet is frozen. */
 export const isReleased: Readonly<Record<Dialect, string>> = { sqlite: notHeld('1'), postgres: notHeld('') }
@@ -171,21 +172,22 @@ const written = {
   ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'outputPieces', 'result'),
   ...execution.pick('progressAt', 'progressHeld', 'progressBytes'),
 }
+const rowFields = { ...execution.pick('jobExecutionId'), ...written }
 /** For rows as toWritten gives them. */
-export const UPDATE_EXECUTION = inBoth(({ is, field, records }) => {
+export const UPDATE_EXECUTION: RowSql<Written<typeof rowFields>> = inBoth(({ is, field, records }) => {
   const changes = Object.entries(written).map(([name, of]) =>
     name === 'result'
       ? `result = coalesce(${field(name)}, execution.result)`
       : `${columnOf(of)} = ${field(name)}`,
   )
-  const from =
-    is === 'sqlite' ? '' : `FROM ${records('rows', { ...execution.pick('jobExecutionId'), ...written })}`
+  const from = is === 'sqlite' ? '' : `FROM ${records('rows', rowFields)}`
   return `UPDATE execution SET ${changes.join(', ')} ${from} WHERE execution.execution_id = ${field('jobExecutionId')}`
 })
 
-export function toWritten(live: LiveExecution) {
+export function toWritten(live: LiveExecution): Written<typeof rowFields> {
+  const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = live.life
   return {
-    ...live.life,
+    ...{ execState, attempt, startedAt, finishedAt, notBefore, dueAt },
     jobExecutionId: live.jobExecutionId,
     versionNumber: live.versionNumber,
     updatedAt: live.updatedAt,

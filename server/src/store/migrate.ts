@@ -40,7 +40,7 @@ export function readMigrations(folder: URL): Migration[] {
 export function pendingMigrations(all: Migration[], applied: number): Migration[] {
   if (applied > all.length) {
     throw new StartRefused(
-      `The database has schema ${applied}, this program knows schemas up to ${all.length}. ` +
+      `The database has schema ${applied}; this program supports schemas up to ${all.length}. ` +
         'It was written by a newer Jobcast: start that version, or restore a backup from before the upgrade.',
     )
   }

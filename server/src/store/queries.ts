@@ -4,43 +4,48 @@
 // On SQLite a statement is carried out before its promise is returned, so all statements of a step are through before
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
-import type {
-  AccessEventData,
-  AccessEventType,
-  DeviceEventType,
-  FleetEventData,
-  FleetEventType,
-  RolloutEventType,
-  ScheduleEventData,
-  ScheduleEventType,
-} from '@jobcast/contract'
+import type { EventDataOf, EventNoun, EventTypeOf, NounOf } from '@jobcast/contract'
 import type { Sliced } from '../domain/common/ports/slices.ts'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../domain/execution/move-batch.ts'
 import type { JobPolicy } from '../domain/job/ports/jobs.ts'
+import type { RolloutEventType } from '../domain/rollout/rollout.ts'
 import type { AnyFields, Column, ColumnKind, Dialect, Field, Row, Selection } from './schema/column.ts'
+import type { Both, Exactly, Given, RowSql, Sql, Values, ValuesFor, Written } from './statement.ts'
 
-/** A statement, or one for each dialect; an empty one has nothing to do there. `isOnce`: it is not kept prepared. */
-export type Sql = string | (Readonly<Record<Dialect, string>> & { readonly isOnce?: true })
+export type { Sql, Values } from './statement.ts'
 
-/** A list is one parameter, see `isIn` and `records`. */
-export type Values = Readonly<Record<string, unknown>>
-
+/** Values are those that the statement names (statement.ts). */
 export type Queries = {
-  all<Of>(rows: Selection<Of>, sql: Sql, values?: Values): Promise<Of[]>
-  get<Of>(row: Selection<Of>, sql: Sql, values?: Values): Promise<Of | undefined>
+  all<Of, S extends Sql, V extends Given<S>>(
+    rows: Selection<Of>,
+    sql: S,
+    ...values: ValuesFor<S, V>
+  ): Promise<Of[]>
+  get<Of, S extends Sql, V extends Given<S>>(
+    row: Selection<Of>,
+    sql: S,
+    ...values: ValuesFor<S, V>
+  ): Promise<Of | undefined>
   /** The same for one that must be there. */
-  one<Of>(row: Selection<Of>, sql: Sql, values?: Values): Promise<Of>
+  one<Of, S extends Sql, V extends Given<S>>(
+    row: Selection<Of>,
+    sql: S,
+    ...values: ValuesFor<S, V>
+  ): Promise<Of>
   /** How many rows it has changed. */
-  run(sql: Sql, values?: Values): Promise<number>
+  run<S extends Sql, V extends Given<S>>(sql: S, ...values: ValuesFor<S, V>): Promise<number>
 }
 
+/** Events of these nouns are stored with all of their data. */
+type ResourceNoun = Exclude<EventNoun, 'run' | 'execution' | 'device'>
+export type ResourceEventType = EventTypeOf<ResourceNoun>
 /** `ownerNo`: whose log has it. */
-export type AccessChange = {
+export type ResourceChange<Type extends ResourceEventType> = {
   ownerNo: number
   at: number
-  data: AccessEventData | FleetEventData | ScheduleEventData
+  data: EventDataOf<NounOf<Type>>
 }
 type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
@@ -49,17 +54,17 @@ export function buildQueries(
   run: (sql: Sql, values: Values) => Promise<number>,
 ): Queries {
   return {
-    all: async (rows, sql, values = {}) => (await ask(sql, values)).map(rows.read),
-    async get(row, sql, values = {}) {
+    all: async (rows, sql, ...[values = {}]) => (await ask(sql, values)).map(rows.read),
+    async get(row, sql, ...[values = {}]) {
       const [found] = await ask(sql, values)
       return found && row.read(found)
     },
-    async one(row, sql, values = {}) {
+    async one(row, sql, ...[values = {}]) {
       const [found] = await ask(sql, values)
       if (found === undefined) throw new Error('a row that must be there is not')
       return row.read(found)
     },
-    run: (sql, values = {}) => run(sql, values),
+    run: (sql, ...[values = {}]) => run(sql, values),
   }
 }
 
@@ -70,16 +75,19 @@ export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; deta
 /** Inside a transaction: what becomes an event is committed with the change. */
 export type Writes = Queries & {
   /** For what needs no answer: if it fails, the commit does. */
-  send(sql: Sql, values: Values): void
+  send<S extends Sql, V extends Given<S>>(sql: S, ...values: ValuesFor<S, V>): void
   /** The same for each row: a statement that is of one row on SQLite and of the list `:rows` on PostgreSQL, see `field`. */
-  sendRows(sql: Sql, rows: Values[]): void
-  deviceChanged(type: DeviceEventType, change: DeviceChange): void
+  sendRows<S extends Both, V extends Given<S>>(sql: S, rows: readonly Exactly<Given<S>, V>[]): void
+  deviceChanged(type: EventTypeOf<'device'>, change: DeviceChange): void
   /** For who keeps it in memory. */
   zonesChanged(changes: ZoneChange[]): void
-  accessChanged(type: AccessEventType | FleetEventType | ScheduleEventType, change: AccessChange): void
+  resourceChanged<Type extends ResourceEventType>(type: Type, change: ResourceChange<Type>): void
   runChanged(type: RolloutEventType, change: RunChanged): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
-  loadExecutions(sql: Sql, values: Values): Promise<LiveExecution[]>
+  loadExecutions<S extends Sql, V extends Given<S>>(
+    sql: S,
+    ...values: ValuesFor<S, V>
+  ): Promise<LiveExecution[]>
   writeMoves(writes: MoveWrites): void
   /** Of all these versions of jobs. */
   readPolicies(versions: Iterable<number>): Promise<(jobVersion: number) => JobPolicy>
@@ -101,13 +109,23 @@ export type Spelling = {
   /** Without statistics SQLite uses a partial index only where a statement names it. */
   by(index: string): string
   /** `list`: the name of a parameter, of values of this type. */
-  isIn(column: string, list: string, type: 'bigint' | 'integer' | 'text'): string
+  isIn<List extends string>(
+    column: string,
+    list: List,
+    type: 'bigint' | 'integer' | 'text',
+  ): `${string}:${List}${string}`
   /** For FROM: the numbers of a list as rows `wanted (id)`. PostgreSQL looks for each in its own partition only. */
-  wanted(list: string): string
-  /** A field of a row of `sendRows`. On PostgreSQL the statement has `records` of `:rows`. */
-  field(name: string): string
+  wanted<List extends string>(list: List): `${string}:${List}${string}`
+  /**
+   * A field of a row of `sendRows`. On PostgreSQL, where the statement has `records` of `:rows`, there is no colon; the
+   * compiler learns the name from it all the same.
+   */
+  field<Name extends string>(name: Name): `:${Name}${string}`
   /** For FROM: the objects of a list as rows `record`. */
-  records(list: string, fields: Readonly<Record<string, Column>>): string
+  records<List extends string>(
+    list: List,
+    fields: Readonly<Record<string, Column>>,
+  ): `${string}:${List}${string}`
 }
 
 const typesOnPostgres: Record<ColumnKind, string> = {
@@ -147,16 +165,16 @@ const spellings: readonly Spelling[] = [
     greatest: 'greatest',
     by: () => '',
     isIn: (column, list, type) => `${column} = ANY (CAST(:${list} AS ${type}[]))`,
-    field: (name) => `record."${name}"`,
+    field: (name) => `record."${name}"` as `:${typeof name}`,
     wanted: (list) => `unnest(CAST(:${list} AS bigint[])) AS wanted (id)`,
     records: recordSet,
   },
 ]
 
 /** `records` for statements of PostgreSQL alone. */
-export function recordSet(list: string, fields: Readonly<Record<string, Column>>): string {
+export function recordSet<List extends string>(list: List, fields: Readonly<Record<string, Column>>) {
   const columns = Object.entries(fields).map(([field, { kind }]) => `"${field}" ${typesOnPostgres[kind]}`)
-  return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})`
+  return `json_to_recordset(CAST(:${list} AS json)) AS record (${columns.join(', ')})` as const
 }
 
 /**
@@ -164,10 +182,13 @@ export function recordSet(list: string, fields: Readonly<Record<string, Column>>
  * device up by its index. Of a set of records it expects so many that it would rather read a small table whole, and keep
  * that plan while it grows.
  */
-export function deviceKeySet(more: Readonly<Record<string, 'bigint' | 'text'>> = {}): string {
+export function deviceKeySet<More extends string = never>(
+  more = {} as Readonly<Record<More, 'bigint' | 'text'>>,
+): `${string}:${'ownerNos' | 'deviceIds' | More} ${string}` {
   const lists = Object.entries({ ownerNos: 'int', deviceIds: 'text', ...more })
   const names = ['ownerNo', 'deviceId', ...Object.keys(more)].map((name) => `"${name}"`)
-  return `unnest(${lists.map(([name, type]) => `CAST(:${name} AS ${type}[])`)}) AS record (${names})`
+  const given = lists.map(([name, type]) => `CAST(:${name as 'ownerNos'} AS ${type}[])` as const)
+  return `unnest(${given.join(', ') as (typeof given)[number]}) AS record (${names})`
 }
 
 export function keysOf(devices: DeviceKey[]): { ownerNos: number[]; deviceIds: string[] } {
@@ -178,13 +199,13 @@ export function keysOf(devices: DeviceKey[]): { ownerNos: number[]; deviceIds: s
 }
 
 /** A statement that differs between the dialects. */
-export function inBoth(build: (spelling: Spelling) => string): Sql {
-  const [sqlite, postgres] = spellings.map(build) as [string, string]
+export function inBoth<Text extends string>(build: (spelling: Spelling) => Text): Both<Text> {
+  const [sqlite, postgres] = spellings.map(build) as [Text, Text]
   return { sqlite, postgres }
 }
 
 /** For `sendRows`: inserts rows that have these fields, all of one table. */
-export function insertInto(fields: AnyFields): Sql {
+export function insertInto<Of extends AnyFields>(fields: Of): RowSql<Written<Of>> {
   const table = Object.values(fields)[0]?.sql.split('.')[0]
   const columns = Object.values(fields).map(columnOf)
   const names = Object.keys(fields)
@@ -195,13 +216,16 @@ export function insertInto(fields: AnyFields): Sql {
   })
 }
 
-export function columnOf({ sql }: Pick<Field, 'sql'>): string {
-  return sql.slice(sql.indexOf('.') + 1)
+/** For SET: each column of these fields is set to the parameter of its name. */
+export function assignmentsOf<Name extends string>(
+  fields: Readonly<Record<Name, Field>>,
+): `${string}:${Name} ${string}` {
+  const all = Object.entries<Field>(fields).map(([name, of]) => `${columnOf(of)} = :${name} `)
+  return all.join(', ') as `${string}:${Name} ${string}`
 }
 
-/** `place` gives what stands in the statement for a parameter of this name. */
-export function placeParameters(sql: string, place: (name: string) => string): string {
-  return sql.replace(/(?<!:):([a-zA-Z]\w*)/g, (_, name: string) => place(name))
+export function columnOf({ sql }: Pick<Field, 'sql'>): string {
+  return sql.slice(sql.indexOf('.') + 1)
 }
 
 /** Takes one item more than the limit as the sign that the list goes on. */

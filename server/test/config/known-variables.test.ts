@@ -18,11 +18,11 @@ test('a misspelled variable is a problem that names the nearest setting', () => 
     }
   }
   assert.deepEqual(problems({ JOBCAST_MAX_DEVISES: '3' }), [
-    'JOBCAST_MAX_DEVISES is not a setting; the nearest one is JOBCAST_MAX_DEVICES',
+    'JOBCAST_MAX_DEVISES is not a setting; did you mean JOBCAST_MAX_DEVICES?',
   ])
   assert.deepEqual(problems({ JOBCAST_TLSCERT: 'a', JOBCAST_PORTS: '1', OTHER_JOBCAST_PORTS: '1' }), [
-    'JOBCAST_TLSCERT is not a setting; the nearest one is JOBCAST_TLS_CERT',
-    'JOBCAST_PORTS is not a setting; the nearest one is JOBCAST_PORT',
+    'JOBCAST_TLSCERT is not a setting; did you mean JOBCAST_TLS_CERT?',
+    'JOBCAST_PORTS is not a setting; did you mean JOBCAST_PORT?',
   ])
   assert.deepEqual(problems({ JOBCAST_MAX_DEVICES: '3', JOBCAST_PARAM_X: '', JOBCAST_TEST_SEED: '1' }), [])
 })

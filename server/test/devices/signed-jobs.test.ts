@@ -135,7 +135,7 @@ test('a signature of an older or a later version is refused, with the version th
     const body = { ...content, signatures: [anna.sign({ jobName: 'counted', version, ...content })] }
     const reply = await api.call('PUT', path('counted'), { body, headers: problems })
     assert.equal(reply.status, 400, reply.text)
-    assert.match(reply.json.detail, new RegExp(`is ${version}, and the next version of the job is 2`))
+    assert.match(reply.json.detail, new RegExp(`is ${version}, but the next version of the job is 2`))
   }
   const { version, document: kept } = (await api.call('GET', path('counted'))).json
   assert.deepEqual([version, kept], [1, document])

@@ -105,8 +105,13 @@ async function timeOfPoll({ deps, caller }: Awaited<ReturnType<typeof openWithou
       return queues
     },
   }
-  const patience = { waitMs: 60_000, callerGone: deps.stopping }
-  const waiting = waitForPending({ ...deps, store }, { ownerNo, deviceId: 'polls' }, patience, async () => {})
+  const waitLimit = { waitMs: 60_000, callerGone: deps.stopping }
+  const waiting = waitForPending(
+    { ...deps, store },
+    { ownerNo, deviceId: 'polls' },
+    waitLimit,
+    async () => {},
+  )
   await hasLooked
   const begun = performance.now()
   await triggerJob(deps, caller, { jobName: 'restart', deviceIds: ['polls'] })

@@ -1,14 +1,9 @@
 // The event log, and who reads it: a follower sees each event once and in order, however often it resumes; a webhook sees
 // each at least once, those of one subject in order; and the log is what happened, no more and no less.
 
-import {
-  accessKinds,
-  executionEventType,
-  type JobcastEvent,
-  kindOf,
-  type Transition,
-} from '@jobcast/contract'
+import { executionEventType, type JobcastEvent, nounOf, type Transition } from '@jobcast/contract'
 import { subjectOf } from '../../src/domain/event/event.ts'
+import { accessNouns } from '../../src/domain/event/visible-events.ts'
 import { isRolloutEvent } from './check-rollouts.ts'
 import type { Final, WebhookPost } from './history.ts'
 
@@ -34,8 +29,7 @@ export function checkFollower(seen: JobcastEvent[], log: JobcastEvent[]): string
 }
 
 /** Those about access are sent only to who names them. */
-export const isSentByDefault = (type: string): boolean =>
-  !(accessKinds as readonly string[]).includes(kindOf(type))
+export const isSentByDefault = (type: string): boolean => !accessNouns.includes(nounOf(type))
 
 export function checkWebhook(
   posts: WebhookPost[],

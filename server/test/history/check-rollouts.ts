@@ -13,14 +13,16 @@ const minuteMs = 60_000
 type RunEvent = JobcastEvent & { data: RunEventData }
 type Release = { at: number; before: number; after: number; rate: number | undefined }
 
-const leavesTo: Record<string, { from: RolloutState[]; to: RolloutState }> = {
+/** Without `to` the state stays. */
+const leavesTo: Record<string, { from: RolloutState[]; to?: RolloutState }> = {
   'run.released': { from: ['ROLLING_OUT'], to: 'ROLLING_OUT' },
   'run.paused': { from: ['ROLLING_OUT'], to: 'PAUSED' },
   'run.resumed': { from: ['SCHEDULED', 'ROLLING_OUT', 'PAUSED'], to: 'ROLLING_OUT' },
-  'run.awaiting-approval': { from: ['ROLLING_OUT'], to: 'AWAITING_APPROVAL' },
+  'run.awaiting_approval': { from: ['ROLLING_OUT'], to: 'AWAITING_APPROVAL' },
   'run.approved': { from: ['AWAITING_APPROVAL'], to: 'ROLLING_OUT' },
   'run.denied': { from: ['AWAITING_APPROVAL'], to: 'DENIED' },
-  'run.stopped': { from: ['SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED'], to: 'ABORTED' },
+  'run.changed': { from: ['SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED'] },
+  'run.aborted': { from: ['SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED'], to: 'ABORTED' },
 }
 
 export const isRolloutEvent = ({ type }: JobcastEvent): boolean => Object.hasOwn(leavesTo, type)
@@ -56,7 +58,7 @@ function checkRollout({ rollout, total }: Run, its: RunEvent[], isPatched: boole
     const now = data.released ?? released
     if (now < released) problems.push(`has ${type} with ${now} released, after ${released}`)
     if (type === 'run.released' && now <= released) problems.push(`has released ${now} twice`)
-    if (type !== 'run.released' && now > released && type !== 'run.paused' && type !== 'run.stopped')
+    if (type !== 'run.released' && now > released && type !== 'run.paused' && type !== 'run.aborted')
       problems.push(`has ${type} with ${now} released, of which nobody was told`)
     if (type === 'run.released') {
       const rate = definition.growth || isPatched ? undefined : definition.ratePerMinute

@@ -52,7 +52,7 @@ test('from the first look to the end: not told, told, running, canceling, ended'
   await device.update(id, 'CANCELED')
   const ended = (await explain(id)).json
   assert.equal(ended.code, 'ENDED')
-  assert.match(ended.text, /^CANCELED: confirmed by the device at .*Z, asked for by key \w+ at .*Z\.$/)
+  assert.match(ended.text, /^CANCELED: confirmed by the device at .*Z, requested by key \w+ at .*Z\.$/)
 })
 
 test('one that has to wait for another names it', async () => {

@@ -54,7 +54,7 @@ test('a rollout that cannot be written says so until it can', async (t) => {
   assert.equal(explained.json.code, 'RELEASE_FAILING')
   assert.match(
     explained.json.text,
-    /^Run \d+ cannot go on: \d+ tries since .* have failed, the last one with: /,
+    /^Run \d+ cannot continue: \d+ tries have failed since .*, the last one with: /,
   )
   const { items } = (await api.call('GET', '/job/api/runs')).json
   assertFailing(items[0].rollout.failing)
@@ -97,7 +97,7 @@ test('timers that cannot be written are explained', async (t) => {
   await waitUntil('the metric counts it', async () => (await countOf('timers')) === '1')
   const explain = async () => (await api.call('GET', `/job/api/executions/${jobExecutionId}/explain`)).json
   await waitUntil('explain says so', async () => (await explain()).code === 'TIMER_FAILING')
-  assert.match((await explain()).text, /^Its timer was due at .*, and timers cannot be written: \d+ tries/)
+  assert.match((await explain()).text, /^Its timer was due at .*, but timers cannot be written: \d+ tries/)
   accept()
   await waitUntil('it has timed out', async () => (await explain()).code === 'ENDED')
   await waitUntil('the metric counts none', async () => (await countOf('timers')) === '0')

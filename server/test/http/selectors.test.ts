@@ -43,10 +43,10 @@ test('PUT takes attributes and a time zone, and resets them when they are left o
 })
 
 const refused: [object, RegExp][] = [
-  [{ attributes: { '': 1 } }, /"" is no name/],
-  [{ attributes: { 'a b': 1 } }, /"a b" is no name/],
-  [{ attributes: { tag: 1 } }, /"tag" is no name/],
-  [{ attributes: { timeZone: 'UTC' } }, /field of its own/],
+  [{ attributes: { '': 1 } }, /"" is not a valid attribute name/],
+  [{ attributes: { 'a b': 1 } }, /"a b" is not a valid attribute name/],
+  [{ attributes: { tag: 1 } }, /"tag" is not a valid attribute name/],
+  [{ attributes: { timeZone: 'UTC' } }, /is a separate field/],
   [{ attributes: { a: null } }, /attributes.a/],
   [{ attributes: { a: {} } }, /attributes.a/],
   [{ attributes: { a: 'x'.repeat(257) } }, /256/],

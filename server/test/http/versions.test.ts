@@ -140,7 +140,7 @@ test('there is nothing before the first version', async () => {
   const problem = { accept: 'application/problem+json' }
   const reply = await post(`runs/${runId}/rollback`, {}, problem)
   assert.equal(reply.json.code, 'J-313')
-  assert.match(reply.json.detail, /there is none before the first: give toVersion/)
+  assert.match(reply.json.detail, /has no previous version: set toVersion/)
 })
 
 test('an earlier version is no way around the approval, the window and the rollout of the current one', async () => {

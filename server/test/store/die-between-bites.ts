@@ -2,7 +2,7 @@
 // itself. What it was answered it has told before.
 
 import { writeSync } from 'node:fs'
-import type { Trigger } from '../../src/domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../src/domain/trigger/trigger.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { runOf } from './store-under-test.ts'
 

@@ -68,7 +68,7 @@ async function takeScheduleSteps(store: Store): Promise<void> {
   await store.getRunRange({ runId: 1 })
   await store.listDeviceChanges({ ownerNo, after: 0, limit: 5 })
   await store.listSelectable({ ownerNo, deviceNos: [1] })
-  await store.deleteSchedule(put)
+  await store.deleteSchedule({ ...put, ...by })
 }
 
 async function takeRolloutSteps(store: Store): Promise<void> {
@@ -114,8 +114,8 @@ async function takeWindowSteps(store: Store): Promise<void> {
   await store.fillZones()
   await store.listWindowRuns(window)
   for (const zones of [['UTC'], undefined]) await store.listWaitingDevices({ first, last: first, zones })
-  await store.deleteWindow(window)
-  await store.deleteWindow({ ownerNo, windowName: 'nobody' })
+  await store.deleteWindow({ ...window, ...by, at: 1 })
+  await store.deleteWindow({ ownerNo, windowName: 'nobody', ...by, at: 1 })
 }
 
 export async function takeEveryStep(store: Store): Promise<void> {

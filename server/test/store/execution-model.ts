@@ -3,7 +3,7 @@
 import type { ExecState } from '@jobcast/contract'
 import { type ExecutionEvent, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
 import type { ExecutionFilter, Moved, StoredExecution } from '../../src/domain/execution/ports/executions.ts'
-import type { LaunchedRun } from '../../src/domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import { wayTo } from './store-under-test.ts'
 
 export class ExecutionModel {

@@ -272,9 +272,9 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
       const kindsWith = async (filter: EventFilter) => [
         ...new Set(typesOf(await readEvents(store, ownerNo, filter)).map((type) => type.split('.')[0])),
       ]
-      const hiddenKinds = ['key', 'session', 'webhook'] as const
-      assert.deepEqual(await kindsWith({ hiddenKinds }), ['enrollment', 'owner'])
-      assert.deepEqual(await kindsWith({ hiddenKinds, types: ['key.*', 'owner.created'] }), ['owner'])
+      const hiddenNouns = ['key', 'session', 'webhook'] as const
+      assert.deepEqual(await kindsWith({ hiddenNouns }), ['enrollment', 'owner'])
+      assert.deepEqual(await kindsWith({ hiddenNouns, types: ['key.*', 'owner.created'] }), ['owner'])
       for (const filter of [{ deviceId: 'd1' }, { jobName: 'restart' }, { runId: 1 }])
         assert.deepEqual(await kindsWith(filter), [])
     },

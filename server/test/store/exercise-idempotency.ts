@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
-import type { Trigger } from '../../src/domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../src/domain/trigger/trigger.ts'
 import {
   allRuns,
   answered,

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { LaunchedRun } from '../../src/domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { unfinishedStates } from './execution-model.ts'
 import {

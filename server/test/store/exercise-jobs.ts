@@ -9,7 +9,7 @@ import type { Slice } from '../../src/domain/common/ports/slices.ts'
 import { restoreJobVersion } from '../../src/domain/job/job-versions.ts'
 import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import { toRunJob } from '../../src/domain/trigger/launch-run.ts'
-import type { TriggerPlan } from '../../src/domain/trigger/ports/triggers.ts'
+import type { TriggerPlan } from '../../src/domain/trigger/trigger.ts'
 import { QuotaCounts } from '../../src/state/quota-counts.ts'
 import { SecretBox } from '../../src/state/secret-box.ts'
 import {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { parseSelector } from '@jobcast/contract/selector'
-import type { LargeTrigger } from '../../src/domain/trigger/ports/triggers.ts'
+import type { LargeTrigger } from '../../src/domain/trigger/trigger.ts'
 import {
   allExecutions,
   assertRunsAddUp,

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
 import { testSize } from '@jobcast/testkit/test-size'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { LaunchedRun } from '../../src/domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import { output, report, startNext, update } from './device-reports.ts'
 import {
   allExecutions,

@@ -5,8 +5,10 @@ import type { TestContext } from 'node:test'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { DeviceKey } from '../../src/domain/device/device-key.ts'
-import type { RolloutChange, StoredRollout } from '../../src/domain/rollout/ports/rollouts.ts'
-import type { LaunchedRun, TriggerPlan } from '../../src/domain/trigger/ports/triggers.ts'
+import type { RolloutChange } from '../../src/domain/rollout/ports/rollouts.ts'
+import type { StoredRollout } from '../../src/domain/rollout/rollout.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
+import type { TriggerPlan } from '../../src/domain/trigger/trigger.ts'
 import { assertUnknown, output, report, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,

@@ -6,6 +6,7 @@ import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { SchedulePut, StoredSchedule } from '../../src/domain/schedule/ports/schedules.ts'
 import {
+  by,
   createOne,
   devicePut,
   momentAt,
@@ -101,8 +102,8 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
         (await store.listSchedules({ ...list, slice: { after: page.next, limit: 2 } })).items.length,
         1,
       )
-      assert.equal(await store.deleteSchedule(put), true)
-      assert.equal(await store.deleteSchedule(put), false)
+      assert.equal(await store.deleteSchedule({ ...put, ...by }), true)
+      assert.equal(await store.deleteSchedule({ ...put, ...by }), false)
     },
   )
 
@@ -294,7 +295,7 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const deviceNos = (await busyNos(store, ownerNo)).concat(987_654)
     assert.deepEqual((await store.listGivenDevices({ scheduleNo, deviceNos })).length, 2)
     const rows = await underTest.countRows('schedule_device')
-    assert.equal(await store.deleteSchedule(schedule), true)
+    assert.equal(await store.deleteSchedule({ ...schedule, ...by, at: startedAt }), true)
     assert.equal(await underTest.countRows('schedule_device'), rows - 2)
   })
 

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { devices, selectors, toText } from '../../../contract/test/random-selector.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
 import {
+  by,
   devicePut,
   momentAt,
   readAll,
@@ -34,14 +35,14 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
   await t.test('the version of groups differs after each put and deletion, of their owner only', async () => {
     const [{ ownerNo }, other] = [await seedOwner(store), await seedOwner(store)]
     const put = (groupName: string, where: string, at: number, owner = ownerNo) =>
-      store.putGroup({ ownerNo: owner, groupName, where, description: null, at, most: 10 })
+      store.putGroup({ ownerNo: owner, groupName, where, description: null, ...by, at, most: 10 })
     const versions = [await store.groupsVersion({ ownerNo })]
     for (const change of [
       () => put('a', 'all', startedAt),
       () => put('a', 'online', startedAt),
       () => put('b', 'all', startedAt + 1),
       () => put('b', 'all', startedAt + 2),
-      () => store.deleteGroup({ ownerNo, groupName: 'a' }),
+      () => store.deleteGroup({ ownerNo, groupName: 'a', ...by, at: startedAt }),
     ]) {
       await change()
       versions.push(await store.groupsVersion({ ownerNo }))

@@ -385,7 +385,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     for (const each of [webhook, deleted]) await record(each, results)
     await store.deleteWebhook({ ...deleted, ...by, at: startedAt })
     const purgeAll = async () => {
-      for (let bites = 0; await store.purgeDeliveries(); bites++) assert.ok(bites < 1000)
+      for (let batches = 0; await store.purgeDeliveries(); batches++) assert.ok(batches < 1000)
     }
     await purgeAll()
     assert.equal((await deliveriesOf(store, webhook)).length, 4)

@@ -10,6 +10,7 @@ import { assertUnknown, report, reportDone, startedBy, startNext, update } from 
 import { schedulePut } from './exercise-schedules.ts'
 import {
   assertRunsAddUp,
+  by,
   createOne,
   devicePut,
   emptyContent,
@@ -27,7 +28,7 @@ const now = momentAt(startedAt)
 
 export function windowPut(ownerNo: number, windowName: string, ...zones: string[]): WindowPut {
   const rule = { cron: '0 2 * * *', durationMinutes: 60, timeZone: 'device', cutoffMinutes: 0, except: [] }
-  return { ownerNo, windowName, ...rule, openZones: writeOpenZones(zones), at: startedAt, most: 1000 }
+  return { ownerNo, windowName, ...rule, openZones: writeOpenZones(zones), ...by, at: startedAt, most: 1000 }
 }
 
 async function putWindow(store: Store, put: WindowPut): Promise<void> {
@@ -252,7 +253,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       for (const name of ['of-job', 'of-run', 'free']) await putWindow(store, windowPut(ownerNo, name))
       await nameInJob(store, ownerNo, 'of-job')
       const run = await createOne(store, trigger(['d1'], { window: 'of-run' }))
-      const remove = (windowName: string) => store.deleteWindow({ ownerNo, windowName })
+      const remove = (windowName: string) => store.deleteWindow({ ownerNo, windowName, ...by, at: startedAt })
       assert.deepEqual(await remove('of-job'), {
         kind: 'in-use',
         jobNames: ['restart'],
@@ -298,7 +299,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       const jobName = `names ${round}`
       const put = schedulePut(seed)
       const [removal, job, schedule] = await Promise.all([
-        store.deleteWindow({ ownerNo, windowName: 'leaving' }),
+        store.deleteWindow({ ownerNo, windowName: 'leaving', ...by, at: startedAt }),
         store.putJob({ ownerNo, jobName, content: named, at: startedAt }),
         store.putSchedule({ ...put, scheduleName: jobName, content: { ...put.content, window: 'leaving' } }),
       ])
@@ -307,7 +308,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       assert.deepEqual([isThere, removal.kind], isNamed ? [true, 'in-use'] : [false, 'deleted'])
       assert.equal((await store.getJob({ ownerNo, jobName })) === undefined, job.lacksWindow === true)
       await store.deleteJob({ ownerNo, jobName, at: startedAt })
-      await store.deleteSchedule({ ownerNo, scheduleName: jobName })
+      await store.deleteSchedule({ ownerNo, scheduleName: jobName, ...by, at: startedAt })
     }
   })
 
@@ -328,7 +329,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     assert.deepEqual((await list(other.ownerNo)).items, [])
     assert.equal(await store.getWindow({ ownerNo: other.ownerNo, windowName: 'a' }), undefined)
     assert.equal(
-      (await store.deleteWindow({ ownerNo: other.ownerNo, windowName: 'a' })).kind,
+      (await store.deleteWindow({ ownerNo: other.ownerNo, windowName: 'a', ...by, at: startedAt })).kind,
       'unknown-window',
     )
   })

@@ -19,7 +19,7 @@ import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/
 import { reasonOf } from '../../src/domain/execution/reported-reason.ts'
 import { reportMark, withSeen } from '../../src/domain/execution/seen-reports.ts'
 import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
-import type { LaunchedRun } from '../../src/domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import type { Update } from './device-reports.ts'
 
 type Brought = Partial<Pick<Update, 'statusDetails' | 'result'>> & {

@@ -7,7 +7,7 @@ import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server
 import pg from 'pg'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
 import { buildNamedQueries } from '../../src/store/postgres/named-queries.ts'
-import { inBoth, type Queries } from '../../src/store/queries.ts'
+import { inBoth, insertInto, type Queries, type Sql } from '../../src/store/queries.ts'
 import {
   bytes,
   flag,
@@ -20,6 +20,7 @@ import {
   text,
 } from '../../src/store/schema/column.ts'
 import { openNamedQueries } from '../../src/store/sqlite/named-queries.ts'
+import type { Given } from '../../src/store/statement.ts'
 
 const sample = table('sample', ['sampleNo'], {
   sampleNo: number(),
@@ -67,12 +68,12 @@ for (const [name, openQueries] of Object.entries(open)) {
   test(`${name}: a row reads as it was written, whatever its columns hold`, async (t) => {
     const queries = await openQueries(t)
     assert.equal(await queries.run(INSERT, { ...first, tags: JSON.stringify(first.tags) }), 1)
-    const second = { sampleNo: 2, title: '', isOpen: false, tags: '[]', hash: undefined }
-    await queries.run(INSERT, { ...second, isUnknownTo: 'the statement' })
+    const second = { sampleNo: 2, title: '', isOpen: false, tags: '[]', hash: null, largeId: null }
+    await queries.run(INSERT, second)
     const found = await queries.all(SAMPLE, ALL)
     assert.deepEqual(
       found.map((row) => ({ ...row })),
-      [first, { ...second, tags: [], hash: null, largeId: null }],
+      [first, { ...second, tags: [] }],
     )
     assert.equal(
       await queries.get(SAMPLE, `SELECT ${SAMPLE} FROM sample WHERE sample_no = :no`, { no: 3 }),
@@ -113,3 +114,33 @@ for (const [name, openQueries] of Object.entries(open)) {
     await assert.rejects(queries.run('DELETE FROM nothing'), /nothing/)
   })
 }
+
+for (const [name, openQueries] of Object.entries(open)) {
+  test(`${name}: a name without a value throws, and so does a value without a name`, async (t) => {
+    const queries = await openQueries(t)
+    const { title, ...withoutTitle } = { ...first, tags: '[]' }
+    // As a statement that was put together: the compiler does not know its names.
+    const sql: string = INSERT
+    await assert.rejects(queries.run(sql, withoutTitle), /no value for :title/)
+    await assert.rejects(queries.run(sql, { ...withoutTitle, title: undefined }), /no value for :title/)
+    await assert.rejects(queries.run(sql, { ...withoutTitle, title, isOther: 1 }), /does not know :isOther/)
+    // @ts-expect-error The title is missing.
+    await assert.rejects(queries.run(INSERT, withoutTitle), /no value for :title/)
+    const more = { ...withoutTitle, title, isOther: 1 }
+    // @ts-expect-error The statement has no such parameter.
+    await assert.rejects(queries.run(INSERT, more), /does not know :isOther/)
+    assert.deepEqual(await queries.all(SAMPLE, ALL), [])
+  })
+}
+
+test('rows for a table have each of its columns, and nothing else', () => {
+  const insert = insertInto(sample.fields)
+  const take = <S extends Sql>(_sql: S, _row: Given<S>) => undefined
+  const { hash, ...withoutHash } = first
+  take(insert, { ...withoutHash, hash })
+  // @ts-expect-error The hash is missing.
+  take(insert, withoutHash)
+  // @ts-expect-error A title is a text.
+  take(insert, { ...first, title: 1 })
+  assert.match(insert.sqlite, /:sampleNo, :title, :isOpen, :tags, :hash, :largeId/)
+})

@@ -9,7 +9,7 @@ import { testSeed } from '@jobcast/testkit/test-seed'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { Trigger, TriggerOutcome } from '../../src/domain/trigger/ports/triggers.ts'
+import type { Trigger, TriggerOutcome } from '../../src/domain/trigger/trigger.ts'
 import { Directory } from '../../src/store/postgres/directory.ts'
 import { locks } from '../../src/store/postgres/locks.ts'
 import { openNodes } from './postgres-under-test.ts'
@@ -101,7 +101,9 @@ const RENAME = "UPDATE device SET device_name = 'new' WHERE device_id = 'd7'"
 const DELETE = "UPDATE device SET deleted_at = 1 WHERE device_id = 'd7'"
 const RECREATE = "UPDATE device SET deleted_at = NULL, device_name = 'again' WHERE device_id = 'd7'"
 const VERSION = `
-  WITH made AS (INSERT INTO job_version (job_no, content) SELECT job_no, '{"document":{"v":2}}' FROM job RETURNING *)
+  WITH made AS (
+    INSERT INTO job_version (job_no, version, created_at, content)
+    SELECT job_no, 2, 0, '{"document":{"v":2}}' FROM job RETURNING *)
   UPDATE job SET version_no = made.version_no FROM made WHERE job.job_no = made.job_no`
 const nameOf = (outcome: TriggerOutcome) =>
   [...runOf(outcome).devices].find(({ deviceId }) => deviceId === 'd7')?.deviceName

@@ -8,7 +8,7 @@ import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgr
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import type { Store } from '../../src/domain/common/ports/store.ts'
-import type { Trigger } from '../../src/domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../src/domain/trigger/trigger.ts'
 import { connectionOptions } from '../../src/store/postgres/connect.ts'
 import { ahead, nextSize, type Partition } from '../../src/store/postgres/partitions.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'

@@ -17,8 +17,9 @@ import type {
   StoredExecution,
 } from '../../src/domain/execution/ports/executions.ts'
 import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
+import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import type { StoredRun } from '../../src/domain/trigger/ports/runs.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../src/domain/trigger/ports/triggers.ts'
+import type { Trigger, TriggerOutcome } from '../../src/domain/trigger/trigger.ts'
 
 export type StoreUnderTest = {
   /** The one that is open now. */

@@ -125,7 +125,7 @@ async function fill(store: Store): Promise<Seed> {
     { device: { ownerNo, deviceId: 'd3' }, changes: { fw: '2.4.0' }, at: startedAt },
   ])
   const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
-  await store.putGroup({ ownerNo, ...group, at: startedAt, most: 9 })
+  await store.putGroup({ ownerNo, ...group, ...by, at: startedAt, most: 9 })
   await store.putWindow({ ...windowPut(ownerNo, hard, 'Asia/Tokyo'), except: ['2026-12-24'] })
   await store.recordAttributes([
     { device: { ownerNo, deviceId: 'd3' }, changes: { timeZone: 'asia/tokyo' }, at: startedAt },
@@ -421,7 +421,7 @@ test('a file that is cut short, foreign, newer or damaged is refused with a sent
   const isRow = (line: string) => line.startsWith('[')
   const cases: [string, Buffer, RegExp][] = [
     ['cut', bytes.subarray(0, bytes.length / 2), /is cut short/],
-    ['cut and packed', packed((all) => all.slice(0, -1)), /is damaged or cut short/],
+    ['cut and packed', packed((all) => all.slice(0, -1)), /is damaged or truncated/],
     ['empty', Buffer.alloc(0), /is (cut short|not an export)/],
     ['foreign', Buffer.from('some text'), /is not an export of Jobcast/],
     ['foreign and packed', gzipSync('{"some":"text"}\n'), /is not an export of Jobcast/],
@@ -442,7 +442,7 @@ test('a file that is cut short, foreign, newer or damaged is refused with a sent
       /the table "x".*newer/,
     ],
     ['short row', packed((all) => all.with(all.findIndex(isRow), '[1]')), /row of another length/],
-    ['goes on', packed((all) => [...all, '[1]']), /goes on behind its end/],
+    ['goes on', packed((all) => [...all, '[1]']), /has data after its end/],
   ]
   for (const target of [await places.SQLite(t), await places.PostgreSQL(t)]) {
     for (const [title, content, sentence] of cases) {

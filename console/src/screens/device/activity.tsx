@@ -94,7 +94,7 @@ function entriesOf(execution: Execution): Entry[] {
   return entries
 }
 
-const words: Record<DeviceEvent['type'], string> = {
+const words: Partial<Record<DeviceEvent['type'], string>> = {
   'device.created': 'Created',
   'device.updated': 'Name or tags changed',
   'device.deleted': 'Deleted',
@@ -110,6 +110,6 @@ function entryOf({ eventId, type, timestamp }: DeviceEvent): Entry {
     at: Date.parse(timestamp),
     key: `event ${String(eventId).padStart(16, '0')}`,
     tone: type === 'device.online' ? 'good' : 'off',
-    what: words[type],
+    what: words[type] ?? type,
   }
 }

@@ -70,7 +70,7 @@ function breakPlace(raw: string): number {
   return /[\ud800-\udbff]/.test(raw[longestLine - 1] as string) ? longestLine - 1 : longestLine
 }
 
-/** Which lines hold the text, whatever its case; looked for in bites, so that the page stays awake. */
+/** Which lines hold the text, whatever its case; searched in batches, so that the page stays responsive. */
 export async function findLines(lines: readonly Line[], text: string, abort: AbortSignal): Promise<number[]> {
   const wanted = text.toLowerCase()
   const found: number[] = []

@@ -1,48 +1,6 @@
 // A webhook being edited, and its events in words.
 
-import type { EventPattern, Webhook, WebhookContent } from '@jobcast/client'
-
-/** Whole kinds first: those are wanted most. */
-export const eventPatterns: readonly EventPattern[] = [
-  'run.*',
-  'execution.*',
-  'device.*',
-  'run.finished',
-  'run.created',
-  'execution.failed',
-  'execution.timed_out',
-  'execution.rejected',
-  'execution.expired',
-  'execution.succeeded',
-  'execution.canceled',
-  'execution.in_progress',
-  'execution.progress',
-  'execution.pending',
-  'execution.canceling',
-  'device.online',
-  'device.offline',
-  'device.created',
-  'device.updated',
-  'device.deleted',
-  'device.credential_set',
-  'device.credential_revoked',
-  'device.certificate_allowed',
-  'key.*',
-  'session.*',
-  'enrollment.*',
-  'webhook.*',
-  'owner.*',
-  'key.created',
-  'key.revoked',
-  'session.signed_in',
-  'session.signed_out',
-  'enrollment.created',
-  'enrollment.revoked',
-  'webhook.created',
-  'webhook.updated',
-  'webhook.deleted',
-  'owner.created',
-]
+import { type EventPattern, eventPatterns, type Webhook, type WebhookContent } from '@jobcast/client'
 
 export type WebhookDraft = { url: string; eventTypes: string[]; jobName: string; deviceId: string }
 

@@ -1,8 +1,9 @@
+import { eventPatterns } from '@jobcast/client'
 import { lists } from '../../api/queries.ts'
 import { useList } from '../../api/use-list.ts'
 import { Field, TextField } from '../../parts/field.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
-import { eventPatterns, unknownTypes, type WebhookDraft } from './webhook-draft.ts'
+import { unknownTypes, type WebhookDraft } from './webhook-draft.ts'
 
 type Props = { draft: WebhookDraft; onChange: (draft: WebhookDraft) => void }
 

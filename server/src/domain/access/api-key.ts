@@ -4,7 +4,8 @@ import { ApiError, type NewApiKey, parseInstant, scopes, toInstant } from '@jobc
 import { notFound } from '../common/not-found.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
-import { type Caller, makerOf, requireScope } from './caller.ts'
+import { requireScope } from './access.ts'
+import { type Caller, makerOf } from './caller.ts'
 import type { KeyRevocation, RevokeOutcome, StoredApiKey } from './ports/api-keys.ts'
 import type { StoredOwner } from './ports/owners.ts'
 import { operator, principalOf } from './principal.ts'
@@ -97,7 +98,7 @@ export async function revokeApiKey(
   const outcome = await revokeTwice(deps, revocation)
   if (outcome.kind === 'unknown') throw notFound('J-805', keyId)
   if (outcome.kind === 'last-admin') {
-    throw new ApiError('J-812', { detail: 'Create another key with ADMIN first, with this one.' })
+    throw new ApiError('J-812', { detail: 'Create another ADMIN key first.' })
   }
   for (const each of outcome.keyIds) tellAccess(deps, 'key.revoked', caller, { keyId: each })
   for (const each of outcome.enrollmentIds)

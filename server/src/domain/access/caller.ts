@@ -2,6 +2,7 @@
 
 import { ApiError, type Scope } from '@jobcast/contract'
 import type { Store } from '../common/ports/store.ts'
+import { keyErrorOf } from './access.ts'
 import type { StoredApiKey } from './ports/api-keys.ts'
 import type { Maker } from './ports/makers.ts'
 import type { SecretCheck } from './ports/secret-check.ts'
@@ -74,31 +75,6 @@ function callerBy(key: StoredApiKey, now: number): Caller {
   const error = keyErrorOf(key, now)
   if (error) throw new ApiError(error)
   return { keyId: key.keyId, ownerNo: key.ownerNo, ownerId: key.ownerId, scopes: key.scopes }
-}
-
-/** Undefined while the key is valid. */
-export function keyErrorOf(
-  { revokedAt, expiresAt }: Pick<StoredApiKey, 'revokedAt' | 'expiresAt'>,
-  now: number,
-): 'J-802' | 'J-803' | undefined {
-  if (revokedAt !== null) return 'J-802'
-  return expiresAt !== null && expiresAt <= now ? 'J-803' : undefined
-}
-
-export async function isActiveKey(
-  store: Pick<Store, 'findApiKey'>,
-  keyId: string,
-  now: number,
-): Promise<boolean> {
-  const key = await store.findApiKey({ keyId })
-  return key !== undefined && keyErrorOf(key, now) === undefined
-}
-
-/** One of the scopes is enough; the error names the first. */
-export function requireScope(caller: Caller, ...anyOf: [Scope, ...Scope[]]): void {
-  if (!anyOf.some((scope) => caller.scopes.includes(scope))) {
-    throw new ApiError('J-804', { suffix: anyOf[0] })
-  }
 }
 
 export function makerOf(caller: Caller): Maker {

@@ -2,7 +2,7 @@
 
 import type { KeyState } from '@jobcast/contract'
 import type { Store } from '../common/ports/store.ts'
-import { keyErrorOf } from './caller.ts'
+import { keyErrorOf } from './access.ts'
 import { keyIdOf } from './principal.ts'
 
 type NamedKey = { keyName: string; keyState: KeyState }

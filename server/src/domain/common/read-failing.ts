@@ -32,5 +32,5 @@ export function failureInWords(error: unknown): string {
 
 /** "3 tries since 2026-11-18T02:00:00Z have failed, the last one with: …" */
 export function failingInWords({ times, since, message }: Failing): string {
-  return `${times} tries since ${inWords(since)} have failed, the last one with: ${message}`
+  return `${times} tries have failed since ${inWords(since)}, the last one with: ${message}`
 }

@@ -17,7 +17,7 @@ export type AttributeDeps = {
 export function ownAttributes({ attributes = {}, timeZone }: DeviceContent): Attributes {
   for (const [name, value] of Object.entries(attributes)) {
     const problem =
-      name === 'timeZone' ? 'is a field of its own, beside attributes' : attributeProblem(name, value)
+      name === 'timeZone' ? 'is a separate field, not an attribute' : attributeProblem(name, value)
     if (problem) throw invalid('attributes', `attributes: ${shownName(name)} ${problem}.`)
   }
   if (timeZone === undefined || timeZone === null) return attributes

@@ -1,4 +1,10 @@
-// Devices, as their owner manages them. Their credentials are in device-credential.ts.
+// A device: what executions are carried out on. It has an id that its owner chose, tags and attributes, a credential,
+// and presence: whether it is connected. All devices of an owner are its fleet. This file has what owners do with
+// devices.
+//
+// Read next: put-device.ts and attributes.ts, what a put or a report changes; device-credential.ts, its token and
+// certificate; enrollment.ts and enroll-device.ts, how it gets its first one; judge-presence.ts, whether it is online;
+// freeze-fleet.ts, read-fleet.ts, read-stats.ts, the fleet as a whole; import-devices.ts, many at once.
 
 import { ApiError, type DeviceContent } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'

@@ -1,7 +1,11 @@
-// Events as stored: what changed, in order.
+// An event: something that changed, as it is stored in the log, in the transaction of the change. Ids only grow;
+// streams and webhooks read the log after the last id that they have sent, so nothing is sent from memory.
+//
+// Read next: follow-events.ts, the stream; visible-events.ts, which events a caller may see; progress-events.ts, how
+// often progress becomes an event; trace-parent.ts, the trace that a run belongs to. Webhooks are in webhook/.
 
 import type { EventType, JobcastEvent } from '@jobcast/contract'
-import { type AccessKind, accessKinds, kindOf, matchesPatterns, toInstant } from '@jobcast/contract/words'
+import { type EventNoun, eventMap, matchesPatterns, nounOf, toInstant } from '@jobcast/contract/words'
 
 /** `data` has the wire format. */
 export type StoredEvent = {
@@ -17,41 +21,31 @@ export type EventFilter = {
   runId?: number
   jobName?: string
   deviceId?: string
-  /** Events of these kinds do not match. */
-  hiddenKinds?: readonly AccessKind[]
+  /** Events of these nouns do not match. */
+  hiddenNouns?: readonly EventNoun[]
 }
 
 /** Whether the event matches, judged by its own data. Which devices a new run has, only the store knows. */
 export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filter: EventFilter): boolean {
-  const { types = [], runId, jobName, deviceId, hiddenKinds = [] } = filter
-  if (!matchesPatterns(type, types)) return false
-  if (isAccess(type)) {
-    // They belong to no run, job or device.
-    if (runId !== undefined || jobName !== undefined || deviceId !== undefined) return false
-    return !hiddenKinds.includes(kindOf(type) as AccessKind)
-  }
-  if (runId !== undefined && !('runId' in data && data.runId === runId)) return false
-  if (jobName !== undefined && !('jobName' in data && data.jobName === jobName)) return false
-  return deviceId === undefined || !('deviceId' in data) || data.deviceId === deviceId
+  const noun = nounOf(type)
+  const { types = [], hiddenNouns = [] } = filter
+  if (!matchesPatterns(type, types) || hiddenNouns.includes(noun)) return false
+  const filters: readonly string[] = eventMap[noun].filters
+  const fields: Readonly<Record<string, unknown>> = data
+  return (['runId', 'jobName', 'deviceId'] as const).every((name) => {
+    const wanted = filter[name]
+    if (wanted === undefined) return true
+    if (!filters.includes(name)) return false
+    return fields[name] === wanted || (noun === 'run' && name === 'deviceId')
+  })
 }
 
 /** What the event is about. Events of the same subject are delivered in order. */
-export function subjectOf({ data }: Pick<StoredEvent, 'data'>): string {
-  if ('scheduleName' in data) return `schedule ${data.scheduleName}`
-  if ('jobExecutionId' in data) return `execution ${data.jobExecutionId}`
-  if ('runId' in data) return `run ${data.runId}`
-  if ('deviceId' in data) return `device ${data.deviceId}`
-  if ('sessionId' in data) return `session ${data.sessionId}`
-  if ('keyId' in data) return `key ${data.keyId}`
-  if ('enrollmentId' in data) return `enrollment ${data.enrollmentId}`
-  if ('reason' in data) return 'fleet'
-  if ('webhookName' in data) return `webhook ${data.webhookName}`
-  return `owner ${data.ownerId}`
-}
-
-/** About who has access, not about what devices do. */
-function isAccess(type: string): boolean {
-  return (accessKinds as readonly string[]).includes(kindOf(type))
+export function subjectOf({ type, data }: Pick<StoredEvent, 'type' | 'data'>): string {
+  const noun = nounOf(type)
+  const { id } = eventMap[noun]
+  const fields: Readonly<Record<string, unknown>> = data
+  return id === null ? noun : `${noun} ${fields[id]}`
 }
 
 /** As the stream and the webhooks send it. */

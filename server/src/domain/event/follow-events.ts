@@ -3,11 +3,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
-import { type Caller, keyErrorOf } from '../access/caller.ts'
+import { keyErrorOf } from '../access/access.ts'
+import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
-import { hiddenKindsOf, requireVisible } from './visible-events.ts'
+import { hiddenNounsOf, requireVisible } from './visible-events.ts'
 
 export type FollowEventsDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey'>
@@ -45,7 +46,7 @@ export async function followEvents(
   { after, since, filter: asked, callerGone, isValid = () => isKeyValid(deps, caller) }: EventQuery,
 ): Promise<AsyncGenerator<EventBatch>> {
   requireVisible(caller, asked.types ?? [])
-  const filter = { ...asked, hiddenKinds: hiddenKindsOf(caller) }
+  const filter = { ...asked, hiddenNouns: hiddenNounsOf(caller) }
   const { newest, purgedUpTo } = await deps.store.getEventBounds({ ownerNo: caller.ownerNo })
   if (after !== undefined && after !== 0 && after < purgedUpTo) {
     throw new ApiError('J-306', { detail: `The events up to ${purgedUpTo} are no longer retained.` })

@@ -1,20 +1,23 @@
 // Which events a caller may see. Those about access (keys, sessions, enrollments, webhooks, owners) are not for every key.
 
-import { type AccessKind, ApiError, accessKinds, kindOf } from '@jobcast/contract'
+import { ApiError, type EventNoun, eventMap, eventNouns, nounOf } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 
-/** Which kinds of events the caller may not see: those about access need MANAGE or ADMIN, those about owners ADMIN. */
-export function hiddenKindsOf({ scopes }: Pick<Caller, 'scopes'>): readonly AccessKind[] {
+/** The nouns whose events need a scope that the caller does not have. ADMIN includes MANAGE. */
+export function hiddenNounsOf({ scopes }: Pick<Caller, 'scopes'>): readonly EventNoun[] {
   if (scopes.includes('ADMIN')) return []
-  return scopes.includes('MANAGE') ? ['owner'] : accessKinds
+  return eventNouns.filter((noun) => {
+    const { scope } = eventMap[noun]
+    return scope === 'ADMIN' || (scope === 'MANAGE' && !scopes.includes('MANAGE'))
+  })
 }
 
-/** Refuses (J-804) types or patterns of kinds that the caller may not see. */
+/** Sent to a webhook only if its `eventTypes` name them: a receiver of all events is not one of these. */
+export const accessNouns = hiddenNounsOf({ scopes: ['READ'] })
+
+/** Refuses (J-804) types or patterns of nouns that the caller may not see. */
 export function requireVisible(caller: Caller, types: readonly string[]): void {
-  const hidden = hiddenKindsOf(caller)
-  for (const type of types) {
-    const kind = kindOf(type)
-    if (!(hidden as readonly string[]).includes(kind)) continue
-    throw new ApiError('J-804', { suffix: kind === 'owner' ? 'ADMIN' : 'MANAGE' })
-  }
+  const hidden = hiddenNounsOf(caller)
+  const noun = types.map(nounOf).find((each) => hidden.includes(each))
+  if (noun !== undefined) throw new ApiError('J-804', { suffix: eventMap[noun].scope })
 }

@@ -65,7 +65,7 @@ function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | un
   const { moment, statusDetails, stepTimeout } = report
   const fields = { statusDetails, stepTimeout }
   const started = batch.move(next, { event: 'start', moment, actor: 'device', fields })
-  if (started === undefined) throw new Error('what is pending cannot be started')
+  if (started === undefined) throw new Error('a pending execution could not be started')
   return done(started.execution, started.moved)
 }
 

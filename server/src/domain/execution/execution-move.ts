@@ -1,7 +1,7 @@
 // What a move does to an execution: its new fields, a history entry, an event, and a change in the counts of its run.
 // The only place for these rules: stores load executions, apply moves, and write the effects (move-batch.ts).
 
-import { type ExecState, type ExecutionEventType, executionEventType } from '@jobcast/contract/words'
+import { type EventTypeOf, type ExecState, executionEventType } from '@jobcast/contract/words'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import { isHeldBack } from '../event/progress-events.ts'
 import type { DeviceExecution } from './device-report.ts'
@@ -68,11 +68,15 @@ type ReportFields = {
 /** `actor` is `key <keyId>`, `device` or `clock`. */
 export type Move = Pick<ExecutionMove, 'event' | 'moment' | 'actor' | 'reason'> & { fields?: ReportFields }
 
-export type NewTransition = Omit<StoredTransition, 'actorName'> & { jobExecutionId: number; from: ExecState }
+export type NewTransition = Omit<StoredTransition, 'actorName' | 'event'> & {
+  jobExecutionId: number
+  from: ExecState
+  event: ExecutionEvent
+}
 
 /** An event of an execution, as written to the event log. */
 export type ExecutionChange = {
-  type: ExecutionEventType
+  type: EventTypeOf<'execution'>
   ownerNo: number
   at: WallInstant
   runId: number

@@ -1,5 +1,10 @@
-// The state machine of an execution. One table, one function; every store calls it inside the transaction that writes
-// the move. docs/states.md has the diagram.
+// An execution: one job on one device, as part of a run. This is its state machine, one table and one function; every
+// store calls it inside the transaction that writes the move. docs/states.md has the diagram.
+//
+// Read next: execution-move.ts, what a move does to fields, history, events and counts; move-batch.ts, which applies
+// moves for both stores; device-report.ts and report-execution.ts, what devices report; judge-report.ts, whether that
+// counts; apply-clocks.ts, what timers do; cancel-execution.ts, what people do; explain-execution.ts, why one has not
+// ended.
 
 import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
 import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from '../common/instants.ts'

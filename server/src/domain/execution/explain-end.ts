@@ -24,7 +24,7 @@ export function explainEnd(
     case 'time-out':
       return `${execState} at ${when}${attempts}: the device worked longer than timeoutSeconds, or its own step timeout, allows.`
     case 'miss-deadline':
-      return `${execState} at ${when}${attempts}: all of it took longer than deadlineSeconds allows.`
+      return `${execState} at ${when}${attempts}: it took longer in total than deadlineSeconds allows.`
     case 'cancel':
       return `${execState}${byWhom(last)}.`
     case 'force-cancel':
@@ -34,11 +34,11 @@ export function explainEnd(
     case 'rollout-stopped':
       return `${execState} at ${when}: its run was stopped${byKey(last)} before this was released.`
     case 'superseded':
-      return `${execState} at ${when}: a later run of its schedule${byKey(last)} took its place.`
+      return `${execState} at ${when}: it was replaced by a later run of its schedule${byKey(last)}.`
     case 'confirm-cancel':
-      return `${execState}: confirmed by the device at ${when}, asked for${byWhom(cancelOf(transitions))}.`
+      return `${execState}: confirmed by the device at ${when}, requested${byWhom(cancelOf(transitions))}.`
     case 'overrun-cancel':
-      return `${execState} at ${when}: the device did not confirm in time, asked for${byWhom(cancelOf(transitions))}.`
+      return `${execState} at ${when}: the device did not confirm in time, requested${byWhom(cancelOf(transitions))}.`
     default:
       return `${execState} at ${when}.`
   }

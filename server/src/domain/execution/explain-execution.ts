@@ -130,7 +130,7 @@ async function readOverdue(
 }
 
 function explainOverdue({ at, failing }: Overdue): Explanation {
-  const text = `Its timer was due at ${inWords(at)}, and timers cannot be written: ${failingInWords(failing)}. It is tried again.`
+  const text = `Its timer was due at ${inWords(at)}, but timers cannot be written: ${failingInWords(failing)}. It is retried.`
   return { ...plain, code: 'TIMER_FAILING', text, since: failing.since }
 }
 
@@ -224,7 +224,7 @@ function explainCanceling({ execution, transitions, presence, timesOutAt }: Fact
     ...plain,
     code: 'CANCEL_REQUESTED',
     text:
-      `Cancel was asked for${byWhom(asked)}; device ${execution.deviceId} ` +
+      `Cancel was requested${byWhom(asked)}; device ${execution.deviceId} ` +
       `has until ${inWords(timesOutAt)} to confirm${away}, then it is CANCELED anyway.`,
     since: asked?.at ?? null,
     until: timesOutAt,

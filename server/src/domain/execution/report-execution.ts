@@ -120,7 +120,7 @@ function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): Device
       throw unknownExecution(jobId)
     case 'wrong-version': {
       const { versionNumber } = outcome.execution
-      throw new DeviceError('VersionMismatch', `The version is ${versionNumber}.`, outcome.execution)
+      throw new DeviceError('VersionMismatch', `The current version is ${versionNumber}.`, outcome.execution)
     }
     case 'wrong-state': {
       const { execState } = outcome.execution

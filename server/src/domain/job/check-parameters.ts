@@ -25,7 +25,7 @@ export function checkParameters(
     const field = `parameters.properties.${secret}.writeOnly`
     throw refused(
       field,
-      'needs a key to encrypt secrets with: set JOBCAST_SECRETS_KEY or JOBCAST_SECRETS_KEY_FILE',
+      'needs a key to encrypt secrets: set JOBCAST_SECRETS_KEY or JOBCAST_SECRETS_KEY_FILE',
     )
   }
   const { holes, texts } = readDocument(document)
@@ -40,10 +40,7 @@ export function checkParameters(
   const nested = holes.find(({ otherwise }) => otherwise?.includes('${'))
   if (nested) {
     const text = placeholderText(nested)
-    throw refused(
-      'document',
-      `has a \${ in the default of ${text}: a default is plain text up to the first }`,
-    )
+    throw refused('document', `has a \${ in the default of ${text}: a default must be plain text without }`)
   }
   refuseInCommands(document)
   // Also a text with $${ is not handed out as it is.
@@ -65,7 +62,7 @@ function refuseInCommands(document: unknown): void {
     ...ofSteps.map((each) => ['document.steps', each]),
   ]) {
     if (readDocument(value ?? null).holes.length === 0) continue
-    const instead = 'a program reads parameters from its environment, such as JOBCAST_PARAM_X'
+    const instead = 'read parameters from the environment instead, such as JOBCAST_PARAM_X'
     throw refused(String(field), `has a placeholder in a command: ${instead}`)
   }
 }

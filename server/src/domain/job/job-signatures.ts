@@ -32,6 +32,6 @@ export function maySignedBe({ signatures }: StoredJobContent, version: number): 
 export function wrongVersion({ signatures }: StoredJobContent, nextVersion: number): ApiError {
   const field = 'signatures[0].payload.version'
   const signed = signatures && signedJobOf(signatures).version
-  const detail = `${field} is ${signed}, and the next version of the job is ${nextVersion}; sign the job again (jobs sign --version ${nextVersion}).`
+  const detail = `${field} is ${signed}, but the next version of the job is ${nextVersion}; sign the job again (jobs sign --version ${nextVersion}).`
   return new ApiError('J-500', { field, detail })
 }

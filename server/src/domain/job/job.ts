@@ -1,4 +1,9 @@
-// Jobs: what devices are to do. A job may change; a run keeps the version that it was triggered with.
+// A job: what devices are to do, as a JSON document with a name. Each change makes a new version, which never changes;
+// a run keeps the version that it was triggered with. A job may have parameters, timers, a retry policy, a rollout, a
+// window, and signatures of its authors. This file has what owners do with jobs.
+//
+// Read next: job-versions.ts, its versions; check-parameters.ts, its parameters and placeholders; job-signatures.ts,
+// what its authors have signed; held-as-now.ts, what of an earlier version does not count. Its runs are in trigger/.
 
 import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -83,8 +88,14 @@ export async function deleteJob(
   jobName: string,
   ifMatch: { expected?: ExpectedTags } = {},
 ): Promise<void> {
-  const deletion = { ownerNo: caller.ownerNo, jobName, at: deps.now(), ...ifMatch }
-  const outcome = await deps.store.deleteJob(deletion)
+  const by = principalOf(caller)
+  const outcome = await deps.store.deleteJob({
+    ownerNo: caller.ownerNo,
+    jobName,
+    at: deps.now(),
+    by,
+    ...ifMatch,
+  })
   if (outcome === 'changed') throw new ApiError('J-312')
   if (outcome === 'unknown') throw notFound('J-301', jobName)
 }

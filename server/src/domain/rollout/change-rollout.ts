@@ -17,8 +17,9 @@ import {
   waitFor,
 } from './judge-rollout.ts'
 import { patchedRollout, patchedSizes } from './patch-rollout.ts'
-import type { RolloutEvent, RolloutFactsFound, RolloutPlan } from './ports/rollouts.ts'
+import type { RolloutFactsFound } from './ports/rollouts.ts'
 import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
+import type { RolloutEvent, RolloutPlan } from './rollout.ts'
 import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }
@@ -111,7 +112,8 @@ export function patchRun(
     const begun = isUntouched(status) ? 0 : status.wave + 1
     const sizes = patchedSizes(plan, { total, begun }, rollout)
     const waves = sizes.map((_, index) => status.waves[index] ?? { startedAt: null, passedAt: null })
-    return { status: { ...status, waves }, events: [], plan: { ...plan, rollout, sizes } }
+    const changed = decided({ ...status, waves }, 'run.changed', caller)
+    return { ...changed, plan: { ...plan, rollout, sizes } }
   })
 }
 

@@ -4,8 +4,9 @@
 import { execStates } from '@jobcast/contract/words'
 import type { Store } from '../common/ports/store.ts'
 import { isTerminal } from '../execution/execution.ts'
-import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
-import { isFinal, waveParts } from './rollout-progress.ts'
+import type { StateCounts } from './ports/rollouts.ts'
+import type { StoredRollout } from './rollout.ts'
+import { isFinal, waveParts } from './rollout.ts'
 
 const unfinished = execStates.filter((state) => !isTerminal(state))
 

@@ -7,8 +7,9 @@ import { failingInWords } from '../common/read-failing.ts'
 import { inWords } from '../execution/explain-end.ts'
 import { type Explanation, plain } from '../execution/explanation.ts'
 import { type EndedCounts, gateOf } from './gate.ts'
-import type { StoredFreeze, StoredRollout } from './ports/rollouts.ts'
-import { waveParts } from './rollout-progress.ts'
+import type { StoredFreeze } from './ports/rollouts.ts'
+import type { StoredRollout } from './rollout.ts'
+import { waveParts } from './rollout.ts'
 
 export type RolloutReasons = {
   rollout: StoredRollout
@@ -48,16 +49,20 @@ export function explainHeld(
       return {
         ...plain,
         code: 'AWAITING_APPROVAL',
-        text: `Run ${runId} waits for the approval of somebody other than who created it.`,
+        text: `Run ${runId} waits for approval by a key other than the one that created it.`,
       }
     case 'PAUSED': {
       const by = status.pausedBy === null ? '' : ` by ${nameOf(status.pausedBy, keyNames)}`
-      const text = `Run ${runId} was paused${by}: ${status.pausedBecause}. It goes on when it is resumed.`
+      const text = `Run ${runId} was paused${by}: ${status.pausedBecause}. It continues when it is resumed.`
       return { ...plain, code: 'RUN_PAUSED', text }
     }
     case 'DENIED':
     case 'ABORTED':
-      return { ...plain, code: 'NOT_RELEASED', text: `Run ${runId} was stopped, and this is being canceled.` }
+      return {
+        ...plain,
+        code: 'NOT_RELEASED',
+        text: `Run ${runId} was stopped; this execution is being canceled.`,
+      }
     default:
       if (reasons.failing) return explainFailing(runId, reasons.failing)
       return { ...plain, code: 'NOT_RELEASED', text: waitOf(position, reasons), until }
@@ -65,7 +70,7 @@ export function explainHeld(
 }
 
 function explainFailing(runId: number, failing: Failing): Explanation {
-  const text = `Run ${runId} cannot go on: ${failingInWords(failing)}. It is tried again.`
+  const text = `Run ${runId} cannot continue: ${failingInWords(failing)}. It is retried.`
   return { ...plain, code: 'RELEASE_FAILING', text, since: failing.since }
 }
 

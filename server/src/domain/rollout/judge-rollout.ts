@@ -284,7 +284,7 @@ function passGate(status: RolloutStatus, facts: RolloutFacts, isFresh: boolean):
 function openGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Passed {
   switch (rollout.next?.action) {
     case 'PAUSE': {
-      const because = `wave ${status.wave + 1} is done, and every wave is followed by a pause`
+      const because = `wave ${status.wave + 1} is done, and the rollout pauses after each wave`
       const paused = pauseRollout(passed(status, now), { rule: 'GATE_ACTION', because, by: 'gate' })
       return { kind: 'ends', status: paused }
     }

@@ -4,8 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type Rollout, type RolloutChanges } from '@jobcast/contract'
 import { mergePatch } from '../common/merge-patch.ts'
 import { countOf } from './plan-waves.ts'
-import type { RolloutPlan } from './ports/rollouts.ts'
-import { waveParts } from './rollout-progress.ts'
+import type { RolloutPlan } from './rollout.ts'
+import { waveParts } from './rollout.ts'
 
 type Waves = NonNullable<Rollout['waves']>
 

@@ -56,8 +56,8 @@ function noneIfRefused(error: unknown): ReadonlySet<string> {
 
 function wordsOf(problem: WaveProblem): string {
   return problem.kind === 'not-all'
-    ? `The waves leave out ${problem.missing} of the devices; a last wave of "100%" takes all the rest.`
-    : `No device that is left for wave ${problem.wave} matches its selector.`
+    ? `The waves do not include ${problem.missing} of the devices; use "100%" as the last wave to include all remaining devices.`
+    : `None of the remaining devices matches the selector of wave ${problem.wave}.`
 }
 
 /** The same for so many devices that they are known by number only. */

@@ -17,15 +17,10 @@ import {
   type RolloutStatus,
   startRollout,
 } from './judge-rollout.ts'
-import type {
-  RolloutEvent,
-  RolloutFactsFound,
-  RunPart,
-  StateCounts,
-  StoredRollout,
-} from './ports/rollouts.ts'
+import type { RolloutFactsFound, RunPart, StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
-import { isFinal, waveParts } from './rollout-progress.ts'
+import type { RolloutEvent, StoredRollout } from './rollout.ts'
+import { isFinal, waveParts } from './rollout.ts'
 
 export type RollOutDeps = NotifyDeps & {
   store: Pick<
@@ -194,7 +189,7 @@ function eventsOf(before: RolloutStatus, after: RolloutStatus): RolloutEvent[] {
   if (after.state === before.state) return events
   const because = { ...details, because: after.pausedBecause }
   if (after.state === 'PAUSED') events.push({ type: 'run.paused', details: because })
-  if (after.state === 'AWAITING_APPROVAL') events.push({ type: 'run.awaiting-approval', details })
-  if (after.state === 'ABORTED') events.push({ type: 'run.stopped', details: because })
+  if (after.state === 'AWAITING_APPROVAL') events.push({ type: 'run.awaiting_approval', details })
+  if (after.state === 'ABORTED') events.push({ type: 'run.aborted', details: because })
   return events
 }

@@ -4,9 +4,9 @@ import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/cont
 import type { Caller } from '../access/caller.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { type SelectDeps, sampleSize } from '../selector/select-devices.ts'
-import type { TriggerPlan } from '../trigger/ports/triggers.ts'
+import type { TriggerPlan } from '../trigger/trigger.ts'
 import { type AskedPlan, type PlanDeps, planLarge, planRollout } from './plan-rollout.ts'
-import { waveParts } from './rollout-progress.ts'
+import { waveParts } from './rollout.ts'
 import { requireRollout } from './rollout-selectors.ts'
 
 type ReleaseDeps = SelectDeps & { now: () => number }

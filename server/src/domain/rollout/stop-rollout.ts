@@ -5,7 +5,7 @@ import { principalOf } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import { pauseRollout } from './judge-rollout.ts'
-import { isFinal } from './rollout-progress.ts'
+import { isFinal } from './rollout.ts'
 
 type StopDeps = { store: Pick<Store, 'getRollout' | 'changeRollout'>; moment: () => Moment }
 
@@ -25,7 +25,7 @@ export async function markStopped(
     const paused = pauseRollout(before.status, { rule: 'PRINCIPAL', because, by: principal })
     const status = { ...paused, state: 'ABORTED' } as const
     const details = { wave: wave + 1, released, because, principal }
-    const events = [{ type: 'run.stopped', details } as const]
+    const events = [{ type: 'run.aborted', details } as const]
     if (await store.changeRollout({ before, status, nextAt: null, events, moment: moment() })) return
   }
 }

@@ -8,9 +8,10 @@ import type { Store } from '../common/ports/store.ts'
 import { type FailingDeps, readFailing } from '../common/read-failing.ts'
 import type { StoredRun } from '../trigger/ports/runs.ts'
 import type { PauseCause } from './pause-cause.ts'
-import type { StateCounts, StoredRollout } from './ports/rollouts.ts'
+import type { StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
-import { waveParts } from './rollout-progress.ts'
+import type { StoredRollout } from './rollout.ts'
+import { waveParts } from './rollout.ts'
 
 export type ViewDeps = FailingDeps & {
   store: Pick<Store, 'listRollouts' | 'findApiKey'>

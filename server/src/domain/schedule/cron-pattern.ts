@@ -67,11 +67,11 @@ function parse(pattern: string, field: string): Cron {
     throw unreadable(field, detail)
   }
   if (!fields.every((each) => fieldRule.test(each))) {
-    throw unreadable(field, `${field} ${shown} has a character that no field may have.`)
+    throw unreadable(field, `${field} ${shown} contains an invalid character.`)
   }
   const cron = toCron(fields.join(' '), field)
   if (cron.nextRun(someDay) === null) {
-    throw unreadable(field, `${field} ${shown} names a date that never comes.`)
+    throw unreadable(field, `${field} ${shown} never occurs.`)
   }
   if (read.size >= keptPatterns) read.clear()
   read.set(pattern, cron)

@@ -24,7 +24,7 @@ export type FireDeps = LaunchScheduleDeps & {
 /** After so long another process goes on with it. */
 const abandonedMs = 5000
 const mostTries = 20
-const downtime = 'they were due while the service was not there, or did not get to them'
+const downtime = 'they were due while the service was down or overloaded'
 
 /** One that is due, or being fired. */
 export async function fireDue(deps: FireDeps, found: StoredSchedule): Promise<void> {

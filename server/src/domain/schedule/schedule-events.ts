@@ -49,5 +49,5 @@ export function jobDeleted(jobName: string): string {
 
 /** `keyName`: of the one that was revoked, which may be the creator of the key that left it. */
 export function keyRevoked(keyName: string): string {
-  return `the key ${keyName} was revoked with all that it and its descendants left`
+  return `the key ${keyName} was revoked with its descendants`
 }

@@ -1,4 +1,10 @@
-// Schedules as their owners see them: put, read, paused, resumed. What they do by themselves: fire-schedule.ts.
+// A schedule: runs of a job that nobody triggers. It is due by a cron pattern, once at an instant, or on each device as
+// soon as that matches (`when`). Its row has its next occurrence; for each one, one run is made. This file has what its
+// owner does: put, read, pause, resume.
+//
+// Read next: schedule-times.ts and cron-pattern.ts, when it is due; fire-schedule.ts, the three durable steps from an
+// occurrence to its run; launch-schedule.ts, that run; match-schedule.ts and fire-match.ts, devices that start to
+// match; schedule-state.ts and schedule-events.ts, what is stored and logged; view-schedule.ts, what is shown.
 
 import { randomInt } from 'node:crypto'
 import {
@@ -11,7 +17,9 @@ import {
   type When,
 } from '@jobcast/contract'
 import { secretNames } from '@jobcast/contract/parameters'
-import { type Caller, isActiveKey } from '../access/caller.ts'
+import { isActiveKey } from '../access/access.ts'
+import type { Caller } from '../access/caller.ts'
+import type { OwnerTurns } from '../access/ports/owner-turns.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { notFound } from '../common/not-found.ts'
@@ -28,11 +36,11 @@ import { requireValues } from '../trigger/run-values.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
 import { toLocalText } from '../window/zone-time.ts'
 import { readCron } from './cron-pattern.ts'
-import type { ScheduleKey, StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
+import type { StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
 
-export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas }
+export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas; ownerTurns: OwnerTurns }
 
 const maxSchedules = 1000
 const matchQuota = 'max-owner-match-schedules'
@@ -54,7 +62,7 @@ export async function putSchedule(
   const key = { ownerNo, scheduleName }
   const content = toContent(request)
   const job = await requireVersion(deps, caller, jobName, request.version ?? undefined)
-  await requireParameters(ownerNo, job, request.parameters)
+  await requireParameters(deps, ownerNo, job, request.parameters)
   const before = await deps.store.getSchedule(key)
   await requireTargets(deps, caller, request, before)
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
@@ -88,8 +96,14 @@ export async function getSchedule(
   return schedule
 }
 
-export async function deleteSchedule({ store }: ScheduleDeps, key: ScheduleKey): Promise<void> {
-  if (!(await store.deleteSchedule(key))) throw notFound('J-310', key.scheduleName)
+export async function deleteSchedule(
+  { store, moment }: ScheduleDeps,
+  caller: Caller,
+  scheduleName: string,
+): Promise<void> {
+  const by = { principal: principalOf(caller), at: moment().at }
+  const isDeleted = await store.deleteSchedule({ ownerNo: caller.ownerNo, scheduleName, ...by })
+  if (!isDeleted) throw notFound('J-310', scheduleName)
 }
 
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
@@ -115,6 +129,9 @@ export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string)
         ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },
         ...{ ...times, dueAt: firing ? dueAt : times.dueAt },
       },
+      events: [
+        { type: 'schedule.resumed', data: { scheduleName: name, jobName, principal: principalOf(caller) } },
+      ],
     }
   })
 }
@@ -232,6 +249,7 @@ async function requireDevices(
 
 /** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
 async function requireParameters(
+  { ownerTurns }: ScheduleDeps,
   ownerNo: number,
   job: StoredJobVersion,
   parameters: Record<string, unknown> | undefined,
@@ -239,9 +257,9 @@ async function requireParameters(
   const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
   if (secret !== undefined) {
     const field = `parameters.${secret}`
-    throw invalid(field, `${field} is a secret, which a schedule cannot keep.`)
+    throw invalid(field, `${field} is a secret, which a schedule cannot store.`)
   }
-  await requireValues(ownerNo, job, parameters)
+  await requireValues(ownerTurns, ownerNo, job, parameters)
 }
 
 /** A schedule that can never run any more is a mistake, unless it is put once more as it was. */

@@ -1,8 +1,14 @@
-// Selectors as callers give them, and groups, which name them.
+// A selector: a condition on devices, as text (`region=eu and not online`). A group is a selector with a name, which
+// others may contain. The language is in contract/src/selector/; this file reads selectors as callers give them, and
+// has what owners do with groups.
+//
+// Read next: replace-groups.ts, which replaces groups by what they stand for; select-devices.ts, the devices that
+// match, for a run.
 
 import { ApiError, type DeviceCount, type GroupContent } from '@jobcast/contract'
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -35,13 +41,14 @@ export async function countDevices(deps: SelectorDeps, caller: Caller, text: str
 
 export async function putGroup(
   { store, now }: SelectorDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   groupName: string,
   { where, description }: GroupContent,
 ): Promise<Put<StoredGroup>> {
   parse(where)
-  const put = { ownerNo, groupName, where, description: description ?? null, at: now(), most: maxGroups }
-  const outcome = await store.putGroup(put)
+  const by = { principal: principalOf(caller), at: now() }
+  const group = { ownerNo: caller.ownerNo, groupName, where, description: description ?? null }
+  const outcome = await store.putGroup({ ...group, ...by, most: maxGroups })
   if (outcome.kind === 'refused') throw toError(outcome.problem)
   if (outcome.kind === 'too-many') {
     throw new ApiError('J-912', {
@@ -62,11 +69,13 @@ export async function getGroup(
 }
 
 export async function deleteGroup(
-  { store }: SelectorDeps,
-  { ownerNo }: Caller,
+  { store, now }: SelectorDeps,
+  caller: Caller,
   groupName: string,
 ): Promise<void> {
-  if (!(await store.deleteGroup({ ownerNo, groupName }))) throw notFound('J-309', groupName)
+  const by = { principal: principalOf(caller), at: now() }
+  const isDeleted = await store.deleteGroup({ ownerNo: caller.ownerNo, groupName, ...by })
+  if (!isDeleted) throw notFound('J-309', groupName)
 }
 
 function parse(text: string, field = 'where'): Selector {

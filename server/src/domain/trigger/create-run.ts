@@ -64,7 +64,7 @@ export async function createRun(
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))
   if (earlier === undefined) await holdIfRevoked(deps, caller, request, runId)
   const made = await readWritten(deps.store.getRun({ ownerNo: caller.ownerNo, runId }))
-  if (made === undefined) throw new Error(`run ${runId} was made and cannot be read`)
+  if (made === undefined) throw new Error(`run ${runId} was created but cannot be read`)
   return { run: made, isReplayed: earlier !== undefined }
 }
 

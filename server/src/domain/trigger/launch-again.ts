@@ -10,8 +10,8 @@ import type { AskedPlan } from '../rollout/plan-rollout.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
 import { toRunJob } from './launch-run.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
-import type { TriggerPlan } from './ports/triggers.ts'
 import { type GivenValues, openSecrets } from './run-values.ts'
+import type { TriggerPlan } from './trigger.ts'
 import { launchRun, type TriggerDeps } from './trigger-job.ts'
 
 export type AgainDeps = TriggerDeps & {
@@ -100,7 +100,7 @@ export async function findVersion(
   if (job === undefined) throw notFound('J-301', jobName)
   const detail =
     version < 1
-      ? `The run carried out version 1 of the job ${jobName}, and there is none before the first: give toVersion.`
+      ? `The run used version 1 of the job ${jobName}, which has no previous version: set toVersion.`
       : `The job ${jobName} has no version ${version}.`
   throw new ApiError('J-313', { detail })
 }

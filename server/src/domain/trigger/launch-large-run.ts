@@ -10,8 +10,9 @@ import type { NotifyDeps } from '../execution/notify-moved.ts'
 import { type AskedPlan, planLarge } from '../rollout/plan-rollout.ts'
 import { announce } from '../rollout/roll-out.ts'
 import type { SelectDeps } from '../selector/select-devices.ts'
+import type { LaunchedRun } from './launched-run.ts'
 import type { RunRequest, RunValues } from './ports/runs.ts'
-import type { LargeTrigger, LaunchedRun, RunJob, TriggerOutcome } from './ports/triggers.ts'
+import type { LargeTrigger, RunJob, TriggerOutcome } from './trigger.ts'
 import { idempotencyMs, mostPlans, quotaOf, runOf, type TriggerDeps } from './trigger-job.ts'
 
 export type LargeRunDeps = TriggerDeps &

@@ -1,7 +1,7 @@
 // A run on the devices that were chosen for it: in one write, or in batches if one does not hold them.
 
 import type { Caller } from '../access/caller.ts'
-import { parseTraceParent } from '../common/trace-parent.ts'
+import { parseTraceParent } from '../event/trace-parent.ts'
 import type { AskedPlan } from '../rollout/plan-rollout.ts'
 import { planRelease } from '../rollout/run-release.ts'
 import type { Selected } from '../selector/select-devices.ts'

@@ -4,16 +4,10 @@ import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '..
 import { heldAsNow } from '../job/held-as-now.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { beginRollout, waitFor } from '../rollout/judge-rollout.ts'
-import type { StoredRollout } from '../rollout/ports/rollouts.ts'
-import type { RunRequest } from './ports/runs.ts'
-import type {
-  DeviceList,
-  LaunchedDevice,
-  LaunchedRun,
-  RunJob,
-  Trigger,
-  TriggerOutcome,
-} from './ports/triggers.ts'
+import type { StoredRollout } from '../rollout/rollout.ts'
+import type { DeviceList, LaunchedDevice, LaunchedRun } from './launched-run.ts'
+import type { RunRequest, RunSchedule } from './ports/runs.ts'
+import type { RunJob, Trigger, TriggerOutcome } from './trigger.ts'
 
 export type RunDevice = { deviceNo: number } & LaunchedDevice
 export type RunDevices = DeviceList<RunDevice>
@@ -164,11 +158,10 @@ export function refuseUnknownWindow(
   return { kind: 'unknown-window' }
 }
 
-type WrittenRequest = Omit<RunRequest, 'rollbackOnce'> & {
-  runId: number
-  window: string | null
-  rollbackOnce: number | null
-}
+const notScheduled: RunSchedule = { scheduleNo: null, scheduleName: null, scheduledFor: null }
+
+type WrittenRequest = Omit<RunRequest, 'rollbackOnce'> &
+  RunSchedule & { runId: number; window: string | null; rollbackOnce: number | null }
 
 /** What is written of a run besides; undefined: nothing. */
 export function requestOf(
@@ -176,7 +169,14 @@ export function requestOf(
   { runId, window }: Pick<NewRun, 'runId' | 'window'>,
 ): WrittenRequest | undefined {
   if (request === undefined && window === undefined) return undefined
-  const none = { where: null, matched: null, note: null, rollbackOf: null, rollbackOnce: null }
+  const none = {
+    where: null,
+    matched: null,
+    note: null,
+    rollbackOf: null,
+    rollbackOnce: null,
+    ...notScheduled,
+  }
   return { ...none, ...request, runId, window: window ?? null }
 }
 

@@ -19,7 +19,7 @@ export async function planDocument(
   { parameters, onMissing }: Pick<NewRun, 'parameters' | 'onMissing'>,
   { sample, deviceIds, deviceNos = new Int32Array() }: Devices,
 ): Promise<{ document: unknown; problems: string[] }> {
-  const values = maskSecrets(job.parameters, await requireValues(ownerNo, job, parameters))
+  const values = maskSecrets(job.parameters, await requireValues(deps.ownerTurns, ownerNo, job, parameters))
   const lacking = deviceIds
     ? await listLacking(deps.store, ownerNo, job, deviceIds)
     : new Set((await listLackingNos(deps.store, ownerNo, job, deviceNos)).values())
@@ -27,7 +27,7 @@ export async function planDocument(
   const document =
     first === undefined ? null : await documentFor(deps, { ownerNo, deviceId: first }, job, values)
   if (lacking.size === 0) return { document, problems: [] }
-  const left = onMissing === 'SKIP' ? ' Devices without them are left out.' : ''
+  const left = onMissing === 'SKIP' ? ' Devices without them are skipped.' : ''
   return { document, problems: [lackingText(lacking, job) + left] }
 }
 

@@ -23,7 +23,7 @@ export function checkPlanId(planId: string | undefined, now: number, job: Planne
   const validUntil = Number.parseInt(planId.split('.', 1)[0] ?? '', 36)
   if (!(validUntil >= now && validUntil <= now + planValidMs)) {
     throw new ApiError('J-505', {
-      detail: 'The plan is older than 10 minutes, or there is none of this planId.',
+      detail: 'The plan is older than 10 minutes, or the planId is unknown.',
     })
   }
   if (toPlanId(validUntil, job, devices) !== planId) {

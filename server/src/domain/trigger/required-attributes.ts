@@ -132,6 +132,6 @@ export function lackingText(lacking: Set<string>, content: ValuedContent): strin
   const names = neededAttributes(content).join(', ')
   const shown = [...lacking].slice(0, 20).join(', ') + (lacking.size > 20 ? ', …' : '')
   return lacking.size === 1
-    ? `The device ${shown} has not all of these attributes: ${names}.`
-    : `${lacking.size} devices have not all of these attributes: ${names}. They are ${shown}.`
+    ? `The device ${shown} lacks some of these attributes: ${names}.`
+    : `${lacking.size} devices lack some of these attributes: ${names}. The devices are ${shown}.`
 }

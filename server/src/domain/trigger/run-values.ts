@@ -15,16 +15,17 @@ import {
   secretNames,
 } from '@jobcast/contract/parameters'
 import type { Caller } from '../access/caller.ts'
+import type { OwnerTurns } from '../access/ports/owner-turns.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import type { Store } from '../common/ports/store.ts'
-import { ownersTurn } from '../common/turns.ts'
 import type { StoredJobContent, StoredJobVersion } from '../job/ports/jobs.ts'
 import { toRunJob } from './launch-run.ts'
 import type { RunValues } from './ports/runs.ts'
-import type { RunJob } from './ports/triggers.ts'
+import type { RunJob } from './trigger.ts'
 
 export type ValuesDeps = {
   secretBox: SecretBox
+  ownerTurns: OwnerTurns
   store: Pick<Store, 'getDocument' | 'listLacking' | 'listLackingNos'>
 }
 
@@ -46,13 +47,14 @@ const fewSteps = 20_000
 
 /** With defaults. Throws J-500 at the parameter. */
 export async function requireValues(
+  turns: OwnerTurns,
   ownerNo: number,
   content: ValuedContent,
   given: Record<string, unknown> = {},
 ): Promise<ParameterValues> {
   const { parameters: schema } = content
   const steps = matchingSteps(schema, given)
-  if (steps > fewSteps) await ownersTurn(ownerNo, Math.min(steps, maxMatchSteps))
+  if (steps > fewSteps) await turns.take(ownerNo, Math.min(steps, maxMatchSteps))
   const template = templateOf(content)
   const { values, problems } = judgeParameters(
     schema,
@@ -91,15 +93,15 @@ export type ValuesOfRun = { pinned?: RunJob; values?: RunValues }
 
 /** Throws J-500 at the parameter. */
 export async function valuesForRun(
-  deps: Pick<ValuesDeps, 'secretBox'>,
+  { secretBox, ownerTurns }: Pick<ValuesDeps, 'secretBox' | 'ownerTurns'>,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
   job: StoredJobVersion,
   { version, parameters }: Pick<NewRun, 'version' | 'parameters'>,
 ): Promise<ValuesOfRun> {
   const isValued = job.parameters || job.hasPlaceholders || parameters !== undefined
   if (!isValued) return version === undefined ? {} : { pinned: toRunJob(job, job) }
-  const judged = await requireValues(ownerNo, job, parameters)
-  return { pinned: toRunJob(job, job), values: sealValues(deps.secretBox, ownerNo, job.parameters, judged) }
+  const judged = await requireValues(ownerTurns, ownerNo, job, parameters)
+  return { pinned: toRunJob(job, job), values: sealValues(secretBox, ownerNo, job.parameters, judged) }
 }
 
 /** `keptSecret`: what was given as a secret stays one in a version that declares it otherwise. */

@@ -11,17 +11,11 @@ import type { RunTraces } from '../event/ports/traces.ts'
 import type { Moment } from '../execution/execution.ts'
 import type { Documents } from '../execution/ports/documents.ts'
 import { type PlanDeps, planRollout } from '../rollout/plan-rollout.ts'
+import type { LaunchedRun } from './launched-run.ts'
 import type { RunKey, RunRequest, RunValues } from './ports/runs.ts'
-import type {
-  LaunchedRun,
-  RunJob,
-  Trigger,
-  TriggerOutcome,
-  TriggerPlan,
-  TriggerQuota,
-} from './ports/triggers.ts'
 import { requireAttributes } from './required-attributes.ts'
 import { type GivenValues, requireValues, sealValues, type ValuesDeps } from './run-values.ts'
+import type { RunJob, Trigger, TriggerOutcome, TriggerPlan, TriggerQuota } from './trigger.ts'
 
 export type TriggerDeps = QuotaDeps &
   PlanDeps &
@@ -209,7 +203,7 @@ async function withValues(
     ...{ document: JSON.parse(document), ...(schema && { parameters: schema }) },
     ...(template && { hasPlaceholders: true as const }),
   }
-  const judged = await requireValues(ownerNo, content, parameters)
+  const judged = await requireValues(deps.ownerTurns, ownerNo, content, parameters)
   const values = sealValues(deps.secretBox, ownerNo, schema, judged, keptSecret)
   const deviceIds = await requireAttributes(deps, ownerNo, content, trigger.deviceIds, onMissing)
   return { ...trigger, pinned: job, values, deviceIds }

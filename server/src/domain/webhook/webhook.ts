@@ -1,14 +1,13 @@
-// Webhooks, as their owner manages them. Delivery is in dispatch/webhooks/.
+// A webhook: an address to which events of an owner are sent, signed, in order for each subject, and again until they
+// are accepted. It has a cursor in the event log. This file has what owners do with webhooks; dispatch/webhooks/
+// delivers.
+//
+// Read next: allowed-address.ts, where they may be sent; sign-webhook.ts, their signature; replay-webhook.ts, sending
+// events again, and the delivery log.
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import {
-  ApiError,
-  accessKinds,
-  type WebhookContent,
-  type WebhookEventType,
-  type WebhookTestResult,
-} from '@jobcast/contract'
+import { ApiError, type EventTypeOf, type WebhookContent, type WebhookTestResult } from '@jobcast/contract'
 import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
@@ -17,7 +16,7 @@ import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
-import { requireVisible } from '../event/visible-events.ts'
+import { accessNouns, requireVisible } from '../event/visible-events.ts'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
 import { webhookTag } from './webhook-tag.ts'
@@ -142,7 +141,7 @@ export async function changeWebhook(
   deps: WebhookDeps,
   caller: Caller,
   webhookName: string,
-  type: WebhookEventType,
+  type: EventTypeOf<'webhook'>,
   write: (change: WebhookChange) => Promise<StoredWebhook | undefined>,
 ): Promise<StoredWebhook> {
   const { ownerNo } = caller
@@ -213,7 +212,7 @@ function addressesIn(hostname: string): string[] {
 export function filterOf({ eventTypes, jobName, deviceId }: StoredWebhook): EventFilter {
   return {
     types: eventTypes,
-    ...(eventTypes.length === 0 && { hiddenKinds: accessKinds }),
+    ...(eventTypes.length === 0 && { hiddenNouns: accessNouns }),
     ...(jobName !== null && { jobName }),
     ...(deviceId !== null && { deviceId }),
   }

@@ -47,13 +47,13 @@ export function explainWindow(
   const next = times.nextOffer(now)
   if (next && next.from <= now) return undefined
   const isOpen = (times.opening(now)?.from ?? Infinity) <= now
-  const none = isOfDevice && isZoneUnknown ? ', as no zone is known of it' : ''
+  const none = isOfDevice && isZoneUnknown ? ', because it has no time zone' : ''
   const where = `where device ${deviceId} is (${zone}${none})`
   const opens = isOpen ? 'opens next' : 'opens'
   const when = next
     ? `${opens} at ${toLocalText(zone, next.from)} ${where}, ${inWords(next.from)}`
     : 'never opens again'
-  const state = isOpen ? 'offers nothing more before it closes' : 'is closed'
+  const state = isOpen ? 'is in its cutoff: it offers nothing new before it closes' : 'is closed'
   return {
     code: 'OUTSIDE_WINDOW',
     text: `Window ${window.windowName} ${state}; it ${when}.`,

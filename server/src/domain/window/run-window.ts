@@ -1,7 +1,8 @@
 // The window under which a run is offered.
 
 import { ApiError, type NewRun } from '@jobcast/contract'
-import { type Caller, requireScope } from '../access/caller.ts'
+import { requireScope } from '../access/access.ts'
+import type { Caller } from '../access/caller.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { requireWindow, type WindowDeps } from './window.ts'
 
@@ -31,7 +32,7 @@ function askedWindow(
   if (ignoreWindows || isReplaced) requireScope(caller, 'MANAGE')
   if (!ignoreWindows) return window
   const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
-  if (window !== undefined) throw invalid('window', 'Either window or ignoreWindows can be given.')
-  if (!note?.trim()) throw invalid('note', 'ignoreWindows needs a note that says why.')
+  if (window !== undefined) throw invalid('window', 'window and ignoreWindows cannot be combined.')
+  if (!note?.trim()) throw invalid('note', 'ignoreWindows requires a note with the reason.')
   return null
 }

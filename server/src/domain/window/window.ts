@@ -1,4 +1,10 @@
-// Windows: when work may be offered to devices.
+// A window: the times at which work may be offered to devices, as a cron pattern with a duration, in one time zone or
+// in that of each device. A run under a window is created at once; its executions wait until the window is open for
+// their devices. This file has what owners do with windows.
+//
+// Read next: window-times.ts, when a window is open in a zone; judge-windows.ts and open-zones.ts, for which zones it
+// is open now; device-zone.ts, the zone a device is in; zone-time.ts, local times and instants; run-window.ts, the
+// window of a run; explain-window.ts, why an execution waits for it.
 
 import {
   ApiError,
@@ -9,6 +15,7 @@ import {
   windowProblem,
 } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -29,14 +36,17 @@ const maxWindows = 1000
 
 export async function putWindow(
   { store, now, windows }: WindowDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   windowName: string,
   content: WindowContent,
 ): Promise<Put<StoredWindow>> {
+  const { ownerNo } = caller
   const rule = readRule(content)
   const at = now()
   const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
-  const outcome = await store.putWindow({ ownerNo, windowName, ...rule, openZones, at, most: maxWindows })
+  const by = { principal: principalOf(caller), at }
+  const window = { ownerNo, windowName, ...rule, openZones }
+  const outcome = await store.putWindow({ ...window, ...by, most: maxWindows })
   if (outcome.kind === 'too-many') {
     const suffix = `at most ${maxWindows} windows of one owner; delete windows that are no longer used`
     throw new ApiError('J-912', { suffix })
@@ -79,11 +89,12 @@ export function noWindow(windowName = ''): ApiError {
 }
 
 export async function deleteWindow(
-  { store, windows }: WindowDeps,
-  { ownerNo }: Caller,
+  { store, now, windows }: WindowDeps,
+  caller: Caller,
   windowName: string,
 ): Promise<void> {
-  const outcome = await store.deleteWindow({ ownerNo, windowName })
+  const by = { principal: principalOf(caller), at: now() }
+  const outcome = await store.deleteWindow({ ownerNo: caller.ownerNo, windowName, ...by })
   if (outcome.kind === 'unknown-window') throw notFound('J-311', windowName)
   if (outcome.kind === 'in-use') throw new ApiError('J-315', { suffix: usersOf(outcome) })
   await windows.changed()

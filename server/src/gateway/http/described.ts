@@ -4,7 +4,7 @@ import { AttributeValue, DeviceCredential, JobEnvelope, reportedStatuses } from 
 import Type, { type TSchema } from 'typebox'
 
 const seconds = Type.Integer({ description: 'Seconds since 1970' })
-const clientToken = Type.Optional(Type.String({ description: 'Returned in the answer' }))
+const clientToken = Type.Optional(Type.String({ description: 'Returned in the response' }))
 
 const Summary = Type.Object(
   {
@@ -231,7 +231,7 @@ export const describeAttributes = {
   ...common,
   operationId: 'reportAttributes',
   summary: 'Report attributes of the device',
-  description: 'Merged with those that it has reported before; null removes one.',
+  description: 'Merged with the attributes reported before; null removes an attribute.',
   params: Type.Object({ thing }),
   body: Type.Record(Type.String(), Type.Union([AttributeValue, Type.Null()]), {
     title: 'ReportedAttributes',

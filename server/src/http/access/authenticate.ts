@@ -1,9 +1,14 @@
-// API key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session
-// acts for the key it was created with. Then the rates of the caller, or of the address where there is none (J-911).
+// API key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session acts
+// for the key it was created with. Then the rates of the caller, or of the address where there is none (J-911).
+//
+// This folder is who may send a request; the rules are in domain/access/. Read next, all about browsers:
+// session-cookie.ts, how they hold a session; same-origin.ts and cors.ts, which pages may do what; security-headers.ts,
+// what they may do with an answer.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
-import { type Caller, identifyCaller, requireScope } from '../../domain/access/caller.ts'
+import { requireScope } from '../../domain/access/access.ts'
+import { type Caller, identifyCaller } from '../../domain/access/caller.ts'
 import type { SecretCheck } from '../../domain/access/ports/secret-check.ts'
 import { type IdentifySessionDeps, identifySession } from '../../domain/access/session.ts'
 import { addressGroup } from '../../limits/address-group.ts'

@@ -1,4 +1,9 @@
 // Connection rules that apply to every route.
+//
+// This folder is what happens below routes, so that one client cannot slow down the others. Read next: plain-sockets.ts
+// and plain-trigger.ts, the way of plain triggers, without Fastify; turns.ts, large requests one after the other;
+// pipelining.ts, feed-in-turns.ts and refuse-cut-addresses.ts, clients that do not wait for answers; held-request.ts
+// and count-stream.ts, answers that take long; count-bodies.ts, bodies that are on their way.
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

@@ -2,7 +2,7 @@
 // takes about 10 ms, half for parsing and half for the answer; eight such callers at once delayed /livez by more than
 // 100 ms.
 
-import { nextTurn } from '../../domain/common/turns.ts'
+import { nextTurn } from '../../state/turns.ts'
 
 const largeBytes = 64 * 1024
 const largeDevices = 1000

@@ -36,7 +36,7 @@ export function describeWebhooks(): Record<string, object> {
         responses: {
           '2XX': { description: 'Accepted' },
           '4XX': {
-            description: 'Refused; the event is sent again later, except with 410, which pauses the webhook',
+            description: 'Rejected; the event is sent again later, except with 410, which pauses the webhook',
           },
         },
       },
@@ -53,7 +53,7 @@ export function describeWebhooks(): Record<string, object> {
         requestBody: { content: { 'application/json': { schema: TestEvent } } },
         responses: {
           '2XX': { description: 'Accepted' },
-          '4XX': { description: 'Refused, as the caller is told' },
+          '4XX': { description: 'Rejected; the caller of the test gets this result' },
         },
       },
     },

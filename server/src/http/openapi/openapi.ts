@@ -48,7 +48,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
         { name: 'jobs', description: 'Jobs' },
         { name: 'devices', description: 'Devices, credentials and enrollments' },
         { name: 'groups', description: 'Groups: named selectors' },
-        { name: 'schedules', description: 'Schedules: what makes runs by itself' },
+        { name: 'schedules', description: 'Schedules: create runs automatically' },
         { name: 'windows', description: 'Windows: when work may be offered to devices' },
         { name: 'keys', description: 'API keys and owners' },
         { name: 'session', description: 'Browser sessions' },

@@ -116,7 +116,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'List devices, ordered by deviceId',
       description:
-        'With `where` a page may have fewer items than `limit`, even none, before the last one: read on while there is a ' +
+        'With `where` a page may have fewer items than `limit`, even none, before the last one: continue while there is a ' +
         '`nextCursor`.',
       querystring: DeviceQuery,
       response: { 200: DevicePage },
@@ -178,8 +178,8 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'Revoke the token of a device',
       description:
-        'The device is disconnected at once and cannot sign in until it gets a new token. Its certificates are refused ' +
-        'from then on, also when it has a new token, until `allow-certificate`.',
+        'The device is disconnected immediately and cannot sign in until it gets a new token. Its certificates are rejected ' +
+        'from then on, even after it gets a new token, until `allow-certificate`.',
       params: DeviceParams,
       response: {
         204: noContent('Revoked'),
@@ -200,7 +200,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'Accept client certificates of a device again',
       description:
-        'Takes back what revoking the credential did to its certificates. A certificate that the revocation list names ' +
+        'Undoes the effect of revoking the credential on its certificates. A certificate on the revocation list ' +
         'remains refused.',
       params: DeviceParams,
       response: { 200: Device },

@@ -32,7 +32,7 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
       operationId: 'createEnrollment',
       tags: ['devices'],
       summary: 'Create a token with which devices enroll themselves',
-      description: 'A device sends it once, to POST /things/{thing}/enroll, and receives a token of its own.',
+      description: 'A device sends it once, to POST /things/{thing}/enroll, and receives its own token.',
       body: NewEnrollment,
       response: {
         201: CreatedEnrollment,

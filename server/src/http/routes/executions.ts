@@ -93,7 +93,7 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDe
       tags: ['executions'],
       summary: 'Cancel an execution',
       description:
-        'A PENDING execution is CANCELED at once; one that is IN_PROGRESS is CANCELING until its device confirms.',
+        'A PENDING execution is CANCELED immediately; one that is IN_PROGRESS is CANCELING until its device confirms.',
       params: ExecutionParams,
       body: CancelRequest,
       response: {

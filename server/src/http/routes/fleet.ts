@@ -34,7 +34,7 @@ export function addFleet(app: App, deps: FleetRouteDeps): void {
       tags: ['fleet'],
       summary: 'Count devices by tag and state, for any number of devices',
       description:
-        'The answer may be some seconds old, in a large fleet up to twenty times as long as it takes to count: `asOf` says when.',
+        'The response is cached for up to twenty times as long as counting takes: `asOf` is the time of the count.',
       querystring: FleetGroupQuery,
       response: { 200: FleetGroups },
     },

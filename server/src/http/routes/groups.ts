@@ -20,8 +20,8 @@ export function addGroups(app: App, deps: SelectorDeps): void {
       tags: ['groups'],
       summary: 'Create or replace a group',
       description:
-        'A group names a selector; `group=name` in another selector stands for it. Groups may refer to other groups, but ' +
-        'none to itself, directly or not.',
+        'A group is a named selector, which other selectors use as `group=name`. Groups may refer to other groups, but ' +
+        'not to themselves, directly or indirectly.',
       params: GroupParams,
       body: GroupContent,
       response: {
@@ -58,7 +58,7 @@ export function addGroups(app: App, deps: SelectorDeps): void {
       operationId: 'deleteGroup',
       tags: ['groups'],
       summary: 'Delete a group',
-      description: 'Selectors that refer to it are refused from then on (J-309).',
+      description: 'Selectors that refer to it are rejected from then on (J-309).',
       params: GroupParams,
       response: { 204: noContent('Deleted') },
     },

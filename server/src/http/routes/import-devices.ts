@@ -61,8 +61,8 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       tags: ['devices'],
       summary: 'Create or replace many devices',
       description:
-        'NDJSON: one device a line, as in PUT plus `deviceId`; at most 100,000 lines and 64 MiB. Each line is stored or ' +
-        'refused by itself; the answer names those that were refused. The call can be repeated: what is stored already is ' +
+        'NDJSON: one device per line, as in PUT plus `deviceId`; at most 100,000 lines and 64 MiB. Each line is stored or ' +
+        'rejected on its own; the response lists rejected lines. The call can be repeated: a line that is already stored is ' +
         '`unchanged`.',
       body: { content: { 'application/x-ndjson': { schema: ImportedLine } } },
       response: { 200: ImportResult },

@@ -25,8 +25,8 @@ export function addJobVersions(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'List the versions of a job, newest first',
       description:
-        'Each change of a job makes a version that never changes. A job that is deleted and created again goes on ' +
-        'counting: its earlier versions are listed as well.',
+        'Each change of a job creates a version that never changes. If a job is deleted and created again, numbering ' +
+        'continues, and its earlier versions are listed as well.',
       params: JobParams,
       querystring: PageQuery,
       response: { 200: JobVersionPage },
@@ -72,8 +72,8 @@ export function addJobVersions(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'Restore a version of a job',
       description:
-        'Makes a new version with the content of this one. If the current version has the same content, nothing changes. ' +
-        'A signed version cannot be restored: its author signs it again, as the next version.',
+        'Creates a new version with the content of this one. If the current version has the same content, nothing changes. ' +
+        'A signed version cannot be restored: its author must sign it again, as the next version.',
       params: JobVersionParams,
       headers: IfMatchHeaders,
       response: { 200: { ...Job, headers: etagHeader } },

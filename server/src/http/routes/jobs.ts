@@ -24,7 +24,7 @@ export function addJobs(app: App, deps: JobDeps): void {
       tags: ['jobs'],
       summary: 'Create or replace a job',
       description:
-        'Makes the next version of the job, unless nothing has changed. Existing runs keep the version they were ' +
+        'Creates the next version of the job, unless nothing has changed. Existing runs keep the version they were ' +
         'triggered with. `execute` is a reserved name.',
       params: JobParams,
       headers: IfMatchHeaders,

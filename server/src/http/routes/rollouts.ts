@@ -31,7 +31,7 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     operationId: 'pauseRun',
     act: pauseRun,
     summary: 'Pause the rollout of a run',
-    description: 'Nothing more is released; what was released goes on.',
+    description: 'No more executions are released; released ones continue.',
   },
   {
     name: 'resume',
@@ -39,16 +39,16 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     act: resumeRun,
     summary: 'Resume the rollout of a run',
     description:
-      'Stop rules count anew from here: what has ended before does not stop it again. Of a run that failures have ' +
-      'stopped (STOP_RULE, GATE_CLOSED) they are accepted: the gate judges the other devices of the wave, and if all of ' +
-      'them have succeeded the next wave begins.',
+      'Resets the counters of the stop rules: executions that ended before do not stop it again. If failures have stopped ' +
+      'the run (STOP_RULE, GATE_CLOSED), they are accepted: the gate judges the other devices of the wave, and if all of ' +
+      'them have succeeded the next wave starts.',
   },
   {
     name: 'advance',
     operationId: 'advanceRun',
     act: advanceRun,
-    summary: 'Begin the next wave of a run now',
-    description: 'Whatever its gate says, and also if it is paused.',
+    summary: 'Start the next wave of a run now',
+    description: 'Even if its gate is closed or the rollout is paused.',
   },
 ]
 
@@ -80,13 +80,13 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       name: 'approve',
       operationId: 'approveRun',
       act: approveRun,
-      summary: 'Approve a run that waits for it',
+      summary: 'Approve a run that waits for approval',
     },
     {
       name: 'deny',
       operationId: 'denyRun',
       act: denyRun,
-      summary: 'Deny a run: what was not released is canceled',
+      summary: 'Deny a run: executions that were not released are canceled',
     },
   ]
   for (const { name, operationId, act, summary } of approvals) {
@@ -117,11 +117,11 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
     schema: {
       operationId: 'changeRun',
       tags: ['rollouts'],
-      summary: 'Change the rollout of a run under way',
+      summary: 'Change the rollout of a run in progress',
       description:
-        'A merge patch (RFC 7396): fields that are not named stay as they are, null takes one away, lists (`waves`, ' +
-        '`stop`) are replaced as a whole. Waves that have begun cannot change, and waves keep their selector: the order ' +
-        'of the devices was decided when the run was created.',
+        'A merge patch (RFC 7396): fields that it does not name stay, null removes a field, and lists (`waves`, `stop`) are ' +
+        'replaced as a whole. Waves that have started cannot change, and all waves keep their selector: the order of the ' +
+        'devices was fixed when the run was created.',
       params: RunParams,
       body: RolloutPatch,
       response: { 200: Run },
@@ -142,8 +142,8 @@ function addFreeze(app: App, deps: FreezeDeps & Pick<ChangeRolloutDeps, 'moment'
     schema: {
       operationId: 'freezeFleet',
       tags: ['rollouts'],
-      summary: 'Freeze the fleet: nothing is offered to its devices any more',
-      description: 'What runs goes on, and jobs can be triggered: their executions stay PENDING.',
+      summary: 'Freeze the fleet: stop offering work to its devices',
+      description: 'Running executions continue. Jobs can be triggered; their executions stay PENDING.',
       body: FreezeRequest,
       response: { 200: Freeze },
     },

@@ -24,7 +24,7 @@ export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
     schema: {
       operationId: 'retryRun',
       tags: ['trigger'],
-      summary: 'Trigger the job again on the devices of a run that were unsuccessful',
+      summary: 'Trigger the job again on the devices of a run whose executions were unsuccessful',
       description:
         'Creates a new run, linked to the old one by `retryOf`, with the same parameters and, by default, of the same ' +
         'version of the job and released by the same rollout. Unfinished executions are left alone. With an Idempotency-Key the call can be repeated ' +
@@ -55,7 +55,7 @@ export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
     schema: {
       operationId: 'rollBackRun',
       tags: ['trigger'],
-      summary: 'Take the devices of a run back to an earlier version of the job',
+      summary: 'Roll the devices of a run back to an earlier version of the job',
       description:
         'Stops the run first: what was not released is CANCELED, and what is running on the devices that are taken back is ' +
         'asked to cancel. Then creates a new run, linked to the old one by `rollbackOf`, of the version before (or ' +

@@ -64,8 +64,8 @@ export function addRuns(
       tags: ['executions'],
       summary: 'Get the document of a run',
       description:
-        'The document of the version of the job that it carries out, with placeholders as they stand in it. What one ' +
-        'device gets is at the execution.',
+        'The document of the version of the job that it uses, with unresolved placeholders. For the document that one ' +
+        'device gets, see the execution.',
       params: RunParams,
       response: {
         200: JobDocument,
@@ -145,8 +145,8 @@ export function addRuns(
       summary: 'Trigger a job on listed or selected devices, or plan it',
       description:
         'Creates one execution per device, or none at all. A selector may match 1,000,000 devices; a list has at most ' +
-        '`max-devices`. With `dryRun=true` it answers with the plan and creates nothing; with the `planId` of a plan it ' +
-        'is refused if other devices are selected now. With an Idempotency-Key the call can be repeated safely for 24 hours.',
+        '`max-devices`. With `dryRun=true` it returns the plan and creates nothing; with the `planId` of a plan it ' +
+        'is rejected if different devices are selected now. With an Idempotency-Key the call can be repeated safely for 24 hours.',
       headers: IdempotencyHeaders,
       querystring: DryRunQuery,
       body: NewRun,
@@ -180,9 +180,9 @@ export function addRuns(
       tags: ['executions'],
       summary: 'Cancel the unfinished executions of a run',
       description:
-        'Each one as if it were canceled individually. The answer has the counts afterwards. If a large run is not ' +
+        'Each execution as if it were canceled individually. The response has the counts afterwards. If a large run is not ' +
         'canceled within 10 seconds, the status is 202: the counts are those so far, and the rest is being canceled. Read ' +
-        'the run to follow it; if the node is stopped meanwhile, cancel the run again.',
+        'the run to follow it; if the node is stopped during that time, cancel the run again.',
       params: RunParams,
       body: CancelRequest,
       response: {

@@ -1,4 +1,4 @@
-// Schedules: what makes runs by itself.
+// Schedules: create runs automatically.
 
 import {
   OccurrenceQuery,
@@ -49,9 +49,9 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       tags: ['schedules'],
       summary: 'Create or replace a schedule',
       description:
-        'A schedule makes ordinary runs: at one instant (`at`), by a pattern in a time zone (`cron`), or once for every ' +
-        'device that matches or starts to match (`match`). A replaced one stays paused if it is paused. At most 1,000 per owner. ' +
-        'Needs TRIGGER beside MANAGE.',
+        'A schedule creates runs: at one time (`at`), by a cron pattern in a time zone (`cron`), or once for every ' +
+        'device that matches or starts to match (`match`). A paused schedule stays paused when it is replaced. At most 1,000 per owner. ' +
+        'Needs TRIGGER as well as MANAGE.',
       params: ScheduleParams,
       body: ScheduleContent,
       response: {
@@ -93,13 +93,12 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       operationId: 'deleteSchedule',
       tags: ['schedules'],
       summary: 'Delete a schedule',
-      description: 'The runs it has made stay as they are, and keep its name.',
+      description: 'Its runs are not affected, and keep its name.',
       params: ScheduleParams,
       response: { 204: noContent('Deleted') },
     },
     handler: async (request, reply) => {
-      const { ownerNo } = callerOf(request)
-      await deleteSchedule(deps, { ownerNo, scheduleName: request.params.scheduleName })
+      await deleteSchedule(deps, callerOf(request), request.params.scheduleName)
       return reply.code(204).send(undefined)
     },
   })
@@ -158,7 +157,7 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       operationId: 'pauseSchedule',
       tags: ['schedules'],
       summary: 'Pause a schedule',
-      description: 'It makes no more runs by itself; those it has made go on.',
+      description: 'It creates no more runs; existing runs continue.',
       params: ScheduleParams,
       response: { 200: Schedule },
     },
@@ -180,7 +179,7 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
       summary: 'Resume a schedule',
       description:
         'From its next occurrence on; occurrences during the pause are not run. From now on its runs count as created by ' +
-        'the calling key, which needs TRIGGER beside MANAGE.',
+        'the calling key, which needs TRIGGER as well as MANAGE.',
       params: ScheduleParams,
       response: { 200: Schedule },
     },
@@ -202,10 +201,10 @@ function addChanges(app: App, deps: ScheduleRouteDeps): void {
     schema: {
       operationId: 'fireSchedule',
       tags: ['schedules'],
-      summary: 'Make a run of a schedule now',
+      summary: 'Create a run of a schedule now',
       description:
-        'In addition to its occurrences, also while it is paused. Its `overlap` holds: if every device still has an ' +
-        'unfinished execution of the schedule, the answer is J-504.',
+        'In addition to its occurrences, even while it is paused. Its `overlap` applies: if every device still has an ' +
+        'unfinished execution of the schedule, the response is J-504.',
       params: ScheduleParams,
       response: {
         201: {

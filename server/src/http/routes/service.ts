@@ -14,9 +14,9 @@ const Health = Type.Object({ status: Type.Literal('ok') })
 const apiVersion = 1
 const Version = Type.Object(
   {
-    version: Type.String({ description: 'Of the program', examples: ['0.1.0'] }),
+    version: Type.String({ description: 'Version of the program', examples: ['0.1.0'] }),
     api: Type.Integer({
-      description: 'Of the API; grows with a change that would break clients',
+      description: 'Version of the API; increases with a change that breaks clients',
       examples: [1],
     }),
   },

@@ -109,7 +109,7 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
     schema: {
       operationId: 'checkSignInTicket',
       tags: ['session'],
-      summary: 'Show as whom a ticket signs in',
+      summary: 'Show the key that a ticket signs in with',
       description:
         'The ticket remains valid. A page can ask before a ticket replaces the session of its browser.',
       security: [],

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { TriggeredExecution, TriggerRequest } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { LaunchedRun } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger/trigger-job.ts'
 import type { Tell } from '../../observe/events.ts'
 import { callerOf } from '../access/authenticate.ts'
@@ -57,7 +57,7 @@ export function addTriggerJob(app: App, deps: TriggerDeps & { tell: Tell }, limi
       summary: 'Trigger a job on one or more devices',
       description:
         'Creates one execution per device, or none at all. The Location header is the run. ' +
-        'With an Idempotency-Key the call can be repeated safely for 24 hours: it returns the first answer and creates nothing.',
+        'With an Idempotency-Key the call can be repeated safely for 24 hours: it returns the first response and creates nothing.',
       headers: IdempotencyHeaders,
       body: triggerBody(limits),
       response: {

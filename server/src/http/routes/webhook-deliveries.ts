@@ -98,8 +98,8 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       tags: ['webhooks'],
       summary: 'Send a test request now',
       description:
-        'Sends one signed request of type `webhook.test` to the URL of the webhook, also of a paused one, and answers what ' +
-        'came of it, after up to 16 seconds. It is no event: nothing is stored, and nothing is sent again.',
+        'Sends one signed request of type `webhook.test` to the URL of the webhook, even if it is paused, and returns the ' +
+        'result, after up to 16 seconds. It is not an event: nothing is stored, and nothing is sent again.',
       params: WebhookParams,
       response: {
         200: WebhookTestResult,

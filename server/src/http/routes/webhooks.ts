@@ -40,8 +40,8 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       tags: ['webhooks'],
       summary: 'Create or replace a webhook',
       description:
-        'A new webhook receives events that occur after it was created. A replaced one continues where it is, keeps its ' +
-        'secret unless you give another, and stays paused if it is paused. At most 100 per owner.',
+        'A new webhook receives events that occur after it was created. A replaced webhook keeps its position, its ' +
+        'secret unless you set another one, and stays paused if it is paused. At most 100 per owner.',
       params: WebhookParams,
       headers: IfMatchHeaders,
       body: WebhookContent,
@@ -126,7 +126,8 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       operationId: 'pauseWebhook',
       tags: ['webhooks'],
       summary: 'Pause a webhook',
-      description: 'Events that occur meanwhile are sent after `resume`, as long as they are retained.',
+      description:
+        'Events that occur while it is paused are sent after `resume`, as long as they are retained.',
       params: WebhookParams,
       response: { 200: Webhook },
     },
@@ -144,7 +145,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       operationId: 'resumeWebhook',
       tags: ['webhooks'],
       summary: 'Resume a paused webhook',
-      description: 'Deliveries that wait for a retry are retried at once.',
+      description: 'Deliveries that wait for a retry are retried immediately.',
       params: WebhookParams,
       response: { 200: Webhook },
     },

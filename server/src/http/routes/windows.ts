@@ -53,7 +53,7 @@ export function addWindows(app: App, deps: WindowDeps): void {
       operationId: 'listWindowTimes',
       tags: ['windows'],
       summary: 'List when a window is open',
-      description: 'The opening that goes on now, if there is one, and those that come next.',
+      description: 'The current opening, if there is one, and the next ones.',
       params: WindowParams,
       querystring: WindowTimesQuery,
       response: { 200: WindowTimes },
@@ -93,8 +93,8 @@ function addWritingRoutes(app: App, deps: WindowDeps): void {
       tags: ['windows'],
       summary: 'Create or replace a window',
       description:
-        'Outside a window nothing is offered to devices; what runs goes on. A change takes effect at once, also for ' +
-        'executions that wait.',
+        'Outside a window nothing is offered to devices; running executions continue. A change takes effect immediately, ' +
+        'also for pending executions.',
       params: WindowParams,
       body: WindowContent,
       response: {
@@ -117,7 +117,7 @@ function addWritingRoutes(app: App, deps: WindowDeps): void {
       operationId: 'deleteWindow',
       tags: ['windows'],
       summary: 'Delete a window',
-      description: 'Refused (J-315) while a job, a schedule or an unfinished run uses it.',
+      description: 'Rejected (J-315) while a job, a schedule or an unfinished run uses it.',
       params: WindowParams,
       response: { 204: noContent('Deleted') },
     },

@@ -14,7 +14,7 @@ export const IdempotencyHeaders = Type.Object({
   traceparent: Type.Optional(
     Type.String({
       description:
-        'W3C Trace Context: the run keeps it and hands it to its devices. Ignored if it is malformed',
+        'W3C Trace Context: stored with the run and passed to its devices. Ignored if it is malformed',
     }),
   ),
 })
@@ -23,5 +23,5 @@ export const IdempotencyHeaders = Type.Object({
 export const replayedHeader = 'idempotency-replayed'
 export const replayedDescription = {
   type: 'string',
-  description: '`true` if an earlier call with the same Idempotency-Key has made the run',
+  description: '`true` if an earlier call with the same Idempotency-Key has created the run',
 }

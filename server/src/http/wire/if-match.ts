@@ -10,13 +10,13 @@ export const IfMatchHeaders = Type.Object({
     Type.String({
       pattern: '^(?:\\*|[ -~]{1,1000})$',
       [mustBe]: '* or entity tags in quotes, separated by commas',
-      description: 'Only if its ETag is one of these, `*` if it exists; else J-312',
+      description: 'Only if its ETag is one of these, or with `*` if it exists; otherwise J-312',
     }),
   ),
 })
 
 export const etagHeader = {
-  etag: { type: 'string', description: 'Changes with what can be put, for If-Match; of a job its version' },
+  etag: { type: 'string', description: 'For If-Match: changes with the content that can be put; for a job, its version' },
 }
 
 /** A weak tag never matches (RFC 9110, 13.1.1). */

@@ -1,4 +1,10 @@
 // Stored records -> API objects, field by field: a spread could leak a new column.
+//
+// This folder is what requests and answers look like. Read next, for requests: json-body.ts, bytes to a JSON value;
+// validation.ts, its schema; if-match.ts, idempotency-key.ts and cursor.ts, headers and positions in lists;
+// pick-fields.ts and read-lines.ts, large bodies. For answers: answer-run.ts, schedule-to-wire.ts, rollout-to-wire.ts
+// and stats-to-wire.ts, objects of their own; triggered-json.ts, the one that is written by hand; error-reply.ts,
+// refusals.
 
 import {
   type ApiKey,

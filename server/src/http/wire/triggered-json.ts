@@ -2,8 +2,8 @@
 // every time.
 
 import { toLaunchedAt } from '@jobcast/contract'
-import { nextTurn } from '../../domain/common/turns.ts'
-import type { LaunchedDevice, LaunchedRun } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedDevice, LaunchedRun } from '../../domain/trigger/launched-run.ts'
+import { nextTurn } from '../../state/turns.ts'
 
 /** More than these are written as bytes: V8 would copy one large text twice, to measure and to write it. */
 const mostAsText = 8

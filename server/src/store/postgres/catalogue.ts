@@ -12,7 +12,8 @@ import type { FirstIds, Transaction } from './transaction.ts'
 
 /** For owners, and what is remembered of their names or null. */
 export const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
-const CHANGE = `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no`
+const CHANGE =
+  `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no` as const
 
 export class Catalogue {
   readonly #db: Database

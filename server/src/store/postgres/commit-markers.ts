@@ -20,7 +20,7 @@ export const COUNT_UP = `
     SELECT CAST(:markerId AS bigint), CAST(:nodeNo AS int), CAST(:commits AS bigint) + 1 WHERE ${isWriting}
     ON CONFLICT (marker_id) DO UPDATE SET commits = excluded.commits WHERE commit_marker.commits <= CAST(:commits AS bigint)
     RETURNING 1)
-  SELECT CASE WHEN ${isWriting} THEN 1 / (SELECT count(*) FROM counted) ELSE 0 END = 1 AS "isWritten"`
+  SELECT CASE WHEN ${isWriting} THEN 1 / (SELECT count(*) FROM counted) ELSE 0 END = 1 AS "isWritten"` as const
 export const COUNTED = rows({ isWritten: flag() })
 /** The same as a part of a statement that is sure to write and has its first ids in `ids`. */
 export const countUpWithIds = `

@@ -3,7 +3,7 @@
 // them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
 
 import { findDevices, type NamedDevice, type RunDevice } from '../../domain/trigger/launch-run.ts'
-import type { RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { RunJob, Trigger } from '../../domain/trigger/trigger.ts'
 
 /** Of all owners together; about 30 MB. */
 const mostNames = 200_000

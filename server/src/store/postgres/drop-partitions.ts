@@ -10,7 +10,7 @@ import { locks } from './locks.ts'
 import { partitionName } from './partitions.ts'
 import type { Queries } from './rows.ts'
 
-const TRY_LOCK = `SELECT pg_try_advisory_lock(${locks.retention}, 0) AS "isOurs"`
+const TRY_LOCK = `SELECT pg_try_advisory_lock(${locks.retention}, 0) AS "isOurs"` as const
 const LOCK = rows({ isOurs: flag() })
 // Only what the ids have left behind long ago: a trigger that took some of its ids has ended since.
 const LEFT = `
@@ -24,7 +24,7 @@ const edge = (order: 'ASC' | 'DESC') => `
 const IS_EMPTY = `
   SELECT NOT EXISTS (SELECT FROM run WHERE run_id BETWEEN (${edge('ASC')}) AND (${edge('DESC')}))
     AND NOT EXISTS (
-      SELECT FROM purged_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS "isEmpty"`
+      SELECT FROM purged_range WHERE first_execution_id < $2 AND last_execution_id >= $1) AS "isEmpty"` as const
 const FOUND = rows({ isEmpty: flag() })
 const DETACHING = `
   SELECT inhrelid::regclass::text AS name FROM pg_inherits

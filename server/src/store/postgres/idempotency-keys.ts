@@ -1,7 +1,7 @@
 // Keys under which calls are made: one key, one run, also when the same call reaches two nodes at once.
 
 import { type EarlierCall, judgeKey } from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 import { type Queries, recordSet } from '../queries.ts'
 import { select, text } from '../schema/column.ts'
 import { idempotencyKey } from '../schema/tables.ts'
@@ -15,11 +15,11 @@ const CLAIM = `
   SELECT "ownerNo", key, decode(hash, 'hex'), "runId", "createdAt" FROM ${recordSet('claims', { ...plain, hash: text() })}
   ON CONFLICT (owner_no, idempotency_key) DO UPDATE SET request_hash = excluded.request_hash,
     run_id = excluded.run_id, created_at = excluded.created_at
-  WHERE idempotency_key.created_at <= CAST(:validAfter AS bigint)`
+  WHERE idempotency_key.created_at <= CAST(:validAfter AS bigint)` as const
 const KEY = select(idempotencyKey.fields)
 const FIND = `
   SELECT ${KEY} FROM unnest(CAST(:ownerNos AS int[]), CAST(:keys AS text[])) AS wanted (owner_no, idempotency_key)
-    JOIN idempotency_key USING (owner_no, idempotency_key)`
+    JOIN idempotency_key USING (owner_no, idempotency_key)` as const
 
 type Keyed = { index: number; ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
 

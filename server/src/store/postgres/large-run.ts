@@ -14,12 +14,12 @@ import {
   requestOf,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { endOfGoneDevices, newestEvent } from '../tables/gone-devices.ts'
-import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
+import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.ts'
 import { HOLD } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
@@ -95,7 +95,7 @@ export function buildLargeRunSteps(
       [{ trigger: listed, job, run, devices: [] }],
     )
     if (earlier) throw new MadeBefore(earlier)
-    transaction.named.sendRows(INSERT_RUN, [{ ...run, PENDING: total }])
+    transaction.named.sendRows(INSERT_RUN, [toRunRow(run)])
     const lock = 'FOR SHARE OF offer_window'
     const gone = refuseUnknownWindow(trigger, await readWindows(transaction.named, [trigger], lock))
     if (gone) throw new RunRefused(gone)

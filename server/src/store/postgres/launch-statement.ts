@@ -56,7 +56,7 @@ const LAUNCH = `
     INSERT INTO run (${Object.values(newRunFields).map(columnOf)})
     SELECT ${Object.keys(newRunFields).map((field) => valueOfField[field as keyof typeof newRunFields])} FROM new_run
   ), counted AS (${countUpWithIds})
-  SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids`
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids` as const
 
 // Does the same, as a function of the schema (migrations/0001).
 const LAUNCH_ONE = `
@@ -74,7 +74,7 @@ export function launchStatement(names: Names, launches: Launch[]): LoneStatement
 
 function launchOne(names: Names, { run }: Launch, { deviceNo }: RunDevice): LoneStatement {
   const { ownerNo, jobNo, jobVersion, launchedAt, expireAt, deadlineAt, keyId, retryOf } = run
-  const state = names.get(ownerNo)?.state
+  const state = names.get(ownerNo)?.state ?? null
   const values = {
     ownerNo,
     state,

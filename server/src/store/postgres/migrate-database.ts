@@ -9,7 +9,7 @@ import { locks } from './locks.ts'
 
 export const oldestVersion = 150_000
 
-const LOCK = `SELECT pg_advisory_lock(${locks.schema}, 0)`
+const LOCK = `SELECT pg_advisory_lock(${locks.schema}, 0)` as const
 const TABLE = `
   CREATE TABLE IF NOT EXISTS schema_migration (
     number integer PRIMARY KEY,
@@ -102,9 +102,7 @@ function checkServer(server: ServerFacts): Record<string, string> {
     )
   }
   if (server.fsync !== 'on') {
-    throw new StartRefused(
-      'PostgreSQL runs with fsync off: what it has answered may be lost. Switch fsync on.',
-    )
+    throw new StartRefused('PostgreSQL runs with fsync off: confirmed commits may be lost. Switch fsync on.')
   }
   // All other values wait for this server's disk at least.
   return server.synchronous === 'off' ? { synchronous_commit: 'on' } : {}

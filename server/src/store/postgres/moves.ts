@@ -20,11 +20,11 @@ const added = execStates.map((state) => {
   return { state, column: columnOf({ sql }), sum: `${sql} + record."${state}"` }
 })
 const unfinished = added.filter(({ state }) => !isTerminal(state)).map(({ sum }) => sum)
-const IS_ENDED = `(${unfinished.join(' + ')} = 0)`
+const IS_ENDED = `(${unfinished.join(' + ')} = 0)` as const
 const COUNT = `
   UPDATE run SET ${added.map(({ column, sum }) => `${column} = ${sum}`).join(', ')},
     ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN record."endsAt" END
-  FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"`
+  FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"` as const
 
 /** The part of a transaction that this needs. */
 type Sending = {

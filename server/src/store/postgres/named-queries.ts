@@ -1,18 +1,28 @@
 // The statements of plain tables on PostgreSQL: names of parameters become numbers.
 
 import type pg from 'pg'
-import { buildQueries, placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
+import { buildQueries, type Queries } from '../queries.ts'
+import {
+  checkValues,
+  type Exactly,
+  type Given,
+  type Names,
+  namesOf,
+  placeParameters,
+  type Sql,
+  type Values,
+} from '../statement.ts'
 import { numbers, type Row } from './rows.ts'
 
 type Ask = (sql: string, values: readonly unknown[], isOnce: boolean) => Promise<pg.QueryResult<Row>>
-type Statement = { text: string; names: string[]; isJson: boolean[] }
+type Statement = { text: string; names: Names; isJson: boolean[] }
 
 const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.postgres)
 
 export function buildNamedQueries(ask: Ask): Queries {
   const send = (sql: Sql, values: Values) => {
     const isOnce = typeof sql !== 'string' && sql.isOnce === true
-    const statement = isOnce ? parse(sql.postgres) : statementOf(textOf(sql))
+    const statement = isOnce ? parse(sql) : statementOf(sql)
     const { text, parameters } = place(statement, values)
     return ask(text, parameters, isOnce)
   }
@@ -23,12 +33,16 @@ export function buildNamedQueries(ask: Ask): Queries {
 }
 
 /** A statement and its parameters, for who sends it on its own. */
-export function placeValues(sql: string, values: Values): { text: string; parameters: unknown[] } {
+export function placeValues<S extends string, V extends Given<S>>(
+  sql: S,
+  values: Exactly<Given<S>, V>,
+): { text: string; parameters: unknown[] } {
   return place(statementOf(sql), values)
 }
 
 function place({ text, names, isJson }: Statement, values: Values) {
-  const parameters = names.map((name, index) =>
+  checkValues(names, values)
+  const parameters = names.needed.map((name, index) =>
     isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
   )
   return { text, parameters }
@@ -36,24 +50,33 @@ function place({ text, names, isJson }: Statement, values: Values) {
 
 const statements = new Map<string, Statement>()
 
-function statementOf(sql: string): Statement {
-  let statement = statements.get(sql)
+function statementOf(sql: Sql): Statement {
+  let statement = statements.get(textOf(sql))
   if (statement === undefined) {
     statement = parse(sql)
-    statements.set(sql, statement)
+    statements.set(textOf(sql), statement)
   }
   return statement
 }
 
-function parse(sql: string): Statement {
-  const names: string[] = []
-  const text = placeParameters(sql, (name) => {
-    if (!names.includes(name)) names.push(name)
-    return `$${names.indexOf(name) + 1}`
-  })
+function parse(sql: Sql): Statement {
+  const names = namesOf(sql, 'postgres')
+  const text = placeParameters(textOf(sql), (name) => `$${names.needed.indexOf(name) + 1}`)
   // As `records` reads its list.
-  const isJson = names.map((name) => sql.includes(`CAST(:${name} AS json)`))
+  const isJson = names.needed.map((name) => textOf(sql).includes(`CAST(:${name} AS json)`))
   return { text, names, isJson }
+}
+
+const rowNames = new WeakMap<object, Names>()
+
+/** Of a row of `:rows`: what the same statement takes on SQLite. */
+export function checkRows(sql: Exclude<Sql, string>, rows: readonly Values[]): void {
+  let names = rowNames.get(sql)
+  if (names === undefined) {
+    names = namesOf(sql.sqlite, 'sqlite')
+    rowNames.set(sql, names)
+  }
+  for (const row of rows) checkValues(names, row)
 }
 
 /** Lists of numbers are quicker as text. */

@@ -10,12 +10,12 @@ import { HintBatch, readHints } from './hint-batch.ts'
 import { locks } from './locks.ts'
 
 const channel = 'jobcast'
-const LISTEN = `LISTEN ${channel}`
+const LISTEN = `LISTEN ${channel}` as const
 const OWN_PROCESS = 'SELECT pg_backend_pid() AS pid'
-const NOTIFY = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text`
-const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held`
-const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken`
-const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)`
+const NOTIFY = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS text` as const
+const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held` as const
+const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken` as const
+const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)` as const
 const reconnectAfterMs = 500
 /** How long a node that ends waits until what it has to say is said. */
 const lastWordsMs = 1000

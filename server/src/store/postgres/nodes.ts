@@ -21,8 +21,10 @@ const { nodeNo, beat } = node.fields
 const NODE = select({ nodeNo, beat })
 const JOINED = select({ nodeNo })
 // A number by chance and not the next one: a server that takes over may lack the last ones given, and would give them again.
-const JOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT DO NOTHING RETURNING ${JOINED}`
-const REJOIN = `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING`
+const JOIN =
+  `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT DO NOTHING RETURNING ${JOINED}` as const
+const REJOIN =
+  `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING` as const
 // A server that takes over from another begins a new timeline. One that was put back to an older state may not, but its
 // events then have lower ids.
 const HISTORY = `
@@ -32,24 +34,25 @@ const HISTORY = `
 const HISTORY_ROW = rows({ history: text(), lastEventId: number() })
 const LEAVE = 'DELETE FROM node WHERE node_no = $1'
 const LEAVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = $1'
-const BEAT = `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no`
+const BEAT =
+  `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no` as const
 // It has gone on since it was written down. The database's clock says for how long, unless that has jumped.
 const CLOCK = `
   UPDATE steady_clock SET at = ${NOW},
     clock = greatest($1::bigint, clock + CASE WHEN ${NOW} - at BETWEEN 0 AND 2000 THEN ${NOW} - at ELSE 0 END)
-  RETURNING clock, at`
+  RETURNING clock, at` as const
 const CLOCK_ROW = rows(steadyClock.fields)
 // Who comes in takes the clock of the others, or goes on from where it stopped (as domain/common/instants.ts says).
 const TAKE_CLOCK = `
-  UPDATE steady_clock SET at = ${NOW}, clock = clock + greatest(0, ${NOW} - at) RETURNING clock, at`
-const ALL = `SELECT ${NODE} FROM node ORDER BY node_no`
+  UPDATE steady_clock SET at = ${NOW}, clock = clock + greatest(0, ${NOW} - at) RETURNING clock, at` as const
+const ALL = `SELECT ${NODE} FROM node ORDER BY node_no` as const
 // A node whose connection is gone has ended, unless it is just making a new one. One that stands still keeps its
 // connection; after a longer while it counts as gone all the same.
 const DEAD = `
   SELECT ${JOINED} FROM ${recordSet('silent', { nodeNo, beat, isGone: flag() })}
     JOIN node ON node_no = record."nodeNo" AND beat_at = record.beat
   WHERE record."isGone" OR pg_try_advisory_xact_lock(${locks.node}, node.node_no)
-  FOR UPDATE OF node SKIP LOCKED`
+  FOR UPDATE OF node SKIP LOCKED` as const
 // What it had to itself is free with its connections: its webhooks, and rows of transactions in which it stands still.
 const CUT_OFF = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -63,12 +66,12 @@ const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
     node_no = CASE WHEN transport = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
   FROM ${deviceKeySet({ at: 'bigint' })}
-  WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online`
+  WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online` as const
 const KEY = select(key)
 const OFFLINE = `
   SELECT ${KEY} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
-  WHERE NOT online AND deleted_at IS NULL`
+  WHERE NOT online AND deleted_at IS NULL` as const
 // Which of two sessions is newer: as domain/device/judge-presence.ts says.
 const isTakenOver = `
   (session_since > record.since
@@ -79,11 +82,11 @@ const STALE = `
     LEFT JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND deleted_at IS NULL
   WHERE device_no IS NULL OR ${isTakenOver}
     OR CASE WHEN record."tokenId" IS NULL THEN revoked_at IS NOT NULL
-      ELSE device.token_id IS DISTINCT FROM record."tokenId" END`
+      ELSE device.token_id IS DISTINCT FROM record."tokenId" END` as const
 const STALE_SESSION = rows({ ...key, since: steady(), isTakenOver: flag() })
 const MOVED = `
   SELECT ${KEY} FROM execution JOIN device ON device.device_no = execution.device_no
-  WHERE execution_id BETWEEN $1 AND $2 AND (state <> 'PENDING' OR version_number <> 1)`
+  WHERE execution_id BETWEEN $1 AND $2 AND (state <> 'PENDING' OR version_number <> 1)` as const
 
 type SilentNode = SeenNode & { silentMs: number }
 

@@ -20,9 +20,9 @@ export const ahead = 1_500_000
 
 const dayMs = 24 * 60 * 60_000
 
-const LOCK = `SELECT pg_advisory_xact_lock(${locks.partitions}, 0)`
+const LOCK = `SELECT pg_advisory_xact_lock(${locks.partitions}, 0)` as const
 export const PARTITION = select(partition.fields)
-export const PARTITIONS = `SELECT ${PARTITION} FROM execution_partition ORDER BY first_id`
+export const PARTITIONS = `SELECT ${PARTITION} FROM execution_partition ORDER BY first_id` as const
 const NOTE = 'INSERT INTO execution_partition (first_id, end_id) VALUES ($1, $2)'
 const BEGIN = 'UPDATE execution_partition SET began_at = $2 WHERE first_id <= $1 AND began_at IS NULL'
 const UNUSED = `

@@ -20,12 +20,12 @@ const PRESENCE = select({ ...device.pick('ownerNo', 'deviceId'), ...written })
 const LOCK = `
   SELECT ${PRESENCE} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
-  WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device`
+  WHERE deleted_at IS NULL ORDER BY device.owner_no, device.device_id FOR NO KEY UPDATE OF device` as const
 const SET = `
   UPDATE device SET online = record.online, presence_since = record."presenceSince",
     last_seen_at = record."lastSeenAt", transport = record.transport, session_since = record."sessionSince",
     node_no = record."nodeNo"
-  FROM ${recordSet('devices', written)} WHERE device.device_no = record."deviceNo"`
+  FROM ${recordSet('devices', written)} WHERE device.device_no = record."deviceNo"` as const
 // From one number to the next higher one: there are few, and many devices of each.
 const GONE = `
   WITH RECURSIVE used AS (
@@ -45,7 +45,7 @@ const isLeft = `
 const OFFLINE = select(device.pick('ownerNo', 'deviceNo', 'transport'))
 const SET_OFFLINE = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS locked (device_no)
-  WHERE ${isLeft} RETURNING ${OFFLINE}`
+  WHERE ${isLeft} RETURNING ${OFFLINE}` as const
 // Whoever is online was seen.
 const ADOPTED = select({
   ...device.pick('ownerNo', 'deviceId'),
@@ -53,7 +53,7 @@ const ADOPTED = select({
 })
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
-  WHERE ${isLeft} AND transport = 'http' RETURNING ${ADOPTED}`
+  WHERE ${isLeft} AND transport = 'http' RETURNING ${ADOPTED}` as const
 const offlineAtOnce = 1000
 
 type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline'>

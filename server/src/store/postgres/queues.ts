@@ -12,8 +12,9 @@ import type { Row } from './rows.ts'
 
 // What waits for a retry is not offered.
 const MAY_START = `not_before IS NULL AND ${isReleased.postgres}
-  AND ${isNotFrozen} AND ${isInWindow}`
-const OFFERED = `device_no = device.device_no AND state <= 'CANCELING' AND (state <> 'PENDING' OR (${MAY_START}))`
+  AND ${isNotFrozen} AND ${isInWindow}` as const
+const OFFERED =
+  `device_no = device.device_no AND state <= 'CANCELING' AND (state <> 'PENDING' OR (${MAY_START}))` as const
 const largestMark = Number.MAX_SAFE_INTEGER
 
 // A mark is made of what a device can see: any node gets the same one, and another when something has changed. Progress is
@@ -37,7 +38,7 @@ const QUEUES = `
       UNION ALL
       (SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND ${MAY_START}
        ORDER BY execution_id LIMIT ${shownPending})
-      LIMIT ${shownPending}) AS execution ${liveJoins('JOIN')}) AS first ON is_wanted AND total > 0`
+      LIMIT ${shownPending}) AS execution ${liveJoins('JOIN')}) AS first ON is_wanted AND total > 0` as const
 /** The rest of a row is what LIVE gives. */
 const QUEUE = rows({ position: number(), mark: number(), total: number(), isWanted: flag() })
 

@@ -3,7 +3,7 @@
 // take less to read than a row for each device.
 
 import { namedDevices, type Refusal, toRunJob } from '../../domain/trigger/launch-run.ts'
-import type { RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { RunJob, Trigger } from '../../domain/trigger/trigger.ts'
 import type { Writes } from '../queries.ts'
 import { computed, json, number, orNull, rows, select, text } from '../schema/column.ts'
 import { job } from '../schema/tables.ts'
@@ -22,7 +22,7 @@ const JOBS = `
   SELECT ${JOB}
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
-  WHERE deleted_at IS NULL`
+  WHERE deleted_at IS NULL` as const
 /** Each in the same order, which is not that of the question. None: null. Names stay JSON, which takes a third of the memory. */
 const DEVICE_LISTS = rows({
   deviceIds: orNull(json<string[]>()),

@@ -3,7 +3,7 @@
 // (note_changed_name), and which the transaction that writes compares. So nothing remembered decides anything on its own.
 
 import type { RecalledKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 import type { Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { apiKey, owner } from '../schema/tables.ts'
@@ -14,7 +14,8 @@ const FOUND = select({
   ownerId: owner.fields.ownerId,
   asOf: computed('catalogue_state(api_key.owner_no)', text()),
 })
-const FIND = `SELECT ${FOUND} FROM api_key JOIN owner USING (owner_no) WHERE key_id = ANY (CAST(:keyIds AS text[]))`
+const FIND =
+  `SELECT ${FOUND} FROM api_key JOIN owner USING (owner_no) WHERE key_id = ANY (CAST(:keyIds AS text[]))` as const
 
 const mostKeys = 10_000
 

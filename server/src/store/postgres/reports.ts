@@ -28,13 +28,13 @@ const CANDIDATES = `
       (SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
          AND not_before IS NULL AND ${isReleased.postgres}
          AND ${isNotFrozen} AND ${isInWindow} ORDER BY execution_id LIMIT enough)) AS candidate ON true
-  WHERE deleted_at IS NULL`
+  WHERE deleted_at IS NULL` as const
 // Of the executions that reports name: what their devices may not begin.
 const LIMITED = `
   SELECT execution_id AS "jobExecutionId", NOT ${isReleased.postgres} AS "isHeld",
     NOT (${isNotFrozen} AND ${isInWindow}) AS "mayNotStart"
   FROM unnest(CAST(:ids AS bigint[])) AS wanted (id) JOIN execution ON execution_id = wanted.id
-  WHERE state = 'PENDING'`
+  WHERE state = 'PENDING'` as const
 const LIMIT = rows({ jobExecutionId: number(), isHeld: flag(), mayNotStart: flag() })
 const CANDIDATE = rows({ position: number(), deviceNo: number(), jobExecutionId: orNull(number()) })
 

@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
 import { dropPartitions } from './drop-partitions.ts'
 import { locks } from './locks.ts'
 
-const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${locks.retention}, 0) AS "isOurs"`
+const TRY_LOCK = `SELECT pg_try_advisory_xact_lock(${locks.retention}, 0) AS "isOurs"` as const
 const LOCK = rows({ isOurs: flag() })
 
 const limits = { rows: 1000, executions: 2000, outputBytes: 16 * 1024 * 1024 }

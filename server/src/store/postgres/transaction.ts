@@ -1,38 +1,41 @@
 // One transaction. Statements that do not need each other's answers may be sent at once: they take effect in the order
 // in which they are sent, and after one that fails no other does.
 
-import type {
-  AccessEventType,
-  DeviceEventType,
-  FleetEventType,
-  RolloutEventType,
-  ScheduleEventType,
-} from '@jobcast/contract/words'
+import type { EventTypeOf } from '@jobcast/contract/words'
 import type pg from 'pg'
 import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
+import type { RolloutEventType } from '../../domain/rollout/rollout.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
-import { type DeviceChange, insertInto, recordSet, type Sql, type Values, type Writes } from '../queries.ts'
+import {
+  type DeviceChange,
+  insertInto,
+  type ResourceEventType,
+  recordSet,
+  type Sql,
+  type Values,
+  type Writes,
+} from '../queries.ts'
 import { event } from '../schema/tables.ts'
+import { newEventFields, toEventRow } from '../tables/event-row.ts'
 import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
 import { sendCopy } from './copy-in.ts'
 import { failureOf } from './failures.ts'
 import { locks } from './locks.ts'
 import { sendMoves } from './moves.ts'
-import { buildNamedQueries } from './named-queries.ts'
+import { buildNamedQueries, checkRows } from './named-queries.ts'
 import type { Queries, Row } from './rows.ts'
 
 const LOCK_EVENTS = `
-  SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest(CAST(:owners AS int[])) AS owner_no`
+  SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest(CAST(:owners AS int[])) AS owner_no` as const
 // Who has brought a run to its end in this transaction knows it only here, behind all that it has sent.
 const INSERT_FINISHED = `
   INSERT INTO event (owner_no, at, type, run_id)
   SELECT owner_no, record.at, 'run.finished', run_id
-  FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended`
-const { eventId, ...given } = event.fields
-const INSERT_EVENTS = insertInto(given)
+  FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended` as const
+const INSERT_EVENTS = insertInto(newEventFields)
 
 /** Of a group of new runs. */
 export type FirstIds = { runId: number; jobExecutionId: number }
@@ -41,14 +44,9 @@ export type FirstIds = { runId: number; jobExecutionId: number }
 type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
-  | { type: DeviceEventType; ownerNo: number; at: number; deviceNo: number; details: string | null }
+  | { type: EventTypeOf<'device'>; ownerNo: number; at: number; deviceNo: number; details: string | null }
   | { type: RolloutEventType; ownerNo: number; at: number; runId: number; details: string }
-  | {
-      type: AccessEventType | FleetEventType | ScheduleEventType
-      ownerNo: number
-      at: number
-      details: string
-    }
+  | { type: ResourceEventType; ownerNo: number; at: number; details: string }
 
 /** How a transaction that writes learns whether it was committed; one that only reads has none. */
 export type CommitCheck = { readonly markers: CommitMarkers; readonly marker: Marker }
@@ -78,13 +76,16 @@ export class Transaction implements Queries {
     this.named = {
       ...queries,
       readPolicies: (versions) => policies.read(queries, versions),
-      send: (sql, values) => this.#sendRun(sql, values),
-      sendRows: (sql, rows) => rows.length > 0 && this.#sendRun(sql, { rows }),
-      loadExecutions: (sql, values) => queries.all(LIVE, sql, values),
+      send: (sql: Sql, values: Values = {}) => this.#sendRun(sql, values),
+      sendRows: (sql: Exclude<Sql, string>, rows: readonly Values[]) => {
+        checkRows(sql, rows)
+        if (rows.length > 0) this.#sendRun(sql, { rows })
+      },
+      loadExecutions: (sql: Sql, values: Values = {}) => queries.all(LIVE, sql, values),
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       zonesChanged: () => undefined,
-      accessChanged: (type, { ownerNo, at, data }) =>
+      resourceChanged: (type, { ownerNo, at, data }) =>
         this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
       runChanged: (type, { details, ...change }) =>
         this.events.push({ type, ...change, details: JSON.stringify(details) }),
@@ -144,7 +145,7 @@ export class Transaction implements Queries {
       this.hasEvents = true
       const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
       this.named.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
-      this.named.sendRows(INSERT_EVENTS, this.events)
+      this.named.sendRows(INSERT_EVENTS, this.events.map(toEventRow))
     }
     if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
     const counted =
@@ -170,7 +171,7 @@ export class Transaction implements Queries {
     throw this.#failure
   }
 
-  #deviceChanged(type: DeviceEventType, { ownerNo, deviceNo, at, details }: DeviceChange): void {
+  #deviceChanged(type: EventTypeOf<'device'>, { ownerNo, deviceNo, at, details }: DeviceChange): void {
     const text = details === undefined ? null : JSON.stringify(details)
     this.events.push({ type, ownerNo, deviceNo, at, details: text })
   }

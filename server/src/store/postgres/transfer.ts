@@ -36,7 +36,7 @@ const LAST = `
 // Rows whose run is purged stay until their partition goes.
 const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_id)'
 // A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
-const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)`
+const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)` as const
 const SET_LAST = "SELECT setval('last_run_id', $1), setval('last_execution_id', $2)"
 const SET_CLOCK = 'UPDATE steady_clock SET clock = $1, at = $2'
 const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'

@@ -14,7 +14,7 @@ import {
   refuseUnplanned,
   windowNamed,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, RunJob, Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger, RunJob, Trigger } from '../../domain/trigger/trigger.ts'
 import type { Queries, Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, offerWindow } from '../schema/tables.ts'
@@ -34,7 +34,7 @@ const FULL = `
 
 const FULL_ID = select(device.pick('deviceId'))
 const FULL_IDS = `
-  SELECT ${FULL_ID} FROM (${FULL} LIMIT ${namedDevices}) AS found JOIN device ON device.device_no = found."deviceNo"`
+  SELECT ${FULL_ID} FROM (${FULL} LIMIT ${namedDevices}) AS found JOIN device ON device.device_no = found."deviceNo"` as const
 
 const MOST = rows({ most: number(), lastRunId: number() })
 const MOST_OF_DEVICE = `

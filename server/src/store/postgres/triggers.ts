@@ -1,16 +1,16 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { Store } from '../../domain/common/ports/store.ts'
-import type { StoredRollout } from '../../domain/rollout/ports/rollouts.ts'
-import { eventsAtBegin } from '../../domain/rollout/rollout-progress.ts'
+import type { StoredRollout } from '../../domain/rollout/rollout.ts'
+import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
 import { type EarlierCall, requestOf, toLaunchedRun } from '../../domain/trigger/launch-run.ts'
-import type { Trigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
 import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
+import type { Trigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto, type Writes } from '../queries.ts'
 import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
-import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
+import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import type { Directory, Names, Recalled } from './directory.ts'
@@ -216,7 +216,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   }
   transaction.named.sendRows(
     INSERT_RUNS,
-    launches.map(({ run }) => ({ ...run, PENDING: run.total })),
+    launches.map(({ run }) => toRunRow(run)),
   )
   transaction.named.sendRows(
     INSERT_REQUESTS,

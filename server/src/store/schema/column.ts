@@ -11,8 +11,8 @@ export type Dialect = 'sqlite' | 'postgres'
  */
 export type ColumnKind = 'number' | 'text' | 'bytes' | 'flag' | 'state' | 'json'
 
-/** `Value`: what its values are once they are read. */
-export type Column<Value = unknown> = {
+/** `Value`: what its values are once they are read; `Stored`: what they are written as. */
+export type Column<Value = unknown, Stored = Value> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
   /** Undefined: the field's name in snake_case. */
@@ -21,9 +21,13 @@ export type Column<Value = unknown> = {
   readonly only: Dialect | undefined
   /** Never there; for the compiler. */
   readonly value?: Value
+  readonly stored?: Stored
 }
 
-const column = <Value>(kind: ColumnKind, name: string | undefined): Column<Value> => ({
+const column = <Value, Stored = Value>(
+  kind: ColumnKind,
+  name: string | undefined,
+): Column<Value, Stored> => ({
   kind,
   name,
   isNullable: false,
@@ -36,18 +40,18 @@ export const text = <Value extends string = string>(name?: string) => column<Val
 export const bytes = (name?: string) => column<Uint8Array>('bytes', name)
 export const flag = (name?: string) => column<boolean>('flag', name)
 export const state = (name?: string) => column<ExecState>('state', name)
-export const json = <Value>(name?: string) => column<Value>('json', name)
+export const json = <Value>(name?: string) => column<Value, string | Extract<Value, object>>('json', name)
 
-export function onlyOn<Value>(only: Dialect, of: Column<Value>): Column<Value> {
+export function onlyOn<Value, Stored>(only: Dialect, of: Column<Value, Stored>): Column<Value, Stored> {
   return { ...of, only }
 }
 
 /** A column where statements find it. */
-export type Field<Value = unknown> = Column<Value> & { readonly sql: string }
+export type Field<Value = unknown, Stored = Value> = Column<Value, Stored> & { readonly sql: string }
 export type AnyFields = Readonly<Record<string, Field>>
 
-export function orNull<Value>(of: Field<Value>): Field<Value | null>
-export function orNull<Value>(of: Column<Value>): Column<Value | null>
+export function orNull<Value, Stored>(of: Field<Value, Stored>): Field<Value | null, Stored | null>
+export function orNull<Value, Stored>(of: Column<Value, Stored>): Column<Value | null, Stored | null>
 export function orNull(of: Column): Column {
   return { ...of, isNullable: true }
 }
@@ -59,11 +63,14 @@ export function notNull<Value>(of: Field<Value | null>): Field<Value> {
 
 type Columns = Readonly<Record<string, Column>>
 type Fields<Of extends Columns> = {
-  readonly [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Field<Value> : never
+  readonly [Name in keyof Of]: Of[Name] extends Column<infer Value, infer Stored>
+    ? Field<Value, Stored>
+    : never
 }
 type ValuesOf<Of extends Columns> = {
-  [Name in keyof Of]: Of[Name] extends Column<infer Value> ? Value : never
+  [Name in keyof Of]: Of[Name] extends Column<infer Value, unknown> ? Value : never
 }
+export type StoredOf<Of extends Column> = Of extends Column<unknown, infer Stored> ? Stored : never
 
 export type Table<Of extends Columns = Columns> = {
   readonly name: string

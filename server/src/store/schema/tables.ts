@@ -10,7 +10,7 @@ import type { FailingKind } from '../../domain/common/ports/failing-tasks.ts'
 import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { ExecutionEvent } from '../../domain/execution/execution.ts'
 import type { StoredJobContent } from '../../domain/job/ports/jobs.ts'
-import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/ports/rollouts.ts'
+import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/rollout.ts'
 import type { Firing, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
 import {

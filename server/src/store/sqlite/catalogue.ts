@@ -9,7 +9,7 @@ import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { DevicePut } from '../../domain/device/ports/devices.ts'
 import type { NamedDevice } from '../../domain/trigger/launch-run.ts'
-import type { LaunchedDevice } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedDevice } from '../../domain/trigger/launched-run.ts'
 import { select } from '../schema/column.ts'
 import { device, freeze, offerWindow } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
@@ -22,13 +22,13 @@ import { WaitingQueue } from './waiting-queue.ts'
 import { Windows, type Withheld } from './windows.ts'
 
 const DEVICE = select(device.pick('ownerNo', 'deviceNo', 'deviceId', 'deviceName'))
-const SELECT_DEVICES = `SELECT ${DEVICE} FROM device WHERE deleted_at IS NULL`
+const SELECT_DEVICES = `SELECT ${DEVICE} FROM device WHERE deleted_at IS NULL` as const
 
 const FROZEN = select(freeze.pick('ownerNo'))
-const SELECT_FROZEN = `SELECT ${FROZEN} FROM fleet_freeze`
+const SELECT_FROZEN = `SELECT ${FROZEN} FROM fleet_freeze` as const
 
 const WINDOW = select(offerWindow.pick('ownerNo', 'windowName', 'version', 'openZones'))
-const SELECT_WINDOWS = `SELECT ${WINDOW} FROM offer_window`
+const SELECT_WINDOWS = `SELECT ${WINDOW} FROM offer_window` as const
 
 export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 

@@ -1,17 +1,12 @@
 // The event log as the writer uses it: inside the transaction that makes the change.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type {
-  AccessEventType,
-  DeviceEventType,
-  FleetEventType,
-  RunEventType,
-  ScheduleEventType,
-} from '@jobcast/contract/words'
+import type { EventTypeOf } from '@jobcast/contract/words'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
-import { type AccessChange, type DeviceChange, insertInto } from '../queries.ts'
+import { type DeviceChange, insertInto, type ResourceChange, type ResourceEventType } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
 import { event } from '../schema/tables.ts'
+import { toEventRow } from '../tables/event-row.ts'
 import { prepareNamed } from './named-queries.ts'
 
 const NEWEST_OF_ALL = `
@@ -34,27 +29,33 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     return ++lastId
   }
 
+  function write(given: Parameters<typeof toEventRow>[0]): void {
+    insert.run({ eventId: nextId(), ...toEventRow(given) })
+  }
+
   return {
     /** The same as the next with `run.created`, for many. */
     runCreated(ownerNo: number, runId: number, at: number): void {
       insertCreated.run(ownerNo, nextId(), at, runId)
     },
-    runChanged(type: RunEventType, { ownerNo, runId, at, details }: RunEvent): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, runId, details })
+    runChanged(type: EventTypeOf<'run'>, { ownerNo, runId, at, details }: RunEvent): void {
+      write({ ownerNo, at, type, runId, details: textOf(details) })
     },
     executionChanged(change: ExecutionChange): void {
-      insert.run({ ...change, eventId: nextId() })
+      write(change)
     },
-    deviceChanged(type: DeviceEventType, { details, ...change }: DeviceChange): void {
-      insert.run({ ...change, eventId: nextId(), type, details })
+    deviceChanged(type: EventTypeOf<'device'>, { details, ...change }: DeviceChange): void {
+      write({ ...change, type, details: textOf(details) })
     },
-    accessChanged(
-      type: AccessEventType | FleetEventType | ScheduleEventType,
-      { ownerNo, at, data }: AccessChange,
+    resourceChanged<Type extends ResourceEventType>(
+      type: Type,
+      { ownerNo, at, data }: ResourceChange<Type>,
     ): void {
-      insert.run({ ownerNo, eventId: nextId(), at, type, details: data })
+      write({ ownerNo, at, type, details: JSON.stringify(data) })
     },
   }
 }
+
+const textOf = (details: object | undefined) => (details === undefined ? null : JSON.stringify(details))
 
 export type EventLog = ReturnType<typeof prepareEventLog>

@@ -13,7 +13,8 @@ import {
   refuseUnplanned,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
-import type { LargeTrigger, LaunchedRun, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
+import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto } from '../queries.ts'
 import { runDraft } from '../schema/tables.ts'
 import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'
@@ -49,20 +50,21 @@ export function prepareDrafts(db: DatabaseSync) {
   const { runId: lastRunId } = readLastIds(db)
   return {
     beginDraft(draft: Draft): void {
-      setLastId.run({ runId: draft.runId, jobExecutionId: draft.firstExecutionId + draft.total - 1 })
-      insertDraft.run({ ...draft, nodeNo: 0 })
+      const { runId, ownerNo, firstExecutionId, total, createdAt } = draft
+      setLastId.run({ runId, jobExecutionId: firstExecutionId + total - 1 })
+      insertDraft.run({ runId, ownerNo, firstExecutionId, total, nodeNo: 0, createdAt })
     },
     addToDraft({ runId, ownerNo, firstExecutionId, deviceNos }: DraftBatch): void {
       insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
     },
     /** What it has written is erased later. */
-    dropDraft(draft: { runId: number }): void {
-      eraseLater?.run(draft)
-      drop?.run(draft)
+    dropDraft({ runId }: { runId: number }): void {
+      eraseLater?.run({ runId })
+      drop?.run({ runId })
     },
     /** Its run is there. */
-    endDraft(draft: { runId: number }): void {
-      drop?.run(draft)
+    endDraft({ runId }: { runId: number }): void {
+      drop?.run({ runId })
     },
     /** Those that the process before this one has left. */
     dropLeft(): void {

@@ -2,7 +2,7 @@
 // as no device of the owner has come, gone or been renamed meanwhile; otherwise all are looked up again, at once.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import { largeTrigger } from './large-trigger.ts'
 

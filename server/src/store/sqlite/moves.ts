@@ -1,6 +1,7 @@
 // Writes what moves made of executions (see domain/execution/move-batch.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { ExecState } from '@jobcast/contract'
 import type { LiveExecution } from '../../domain/execution/execution-move.ts'
 import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import type { RunChange } from '../../domain/trigger/run-counts.ts'
@@ -19,9 +20,9 @@ const SET_PROGRESS = `
   UPDATE execution SET version_number = ?, updated_at = ?, status_details = ?, seen_report = ?
   WHERE execution_id = ?`
 const counts = Object.entries(countFields).map(
-  ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state}`,
+  ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state as ExecState} ` as const,
 )
-const COUNT = `UPDATE run SET ${counts.join(', ')} WHERE run_id = :runId`
+const COUNT = `UPDATE run SET ${counts.join(', ') as (typeof counts)[number]} WHERE run_id = :runId` as const
 // Nothing moves in a run that has ended, so this finds each of them once.
 const END = `
   UPDATE run SET ended_at = :endsAt WHERE run_id = :runId AND pending + in_progress + canceling = 0`
@@ -52,9 +53,11 @@ export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: Mov
 
   return ({ executions, progressed, withOutput, pieces, transitions, changes, runs }) => {
     for (const execution of executions) writeExecution(execution, progressed.has(execution.jobExecutionId))
-    withOutput.forEach(setOutputLength.run)
-    pieces.forEach(insertPiece.run)
-    transitions.forEach(insertTransition.run)
+    for (const { jobExecutionId, outputBytes, outputCut, outputPieces } of withOutput) {
+      setOutputLength.run({ jobExecutionId, outputBytes, outputCut, outputPieces })
+    }
+    for (const piece of pieces) insertPiece.run(piece)
+    for (const transition of transitions) insertTransition.run(transition)
     changes.forEach(log.executionChanged)
     runs.forEach(writeRun)
   }

@@ -1,22 +1,31 @@
 // Statements with named parameters on a connection to SQLite.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { buildQueries, placeParameters, type Queries, type Sql, type Values } from '../queries.ts'
+import { buildQueries, type Queries } from '../queries.ts'
 import type { Row } from '../schema/column.ts'
+import {
+  checkValues,
+  type Exactly,
+  type Given,
+  namesOf,
+  placeParameters,
+  type Sql,
+  type Values,
+} from '../statement.ts'
 
 /** For steps on which speed hangs: an answer without a promise. */
-type Statement = {
-  all(values: Values): Row[]
-  get(values: Values): Row | undefined
+export type Statement<Needed = Values> = {
+  all<Has extends Needed>(values: Exactly<Needed, Has>): Row[]
+  get<Has extends Needed>(values: Exactly<Needed, Has>): Row | undefined
   /** How many rows it has changed. */
-  run(values: Values): number
+  run<Has extends Needed>(values: Exactly<Needed, Has>): number
   /** The values in the order of the statement, as they are bound. */
   runWith(values: SQLInputValue[]): void
 }
 
 export type SqliteQueries = Queries & {
   /** Prepared when it is first asked for. */
-  statementOf(sql: Sql): Statement
+  statementOf<S extends Sql>(sql: S): Statement<Given<S>>
   listsOf(sql: Sql): (values: Values) => unknown[][]
 }
 
@@ -27,24 +36,28 @@ const isOnce = (sql: Sql) => typeof sql !== 'string' && sql.isOnce === true
 const nothing: Statement = { all: () => [], get: () => undefined, run: () => 0, runWith: () => undefined }
 
 function prepare(db: DatabaseSync, sql: Sql) {
-  const names: string[] = []
+  const order: string[] = []
   // By position: node:sqlite takes 2 µs for each name.
   const text = placeParameters(textOf(sql), (name) => {
-    names.push(name)
+    order.push(name)
     return '?'
   })
+  const names = namesOf(sql, 'sqlite')
   // A bare `LIMIT ?` has SQLite prepare the statement again whenever the number is bound, which takes longer than to run it.
   const statement = db.prepare(text.replaceAll('LIMIT ?', 'LIMIT 0 + ?'))
-  return { statement, bind: (values: Values) => names.map((name) => bindingOf(values[name])) }
+  const bind = (values: Values) => {
+    checkValues(names, values)
+    return order.map((name) => bindingOf(values[name]))
+  }
+  return { statement, bind }
 }
 
-/** Whoever asks may hand over an object of which the statement takes a part. */
-export function prepareNamed(db: DatabaseSync, sql: Sql): Statement {
+export function prepareNamed<S extends Sql>(db: DatabaseSync, sql: S): Statement<Given<S>> {
   const { statement, bind } = prepare(db, sql)
   return {
-    all: (values) => statement.all(...bind(values)),
-    get: (values) => statement.get(...bind(values)),
-    run: (values) => Number(statement.run(...bind(values)).changes),
+    all: (values: Values) => statement.all(...bind(values)),
+    get: (values: Values) => statement.get(...bind(values)),
+    run: (values: Values) => Number(statement.run(...bind(values)).changes),
     runWith: (values) => void statement.run(...values),
   }
 }
@@ -90,7 +103,6 @@ export function openNamedQueries(db: DatabaseSync): SqliteQueries {
 
 function bindingOf(value: unknown): SQLInputValue {
   if (typeof value === 'number' || typeof value === 'string') return value
-  if (value === undefined) return null
   if (typeof value === 'boolean') return Number(value)
   const isBound = value === null || typeof value === 'bigint' || value instanceof Uint8Array
   return isBound ? value : JSON.stringify(value)

@@ -7,13 +7,13 @@ import type { SqliteWrites } from './writes.ts'
 
 const BEFORE = select(device.pick('deviceNo', 'online'))
 const FIND = `
-  SELECT ${BEFORE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
+  SELECT ${BEFORE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL` as const
 // Whoever is online already and comes back by another connection is online since then.
 const SET = `
   UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, transport = :transport
   WHERE device_no = :deviceNo`
 const ONLINE = select(device.pick('ownerNo', 'deviceNo', 'transport'))
-const FIND_ONLINE = `SELECT ${ONLINE} FROM device WHERE online = 1`
+const FIND_ONLINE = `SELECT ${ONLINE} FROM device WHERE online = 1` as const
 const SET_OFFLINE = 'UPDATE device SET online = 0, presence_since = :at WHERE online = 1'
 
 type Presence = Steps<'recordPresence' | 'setAllOffline', SqliteWrites>

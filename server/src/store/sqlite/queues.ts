@@ -6,13 +6,13 @@ import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
 import { LIVE, liveJoins } from '../live-executions.ts'
 import type { SqliteQueries } from './named-queries.ts'
 
-const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}`
+const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}` as const
 const ACTIVE = `
   ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
-  ORDER BY execution_id LIMIT ${shownPending}`
+  ORDER BY execution_id LIMIT ${shownPending}` as const
 const WAITING = `
   ${SELECT} WHERE execution_id IN (SELECT value FROM json_each(:waiting)) AND state = 'PENDING' AND not_before IS NULL
-  ORDER BY execution_id LIMIT ${shownPending}`
+  ORDER BY execution_id LIMIT ${shownPending}` as const
 
 export type QueueQuestion = { deviceNo: number; waiting: number[] }
 
@@ -23,7 +23,9 @@ export function readQueues(
 ): DeviceExecution[][] {
   const [active, waiting] = [statementOf(ACTIVE), statementOf(WAITING)]
   return questions.map((question) => {
-    const rows = question ? [...active.all(question), ...waiting.all(question)] : []
+    if (question === undefined) return []
+    const { deviceNo, waiting: ids } = question
+    const rows = [...active.all({ deviceNo }), ...waiting.all({ waiting: ids })]
     return rows.slice(0, shownPending).map((row) => toDeviceExecution(LIVE.read(row)))
   })
 }

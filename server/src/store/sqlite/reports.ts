@@ -8,15 +8,16 @@ import { inBatch } from '../moves.ts'
 import { type ReportMessage, type SentReport, unpackReport } from './report-message.ts'
 import type { SqliteWrites } from './writes.ts'
 
-const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}`
+const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}` as const
 const ACTIVE = `
   ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
-  ORDER BY execution_id LIMIT :limit`
+  ORDER BY execution_id LIMIT :limit` as const
 const WAITING = `
   ${SELECT} WHERE execution_id IN (SELECT value FROM json_each(:waiting)) AND execution.device_no = :deviceNo
     AND state = 'PENDING' AND not_before IS NULL
-  ORDER BY execution_id LIMIT :limit`
-const RELEASED = `SELECT 1 FROM execution WHERE execution_id = :jobExecutionId AND ${isReleased.sqlite}`
+  ORDER BY execution_id LIMIT :limit` as const
+const RELEASED =
+  `SELECT 1 FROM execution WHERE execution_id = :jobExecutionId AND ${isReleased.sqlite}` as const
 
 export function recordReports(queries: SqliteWrites, messages: ReportMessage[]): Promise<ReportOutcome[]> {
   const reports = messages.map((message) => lookAgain(queries, unpackReport(message)))
@@ -42,7 +43,7 @@ function loadOffered({ statementOf }: SqliteWrites, reports: SentReport[]): Live
   const ofDevices = Map.groupBy(reports, ({ deviceNo }) => deviceNo)
   return [...ofDevices].flatMap(([deviceNo, ofDevice]) => {
     const waiting = ofDevice.findLast(({ report }) => report.kind === 'start-next')?.waiting
-    if (waiting === undefined) return []
+    if (waiting === undefined || deviceNo === undefined) return []
     const limit = ofDevice.length
     const running = active.all({ deviceNo, limit })
     const left = limit - running.length

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { Store } from '../../domain/common/ports/store.ts'
 import { batchSize } from '../../domain/execution/move-batch.ts'
-import { heldFrom } from '../../domain/rollout/rollout-progress.ts'
+import { heldFrom } from '../../domain/rollout/rollout.ts'
 import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'

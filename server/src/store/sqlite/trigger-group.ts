@@ -13,7 +13,8 @@ import {
   refuseUnplanned,
   toLaunchedRun,
 } from '../../domain/trigger/launch-run.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
+import type { Trigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import type { Catalogue, DeviceRef } from './catalogue.ts'
 import { largeTrigger } from './large-trigger.ts'
 import type { FoundAhead } from './look-up-ahead.ts'

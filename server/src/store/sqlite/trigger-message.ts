@@ -3,7 +3,7 @@
 
 import type { SQLInputValue } from 'node:sqlite'
 import type { NewRun } from '../../domain/trigger/launch-run.ts'
-import type { Trigger } from '../../domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../domain/trigger/trigger.ts'
 
 /** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
 export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }

@@ -1,27 +1,27 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
-import { eventsAtBegin } from '../../domain/rollout/rollout-progress.ts'
+import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
 import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/trigger/launch-run.ts'
 import { insertInto } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { idempotencyKey, lastId, runParameters, runRequest } from '../schema/tables.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
-import { hasValues, newRunFields, toValuesRow } from '../tables/runs.ts'
+import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 import type { CheckedTrigger, KeyQuestion, RecordedRun } from './trigger-message.ts'
 import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
-const LAST_ID = `SELECT ${LAST_IDS} FROM last_id`
+const LAST_ID = `SELECT ${LAST_IDS} FROM last_id` as const
 // Not back to lower ones: a small trigger with higher ids may have overtaken a large one.
 export const SET_LAST_ID = `
   UPDATE last_id SET run_id = max(run_id, :runId), execution_id = max(execution_id, :jobExecutionId)`
 const KEY = select(idempotencyKey.pick('requestHash', 'runId'))
 const FIND_KEY = `
   SELECT ${KEY} FROM idempotency_key
-  WHERE owner_no = :ownerNo AND idempotency_key = :key AND created_at > :validAfter`
+  WHERE owner_no = :ownerNo AND idempotency_key = :key AND created_at > :validAfter` as const
 // A key that is over its time is taken over by the new call.
 const KEEP_KEY = `
   INSERT INTO idempotency_key (owner_no, idempotency_key, request_hash, run_id, created_at)
@@ -59,8 +59,10 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const insertExecution = db.prepare(INSERT_EXECUTION)
 
   function earlierCall({ ownerNo, idempotency }: KeyQuestion): EarlierCall | undefined {
-    const row = idempotency ? findKey.get({ ...idempotency, ownerNo }) : undefined
-    return row && idempotency ? judgeKey(KEY.read(row), idempotency.requestHash) : undefined
+    if (!idempotency) return undefined
+    const { key, requestHash, validAfter } = idempotency
+    const row = findKey.get({ ownerNo, key, validAfter })
+    return row && judgeKey(KEY.read(row), requestHash)
   }
 
   /** Without numbers its executions are there already (large-run.ts, large-trigger.ts). */
@@ -68,8 +70,11 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     const earlier = earlierCall(question)
     if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency, rollout } = question
-    if (idempotency) keepKey.run({ ...idempotency, ownerNo, runId })
-    insertRun.run({ ...question, PENDING: question.total })
+    if (idempotency) {
+      const { key, requestHash, madeAt } = idempotency
+      keepKey.run({ ownerNo, key, requestHash, runId, madeAt })
+    }
+    insertRun.run(toRunRow(question))
     const request = requestOf(question, question)
     if (request) insertRequest.run(request)
     if (hasValues(question.values)) insertParameters.run(toValuesRow(question.values, runId))
@@ -103,7 +108,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     const last = runs.length - fieldsPerRun
     const firstOfLast = runs[last + places.firstExecutionId] as number
     const jobExecutionId = firstOfLast + (runs[last + places.total] as number) - 1
-    setLastId.run({ runId: runs[last + places.runId], jobExecutionId })
+    setLastId.run({ runId: runs[last + places.runId] as number, jobExecutionId })
   }
 
   function setLastIds({ runId, firstExecutionId, total }: NewRun): void {

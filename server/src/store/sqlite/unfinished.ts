@@ -6,14 +6,14 @@ import { deviceAttribute, execution, owner, rollout, run, runRequest } from '../
 import type { WindowedRun } from './windows.ts'
 
 const OWNER = select(owner.pick('ownerNo'))
-const OWNERS = `SELECT ${OWNER} FROM owner ORDER BY owner_no`
+const OWNERS = `SELECT ${OWNER} FROM owner ORDER BY owner_no` as const
 const RUN = select(run.pick('runId', 'firstExecutionId'))
 const FIRST = `
   SELECT ${RUN} FROM run
   WHERE owner_no = ? AND run_id >= ? AND pending + in_progress + canceling > 0
-  ORDER BY run_id LIMIT 1`
+  ORDER BY run_id LIMIT 1` as const
 const AT = select(execution.pick('runId'))
-const RUN_AT = `SELECT ${AT} FROM execution WHERE execution_id >= ? ORDER BY execution_id LIMIT 1`
+const RUN_AT = `SELECT ${AT} FROM execution WHERE execution_id >= ? ORDER BY execution_id LIMIT 1` as const
 // As two lists in JSON: row by row a million of them took 2.6 s, like this they take 0.4 s. An aggregate sees
 // rows as they are found, here in the order of both loops.
 const PART = `
@@ -27,14 +27,14 @@ const LISTS = rows({ executionIds: json<number[]>(), deviceNos: json<number[]>()
 
 const WAITING = select(execution.pick('jobExecutionId', 'deviceNo'))
 const DELAYED = `
-  SELECT ${WAITING} FROM execution WHERE due_at IS NOT NULL AND not_before IS NOT NULL`
+  SELECT ${WAITING} FROM execution WHERE due_at IS NOT NULL AND not_before IS NOT NULL` as const
 
 const HELD_RANGE = select({
   ...rollout.pick('runId', 'firstExecutionId', 'total'),
   heldFrom: notNull(rollout.fields.heldFrom),
 })
 const HELD = `
-  SELECT ${HELD_RANGE} FROM rollout INDEXED BY rollout_held WHERE held_from IS NOT NULL ORDER BY run_id`
+  SELECT ${HELD_RANGE} FROM rollout INDEXED BY rollout_held WHERE held_from IS NOT NULL ORDER BY run_id` as const
 
 /** Of runs that are released little by little, what is not released yet; `to`: not included. */
 export function readHeld(db: DatabaseSync, take: (runId: number, from: number, to: number) => void): void {
@@ -56,10 +56,10 @@ const UNDER_WINDOWS = `
     CROSS JOIN run INDEXED BY run_unfinished
       ON run.owner_no = owner.owner_no AND run.pending + run.in_progress + run.canceling > 0
     CROSS JOIN run_request ON run_request.run_id = run.run_id
-  WHERE window_name IS NOT NULL`
+  WHERE window_name IS NOT NULL` as const
 const BEGUN_ONE = select(execution.pick('jobExecutionId'))
 const BEGUN = `
-  SELECT ${BEGUN_ONE} FROM execution WHERE execution_id >= ? AND execution_id < ? AND state IN ('IN_PROGRESS', 'CANCELING')`
+  SELECT ${BEGUN_ONE} FROM execution WHERE execution_id >= ? AND execution_id < ? AND state IN ('IN_PROGRESS', 'CANCELING')` as const
 
 /** Runs under windows, with what of them has begun. */
 export function readWindowed(db: DatabaseSync, take: (run: WindowedRun, begun: number[]) => void): void {
@@ -73,7 +73,7 @@ export function readWindowed(db: DatabaseSync, take: (run: WindowedRun, begun: n
 
 const ZONE = select({ ...deviceAttribute.pick('deviceNo'), zone: notNull(deviceAttribute.fields.zone) })
 const ZONES = `
-  SELECT ${ZONE} FROM device_attribute INDEXED BY device_attribute_by_zone WHERE zone IS NOT NULL AND shadowed = 0`
+  SELECT ${ZONE} FROM device_attribute INDEXED BY device_attribute_by_zone WHERE zone IS NOT NULL AND shadowed = 0` as const
 
 export function readZones(db: DatabaseSync, take: (deviceNo: number, zone: string) => void): void {
   for (const row of db.prepare(ZONES).iterate()) {

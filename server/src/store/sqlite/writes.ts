@@ -4,10 +4,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import { LIVE } from '../live-executions.ts'
 import { Policies } from '../policies.ts'
-import type { Writes, ZoneChange } from '../queries.ts'
+import type { Sql, Values, Writes, ZoneChange } from '../queries.ts'
 import { type EventLog, prepareEventLog } from './events.ts'
 import { prepareMoveWriter } from './moves.ts'
-import { openNamedQueries, type SqliteQueries } from './named-queries.ts'
+import { openNamedQueries, type SqliteQueries, type Statement } from './named-queries.ts'
 
 /** What the next commit brings to light. */
 export type WriteListener = {
@@ -29,17 +29,23 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = no
   const policies = new Policies()
   const log = prepareEventLog(db, onEvents)
   const write = prepareMoveWriter(db, log)
+  const ask: (sql: Sql) => Statement = queries.statementOf
   return {
     ...queries,
     log,
     readPolicies: (versions) => policies.read(queries, versions),
-    send: (sql, values) => queries.statementOf(sql).run(values),
-    sendRows: (sql, rows) => rows.forEach(queries.statementOf(sql).run),
+    send(sql: Sql, values: Values = {}) {
+      ask(sql).run(values)
+    },
+    sendRows(sql: Sql, rows: readonly Values[]) {
+      const { run } = ask(sql)
+      for (const row of rows) run(row)
+    },
     deviceChanged: log.deviceChanged,
     zonesChanged: onZones,
-    accessChanged: log.accessChanged,
+    resourceChanged: log.resourceChanged,
     runChanged: log.runChanged,
-    loadExecutions: async (sql, values) => queries.listsOf(sql)(values).map(LIVE.readList),
+    loadExecutions: async (sql: Sql, values: Values = {}) => queries.listsOf(sql)(values).map(LIVE.readList),
     writeMoves(writes) {
       write(writes)
       if (writes.moved.length > 0) onMoved(writes)

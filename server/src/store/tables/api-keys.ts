@@ -1,4 +1,4 @@
-import type { KeyEventType } from '@jobcast/contract'
+import type { EventTypeOf } from '@jobcast/contract'
 import { toInstant } from '@jobcast/contract/words'
 import type { LeftBehind, NewStoredApiKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import { keyIdOf, principalOf } from '../../domain/access/principal.ts'
@@ -7,6 +7,7 @@ import { locks } from '../postgres/locks.ts'
 import { inBoth, type Queries, type Spelling, sliced, type Writes } from '../queries.ts'
 import { flag, number, rows, select } from '../schema/column.ts'
 import { apiKey, owner } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import { revokeEnrollmentsOf } from './enrollments.ts'
 import { pauseRunsBy } from './rollouts.ts'
 import { pauseSchedulesBy } from './schedules.ts'
@@ -14,9 +15,10 @@ import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
 export const API_KEY = select({ ...apiKey.fields, ownerId: owner.fields.ownerId })
 /** Those of all owners. */
-export const SELECT_API_KEYS = `SELECT ${API_KEY} FROM api_key JOIN owner USING (owner_no)`
-const FIND = `${SELECT_API_KEYS} WHERE key_id = :keyId`
-const LIST = `${SELECT_API_KEYS} WHERE api_key.owner_no = :ownerNo AND key_id > :after ORDER BY key_id LIMIT :limit`
+export const SELECT_API_KEYS = `SELECT ${API_KEY} FROM api_key JOIN owner USING (owner_no)` as const
+const FIND = `${SELECT_API_KEYS} WHERE key_id = :keyId` as const
+const LIST =
+  `${SELECT_API_KEYS} WHERE api_key.owner_no = :ownerNo AND key_id > :after ORDER BY key_id LIMIT :limit` as const
 const INSERT = `
   INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, expires_at, created_at, created_by,
     created_by_session)
@@ -37,16 +39,16 @@ const FIRST = rows({ ownerNo: owner.fields.ownerNo, hasKey: flag() })
 const LOCK_REVOCATION = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.revocation}, 0)` : '',
 )
-const locked = (where: (spelling: Spelling) => string) =>
+const locked = <Where extends string>(where: (spelling: Spelling) => Where) =>
   inBoth((spelling) => {
     // In one order: those that lock several must not wait for each other.
     const lock = spelling.is === 'postgres' ? 'ORDER BY key_id FOR NO KEY UPDATE OF api_key' : ''
-    return `${SELECT_API_KEYS} WHERE ${where(spelling)} ${lock}`
+    return `${SELECT_API_KEYS} WHERE ${where(spelling)} ${lock}` as const
   })
 const IN_REACH = 'api_key.owner_no = coalesce(CAST(:ownerNo AS int), api_key.owner_no)'
-const LOCK_KEY = locked(() => `key_id = :keyId AND ${IN_REACH}`)
+const LOCK_KEY = locked(() => `key_id = :keyId AND ${IN_REACH}` as const)
 const LOCK_MAKER = locked(() => 'key_id = :keyId')
-const LOCK_CHILDREN = locked(({ isIn }) => `${isIn('created_by', 'makers', 'text')} AND ${IN_REACH}`)
+const LOCK_CHILDREN = locked(({ isIn }) => `${isIn('created_by', 'makers', 'text')} AND ${IN_REACH}` as const)
 // The condition of api_key_admin stands in the text, as each dialect has it.
 const OTHER_ADMINS = inBoth(
   ({ is, by, isIn }) => `
@@ -124,7 +126,7 @@ export async function createFirstKey(
   { owner, key }: Input<'createFirstKey'>,
 ): Promise<StoredApiKey | undefined> {
   await queries.run(LOCK_FIRST)
-  await queries.run(INSERT_FIRST_OWNER, owner)
+  await queries.run(INSERT_FIRST_OWNER, partOf(INSERT_FIRST_OWNER, owner))
   const first = await queries.get(FIRST, FIRST_OWNER)
   if (first === undefined || first.hasKey) return undefined
   // Without an event: nobody can have listened yet.
@@ -145,8 +147,8 @@ async function createApiKey(queries: Writes, key: NewStoredApiKey): Promise<Stor
 }
 
 async function insertKey(queries: Queries, key: NewStoredApiKey): Promise<StoredApiKey> {
-  await queries.run(INSERT, { ...key, scopes: JSON.stringify(key.scopes) })
-  return queries.one(API_KEY, FIND, key)
+  await queries.run(INSERT, partOf(INSERT, { ...key, scopes: JSON.stringify(key.scopes) }))
+  return queries.one(API_KEY, FIND, { keyId: key.keyId })
 }
 
 /** The keys that these have created, and those that these have created. Generation by generation: each is locked. */
@@ -166,10 +168,14 @@ async function lockDescendants(
 
 function recordEvent(
   queries: Writes,
-  type: KeyEventType,
+  type: EventTypeOf<'key'>,
   { ownerNo, keyId, keyName, scopes, expiresAt }: NewStoredApiKey,
   { principal, at }: { principal: string; at: number },
 ): void {
   const until = expiresAt === null ? null : toInstant(expiresAt)
-  queries.accessChanged(type, { ownerNo, at, data: { keyId, keyName, scopes, expiresAt: until, principal } })
+  queries.resourceChanged(type, {
+    ownerNo,
+    at,
+    data: { keyId, keyName, scopes, expiresAt: until, principal },
+  })
 }

@@ -15,6 +15,7 @@ import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'
 import { number, select } from '../schema/column.ts'
 import { release } from '../schema/tables.ts'
+import { valuesIn } from '../statement.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { WriteSteps } from './step.ts'
 
@@ -140,10 +141,9 @@ export function clockWrites(cursors: RunCursors): WriteSteps<'fireClocks'> {
         return applyClocks(moves.batch, { own, held, ofRuns }, cursors, moment)
       })
       for (const { clock, source, runs } of finished) {
-        queries.send(statements[source][clock].finish, {
-          runIds: runs.map(({ runId }) => runId),
-          ranges: runs,
-        })
+        const { finish } = statements[source][clock]
+        const values = { runIds: runs.map(({ runId }) => runId), ranges: runs }
+        queries.send(finish, valuesIn(finish, values))
       }
       return { moved, more }
     },

@@ -6,6 +6,7 @@ import type { AttemptResult, StoredAttempt, WebhookProgress } from '../../domain
 import { inBoth, type Queries, type Sql, sliced, type Writes } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { delivery, owner, webhook } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 import { findWebhook, PAUSE, recordEvent, WEBHOOK } from './webhooks.ts'
 
@@ -36,13 +37,15 @@ const PENDING = inBoth(
   SELECT ${PENDING_DELIVERY} FROM webhook_delivery ${by('webhook_delivery_pending')}
   WHERE webhook_no = :webhookNo AND event_id > :after AND state = 'PENDING' ORDER BY event_id LIMIT :limit`,
 )
-const FIND_ACTIVE = `SELECT ${WEBHOOK} FROM webhook WHERE webhook_no = :webhookNo AND paused_because IS NULL`
+const FIND_ACTIVE =
+  `SELECT ${WEBHOOK} FROM webhook WHERE webhook_no = :webhookNo AND paused_because IS NULL` as const
 const LAST_TRIED = 'SELECT max(event_id) AS "eventId" FROM webhook_delivery WHERE webhook_no = :webhookNo'
 const TRIED = `
   SELECT event_id AS "eventId" FROM webhook_delivery
   WHERE webhook_no = :webhookNo AND event_id BETWEEN :from AND :to AND round = :round ORDER BY event_id`
 
-const FIND = `SELECT ${DELIVERY} FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id = :eventId`
+const FIND =
+  `SELECT ${DELIVERY} FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id = :eventId` as const
 const FIND_ALL = inBoth(
   ({ isIn }) => `
   SELECT ${DELIVERY} FROM webhook_delivery
@@ -73,7 +76,7 @@ const FAILING = 'UPDATE webhook SET failing_since = :failingSince WHERE webhook_
 const NEXT_LOG = 'SELECT min(webhook_no) AS "webhookNo" FROM webhook_delivery WHERE webhook_no > :webhookNo'
 const PURGED = `
   SELECT ${select({ purgedEventId: owner.fields.purgedEventId })} FROM webhook JOIN owner USING (owner_no)
-  WHERE webhook_no = :webhookNo`
+  WHERE webhook_no = :webhookNo` as const
 const PURGE = `
   DELETE FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id IN (
     SELECT event_id FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id <= :upTo
@@ -88,7 +91,7 @@ export const deliveryReads: ReadSteps<'listPendingDeliveries' | 'listTried'> = {
     return sliced(found, limit, ({ eventId }) => eventId)
   },
   async listTried(queries, range) {
-    return (await queries.all(EVENT, TRIED, range)).map(({ eventId }) => eventId)
+    return (await queries.all(EVENT, TRIED, partOf(TRIED, range))).map(({ eventId }) => eventId)
   },
 }
 

@@ -11,7 +11,7 @@ import {
   inBoth,
   insertInto,
   keysOf,
-  type Sql,
+  type Spelling,
   type Writes,
   type ZoneChange,
 } from '../queries.ts'
@@ -29,24 +29,27 @@ const LOCK = inBoth(
   WHERE device.deleted_at IS NULL
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
-const insert = insertInto(deviceAttribute.fields) as Exclude<Sql, string>
+const insert = insertInto(deviceAttribute.fields)
 const replacing = `ON CONFLICT (device_no, name, reported)
   DO UPDATE SET value = excluded.value, sort_key = excluded.sort_key, shadowed = excluded.shadowed,
     zone = excluded.zone`
-const PUT = { sqlite: `${insert.sqlite} ${replacing}`, postgres: `${insert.postgres} ${replacing}` }
+const PUT: typeof insert = {
+  sqlite: `${insert.sqlite} ${replacing}`,
+  postgres: `${insert.postgres} ${replacing}`,
+}
 const named = deviceAttribute.pick('deviceNo', 'name', 'isReported')
-const isNamed = (field: (name: string) => string) =>
-  `device_attribute.device_no = ${field('deviceNo')} AND device_attribute.name = ${field('name')}`
+const isNamed = ({ field }: Pick<Spelling, 'field'>) =>
+  `device_attribute.device_no = ${field('deviceNo')} AND device_attribute.name = ${field('name')}` as const
 const DROP = inBoth(
   ({ is, field, records }) => `
   DELETE FROM device_attribute ${is === 'sqlite' ? '' : `USING ${records('rows', named)}`}
-  WHERE ${isNamed(field)} AND device_attribute.reported = ${field('isReported')}`,
+  WHERE ${isNamed({ field })} AND device_attribute.reported = ${field('isReported')}`,
 )
 const SHADOW = inBoth(
   ({ is, field, records }) => `
   UPDATE device_attribute SET shadowed = ${field('isShadowed')}
   ${is === 'sqlite' ? '' : `FROM ${records('rows', deviceAttribute.pick('deviceNo', 'name', 'isShadowed'))}`}
-  WHERE ${isNamed(field)} AND device_attribute.reported`,
+  WHERE ${isNamed({ field })} AND device_attribute.reported`,
 )
 
 /** `others`: of the other kind, by the same names of which the owner's win. */

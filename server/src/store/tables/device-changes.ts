@@ -9,13 +9,13 @@ import type { ReadSteps } from './step.ts'
 const BOUNDS = rows({ newest: orNull(number()), purgedUpTo: number() })
 const FIND_BOUNDS = `
   SELECT (SELECT max(event_id) FROM event WHERE owner_no = :ownerNo) AS newest, ${owner.fields.purgedEventId.sql} AS "purgedUpTo"
-  FROM owner WHERE owner_no = :ownerNo`
+  FROM owner WHERE owner_no = :ownerNo` as const
 const CHANGE = select(event.pick('eventId', 'type', 'deviceNo', 'details'))
 const LIST = `
   SELECT ${CHANGE} FROM event
   WHERE owner_no = :ownerNo AND event_id > :after AND event_id <= :newest
     AND type IN ('device.created', 'device.updated', 'device.online', 'device.offline')
-  ORDER BY event_id LIMIT :limit`
+  ORDER BY event_id LIMIT :limit` as const
 const SELECTABLE = select({
   ...device.pick('deviceNo', 'deviceId', 'deviceName', 'tags', 'online'),
   attributes: computed(

@@ -116,8 +116,16 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   const owners = new Set(renamed.map(({ ownerNo }) => ownerNo))
   const untagged = all.flatMap((entry) => tagsOf(entry, entry.before, entry.now))
   const tagged = all.flatMap((entry) => tagsOf(entry, entry.now, entry.before))
-  queries.sendRows(UPDATE, changed)
-  queries.sendRows(RENAME, renamed)
+  queries.sendRows(
+    UPDATE,
+    changed.map(({ deviceNo, deviceName, tags, createdAt, updatedAt }) => {
+      return { deviceNo, deviceName, tags, createdAt, updatedAt }
+    }),
+  )
+  queries.sendRows(
+    RENAME,
+    renamed.map(({ deviceNo, oldName = '' }) => ({ deviceNo, oldName })),
+  )
   if (owners.size > 0) queries.send(NOTE_RENAME, { owners: [...owners].sort((a, b) => a - b) })
   queries.sendRows(UNTAG, untagged)
   queries.sendRows(TAG, tagged)

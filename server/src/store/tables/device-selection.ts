@@ -22,7 +22,7 @@ const MATCHES = rows({ matches: number() })
 const BOUNDARY = rows({ deviceId: text() })
 const FIND_BOUNDARY = `
   SELECT device_id AS "deviceId" FROM device WHERE owner_no = :ownerNo AND device_id > :after
-  ORDER BY device_id LIMIT 1 OFFSET ${window - 1}`
+  ORDER BY device_id LIMIT 1 OFFSET ${window - 1}` as const
 const SELECTED = select(device.pick('deviceNo', 'deviceId', 'deviceName'))
 const DEVICE = select(deviceFields)
 const COUNT = rows({ total: number(), online: orNull(number()), busy: orNull(number()) })

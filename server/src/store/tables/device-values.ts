@@ -1,7 +1,7 @@
 // What documents need to know of devices: their names and those of their attributes that placeholders name.
 
 import type { DeviceValues } from '@jobcast/contract/parameters'
-import { inBoth } from '../queries.ts'
+import { inBoth, type Spelling } from '../queries.ts'
 import { orNull, select } from '../schema/column.ts'
 import { device, deviceAttribute } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
@@ -21,20 +21,17 @@ const VALUES = inBoth(
 )
 
 const LACKING = select(device.pick('deviceNo', 'deviceId'))
-const lacking = (which: 'deviceIds' | 'deviceNos') =>
-  inBoth(({ is, isIn }) => {
-    const listed =
-      which === 'deviceIds'
-        ? isIn('device_id', 'deviceIds', 'text')
-        : isIn('device.device_no', 'deviceNos', 'integer')
+const lacking = <Listed extends string>(listed: (spelling: Spelling) => Listed) =>
+  inBoth((spelling) => {
+    const { is, isIn } = spelling
     return `
   SELECT ${LACKING} FROM device
-  WHERE device.owner_no = :ownerNo AND ${listed} AND deleted_at IS NULL AND :count > (
+  WHERE device.owner_no = :ownerNo AND ${listed(spelling)} AND deleted_at IS NULL AND :count > (
     SELECT count(name) FROM device_attribute
-    WHERE device_attribute.device_no = device.device_no AND ${effective[is]} AND ${isIn('name', 'names', 'text')})`
+    WHERE device_attribute.device_no = device.device_no AND ${effective[is]} AND ${isIn('name', 'names', 'text')})` as const
   })
-const LACKING_IDS = lacking('deviceIds')
-const LACKING_NOS = lacking('deviceNos')
+const LACKING_IDS = lacking(({ isIn }) => isIn('device_id', 'deviceIds', 'text'))
+const LACKING_NOS = lacking(({ isIn }) => isIn('device.device_no', 'deviceNos', 'integer'))
 
 export const deviceValueReads: ReadSteps<'listDeviceValues' | 'listLacking' | 'listLackingNos'> = {
   async listDeviceValues(queries, { ownerNo, deviceIds, names }) {

@@ -2,9 +2,10 @@
 
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { Attributes, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
-import { inBoth, sliced, type Writes } from '../queries.ts'
+import { inBoth, type Sql, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
+import { partOf, valuesIn } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
@@ -25,11 +26,12 @@ export const deviceFields = {
 }
 const DEVICE = select(deviceFields)
 const FIND = `
-  SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL`
+  SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL` as const
 const IS_WANTED = '(CAST(:online AS boolean) IS NULL OR online = CAST(:online AS boolean))'
-const list = (where: string) => `
+const list = (where: string) =>
+  `
   SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL AND ${where}
-  ORDER BY device_id LIMIT :limit`
+  ORDER BY device_id LIMIT :limit` as const
 const LIST = list(IS_WANTED)
 // The condition of device_online: offline devices, however many, are not read.
 const LIST_ONLINE = inBoth(({ is }) => list(is === 'sqlite' ? 'online = 1' : 'online'))
@@ -43,14 +45,14 @@ const LIST_BY_TAG = inBoth(
 const key = device.pick('ownerNo', 'deviceId')
 const KEY = select(key)
 const CREDENTIAL = select({ ...key, tokenHash: notNull(tokenHash) })
-const BY_TOKEN = `SELECT ${CREDENTIAL} FROM device WHERE token_id = :tokenId`
+const BY_TOKEN = `SELECT ${CREDENTIAL} FROM device WHERE token_id = :tokenId` as const
 // Whoever is named like the id of another owner does not stand in for that one.
 const BY_CERTIFICATE = `
   SELECT ${KEY} FROM device
   WHERE owner_no = coalesce(
       (SELECT owner_no FROM owner WHERE owner_id = :ownerName),
       (SELECT owner_no FROM owner WHERE owner_name = :ownerName))
-    AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NULL`
+    AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NULL` as const
 
 const SET_TOKEN = `
   UPDATE device SET token_id = :tokenId, token_hash = :tokenHash, token_created_at = :createdAt,
@@ -88,12 +90,14 @@ export const deviceReads: DeviceReads = {
     return row && toDevice(row)
   },
   async listDevices(queries, { ownerNo, filter: { tag, online = null }, slice: { after = '', limit } }) {
-    const sql = tag !== undefined ? LIST_BY_TAG : online ? LIST_ONLINE : LIST
-    const found = await queries.all(DEVICE, sql, { ownerNo, tag, online, after, limit: limit + 1 })
+    const sql: Sql = tag !== undefined ? LIST_BY_TAG : online ? LIST_ONLINE : LIST
+    const values = valuesIn(sql, { ownerNo, tag, online, after, limit: limit + 1 })
+    const found = await queries.all(DEVICE, sql, values)
     return sliced(found.map(toDevice), limit, ({ deviceId }) => deviceId)
   },
   findDeviceByToken: (queries, { tokenId }) => queries.get(CREDENTIAL, BY_TOKEN, { tokenId }),
-  findDeviceByCertificate: (queries, named) => queries.get(KEY, BY_CERTIFICATE, named),
+  findDeviceByCertificate: (queries, named) =>
+    queries.get(KEY, BY_CERTIFICATE, partOf(BY_CERTIFICATE, named)),
 }
 
 export const deviceWrites: WriteSteps<'setDeviceToken' | 'allowDeviceCertificate'> = {

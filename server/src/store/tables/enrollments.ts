@@ -4,15 +4,16 @@ import type { Enrolling, EnrollOutcome, StoredEnrollment } from '../../domain/de
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { device, enrollment } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import { setDeviceToken } from './devices.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const ENROLLMENT = select(enrollment.fields)
-const FIND = `SELECT ${ENROLLMENT} FROM enrollment WHERE enrollment_id = :enrollmentId`
+const FIND = `SELECT ${ENROLLMENT} FROM enrollment WHERE enrollment_id = :enrollmentId` as const
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const LIST = `
   SELECT ${ENROLLMENT} FROM enrollment WHERE owner_no = :ownerNo AND enrollment_id > :after
-  ORDER BY enrollment_id LIMIT :limit`
+  ORDER BY enrollment_id LIMIT :limit` as const
 const INSERT = `
   INSERT INTO enrollment (enrollment_id, owner_no, name, secret_hash, max_uses, tags, device_id_prefix, expires_at,
     created_at, created_by, created_by_session)
@@ -38,10 +39,10 @@ export const enrollmentReads: ReadSteps<'findEnrollment' | 'listEnrollments'> = 
 
 export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment'> = {
   async createEnrollment(queries, enrollment) {
-    await queries.run(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) })
+    await queries.run(INSERT, partOf(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) }))
     const { enrollmentId, ownerNo, name, createdAt: at, createdBy } = enrollment
     const data = { enrollmentId, name, principal: createdBy ?? '' }
-    queries.accessChanged('enrollment.created', { ownerNo, at, data })
+    queries.resourceChanged('enrollment.created', { ownerNo, at, data })
     return { ...enrollment, used: 0, revokedAt: null }
   },
   async revokeEnrollment(queries, { ownerNo, enrollmentId, principal, at }) {
@@ -77,7 +78,7 @@ async function revoke(
   { principal, at }: { principal: string; at: number },
 ): Promise<void> {
   await queries.run(REVOKE, { enrollmentId, at })
-  queries.accessChanged('enrollment.revoked', { ownerNo, at, data: { enrollmentId, name, principal } })
+  queries.resourceChanged('enrollment.revoked', { ownerNo, at, data: { enrollmentId, name, principal } })
 }
 
 export function findEnrollment(

@@ -21,7 +21,7 @@ type EventRow = ReturnType<typeof EVENT.read>
 const LIST = `
   SELECT ${EVENT} FROM event LEFT JOIN run ON run.run_id = event.run_id LEFT JOIN job ON job.job_no = run.job_no
     LEFT JOIN device ON device.device_no = event.device_no
-  WHERE event.owner_no = :ownerNo AND event_id > :after ORDER BY event_id LIMIT :limit`
+  WHERE event.owner_no = :ownerNo AND event_id > :after ORDER BY event_id LIMIT :limit` as const
 const BOUNDS = `
   SELECT coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0) AS newest,
     purged_event_id AS "purgedUpTo"
@@ -30,18 +30,19 @@ const PURGED_UP_TO = 'SELECT purged_event_id AS "purgedUpTo" FROM owner WHERE ow
 const BOUNDS_ROW = rows({ newest: number(), purgedUpTo: number() })
 // Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
 // and one of the rest; SQLite reads the executions of the run.
-const has = (which: string) => `EXISTS (
+const has = (which: string) =>
+  `EXISTS (
     SELECT 1 FROM execution
     WHERE execution_id BETWEEN first_execution_id AND first_execution_id + total - 1 ${which}
-      AND device_no = (SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId))`
+      AND device_no = (SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId))` as const
 const RUNS_OF_DEVICE = inBoth(({ is, isIn }) => {
-  const halves = ["AND state <= 'CANCELING'", "AND state > 'CANCELING'"]
-  const hasExecution = is === 'sqlite' ? has('') : halves.map(has).join(' OR ')
-  return `SELECT run_id AS "runId" FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')} AND (${hasExecution})`
+  const inEither = () => `${has("AND state <= 'CANCELING'")} OR ${has("AND state > 'CANCELING'")}` as const
+  const hasExecution = is === 'sqlite' ? has('') : inEither()
+  return `SELECT run_id AS "runId" FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')} AND (${hasExecution})` as const
 })
 const INSTANT = select(event.pick('eventId', 'at'))
 const FIRST_FROM = `
-  SELECT ${INSTANT} FROM event WHERE owner_no = :ownerNo AND event_id >= :from ORDER BY event_id LIMIT 1`
+  SELECT ${INSTANT} FROM event WHERE owner_no = :ownerNo AND event_id >= :from ORDER BY event_id LIMIT 1` as const
 
 const OWNERS = 'SELECT owner_no AS "ownerNo" FROM owner ORDER BY owner_no'
 // The newest one stays whatever its age: ids go on from there.
@@ -52,7 +53,7 @@ const OLD = `
     ORDER BY event_id LIMIT :limit)
   SELECT count(*) AS count, max(event_id) AS "upTo" FROM oldest
   WHERE at < :olderThan AND event_id < coalesce(
-    (SELECT min(event_id) FROM oldest WHERE at BETWEEN :olderThan AND :credible), ${Number.MAX_SAFE_INTEGER})`
+    (SELECT min(event_id) FROM oldest WHERE at BETWEEN :olderThan AND :credible), ${Number.MAX_SAFE_INTEGER})` as const
 const PURGE = 'DELETE FROM event WHERE owner_no = :ownerNo AND event_id <= :upTo'
 const PURGED = inBoth(
   ({ greatest }) => `

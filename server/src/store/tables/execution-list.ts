@@ -8,12 +8,13 @@ import type { Sliced } from '../../domain/common/ports/slices.ts'
 import type { ExecutionFilter, StoredExecution } from '../../domain/execution/ports/executions.ts'
 import { inBoth, type Queries, type Spelling, type Sql, sliced, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
+import { valuesIn } from '../statement.ts'
 import { EXECUTION, toExecution } from './executions.ts'
 import { OF_JOB, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input } from './step.ts'
 
-const SELECT = `SELECT ${EXECUTION} FROM`
+const SELECT = `SELECT ${EXECUTION} FROM` as const
 const joins = (join: string) =>
   `${join} job ON job.job_no = run.job_no ${join} device ON device.device_no = execution.device_no`
 const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC LIMIT :limit'
@@ -91,7 +92,7 @@ function ofDevice(filter: ExecutionFilter): Sql {
 async function byStates(
   queries: Queries,
   filter: ExecutionFilter,
-  values: Values,
+  values: Values & { ownerNo: number },
   limit: number,
   atOnce: number,
 ): Promise<Slice> {
@@ -112,11 +113,21 @@ async function byStates(
 }
 
 /** Which runs the slice goes through: a few that are known, or the newest up to one at which it stops. */
-async function narrow(queries: Queries, filter: ExecutionFilter, values: Values, atOnce: number) {
+async function narrow(
+  queries: Queries,
+  filter: ExecutionFilter,
+  values: Values & { ownerNo: number },
+  atOnce: number,
+) {
   const where = ['run.owner_no = :ownerNo', RUNS_BELOW]
   if (!mayBeRare(filter)) return { where }
-  if (filter.finishedAfter !== undefined) {
-    const runIds = await listFinishedAfter(queries, values, { unfinished: true })
+  const { finishedAfter } = filter
+  if (finishedAfter !== undefined) {
+    const runIds = await listFinishedAfter(
+      queries,
+      { ownerNo: values.ownerNo, finishedAfter },
+      { unfinished: true },
+    )
     if (runIds) return { where, runIds }
   }
   const ofJob = filter.jobName === undefined ? where : [...where, OF_JOB]
@@ -194,7 +205,7 @@ function hasStateIndex(state: ExecState | undefined): boolean {
 }
 
 async function select(queries: Queries, sql: Sql, values: Values): Promise<StoredExecution[]> {
-  const found = (await queries.all(EXECUTION, sql, values)).map(toExecution)
+  const found = (await queries.all(EXECUTION, sql, valuesIn(sql, values))).map(toExecution)
   return found.sort((a, b) => b.jobExecutionId - a.jobExecutionId)
 }
 
@@ -211,7 +222,7 @@ function cutAt(found: StoredExecution[], limit: number, end: number): Slice {
   return { items, next }
 }
 
-const isState = (state: ExecState) => `execution.state = :is${state}`
+const isState = (state: ExecState) => `execution.state = :is${state}` as const
 
 function namedStates({ execStates = [] }: ExecutionFilter): Values {
   return Object.fromEntries(execStates.map((state) => [`is${state}`, state]))

@@ -9,7 +9,7 @@ import { deleteDeviceRow } from './devices.ts'
 import { executionReads } from './executions.ts'
 import type { Input, WriteSteps } from './step.ts'
 
-const RUN = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId AND owner_no = :ownerNo`
+const RUN = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId AND owner_no = :ownerNo` as const
 const UNFINISHED = inBoth(
   ({ is, join, lockExecution }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}

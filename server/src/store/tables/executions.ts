@@ -1,10 +1,11 @@
 import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
 import type { StoredExecution } from '../../domain/execution/ports/executions.ts'
-import type { LaunchedRun } from '../../domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import { WINDOW_OF_RUN } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
@@ -73,7 +74,7 @@ export const executionReads: ReadSteps<'getExecution' | 'getDeviceExecution'> = 
     return row && toExecution(row)
   },
   async getDeviceExecution(queries, execution) {
-    const live = await queries.get(LIVE, OF_DEVICE, execution)
+    const live = await queries.get(LIVE, OF_DEVICE, partOf(OF_DEVICE, execution))
     return live && toDeviceExecution(live)
   },
 }

@@ -1,6 +1,7 @@
 import { inBoth } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { failingTask } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const FAILING = select(failingTask.pick('taskNo', 'since', 'times', 'message'))
@@ -18,14 +19,14 @@ const RECORD = `
 const CLEAR = 'DELETE FROM failing_task WHERE kind = :kind AND task_no = :taskNo'
 
 export const failingTaskReads: ReadSteps<'listFailing'> = {
-  listFailing: (queries, tasks) => queries.all(FAILING, LIST, tasks),
+  listFailing: (queries, tasks) => queries.all(FAILING, LIST, partOf(LIST, tasks)),
 }
 
 export const failingTaskWrites: WriteSteps<'recordFailing' | 'clearFailing'> = {
   async recordFailing(queries, task) {
-    await queries.run(RECORD, task)
+    await queries.run(RECORD, partOf(RECORD, task))
   },
   async clearFailing(queries, task) {
-    await queries.run(CLEAR, task)
+    await queries.run(CLEAR, partOf(CLEAR, task))
   },
 }

@@ -3,7 +3,7 @@
 
 import { batchSize } from '../../domain/execution/move-batch.ts'
 import type { Moved } from '../../domain/execution/ports/executions.ts'
-import type { LargeTrigger } from '../../domain/trigger/ports/triggers.ts'
+import type { LargeTrigger } from '../../domain/trigger/trigger.ts'
 import { isUnfinished, LIVE, liveJoins } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { inBoth, type Queries, type Writes } from '../queries.ts'
@@ -12,13 +12,13 @@ import { device, execution } from '../schema/tables.ts'
 import type { Input } from './step.ts'
 
 const NEWEST = select({ eventId: computed('coalesce(max(event_id), 0)', number()) })
-const NEWEST_EVENT = `SELECT ${NEWEST} FROM event WHERE owner_no = :ownerNo`
+const NEWEST_EVENT = `SELECT ${NEWEST} FROM event WHERE owner_no = :ownerNo` as const
 const GONE = select(device.pick('deviceNo'))
 // One that was deleted and put again meanwhile is known by its event alone.
 const GONE_SINCE = `
   SELECT ${GONE} FROM device WHERE owner_no = :ownerNo AND deleted_at >= :since AND deleted_at IS NOT NULL
   UNION SELECT event.device_no FROM event
-  WHERE event.owner_no = :ownerNo AND event_id > :after AND type = 'device.deleted'`
+  WHERE event.owner_no = :ownerNo AND event_id > :after AND type = 'device.deleted'` as const
 const OF_DEVICES = inBoth(
   ({ is, join, isIn, lockExecution }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}

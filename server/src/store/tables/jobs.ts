@@ -1,3 +1,4 @@
+import { operator } from '../../domain/access/principal.ts'
 import { isExpected, jobTag } from '../../domain/common/entity-tag.ts'
 import type { Put } from '../../domain/common/ports/slices.ts'
 import { maySignedBe } from '../../domain/job/job-signatures.ts'
@@ -9,8 +10,8 @@ import type {
   StoredJobVersion,
 } from '../../domain/job/ports/jobs.ts'
 import { toRunJob } from '../../domain/trigger/launch-run.ts'
-import type { RunJob } from '../../domain/trigger/ports/triggers.ts'
-import { inBoth, type Queries, sliced } from '../queries.ts'
+import type { RunJob } from '../../domain/trigger/trigger.ts'
+import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
 import { pauseSchedulesOf } from './schedules.ts'
@@ -20,12 +21,12 @@ import { hasWindow } from './windows.ts'
 // As text: what is put is compared with it.
 const content = computed(jobVersion.fields.content.sql, text())
 export const JOB = select({ ...job.fields, content, ...jobVersion.pick('version') })
-const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_no = job.version_no`
-const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName`
+const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_no = job.version_no` as const
+const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName` as const
 const LIST = `
-  ${SELECT} WHERE owner_no = :ownerNo AND job_name > :after AND deleted_at IS NULL ORDER BY job_name LIMIT :limit`
+  ${SELECT} WHERE owner_no = :ownerNo AND job_name > :after AND deleted_at IS NULL ORDER BY job_name LIMIT :limit` as const
 /** Those of all owners. */
-export const SELECT_JOBS = `${SELECT} WHERE deleted_at IS NULL`
+export const SELECT_JOBS = `${SELECT} WHERE deleted_at IS NULL` as const
 const VERSION = select({
   ...{
     ...job.pick('jobName', 'jobNo'),
@@ -35,12 +36,13 @@ const VERSION = select({
   ...jobVersion.pick('versionNo', 'version', 'createdAt', 'createdBy'),
 })
 // From the index of its versions, so that a page of them is read in order.
-const versions = (more: string) =>
+const versions = <More extends string>(more: More) =>
   inBoth(
-    ({ join }) => `
+    ({ join }) =>
+      `
   SELECT ${VERSION} FROM job_version ${join} job ON job.job_no = job_version.job_no
   WHERE job_version.job_no = (
-    SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL) AND ${more}`,
+    SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL) AND ${more}` as const,
   )
 const FIND_VERSION = versions('version = :version')
 const LIST_VERSIONS = versions('version < :after ORDER BY version DESC LIMIT :limit')
@@ -59,12 +61,12 @@ const DELETE = `
   UPDATE job SET deleted_at = :at WHERE owner_no = :ownerNo AND job_name = :jobName AND deleted_at IS NULL`
 const OF_VERSION = `
   SELECT ${select(job.pick('jobName'))} FROM job_version JOIN job ON job.job_no = job_version.job_no
-  WHERE job_version.version_no = :jobVersion`
+  WHERE job_version.version_no = :jobVersion` as const
 const SIGNED = select({ ...job.pick('jobName'), content })
 const SIGNED_OF_VERSION = `
   SELECT ${SIGNED} FROM job_version JOIN job ON job.job_no = job_version.job_no
-  WHERE job_version.version_no = :jobVersion`
-const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion`
+  WHERE job_version.version_no = :jobVersion` as const
+const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no = :jobVersion` as const
 
 const maxVersion = 2_147_483_647
 
@@ -122,17 +124,20 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     const { ref, ...result } = await putJob(queries, put)
     return result
   },
-  async deleteJob(queries, { ownerNo, jobName, at, expected }) {
-    const before = expected && (await queries.get(JOB, FIND, { ownerNo, jobName }))
-    if (before?.deletedAt === null && !isExpected(expected, jobTag(before))) return 'changed'
-    if ((await queries.run(DELETE, { ownerNo, jobName, at })) === 0) return 'unknown'
+  async deleteJob(queries, { ownerNo, jobName, at, by = operator, expected }) {
+    const before = await queries.get(JOB, FIND, { ownerNo, jobName })
+    if (before?.deletedAt !== null) return 'unknown'
+    if (!isExpected(expected, jobTag(before))) return 'changed'
+    await queries.run(DELETE, { ownerNo, jobName, at })
+    const data = { jobName, version: before.version, principal: by }
+    queries.resourceChanged('job.deleted', { ownerNo, at, data })
     await pauseSchedulesOf(queries, { ownerNo, jobName, at })
     return 'deleted'
   },
 }
 
 /** The same content again makes no new version. */
-export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
+export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
   const before = await queries.get(JOB, FIND, { ownerNo, jobName })
@@ -156,6 +161,10 @@ export async function putJob(queries: Queries, put: JobPut): Promise<JobPutResul
     await queries.run(UPDATE, { jobNo, versionNo, at })
   }
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
+  if (isNew) {
+    const data = { jobName, version: after.version, isNew: created, principal: put.by ?? operator }
+    queries.resourceChanged('job.changed', { ownerNo, at, data })
+  }
   return { created, value: toJob(after), ref: toJobRef(after) }
 }
 

@@ -8,7 +8,7 @@ import type { ReadSteps } from './step.ts'
 const EXECUTION = select(execution.pick('runId', 'execState', 'attempt', 'outputBytes', 'outputCut'))
 const FIND = `
   SELECT ${EXECUTION} FROM execution JOIN run ON run.run_id = execution.run_id
-  WHERE execution_id = :jobExecutionId AND execution.owner_no = :ownerNo`
+  WHERE execution_id = :jobExecutionId AND execution.owner_no = :ownerNo` as const
 const LENGTH = `
   SELECT start + length(data) AS length FROM output
   WHERE execution_id = :jobExecutionId AND attempt = CAST(:attempt AS bigint) ORDER BY start DESC LIMIT 1`
@@ -21,7 +21,7 @@ const PIECES = `
       (SELECT start FROM output
        WHERE execution_id = :jobExecutionId AND attempt = CAST(:attempt AS bigint) AND start <= :offset
        ORDER BY start DESC LIMIT 1), 0)
-  ORDER BY start`
+  ORDER BY start` as const
 const largestStart = 2 ** 31 - 1
 
 export const outputSnapshots: ReadSteps<'readOutput'> = {

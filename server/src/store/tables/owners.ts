@@ -1,14 +1,15 @@
 import { sliced } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { owner } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const OWNER = select(owner.pick('ownerNo', 'ownerId', 'ownerName', 'createdAt'))
 const INSERT = `
   INSERT INTO owner (owner_id, owner_name, created_at) VALUES (:ownerId, :ownerName, :createdAt)
-  ON CONFLICT (owner_name) DO NOTHING RETURNING ${OWNER}`
-const FIND = `SELECT ${OWNER} FROM owner WHERE owner_id = :ownerId`
-const LIST = `SELECT ${OWNER} FROM owner WHERE owner_no > :after ORDER BY owner_no LIMIT :limit`
+  ON CONFLICT (owner_name) DO NOTHING RETURNING ${OWNER}` as const
+const FIND = `SELECT ${OWNER} FROM owner WHERE owner_id = :ownerId` as const
+const LIST = `SELECT ${OWNER} FROM owner WHERE owner_no > :after ORDER BY owner_no LIMIT :limit` as const
 
 export const ownerReads: ReadSteps<'findOwner' | 'listOwners'> = {
   findOwner: (queries, { ownerId }) => queries.get(OWNER, FIND, { ownerId }),
@@ -20,12 +21,12 @@ export const ownerReads: ReadSteps<'findOwner' | 'listOwners'> = {
 
 export const ownerWrites: WriteSteps<'createOwner'> = {
   async createOwner(queries, { creator, ...owner }) {
-    const created = await queries.get(OWNER, INSERT, owner)
+    const created = await queries.get(OWNER, INSERT, partOf(INSERT, owner))
     if (created === undefined) return 'name-taken'
     const { ownerId, ownerName, createdAt: at } = created
     if (creator) {
       const { ownerNo, principal } = creator
-      queries.accessChanged('owner.created', { ownerNo, at, data: { ownerId, ownerName, principal } })
+      queries.resourceChanged('owner.created', { ownerNo, at, data: { ownerId, ownerName, principal } })
     }
     return created
   },

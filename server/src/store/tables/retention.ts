@@ -15,7 +15,7 @@ const RUN = select({
   first: run.fields.firstExecutionId,
   last,
 })
-const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit`
+const NEXT_RUNS = `SELECT ${RUN} FROM run WHERE run_id > :after ORDER BY run_id LIMIT :limit` as const
 const PURGE_RUNS = inBoth(({ isIn }) => `DELETE FROM run WHERE ${isIn('run_id', 'runIds', 'bigint')}`)
 const PURGE_OF_RUNS = ['run_request', 'run_parameters', 'rollout', 'rollout_release'].map((table) =>
   inBoth(({ isIn }) => `DELETE FROM ${table} WHERE ${isIn('run_id', 'runIds', 'bigint')}`),
@@ -26,31 +26,33 @@ const NOTE = inBoth(
   SELECT first, last FROM ${records('ranges', purgedRange.fields)}`,
 )
 const RANGE = select(purgedRange.fields)
-const FIRST_RANGE = `SELECT ${RANGE} FROM purged_range ORDER BY first_execution_id LIMIT 1`
+const FIRST_RANGE = `SELECT ${RANGE} FROM purged_range ORDER BY first_execution_id LIMIT 1` as const
 const SHORTEN = 'UPDATE purged_range SET first_execution_id = :next WHERE first_execution_id = :first'
 const RANGE_DONE = 'DELETE FROM purged_range WHERE first_execution_id = :first'
 const PURGED = select(execution.pick('jobExecutionId', 'outputBytes'))
 const IN_RANGE = `
-  SELECT ${PURGED} FROM execution WHERE execution_id BETWEEN :first AND :last ORDER BY execution_id LIMIT :limit`
-const eraseFrom = (table: string) => `DELETE FROM ${table} WHERE execution_id BETWEEN :first AND :last`
+  SELECT ${PURGED} FROM execution WHERE execution_id BETWEEN :first AND :last ORDER BY execution_id LIMIT :limit` as const
+const eraseFrom = (table: string) =>
+  `DELETE FROM ${table} WHERE execution_id BETWEEN :first AND :last` as const
 const ERASE: Sql[] = [
   eraseFrom('transition'),
   eraseFrom('output'),
   inBoth(({ is }) => (is === 'sqlite' ? eraseFrom('execution') : '')),
 ]
 const OLDEST_RUN = 'SELECT first_execution_id FROM run WHERE run_id > 0 ORDER BY run_id LIMIT 1'
-const OLDEST = `SELECT coalesce((${OLDEST_RUN}), ${lastId.fields.jobExecutionId.sql} + 1) AS id FROM last_id`
+const OLDEST =
+  `SELECT coalesce((${OLDEST_RUN}), ${lastId.fields.jobExecutionId.sql} + 1) AS id FROM last_id` as const
 const RENAME = select(deviceRename.pick('deviceNo', 'lastExecutionId'))
 const NEXT_RENAMES = `
   SELECT ${RENAME} FROM device_rename WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
-  ORDER BY device_no, last_execution_id LIMIT :limit`
+  ORDER BY device_no, last_execution_id LIMIT :limit` as const
 // Whoever sees a rename sees all executions that were given ids before it (postgres/catalogue.ts). So one statement,
 // which sees one state of the database, does not take a name away from an execution that is just being made.
 const PURGE_RENAMES = `
   DELETE FROM device_rename
   WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
     AND (device_no, last_execution_id) <= (:lastDeviceNo, :lastOfAll)
-    AND last_execution_id < coalesce((${OLDEST_RUN}), ${Number.MAX_SAFE_INTEGER})`
+    AND last_execution_id < coalesce((${OLDEST_RUN}), ${Number.MAX_SAFE_INTEGER})` as const
 
 type RunAge = Input<'purgeRuns'>
 type Range = { first: number; last: number }

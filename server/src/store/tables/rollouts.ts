@@ -3,14 +3,17 @@
 
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
+import { laterBy } from '../../domain/common/instants.ts'
 import { pauseRollout } from '../../domain/rollout/judge-rollout.ts'
 import type { PauseCause } from '../../domain/rollout/pause-cause.ts'
-import type { RolloutChange, StateCounts, StoredRollout } from '../../domain/rollout/ports/rollouts.ts'
-import { heldFrom, isOpenRollout } from '../../domain/rollout/rollout-progress.ts'
+import type { RolloutChange, StateCounts } from '../../domain/rollout/ports/rollouts.ts'
+import type { StoredRollout } from '../../domain/rollout/rollout.ts'
+import { heldFrom, isOpenRollout } from '../../domain/rollout/rollout.ts'
 import type { RunKey } from '../../domain/trigger/ports/runs.ts'
 import { inBoth, insertInto, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, release, rollout, run } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import { countFields, pickCounts, WINDOW_OF_RUN } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
@@ -42,7 +45,7 @@ const FACTS = select({
 })
 const GET = `
   SELECT ${FACTS} FROM rollout JOIN run ON run.run_id = rollout.run_id
-  WHERE rollout.run_id = :runId AND rollout.owner_no = :ownerNo`
+  WHERE rollout.run_id = :runId AND rollout.owner_no = :ownerNo` as const
 const LIST = inBoth(
   ({ isIn }) =>
     `SELECT ${ROLLOUT} FROM rollout WHERE ${isIn('run_id', 'runIds', 'bigint')} AND owner_no = :ownerNo`,
@@ -59,7 +62,8 @@ const COUNT_PART = inBoth(
   WHERE run.run_id = :runId AND run.owner_no = :ownerNo`,
 )
 const RUN_COUNTS = select(countFields)
-const COUNT_RUN = `SELECT ${RUN_COUNTS} FROM run WHERE run.run_id = :runId AND run.owner_no = :ownerNo`
+const COUNT_RUN =
+  `SELECT ${RUN_COUNTS} FROM run WHERE run.run_id = :runId AND run.owner_no = :ownerNo` as const
 const ENDED = select({ ...execution.pick('jobExecutionId', 'execState'), ...device.pick('deviceId') })
 const LIST_ENDED = inBoth(
   ({ join, isIn }) => `
@@ -120,12 +124,12 @@ export const rolloutReads: ReadSteps<
   async listRollouts(queries, { ownerNo, runIds }) {
     return runIds.length === 0 ? [] : (await queries.all(ROLLOUT, LIST, { ownerNo, runIds })).map(toRollout)
   },
-  listEndedPart: (queries, part) => queries.all(ENDED, LIST_ENDED, part),
+  listEndedPart: (queries, part) => queries.all(ENDED, LIST_ENDED, partOf(LIST_ENDED, part)),
   async countOffline(queries, part) {
     return (await queries.one(rows({ count: number() }), COUNT_OFFLINE, part)).count
   },
   async listReleased(queries, part) {
-    const found = await queries.all(RELEASED, LIST_RELEASED, part)
+    const found = await queries.all(RELEASED, LIST_RELEASED, partOf(LIST_RELEASED, part))
     const [first] = found
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
@@ -197,7 +201,7 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
   const { expireAfterSeconds, deadlineSeconds } = plan
   if (status.released === before.status.released) return
   if (expireAfterSeconds === null && deadlineSeconds === null) return
-  const after = (seconds: number | null) => (seconds === null ? null : moment.clock + seconds * 1000)
+  const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, moment.clock))
   const deadlineAt = after(deadlineSeconds)
   const first = firstExecutionId + before.status.released
   const last = firstExecutionId + status.released - 1

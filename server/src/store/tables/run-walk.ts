@@ -5,6 +5,7 @@ import type { ExecState } from '@jobcast/contract/words'
 import { inBoth, type Queries, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { run } from '../schema/tables.ts'
+import { valuesIn } from '../statement.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 
 /** One slice through all runs of millions would keep every other reader waiting. */
@@ -26,21 +27,21 @@ const ENDED_SINCE = inBoth(
 /** The runs that ended from `finishedAfter` on, and with `unfinished` those that have not; undefined if there are many. */
 export async function listFinishedAfter(
   queries: Queries,
-  values: Values,
+  { ownerNo, finishedAfter }: { ownerNo: number; finishedAfter: number },
   { unfinished }: { unfinished: boolean },
 ): Promise<number[] | undefined> {
   // In this order: one that ends in between is found.
-  const open = unfinished ? await queries.all(ID, UNFINISHED, values) : []
-  const ended = await queries.all(ID, ENDED_SINCE, values)
+  const open = unfinished ? await queries.all(ID, UNFINISHED, { ownerNo }) : []
+  const ended = await queries.all(ID, ENDED_SINCE, { ownerNo, finishedAfter })
   const ids = [...new Set([...open, ...ended].map(({ runId }) => runId))]
   return ids.length > maxListed ? undefined : ids
 }
 
 /** The run at which a slice stops; `next` is the first execution after it. Undefined: there are not that many. */
 export function findStop(queries: Queries, runs: number, where: string[], values: Values) {
-  const sql = `SELECT run.run_id AS "runId", first_execution_id + total AS next FROM run
+  const sql: string = `SELECT run.run_id AS "runId", first_execution_id + total AS next FROM run
   WHERE ${where.join(' AND ')} ORDER BY run.run_id DESC LIMIT 1 OFFSET ${runs}`
-  return queries.get(STOP, sql, values)
+  return queries.get(STOP, sql, valuesIn(sql, values))
 }
 
 /** The run has at least one execution in one of these states. */

@@ -2,10 +2,12 @@
 
 import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
+import type { NewRun } from '../../domain/trigger/launch-run.ts'
 import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trigger/ports/runs.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
+import { partOf, valuesIn, type Written } from '../statement.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
@@ -14,6 +16,13 @@ import type { Input, ReadSteps, WriteSteps } from './step.ts'
 export const newRunFields = {
   ...run.pick('runId', 'ownerNo', 'jobNo', 'jobVersion', 'launchedAt', 'firstExecutionId', 'total'),
   ...run.pick('PENDING', 'expireAt', 'deadlineAt', 'keyId', 'retryOf'),
+}
+
+export function toRunRow(run: NewRun): Written<typeof newRunFields> {
+  const { runId, ownerNo, jobNo, jobVersion, launchedAt, firstExecutionId, total } = run
+  const { expireAt, deadlineAt, keyId, retryOf } = run
+  const counted = { firstExecutionId, total, PENDING: total }
+  return { runId, ownerNo, jobNo, jobVersion, launchedAt, ...counted, expireAt, deadlineAt, keyId, retryOf }
 }
 
 const RUN = select({
@@ -27,13 +36,14 @@ const RUN = select({
 })
 const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
 const ENDED = select({ deviceId: orNull(device.fields.deviceId) })
-const listEnded = (count: string, which: string) => `
+const listEnded = <Count extends string, Which extends string>(count: Count, which: Which) =>
+  `
   SELECT ${ENDED} FROM run
     LEFT JOIN rollout ON rollout.run_id = run.run_id
     LEFT JOIN execution ON execution_id BETWEEN run.first_execution_id AND run.first_execution_id + ${count} - 1
       ${which}
     LEFT JOIN device ON device.device_no = execution.device_no AND device.deleted_at IS NULL
-  WHERE run.owner_no = :ownerNo AND run.run_id = :runId ORDER BY execution_id`
+  WHERE run.owner_no = :ownerNo AND run.run_id = :runId ORDER BY execution_id` as const
 const LIST_ENDED: Readonly<Record<RunEnds, string>> = {
   unsuccessful: listEnded(
     'run.total',
@@ -44,9 +54,9 @@ const LIST_ENDED: Readonly<Record<RunEnds, string>> = {
 const FIRST = rows({ runId: orNull(number()) })
 const FIND_ROLLBACK = `
   SELECT min(run_request.run_id) AS "runId" FROM run_request JOIN run ON run.run_id = run_request.run_id
-  WHERE run_request.rollback_of = :runId AND run.owner_no = :ownerNo`
+  WHERE run_request.rollback_of = :runId AND run.owner_no = :ownerNo` as const
 const VALUES = select(runParameters.pick('parameters', 'secrets'))
-const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId`
+const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId` as const
 
 export const runReads: ReadSteps<
   'getRun' | 'listRuns' | 'listEndedDevices' | 'findRollback' | 'getRunValues' | 'listSealed'
@@ -92,7 +102,7 @@ const SET_TRACE = 'UPDATE run SET trace_parent = :traceParent WHERE run_id = :ru
 
 export const runWrites: WriteSteps<'setRunTrace' | 'replaceSealed'> = {
   async replaceSealed(queries, { sealed }) {
-    for (const each of sealed) await queries.run(REPLACE_SEALED, each)
+    for (const each of sealed) await queries.run(REPLACE_SEALED, partOf(REPLACE_SEALED, each))
   },
   async setRunTrace(queries, { ownerNo, runId, traceParent }) {
     await queries.run(SET_TRACE, { ownerNo, runId, traceParent })
@@ -108,7 +118,7 @@ async function listRuns(
   const values = { ...filter, ownerNo, after, limit: limit + 1 }
   const { where, runIds, stopAt } = await narrow(queries, filter, values, atOnce)
   const sql = of(where.join(' AND '), filter.finished, 'ORDER BY run.run_id DESC LIMIT :limit', runIds)
-  const found = await queries.all(RUN, sql, { ...values, runIds, stopAt })
+  const found = await queries.all(RUN, sql, valuesIn(sql, { ...values, runIds, stopAt }))
   const { items, next } = sliced(found.map(toRun), limit, ({ runId }) => runId)
   return { items, next: next ?? (stopAt === undefined ? undefined : stopAt + 1) }
 }
@@ -119,7 +129,7 @@ type Narrowed = { where: string[]; runIds?: number[] | undefined; stopAt?: numbe
 async function narrow(
   queries: Queries,
   filter: RunFilter,
-  values: Values,
+  values: Values & { ownerNo: number },
   atOnce: number,
 ): Promise<Narrowed> {
   const where = ['run.owner_no = :ownerNo', 'run.run_id < :after']
@@ -127,8 +137,13 @@ async function narrow(
   if (filter.jobName !== undefined) where.push(filter.finished === false ? 'job_name = :jobName' : OF_JOB)
   const clauses = clausesOf(filter)
   if (clauses.length === 0 || filter.finished === false) return { where: [...where, ...clauses] }
-  if (filter.finishedAfter !== undefined) {
-    const runIds = await listFinishedAfter(queries, values, { unfinished: false })
+  const { finishedAfter } = filter
+  if (finishedAfter !== undefined) {
+    const runIds = await listFinishedAfter(
+      queries,
+      { ownerNo: values.ownerNo, finishedAfter },
+      { unfinished: false },
+    )
     if (runIds) return { where: [...where, ...clauses], runIds }
   }
   const stop = await findStop(queries, atOnce, where, values)

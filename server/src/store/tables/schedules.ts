@@ -2,14 +2,16 @@
 // another, changes nothing.
 
 import { isDeepStrictEqual } from 'node:util'
+import { principalOf } from '../../domain/access/principal.ts'
 import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.ts'
 import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
 import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
-import { columnOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
+import { assignmentsOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { device, execution, run, runRequest, schedule } from '../schema/tables.ts'
+import { partOf, pickValues } from '../statement.ts'
 import { isRevokedMaker } from './revoked-maker.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
@@ -17,20 +19,23 @@ import { hasWindow } from './windows.ts'
 
 const { isMatch: _, ...fields } = schedule.fields
 const SCHEDULE = select(fields)
-const SELECT = `SELECT ${SCHEDULE} FROM schedule`
-const FIND = `${SELECT} WHERE owner_no = :ownerNo AND schedule_name = :scheduleName`
-const LIST = `${SELECT} WHERE owner_no = :ownerNo AND schedule_name > :after ORDER BY schedule_name LIMIT :limit`
+const SELECT = `SELECT ${SCHEDULE} FROM schedule` as const
+const FIND = `${SELECT} WHERE owner_no = :ownerNo AND schedule_name = :scheduleName` as const
+const LIST =
+  `${SELECT} WHERE owner_no = :ownerNo AND schedule_name > :after ORDER BY schedule_name LIMIT :limit` as const
 const LOCK_OWNER = inBoth(({ is, lock }) =>
   is === 'postgres' ? `SELECT 1 FROM owner WHERE owner_no = :ownerNo ${lock}` : '',
 )
 const COUNT = 'SELECT count(*) AS count FROM schedule WHERE owner_no = :ownerNo'
 const COUNT_MATCHING = inBoth(({ is }) => `${COUNT} AND ${is === 'sqlite' ? 'is_match = 1' : 'is_match'}`)
-const OF_JOB = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName AND paused_at IS NULL`
+const OF_JOB = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName AND paused_at IS NULL` as const
 const OF_KEYS = inBoth(
   ({ isIn, lock }) => `
   ${SELECT} WHERE ${isIn('key_id', 'keyIds', 'text')} AND paused_at IS NULL ORDER BY owner_no, schedule_name ${lock}`,
 )
-const DELETE = 'DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName'
+const DELETED = rows(schedule.pick('jobName'))
+const DELETE = `
+  DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName RETURNING job_name AS "jobName"`
 const DELETE_GIVEN = `
   DELETE FROM schedule_device WHERE schedule_no =
     (SELECT schedule_no FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName)`
@@ -38,7 +43,7 @@ const DUE = inBoth(
   ({ by }) => `
   ${SELECT} ${by('schedule_due')} WHERE due_at IS NOT NULL AND due_at <= :by ORDER BY due_at LIMIT :limit`,
 )
-const AHEAD = `${SELECT} WHERE handled_at > :of ORDER BY handled_at DESC LIMIT :limit`
+const AHEAD = `${SELECT} WHERE handled_at > :of ORDER BY handled_at DESC LIMIT :limit` as const
 const JUDGED = inBoth(
   ({ by, join }) => `
   ${SELECT} ${by('schedule_watched')} ${join} run ON run.run_id = schedule.watched_run_id
@@ -56,19 +61,19 @@ const state = schedule.pick(
   ...(['watchedRunId', 'failures', 'failuresAfter', 'pausedBecause', 'pausedBy', 'pausedAt'] as const),
   ...(['cursor', 'matchedWhere'] as const),
 )
-const SET_STATE = Object.entries(state).map(([name, of]) => `${columnOf(of)} = :${name}`)
+const SET_STATE = assignmentsOf(state)
 const CHANGE = `
-  UPDATE schedule SET ${SET_STATE.join(', ')}, key_id = :keyId, version = version + 1
-  WHERE schedule_no = :scheduleNo AND version = :version`
+  UPDATE schedule SET ${SET_STATE}, key_id = :keyId, version = version + 1
+  WHERE schedule_no = :scheduleNo AND version = :version` as const
 const REPLACE = `
-  UPDATE schedule SET ${SET_STATE.join(', ')}, job_name = :jobName, content = :content, key_id = :keyId,
+  UPDATE schedule SET ${SET_STATE}, job_name = :jobName, content = :content, key_id = :keyId,
     is_match = :isMatch, updated_at = :at, version = version + 1
-  WHERE schedule_no = :scheduleNo`
+  WHERE schedule_no = :scheduleNo` as const
 
 const RUN_ID = select(run.pick('runId'))
 const FIND_RUN = `
   SELECT ${select({ runId: runRequest.fields.runId })} FROM run_request
-  WHERE schedule_no = :scheduleNo AND scheduled_for = :scheduledFor AND schedule_no IS NOT NULL LIMIT 1`
+  WHERE schedule_no = :scheduleNo AND scheduled_for = :scheduledFor AND schedule_no IS NOT NULL LIMIT 1` as const
 const COUNTS = select(countFields)
 /** So many of the newest are looked at. */
 const newest = 200
@@ -77,7 +82,7 @@ const ENDS = `
     SELECT run_id, scheduled_for FROM run_request
     WHERE schedule_no = :scheduleNo AND schedule_no IS NOT NULL ORDER BY scheduled_for DESC LIMIT ${newest}) AS made
     JOIN run ON run.run_id = made.run_id
-  WHERE run.run_id > :after AND run.ended_at IS NOT NULL ORDER BY made.scheduled_for DESC LIMIT :limit`
+  WHERE run.run_id > :after AND run.ended_at IS NOT NULL ORDER BY made.scheduled_for DESC LIMIT :limit` as const
 const BUSY = select(execution.pick('deviceNo', 'jobExecutionId', 'execState'))
 // From the owner's unfinished runs, which are few, to those of the schedule.
 const BUSY_RUNS = inBoth(
@@ -100,7 +105,7 @@ const RECORD_GIVEN = `
   INSERT INTO schedule_device (schedule_no, device_no)
   SELECT CAST(:scheduleNo AS bigint), device_no FROM execution WHERE execution_id BETWEEN :first AND :last
   ON CONFLICT DO NOTHING`
-const GET_RANGE = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId`
+const GET_RANGE = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId` as const
 
 type ScheduleReads = ReadSteps<
   | ('getSchedule' | 'listSchedules' | 'listDueSchedules' | 'listSchedulesAhead' | 'listJudgedSchedules')
@@ -114,18 +119,18 @@ export const scheduleReads: ScheduleReads = {
     const found = await queries.all(SCHEDULE, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found, limit, ({ scheduleName }) => scheduleName)
   },
-  listDueSchedules: (queries, due) => queries.all(SCHEDULE, DUE, due),
-  listSchedulesAhead: (queries, ahead) => queries.all(SCHEDULE, AHEAD, ahead),
-  listJudgedSchedules: (queries, some) => queries.all(SCHEDULE, JUDGED, some),
+  listDueSchedules: (queries, due) => queries.all(SCHEDULE, DUE, partOf(DUE, due)),
+  listSchedulesAhead: (queries, ahead) => queries.all(SCHEDULE, AHEAD, partOf(AHEAD, ahead)),
+  listJudgedSchedules: (queries, some) => queries.all(SCHEDULE, JUDGED, partOf(JUDGED, some)),
   listMatchSchedules: (queries) => queries.all(SCHEDULE, MATCHING),
   async findScheduledRun(queries, occurrence) {
-    return (await queries.get(RUN_ID, FIND_RUN, occurrence))?.runId
+    return (await queries.get(RUN_ID, FIND_RUN, partOf(FIND_RUN, occurrence)))?.runId
   },
-  listScheduledEnds: (queries, ends) => queries.all(COUNTS, ENDS, ends),
-  listBusyRuns: (queries, busy) => queries.all(RUN_RANGE, BUSY_RUNS, busy),
-  listBusyDevices: (queries, busy) => queries.all(BUSY, LIST_BUSY, busy),
+  listScheduledEnds: (queries, ends) => queries.all(COUNTS, ENDS, partOf(ENDS, ends)),
+  listBusyRuns: (queries, busy) => queries.all(RUN_RANGE, BUSY_RUNS, partOf(BUSY_RUNS, busy)),
+  listBusyDevices: (queries, busy) => queries.all(BUSY, LIST_BUSY, partOf(LIST_BUSY, busy)),
   async listGivenDevices(queries, devices) {
-    const found = await queries.all(rows(device.pick('deviceNo')), GIVEN, devices)
+    const found = await queries.all(rows(device.pick('deviceNo')), GIVEN, partOf(GIVEN, devices))
     return found.map(({ deviceNo }) => deviceNo)
   },
   getRunRange: (queries, { runId }) => queries.get(RUN_RANGE, GET_RANGE, { runId }),
@@ -140,6 +145,7 @@ export const scheduleWrites: WriteSteps<
     if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
+    const changed = { scheduleName, jobName, principal: principalOf({ keyId }) }
     const isMatch = content.when.kind === 'match'
     if (!(await hasWindow(queries, ownerNo, content.window))) return { kind: 'unknown-window' }
     if (isMatch && mostMatching > 0 && before?.content.when.kind !== 'match') {
@@ -153,6 +159,7 @@ export const scheduleWrites: WriteSteps<
       const row = { scheduleNo, ownerNo, scheduleName, jobName, content, keyId, isMatch }
       const instants = { createdAt: at, updatedAt: at, version: 1 }
       queries.sendRows(INSERT, [{ ...row, ...instants, ...newScheduleState(times, at) }])
+      queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: true } })
       return { kind: 'put', created: true, value: await one(queries, put) }
     }
     const isSame = before.jobName === jobName && isDeepStrictEqual(before.content, content)
@@ -162,11 +169,17 @@ export const scheduleWrites: WriteSteps<
     const after = replaceState(before, put)
     const values = { scheduleNo: before.scheduleNo, jobName, keyId, isMatch, at }
     await queries.run(REPLACE, { ...valuesOf(after), ...values, content: JSON.stringify(content) })
+    queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: false } })
     return { kind: 'put', created: false, value: await one(queries, put) }
   },
-  async deleteSchedule(queries, key) {
+  async deleteSchedule(queries, { principal, at, ...key }) {
     await queries.run(DELETE_GIVEN, key)
-    return (await queries.run(DELETE, key)) > 0
+    const deleted = await queries.get(DELETED, DELETE, key)
+    if (deleted === undefined) return false
+    const { ownerNo, scheduleName } = key
+    const data = { scheduleName, jobName: deleted.jobName, principal }
+    queries.resourceChanged('schedule.deleted', { ownerNo, at, data })
+    return true
   },
   async changeSchedule(queries, { before, set, events = [], at }) {
     const { scheduleNo, version, ownerNo } = before
@@ -177,7 +190,7 @@ export const scheduleWrites: WriteSteps<
       ...{ keyId: after.keyId, scheduleNo, version },
     })
     if (changed === 0) return false
-    for (const { type, data } of events) queries.accessChanged(type, { ownerNo, at, data })
+    for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data })
     return true
   },
   supersede: (queries, { jobExecutionIds, moment, actor }) =>
@@ -186,7 +199,7 @@ export const scheduleWrites: WriteSteps<
       return moves.batch.moveAll(found, { event: 'superseded', moment, actor })
     }),
   async recordGiven(queries, given) {
-    await queries.run(RECORD_GIVEN, given)
+    await queries.run(RECORD_GIVEN, partOf(RECORD_GIVEN, given))
   },
 }
 
@@ -225,9 +238,7 @@ function replaceState(before: StoredSchedule, put: Parameters<typeof scheduleWri
 }
 
 function valuesOf(schedule: StoredSchedule) {
-  const names = Object.keys(state) as (keyof typeof state)[]
-  const values = Object.fromEntries(names.map((name) => [name, schedule[name]]))
-  return { ...values, firing: schedule.firing && JSON.stringify(schedule.firing) }
+  return { ...pickValues(state, schedule), firing: schedule.firing && JSON.stringify(schedule.firing) }
 }
 
 function find(queries: Queries, { ownerNo, scheduleName }: ScheduleKey) {

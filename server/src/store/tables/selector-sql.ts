@@ -3,6 +3,7 @@
 import { afterPrefix, equalKeysOf, literalKeysOf, type Selector } from '@jobcast/contract/selector'
 import { inBoth, type Sql, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
+import { valuesIn } from '../statement.ts'
 
 type Compare = Extract<Selector, { kind: 'compare' }>
 type Listed = Extract<Selector, { kind: 'in' }>
@@ -21,7 +22,7 @@ export function withSelector(
     bound = { ...values, ...compiler.values }
     return text
   })
-  return { sql: { ...(sql as Exclude<Sql, string>), isOnce: true }, values: bound }
+  return { sql: { ...sql, isOnce: true }, values: valuesIn(sql, bound) }
 }
 
 export class SelectorCompiler {

@@ -3,6 +3,7 @@ import { principalOf } from '../../domain/access/principal.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { select } from '../schema/column.ts'
 import { apiKey, owner, session } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const SESSION = select(session.fields)
@@ -17,15 +18,15 @@ const INSERT = `
     last_used_at, expires_at)
   VALUES (:sessionId, :kind, :keyId, :ownerNo, :secretHash, :parentId, :address, :userAgent, :createdAt,
     :lastUsedAt, :expiresAt)`
-const FIND = `SELECT ${SESSION} FROM session WHERE session_id = :sessionId`
+const FIND = `SELECT ${SESSION} FROM session WHERE session_id = :sessionId` as const
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const LIST = `
   SELECT ${LISTED} FROM session JOIN api_key USING (key_id) JOIN owner ON owner.owner_no = session.owner_no
   WHERE session.owner_no = :ownerNo AND session_id > :after AND kind = 'session' AND session.expires_at > :now
     AND session.last_used_at > :usedAfter AND revoked_at IS NULL
     AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
-  ORDER BY session_id LIMIT :limit`
-const DELETE = `DELETE FROM session WHERE session_id = :sessionId RETURNING ${SESSION}`
+  ORDER BY session_id LIMIT :limit` as const
+const DELETE = `DELETE FROM session WHERE session_id = :sessionId RETURNING ${SESSION}` as const
 const DELETE_CHILDREN = inBoth(
   ({ isIn }) => `DELETE FROM session WHERE ${isIn('parent_id', 'parentIds', 'text')} RETURNING ${SESSION}`,
 )
@@ -73,7 +74,7 @@ export const sessionWrites: SessionWrites = {
     while (deleted.length > 0) {
       for (const { kind, sessionId, keyId, ownerNo } of deleted) {
         if (kind === 'ticket') continue
-        queries.accessChanged('session.signed_out', { ownerNo, at, data: { sessionId, keyId, principal } })
+        queries.resourceChanged('session.signed_out', { ownerNo, at, data: { sessionId, keyId, principal } })
       }
       const parentIds = deleted.map((each) => each.sessionId)
       deleted = await queries.all(SESSION, DELETE_CHILDREN, { parentIds })
@@ -83,7 +84,7 @@ export const sessionWrites: SessionWrites = {
   async recordSessionUse(queries, uses) {
     // In one order: two nodes must not wait for each other.
     for (const use of uses.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)))
-      await queries.run(USE, use)
+      await queries.run(USE, partOf(USE, use))
   },
   async purgeSessions(queries, { expiredBy }) {
     return (await queries.run(PURGE, { expiredBy, limit: purgedAtOnce })) === purgedAtOnce
@@ -91,9 +92,9 @@ export const sessionWrites: SessionWrites = {
 }
 
 async function createSession(queries: Writes, session: StoredSession): Promise<void> {
-  await queries.run(INSERT, session)
+  await queries.run(INSERT, partOf(INSERT, session))
   const { kind, sessionId, keyId, ownerNo, createdAt: at } = session
   if (kind === 'ticket') return
   const data = { sessionId, keyId, principal: principalOf({ keyId }) }
-  queries.accessChanged('session.signed_in', { ownerNo, at, data })
+  queries.resourceChanged('session.signed_in', { ownerNo, at, data })
 }

@@ -3,9 +3,10 @@
 
 import type { Flow } from '../../domain/device/ports/fleet.ts'
 import type { Duration, LaunchedCounts, StoredStats } from '../../domain/device/ports/stats.ts'
-import { columnOf, inBoth, type Queries, type Values } from '../queries.ts'
+import { columnOf, inBoth, type Queries, type Sql, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { job, run, transition } from '../schema/tables.ts'
+import { partOf, valuesIn } from '../statement.ts'
 import { countFields, OF_JOB, pickCounts } from './run-fields.ts'
 import type { ReadSteps } from './step.ts'
 
@@ -24,17 +25,18 @@ const RUN_FLOWS = inBoth(
 
 const AT = select(run.pick('runId', 'launchedAt'))
 const FROM_ID = `
-  SELECT ${AT} FROM run WHERE owner_no = :ownerNo AND run_id >= :id ORDER BY run_id LIMIT 1`
+  SELECT ${AT} FROM run WHERE owner_no = :ownerNo AND run_id >= :id ORDER BY run_id LIMIT 1` as const
 const BOUNDS = `
   SELECT coalesce((SELECT run_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id LIMIT 1), 1) AS first,
     coalesce((SELECT run_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id DESC LIMIT 1), 0) AS last`
 
 const sums = Object.entries(countFields).map(([state, field]) => `sum(${columnOf(field)}) AS "${state}"`)
-const chosen = (jobName: string | undefined) => `
+const chosen = (jobName: string | undefined) =>
+  `
     SELECT * FROM run
     WHERE run.owner_no = :ownerNo AND run.run_id >= :first AND run.run_id < :behind ${jobName === undefined ? '' : `AND ${OF_JOB}`}
       AND run.launched_at >= :from AND run.launched_at < :to
-    ORDER BY run.run_id DESC LIMIT :maxRuns`
+    ORDER BY run.run_id DESC LIMIT :maxRuns` as const
 const STEP_NO = '(launched_at - CAST(:from AS bigint)) / CAST(:stepMs AS bigint)'
 const LAUNCHED = rows({
   ...job.pick('jobName'),
@@ -52,7 +54,7 @@ const launchedIn = (jobName: string | undefined) =>
 
 const DURATION = rows({ ...job.pick('jobName'), stepNo: number(), ms: number() })
 const STRIDE = 'CAST(:stride AS bigint)'
-const FIRST_SAMPLED = `(first_execution_id + ${STRIDE} - 1) / ${STRIDE} * ${STRIDE}`
+const FIRST_SAMPLED = `(first_execution_id + ${STRIDE} - 1) / ${STRIDE} * ${STRIDE}` as const
 const durationsIn = (jobName: string | undefined) =>
   inBoth(({ is, join }) => {
     // Each by its id: PostgreSQL expects so few executions in a young database that it would rather read all of them.
@@ -72,7 +74,8 @@ const durationsIn = (jobName: string | undefined) =>
   })
 
 export const statsReads: ReadSteps<'countRunFlows'> = {
-  countRunFlows: async (queries, question): Promise<Flow[]> => queries.all(FLOW, RUN_FLOWS, question),
+  countRunFlows: async (queries, question): Promise<Flow[]> =>
+    queries.all(FLOW, RUN_FLOWS, partOf(RUN_FLOWS, question)),
 }
 
 export const statsSnapshots: ReadSteps<'readStats'> = {
@@ -81,7 +84,8 @@ export const statsSnapshots: ReadSteps<'readStats'> = {
     const first = await findRunAt(queries, ownerNo, from)
     const behind = await findRunAt(queries, ownerNo, to)
     const values: Values = { ...question, first, behind }
-    const found = await queries.all(LAUNCHED, launchedIn(jobName), values)
+    const launchedSql: Sql = launchedIn(jobName)
+    const found = await queries.all(LAUNCHED, launchedSql, valuesIn(launchedSql, values))
     const runs = found.reduce((sum, group) => sum + group.runs, 0)
     const oldest = Math.min(...found.map((group) => group.oldest))
     const launched = found.map(
@@ -94,7 +98,9 @@ export const statsSnapshots: ReadSteps<'readStats'> = {
     )
     const executions = launched.reduce((sum, { total }) => sum + total, 0)
     const stride = Math.max(1, Math.ceil(executions / maxDurations))
-    const durations: Duration[] = await queries.all(DURATION, durationsIn(jobName), { ...values, stride })
+    const sampled: Sql = durationsIn(jobName)
+    const given = valuesIn(sampled, { ...values, stride })
+    const durations: Duration[] = await queries.all(DURATION, sampled, given)
     return { launched, durations, completeFrom: runs < maxRuns ? undefined : oldest }
   },
 }

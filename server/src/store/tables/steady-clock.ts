@@ -5,7 +5,7 @@ import { steadyClock } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const CLOCK = select(steadyClock.fields)
-const GET = `SELECT ${CLOCK} FROM steady_clock`
+const GET = `SELECT ${CLOCK} FROM steady_clock` as const
 const SET = 'UPDATE steady_clock SET clock = :clock, at = :at'
 
 export const steadyClockReads: ReadSteps<'getSteadyClock'> = {

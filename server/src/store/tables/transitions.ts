@@ -19,7 +19,7 @@ const LIST = `
     LEFT JOIN transition ON transition.execution_id = execution.execution_id
     LEFT JOIN api_key AS actor_key ON actor_key.key_id = substr(transition.actor, 5) AND transition.actor LIKE 'key %'
   WHERE execution.execution_id = :jobExecutionId AND execution.owner_no = :ownerNo
-  ORDER BY transition.version_number`
+  ORDER BY transition.version_number` as const
 
 export const transitionReads: ReadSteps<'listTransitions'> = {
   async listTransitions(queries, { ownerNo, jobExecutionId }) {

@@ -1,4 +1,4 @@
-import type { WebhookChange as ChangeName, WebhookEventType } from '@jobcast/contract'
+import type { WebhookChange as ChangeName, EventTypeOf } from '@jobcast/contract'
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import type {
   StoredWebhook,
@@ -13,13 +13,14 @@ import { webhook } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 export const WEBHOOK = select(webhook.fields)
-const FIND = `SELECT ${WEBHOOK} FROM webhook WHERE owner_no = :ownerNo AND webhook_name = :webhookName`
+const FIND =
+  `SELECT ${WEBHOOK} FROM webhook WHERE owner_no = :ownerNo AND webhook_name = :webhookName` as const
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const LIST = `
   SELECT ${WEBHOOK} FROM webhook WHERE owner_no = :ownerNo AND webhook_name > :after
-  ORDER BY webhook_name LIMIT :limit`
+  ORDER BY webhook_name LIMIT :limit` as const
 const ACTIVE_WEBHOOK = select(webhook.pick('webhookNo', 'updatedAt'))
-const ACTIVE = `SELECT ${ACTIVE_WEBHOOK} FROM webhook WHERE paused_because IS NULL`
+const ACTIVE = `SELECT ${ACTIVE_WEBHOOK} FROM webhook WHERE paused_because IS NULL` as const
 // One at a time makes a webhook of an owner's, so that they can be counted.
 const LOCK_OWNER = inBoth(({ is, lock }) =>
   is === 'postgres' ? `SELECT 1 FROM owner WHERE owner_no = :ownerNo ${lock}` : '',
@@ -80,7 +81,7 @@ export const webhookWrites: WebhookWrites = {
   async putWebhook(queries, put) {
     const { ownerNo, webhookName, secret, oldSecretUntil, at, maker } = put
     const principal = maker.createdBy ?? ''
-    const values = { ownerNo, at, ...valuesOf(put.content) }
+    const values = { at, ...valuesOf(put.content) }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
     if (!isExpected(put.expected, before && webhookTag(before))) return 'not-expected'
@@ -98,7 +99,14 @@ export const webhookWrites: WebhookWrites = {
     }
     const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
     if (count >= put.maxWebhooks) return 'too-many'
-    await queries.run(INSERT, { ...values, ...maker, webhookName, secret: secret ?? put.newSecret })
+    await queries.run(INSERT, {
+      ...values,
+      createdBy: maker.createdBy,
+      createdBySession: maker.createdBySession,
+      ownerNo,
+      webhookName,
+      secret: secret ?? put.newSecret,
+    })
     recordEvent(queries, put, 'webhook.created', { principal, at })
     return {
       created: true,
@@ -163,11 +171,11 @@ async function change(
 export function recordEvent(
   queries: Writes,
   { ownerNo, webhookName }: WebhookKey,
-  type: WebhookEventType,
+  type: EventTypeOf<'webhook'>,
   { principal, at, change }: { principal: string; at: number; change?: ChangeName },
 ): void {
   const data = { webhookName, ...(change && { change }), principal }
-  queries.accessChanged(type, { ownerNo, at, data })
+  queries.resourceChanged(type, { ownerNo, at, data })
 }
 
 function isSame(one: WebhookContent, other: WebhookContent): boolean {

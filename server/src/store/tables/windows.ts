@@ -1,9 +1,11 @@
 // Windows, and what is under them. Which of them are open is written down with them (domain/window/open-zones.ts).
 
+import { isDeepStrictEqual } from 'node:util'
 import { zoneOf } from '../../domain/window/device-zone.ts'
-import { inBoth, type Queries, sliced } from '../queries.ts'
+import { inBoth, type Queries, type Spelling, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
 import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'
+import { partOf } from '../statement.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
@@ -14,10 +16,10 @@ const shown = offerWindow.pick(
 const WINDOW = select(shown)
 const NAME = select(offerWindow.pick('windowName'))
 const JUDGED = select({ ...shown, ...offerWindow.pick('ownerNo', 'version', 'openZones') })
-const SELECT = `SELECT ${WINDOW} FROM offer_window WHERE owner_no = :ownerNo`
-const FIND = `${SELECT} AND window_name = :windowName`
-const LIST = `${SELECT} AND window_name > :after ORDER BY window_name LIMIT :limit`
-const LIST_ALL = `SELECT ${JUDGED} FROM offer_window ORDER BY owner_no, window_name`
+const SELECT = `SELECT ${WINDOW} FROM offer_window WHERE owner_no = :ownerNo` as const
+const FIND = `${SELECT} AND window_name = :windowName` as const
+const LIST = `${SELECT} AND window_name > :after ORDER BY window_name LIMIT :limit` as const
+const LIST_ALL = `SELECT ${JUDGED} FROM offer_window ORDER BY owner_no, window_name` as const
 const COUNT = 'SELECT count(*) AS count FROM offer_window WHERE owner_no = :ownerNo'
 const PUT = `
   INSERT INTO offer_window (owner_no, window_name, cron, duration_minutes, time_zone, cutoff_minutes, except_dates,
@@ -47,15 +49,16 @@ const SET_OPEN = inBoth(
 /** Far more than there are zones. */
 const mostZones = 2000
 const ZONE = rows({ zone: text() })
-const nextZone = (after: string) => `
-  SELECT zone FROM device_attribute WHERE owner_no = :ownerNo AND zone > ${after} ORDER BY zone LIMIT 1`
+const nextZone = (after: string) =>
+  `
+  SELECT zone FROM device_attribute WHERE owner_no = :ownerNo AND zone > ${after} ORDER BY zone LIMIT 1` as const
 // From each zone to the next one: there are few, whatever the number of devices.
 const ZONES = `
   WITH RECURSIVE found (zone) AS (
     SELECT * FROM (${nextZone("''")}) AS first
     UNION ALL
     SELECT (${nextZone('found.zone')}) FROM found WHERE found.zone IS NOT NULL)
-  SELECT zone FROM found WHERE zone IS NOT NULL LIMIT ${mostZones}`
+  SELECT zone FROM found WHERE zone IS NOT NULL LIMIT ${mostZones}` as const
 
 const zonesAtOnce = 1000
 const WITHOUT_ZONE = select({
@@ -112,21 +115,25 @@ const WAITING = select(device.pick('ownerNo', 'deviceId'))
 const inZone = (isShadowed: string) => `coalesce((
   SELECT zone FROM device_attribute
   WHERE device_attribute.device_no = execution.device_no AND name = 'timeZone' AND ${isShadowed}), 'UTC')`
-const waitingIn = (inAny: boolean) =>
+const waitingIn = <Zones extends string>(inZones: (spelling: Spelling) => Zones) =>
   inBoth(
-    ({ is, join, isIn }) => `
-  SELECT ${WAITING} FROM execution ${join} device ON device.device_no = execution.device_no
+    (spelling) =>
+      `
+  SELECT ${WAITING} FROM execution ${spelling.join} device ON device.device_no = execution.device_no
   WHERE ${execution.fields.jobExecutionId.sql} BETWEEN :first AND :last AND state = 'PENDING'
-    ${inAny ? '' : `AND ${isIn(inZone(is === 'sqlite' ? 'shadowed = 0' : 'NOT shadowed'), 'zones', 'text')}`}
-  ORDER BY execution_id`,
+    ${inZones(spelling)}
+  ORDER BY execution_id` as const,
   )
-const WAITING_ANYWHERE = waitingIn(true)
-const WAITING_IN_ZONES = waitingIn(false)
+const WAITING_ANYWHERE = waitingIn(() => '')
+const WAITING_IN_ZONES = waitingIn(({ is, isIn }) => {
+  const zone = inZone(is === 'sqlite' ? 'shadowed = 0' : 'NOT shadowed')
+  return `AND ${isIn(zone, 'zones', 'text')}` as const
+})
 
 export const windowReads: ReadSteps<
   'getWindow' | 'listWindows' | 'listAllWindows' | 'listZones' | 'listWindowRuns' | 'listWaitingDevices'
 > = {
-  getWindow: (queries, window) => queries.get(WINDOW, FIND, window),
+  getWindow: (queries, window) => queries.get(WINDOW, FIND, partOf(FIND, window)),
   async listWindows(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(WINDOW, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found, limit, ({ windowName }) => windowName)
@@ -138,13 +145,16 @@ export const windowReads: ReadSteps<
   listWindowRuns: (queries, window) => listRuns(queries, window, mostRuns),
   listWaitingDevices: (queries, { zones, ...range }) =>
     zones === undefined
-      ? queries.all(WAITING, WAITING_ANYWHERE, range)
-      : queries.all(WAITING, WAITING_IN_ZONES, { ...range, zones }),
+      ? queries.all(WAITING, WAITING_ANYWHERE, partOf(WAITING_ANYWHERE, range))
+      : queries.all(WAITING, WAITING_IN_ZONES, partOf(WAITING_IN_ZONES, { ...range, zones })),
 }
 
 export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
   async setOpenZones(queries, changes) {
-    queries.sendRows(SET_OPEN, changes)
+    queries.sendRows(
+      SET_OPEN,
+      changes.map((change) => partOf(SET_OPEN, change)),
+    )
   },
   async fillZones(queries) {
     const found = await queries.all(WITHOUT_ZONE, LIST_WITHOUT_ZONE)
@@ -161,18 +171,25 @@ export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
 
 /** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
 export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
-  async putWindow(queries, { except, most, ...put }) {
-    const { ownerNo, windowName } = put
+  async putWindow(queries, { except, most, principal, ...put }) {
+    const { ownerNo, windowName, at } = put
     const before = await queries.get(WINDOW, FIND, { ownerNo, windowName })
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
       if (count >= most) return { kind: 'too-many' }
     }
-    await queries.run(PUT, { ...put, exceptText: JSON.stringify(except) })
+    await queries.run(PUT, partOf(PUT, { ...put, exceptText: JSON.stringify(except) }))
     const value = await queries.one(WINDOW, FIND, { ownerNo, windowName })
+    if (
+      before === undefined ||
+      !isDeepStrictEqual({ ...before, updatedAt: at }, { ...value, updatedAt: at })
+    ) {
+      const data = { windowName, isNew: before === undefined, principal }
+      queries.resourceChanged('window.changed', { ownerNo, at, data })
+    }
     return { kind: 'put', created: before === undefined, value }
   },
-  async deleteWindow(queries, window) {
+  async deleteWindow(queries, { principal, at, ...window }) {
     if ((await queries.get(WINDOW, LOCK, window)) === undefined) return { kind: 'unknown-window' }
     const jobs = await queries.all(JOB_USER, USED_BY_JOBS, window)
     const schedules = await queries.all(SCHEDULE_USER, USED_BY_SCHEDULES, window)
@@ -183,6 +200,8 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
       return { kind: 'in-use', jobNames, scheduleNames, runIds: runs.map(({ runId }) => runId) }
     }
     await queries.run(DELETE, window)
+    const { ownerNo, windowName } = window
+    queries.resourceChanged('window.deleted', { ownerNo, at, data: { windowName, principal } })
     return { kind: 'deleted' }
   },
 }
@@ -194,5 +213,5 @@ export async function hasWindow(queries: Queries, ownerNo: number, windowName?: 
 }
 
 function listRuns(queries: Queries, window: { ownerNo: number; windowName: string }, limit: number) {
-  return queries.all(RUN, UNDER_WINDOW, { ...window, limit })
+  return queries.all(RUN, UNDER_WINDOW, partOf(UNDER_WINDOW, { ...window, limit }))
 }

@@ -38,11 +38,11 @@ async function readAll(file: string, lines: Lines, target: TransferTarget): Prom
     const line = await lines.next()
     if (isEnd(line)) {
       checkCounts(line.counts, counts)
-      if ((await lines.next()) !== undefined) throw damaged(file, 'goes on behind its end')
+      if ((await lines.next()) !== undefined) throw damaged(file, 'has data after its end')
       await target.commit()
       return counts
     }
-    if (!isTableHead(line)) throw damaged(file, 'has a line that is no row of a table')
+    if (!isTableHead(line)) throw damaged(file, 'has a line that is not a row of a table')
     const found = transferTables.findIndex(({ name }, index) => index >= at && name === line.table)
     const table = transferTables[found]
     if (table === undefined) throw unknown(file, `the table "${line.table}"`)
@@ -121,7 +121,7 @@ function checkHead(head: unknown, file: string): asserts head is ExportHead {
   }
   if (format > exportFormat) {
     throw new TransferRefused(
-      `${file} has format ${format}, this program knows formats up to ${exportFormat}. ` +
+      `${file} has format ${format}, this program supports formats up to ${exportFormat}. ` +
         'It was written by a newer Jobcast: import it with that version.',
     )
   }
@@ -144,7 +144,7 @@ function checkCounts(said: Counts, imported: Counts): void {
     const [file, database] = [said[name] ?? 0, imported[name] ?? 0]
     if (file === database) continue
     throw new TransferRefused(
-      `The file says that ${name} has ${file} rows, and ${database} were imported: nothing is kept of it. Export it anew.`,
+      `The file says that ${name} has ${file} rows, and ${database} were imported: nothing was imported. Export it again.`,
     )
   }
 }
@@ -158,11 +158,11 @@ function isTableHead(line: unknown): line is TableHead {
 }
 
 function damaged(file: string, how: string): TransferRefused {
-  return new TransferRefused(`${file} ${how}: it is damaged or cut short. Export it anew.`)
+  return new TransferRefused(`${file} ${how}: it is damaged or truncated. Export it again.`)
 }
 
 function unknown(file: string, what: string): TransferRefused {
   return new TransferRefused(
-    `${file} has ${what}, which this program does not know. It was written by a newer Jobcast: import it with that version.`,
+    `${file} has ${what}, which this program does not support. It was written by a newer Jobcast: import it with that version.`,
   )
 }

@@ -53,7 +53,7 @@ export function notEmpty(database: string, table: string, instead: string): Tran
 /** For rows that the database does not take. */
 export function misfit(table: string, cause: unknown): TransferRefused {
   return new TransferRefused(
-    `The file is damaged: a row of ${table} does not fit (${(cause as Error).message}). Export it anew.`,
+    `The file is damaged: a row of ${table} is invalid (${(cause as Error).message}). Export it again.`,
   )
 }
 

@@ -33,7 +33,7 @@ test('the stock library verifies it and gives the event', () => {
   assert.equal(headers['webhook-id'], 'evt_7')
 })
 
-test('another secret, another body, another id or an old instant is refused', () => {
+test('another secret, another body, another id or an old instant is rejected', () => {
   const { headers, body } = sign()
   const refused = (check: () => unknown) => assert.throws(check, WebhookVerificationError)
   refused(() => new Webhook(another).verify(body, headers))

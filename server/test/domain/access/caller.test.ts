@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError, type ErrorCode, type Scope, scopes } from '@jobcast/contract'
-import { type Caller, identifyCaller, requireScope } from '../../../src/domain/access/caller.ts'
+import { requireScope } from '../../../src/domain/access/access.ts'
+import { type Caller, identifyCaller } from '../../../src/domain/access/caller.ts'
 import type { StoredApiKey } from '../../../src/domain/access/ports/api-keys.ts'
 import { hashSecret, newSecretText } from '../../../src/domain/access/secret-text.ts'
 

@@ -133,17 +133,17 @@ const rows: Row[] = [
   },
   {
     code: 'NOT_RELEASED',
-    text: 'Run 7 was stopped, and this is being canceled.',
+    text: 'Run 7 was stopped; this execution is being canceled.',
     given: about({}, held(500, { state: 'ABORTED' })),
   },
   {
     code: 'RUN_PAUSED',
-    text: 'Run 7 was paused by stop rule: 3 failed. It goes on when it is resumed.',
+    text: 'Run 7 was paused by stop rule: 3 failed. It continues when it is resumed.',
     given: about({}, held(500, { state: 'PAUSED', pausedBecause: '3 failed', pausedBy: 'stop rule' })),
   },
   {
     code: 'AWAITING_APPROVAL',
-    text: 'Run 7 waits for the approval of somebody other than who created it.',
+    text: 'Run 7 waits for approval by a key other than the one that created it.',
     given: about({}, held(500, { state: 'AWAITING_APPROVAL' })),
   },
   {
@@ -153,12 +153,12 @@ const rows: Row[] = [
   },
   {
     code: 'RELEASE_FAILING',
-    text: 'Run 7 cannot go on: 3 tries since 2026-11-15T03:00:00Z have failed, the last one with: internal error (22P02). It is tried again.',
+    text: 'Run 7 cannot continue: 3 tries have failed since 2026-11-15T03:00:00Z, the last one with: internal error (22P02). It is retried.',
     given: about({}, heldFailing(500)),
   },
   {
     code: 'TIMER_FAILING',
-    text: 'Its timer was due at 2026-11-15T03:01:00Z, and timers cannot be written: 3 tries since 2026-11-15T03:00:00Z have failed, the last one with: internal error (22P02). It is tried again.',
+    text: 'Its timer was due at 2026-11-15T03:01:00Z, but timers cannot be written: 3 tries have failed since 2026-11-15T03:00:00Z, the last one with: internal error (22P02). It is retried.',
     given: about({ execState: 'IN_PROGRESS' }, { overdue: { at: at + minute, failing } }),
   },
   {
@@ -184,7 +184,7 @@ const rows: Row[] = [
   },
   {
     code: 'OUTSIDE_WINDOW',
-    text: 'Window nights offers nothing more before it closes; it opens next at 2026-11-16T02:00+00:00 where device kiosk-1 is (UTC, as no zone is known of it), 2026-11-16T02:00:00Z.',
+    text: 'Window nights is in its cutoff: it offers nothing new before it closes; it opens next at 2026-11-16T02:00+00:00 where device kiosk-1 is (UTC, because it has no time zone), 2026-11-16T02:00:00Z.',
     given: about({}, { window: { window: nights, zone: 'UTC', isZoneUnknown: true, now: at + 45 * minute } }),
   },
   {
@@ -256,7 +256,7 @@ const rows: Row[] = [
   },
   {
     code: 'CANCEL_REQUESTED',
-    text: 'Cancel was asked for by key abc at 2026-11-15T03:00:00Z; device kiosk-1 has until 2026-11-15T03:01:00Z to confirm, then it is CANCELED anyway.',
+    text: 'Cancel was requested by key abc at 2026-11-15T03:00:00Z; device kiosk-1 has until 2026-11-15T03:01:00Z to confirm, then it is CANCELED anyway.',
     given: about(
       { execState: 'CANCELING' },
       { transitions: [step('cancel', 'key abc', 'CANCELING')], timesOutAt: at + minute },
@@ -277,7 +277,7 @@ const ends: [ExecutionEvent, ExecState, string][] = [
   [
     'miss-deadline',
     'TIMED_OUT',
-    'TIMED_OUT at 2026-11-15T03:00:00Z: all of it took longer than deadlineSeconds allows.',
+    'TIMED_OUT at 2026-11-15T03:00:00Z: it took longer in total than deadlineSeconds allows.',
   ],
   ['cancel', 'CANCELED', 'CANCELED by key abc at 2026-11-15T03:00:00Z.'],
   ['force-cancel', 'CANCELED', 'CANCELED by force by key abc at 2026-11-15T03:00:00Z.'],
@@ -287,16 +287,20 @@ const ends: [ExecutionEvent, ExecState, string][] = [
     'CANCELED',
     'CANCELED at 2026-11-15T03:00:00Z: its run was stopped before this was released.',
   ],
-  ['superseded', 'CANCELED', 'CANCELED at 2026-11-15T03:00:00Z: a later run of its schedule took its place.'],
+  [
+    'superseded',
+    'CANCELED',
+    'CANCELED at 2026-11-15T03:00:00Z: it was replaced by a later run of its schedule.',
+  ],
   [
     'confirm-cancel',
     'CANCELED',
-    'CANCELED: confirmed by the device at 2026-11-15T03:00:00Z, asked for by key xyz at 2026-11-15T03:00:00Z.',
+    'CANCELED: confirmed by the device at 2026-11-15T03:00:00Z, requested by key xyz at 2026-11-15T03:00:00Z.',
   ],
   [
     'overrun-cancel',
     'CANCELED',
-    'CANCELED at 2026-11-15T03:00:00Z: the device did not confirm in time, asked for by key xyz at 2026-11-15T03:00:00Z.',
+    'CANCELED at 2026-11-15T03:00:00Z: the device did not confirm in time, requested by key xyz at 2026-11-15T03:00:00Z.',
   ],
 ]
 for (const [event, execState, text] of ends) {

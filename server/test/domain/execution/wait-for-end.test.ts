@@ -51,7 +51,7 @@ test('what has ended is answered at once, read once', async () => {
   assert.equal(thing.reads(), 1)
 })
 
-test('without patience what is read is answered, ended or not', async () => {
+test('without a wait limit the execution is returned as it is, ended or not', async () => {
   const thing = buildThing()
   assert.equal((await thing.wait(0)).ended, false)
   assert.equal(thing.reads(), 1)

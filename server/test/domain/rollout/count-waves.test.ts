@@ -9,8 +9,9 @@ import { steadyInstant } from '../../../src/domain/common/instants.ts'
 import { isTerminal } from '../../../src/domain/execution/execution.ts'
 import { countWaves } from '../../../src/domain/rollout/count-waves.ts'
 import { beginRollout } from '../../../src/domain/rollout/judge-rollout.ts'
-import type { StateCounts, StoredRollout } from '../../../src/domain/rollout/ports/rollouts.ts'
-import { waveParts } from '../../../src/domain/rollout/rollout-progress.ts'
+import type { StateCounts } from '../../../src/domain/rollout/ports/rollouts.ts'
+import type { StoredRollout } from '../../../src/domain/rollout/rollout.ts'
+import { waveParts } from '../../../src/domain/rollout/rollout.ts'
 import { WaveCounts } from '../../../src/state/wave-counts.ts'
 
 const sizes = [2, 7, 20, 3, 9]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
 import { findDevices, judgeKey, newRun } from '../../../src/domain/trigger/launch-run.ts'
-import type { Trigger } from '../../../src/domain/trigger/ports/triggers.ts'
+import type { Trigger } from '../../../src/domain/trigger/trigger.ts'
 
 const trigger: Trigger = {
   ...{ ownerNo: 1, jobName: 'j', deviceIds: ['a', 'b'], launchedAt: 5, clock: steadyInstant(1000) },

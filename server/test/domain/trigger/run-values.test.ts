@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '@jobcast/contract'
 import { requireValues } from '../../../src/domain/trigger/run-values.ts'
+import { OwnerTurns } from '../../../src/state/turns.ts'
 
 const pattern = { type: 'string' as const, pattern: '(?:a|){240}b' }
 const content = {
@@ -11,9 +12,11 @@ const content = {
   parameters: { type: 'object' as const, properties: { text: pattern } },
 }
 
+const turns = new OwnerTurns()
+
 /** What it is refused with. */
 const judge = (ownerNo: number, length: number) =>
-  requireValues(ownerNo, content, { text: 'a'.repeat(length) }).catch((error: unknown) =>
+  requireValues(turns, ownerNo, content, { text: 'a'.repeat(length) }).catch((error: unknown) =>
     error instanceof ApiError ? error.code : error,
   )
 

@@ -4,9 +4,11 @@ import { type ErrorCode, scopes } from '@jobcast/contract'
 import type { Caller } from '../../../src/domain/access/caller.ts'
 import { noQuotas } from '../../../src/domain/access/quotas.ts'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
-import type { LaunchedRun, Trigger, TriggerOutcome } from '../../../src/domain/trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../../src/domain/trigger/launched-run.ts'
+import type { Trigger, TriggerOutcome } from '../../../src/domain/trigger/trigger.ts'
 import { idempotencyMs, triggerJob } from '../../../src/domain/trigger/trigger-job.ts'
 import { SecretBox } from '../../../src/state/secret-box.ts'
+import { OwnerTurns } from '../../../src/state/turns.ts'
 
 const now = Date.UTC(2026, 10, 15)
 const caller: Caller = { keyId: 'k', ownerNo: 7, ownerId: 'ow_7', scopes }
@@ -50,6 +52,7 @@ function buildDeps(room = Number.POSITIVE_INFINITY) {
     rollouts: { judgeSoon: ({ runId }: { runId: number }) => rolledOut.push(runId) },
     matchDevices: async () => new Set<string>(),
     secretBox: new SecretBox([]),
+    ownerTurns: new OwnerTurns(),
     documents: { content: () => ({ document: '{}', schema: undefined, template: undefined }) },
     store: { ...nothingStored },
   }

@@ -4,7 +4,7 @@
 import type { DeviceKey } from '../../device/device-key.ts'
 import type { SessionBegin } from '../../device/judge-presence.ts'
 import type { RunPart } from '../../rollout/ports/rollouts.ts'
-import type { LaunchedRun } from '../../trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../trigger/launched-run.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
 
 export type Hint =

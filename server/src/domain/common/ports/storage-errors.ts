@@ -30,7 +30,7 @@ export async function readWritten<T>(reading: Promise<T>): Promise<T> {
 /** Others hold locks that a write needs, and it was not to wait for them (see WriteOptions). Nothing of it is written. */
 export class LocksBusy extends Error {
   constructor() {
-    super('others hold locks that a write needs')
+    super('other transactions hold locks that a write needs')
     this.name = 'LocksBusy'
   }
 }

@@ -5,7 +5,7 @@ import type { SignedInDevice } from '../../access/sign-in.ts'
 import type { DeviceExecution, DeviceQueue } from '../../execution/device-report.ts'
 import type { DeviceDocument } from '../../execution/ports/documents.ts'
 import type { ReleasedPart, RunPart } from '../../rollout/ports/rollouts.ts'
-import type { LaunchedRun } from '../../trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../trigger/launched-run.ts'
 import type { DeviceKey } from '../device-key.ts'
 import type { Transport } from './presence.ts'
 

@@ -1,4 +1,4 @@
-import type { LaunchedRun } from '../../trigger/ports/triggers.ts'
+import type { LaunchedRun } from '../../trigger/launched-run.ts'
 
 /** Of a call that belongs to a trace. */
 export type TriggerSpan = {

@@ -61,7 +61,7 @@ export type JobPut = {
   jobName: string
   content: StoredJobContent
   at: number
-  /** Who puts it. */
+  /** Who puts it; left out: the operator. */
   by?: string
   expected?: ExpectedTags
 }
@@ -83,7 +83,7 @@ export type JobStore = {
   getJob(job: JobKey): Promise<StoredJob | undefined>
   listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
   /** Executions of the job that are under way go on. */
-  deleteJob(job: JobKey & { at: number; expected?: ExpectedTags }): Promise<JobDeletion>
+  deleteJob(job: JobKey & { at: number; by?: string; expected?: ExpectedTags }): Promise<JobDeletion>
   /** Undefined: the job or this version of it is not there. */
   getJobVersion(job: JobKey & { version: number }): Promise<StoredJobVersion | undefined>
   /** Newest first; those from before the job was deleted and put again are among them. */

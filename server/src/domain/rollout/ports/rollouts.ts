@@ -1,38 +1,12 @@
 // The part of the store's port for runs that are released little by little, under the rules of store.ts.
 
-import type { ExecState, Rollout, RolloutEventType, RolloutState } from '@jobcast/contract'
+import type { ExecState, RolloutState } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { RunKey } from '../../trigger/ports/runs.ts'
 import type { RolloutStatus } from '../judge-rollout.ts'
-
-/** What was asked for, and the sizes of the waves that came of it. */
-export type RolloutPlan = {
-  rollout: Rollout
-  approval: boolean
-  sizes: number[]
-  /** Of the job; these clocks start with the release. */
-  expireAfterSeconds: number | null
-  deadlineSeconds: number | null
-}
-
-/** What is stored of a status as a whole. */
-export type RolloutDetails = Omit<RolloutStatus, 'state' | 'released'>
-
-export type StoredRollout = {
-  runId: number
-  ownerNo: number
-  firstExecutionId: number
-  total: number
-  /** Another one after each change. */
-  version: number
-  nextAt: SteadyInstant | null
-  plan: RolloutPlan
-  status: RolloutStatus
-  /** Nothing is released before; null: it began when it was made. */
-  startAt: WallInstant | null
-}
+import type { RolloutEvent, RolloutPlan, StoredRollout } from '../rollout.ts'
 
 export type StateCounts = Record<ExecState, number>
 
@@ -51,8 +25,6 @@ export type OpenRollout = {
 
 /** `waves`: how many executions of each wave are in each state, of those that are asked for. */
 export type RolloutFactsFound = { rollout: StoredRollout; keyId: string | null; run: StateCounts }
-
-export type RolloutEvent = { type: RolloutEventType; details: Record<string, unknown> }
 
 export type RolloutChange = {
   /** As it was read: whoever changed it since is not overruled. */

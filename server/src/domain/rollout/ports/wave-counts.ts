@@ -1,4 +1,5 @@
-import type { StateCounts, StoredRollout } from './rollouts.ts'
+import type { StoredRollout } from '../rollout.ts'
+import type { StateCounts } from './rollouts.ts'
 
 /** How many executions of each wave are in which state. `run`: of the whole run, as it was read with the rollout. */
 export type WaveCounts = {

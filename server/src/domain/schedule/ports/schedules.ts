@@ -1,13 +1,6 @@
 // The part of the store's port for schedules, under the rules of store.ts.
 
-import type {
-  ExecState,
-  Overlap,
-  Rollout,
-  ScheduleEventData,
-  ScheduleEventType,
-  Targets,
-} from '@jobcast/contract'
+import type { EventDataOf, EventTypeOf, ExecState, Overlap, Rollout, Targets } from '@jobcast/contract'
 import type { SelectableDevice } from '@jobcast/contract/selector'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
@@ -23,7 +16,7 @@ export type StoredWhen =
 /** With its defaults. */
 export type StoredScheduleContent = {
   description: string | null
-  /** Of the job; null: the current one each time. */
+  /** Version of the job; null: each run uses the current one. */
   version: number | null
   /** Of the job's parameters, none of them secret. */
   parameters?: Record<string, unknown>
@@ -109,7 +102,7 @@ export type SchedulePut = ScheduleKey & {
   mostMatching: number
 }
 
-export type ScheduleEvent = { type: ScheduleEventType; data: ScheduleEventData }
+export type ScheduleEvent = { type: EventTypeOf<'schedule'>; data: EventDataOf<'schedule'> }
 
 export type ScheduleChange = {
   /** As it was read: whoever changed it since is not overruled. */
@@ -151,7 +144,7 @@ export type ScheduleStore = {
   >
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
-  deleteSchedule(schedule: ScheduleKey): Promise<boolean>
+  deleteSchedule(schedule: ScheduleKey & { principal: string; at: WallInstant }): Promise<boolean>
   /** Some of those that are due by then, of all owners. */
   listDueSchedules(due: { by: WallInstant; limit: number }): Promise<StoredSchedule[]>
   /** Some of those that were decided on after then: the clock was set back since. */

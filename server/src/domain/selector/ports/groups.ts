@@ -10,7 +10,13 @@ export type StoredGroup = {
   updatedAt: number
 }
 
-type GroupPut = GroupKey & { where: string; description: string | null; at: number; most: number }
+type GroupPut = GroupKey & {
+  where: string
+  description: string | null
+  principal: string
+  at: number
+  most: number
+}
 
 type GroupOutcome =
   | ({ kind: 'put' } & Put<StoredGroup>)
@@ -32,5 +38,5 @@ export type GroupStore = {
   findGroups(groups: { ownerNo: number; groupNames: string[] }): Promise<StoredGroup[]>
   /** Differs once any group of the owner was put or deleted: one short query, however many groups there are. */
   groupsVersion(of: { ownerNo: number }): Promise<string>
-  deleteGroup(group: GroupKey): Promise<boolean>
+  deleteGroup(group: GroupKey & { principal: string; at: number }): Promise<boolean>
 }

@@ -47,7 +47,7 @@ export type RunRequest = {
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */
-type RunSchedule = {
+export type RunSchedule = {
   scheduleNo: number | null
   scheduleName: string | null
   scheduledFor: WallInstant | null

@@ -22,7 +22,8 @@ export type StoredWindow = WindowRule & { windowName: string; createdAt: number;
 /** `openZones`: as domain/window/open-zones.ts writes it. */
 export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; openZones: string }
 
-export type WindowPut = WindowKey & WindowRule & { openZones: string; at: number; most: number }
+export type WindowPut = WindowKey &
+  WindowRule & { openZones: string; principal: string; at: number; most: number }
 
 type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' }
 
@@ -40,7 +41,7 @@ export type WindowStore = {
   getWindow(window: WindowKey): Promise<StoredWindow | undefined>
   listWindows(list: OwnerList<string>): Promise<Sliced<StoredWindow, string>>
   /** Judged and written in one step: no run comes to use it meanwhile. */
-  deleteWindow(window: WindowKey): Promise<WindowRemoval>
+  deleteWindow(window: WindowKey & { principal: string; at: number }): Promise<WindowRemoval>
   /** Those of all owners. */
   listAllWindows(): Promise<JudgedWindow[]>
   /** The zones in which devices of this owner are; of very many only some. */

@@ -6,7 +6,7 @@ import { type ExecState, reportedStatuses, retriedStates } from '@jobcast/contra
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { testSize } from '@jobcast/testkit/test-size'
-import { laterBy, steadyInstant } from '../../src/domain/common/instants.ts'
+import { laterBy, steadyInstant } from '../../../src/domain/common/instants.ts'
 import {
   afterEvent,
   afterRetryDelay,
@@ -22,9 +22,9 @@ import {
   type StepTimeout,
   timesOutAt,
   waitsForRetry,
-} from '../../src/domain/execution/execution.ts'
-import { type Judgement, judgeReport } from '../../src/domain/execution/judge-report.ts'
-import { withSeen } from '../../src/domain/execution/seen-reports.ts'
+} from '../../../src/domain/execution/execution.ts'
+import { type Judgement, judgeReport } from '../../../src/domain/execution/judge-report.ts'
+import { withSeen } from '../../../src/domain/execution/seen-reports.ts'
 
 const sequences = testSize('sequences', { test: 5000, chaos: 300_000 })
 

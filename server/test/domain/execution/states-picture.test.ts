@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { execStates } from '@jobcast/contract'
-import { executionEvents, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
+import { executionEvents, isTerminal, nextState } from '../../../src/domain/execution/execution.ts'
 
-const picture = readFileSync(new URL('../../../docs/states.md', import.meta.url), 'utf8')
+const picture = readFileSync(new URL('../../../../docs/states.md', import.meta.url), 'utf8')
 
 test('the picture of the states shows every move of the table, and no other', () => {
   const drawn = [...picture.matchAll(/^ +(\w+) --> (\w+): (.+)$/gm)].flatMap(([, from, to, events = '']) =>
