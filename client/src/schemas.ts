@@ -1247,9 +1247,13 @@ export interface Rollout {
     factor: number
     afterSucceeded: number
   }
+  /**
+   * How many executions may be released and not ended at once
+   */
+  maxUnderWay?: number
   next?: {
     /**
-     * Percentage of the devices of the wave; without it every execution of the wave must have ended
+     * How many of the devices of the wave must have SUCCEEDED, up to three decimals; default 100. A gate that can no longer open pauses the run
      */
     succeededPercent?: number
     /**
@@ -1282,7 +1286,7 @@ export interface Rollout {
      */
     on: ('FAILED' | 'TIMED_OUT' | 'REJECTED' | 'EXPIRED' | 'CANCELED')[]
     /**
-     * Percentage of the ended executions
+     * Of the executions that have ended, up to three decimals
      */
     percent?: number
     /**
@@ -1704,9 +1708,9 @@ export interface Owner {
 
 export interface PauseCause {
   /**
-   * STOP_RULE; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy
+   * STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy
    */
-  rule: 'STOP_RULE' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
+  rule: 'STOP_RULE' | 'GATE_CLOSED' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
   /**
    * The current wave then, from 1
    */
@@ -1716,11 +1720,11 @@ export interface PauseCause {
    */
   stopRule: number | null
   /**
-   * What the stop rule counts
+   * What the stop rule or the gate counts
    */
   of: ('RUN' | 'WAVE') | null
   /**
-   * The states that the stop rule counts
+   * The states that the stop rule or the gate counts
    */
   on: (
     | 'PENDING'
@@ -1746,7 +1750,15 @@ export interface PauseCause {
    */
   percent: number | null
   /**
-   * Some of the executions that the stop rule counted
+   * Of a closed gate: how many devices of the wave must succeed for it to open
+   */
+  needed: number | null
+  /**
+   * Of a closed gate: how many of them still can at most
+   */
+  possible: number | null
+  /**
+   * Some of the executions that the stop rule or the gate counted
    *
    * @maxItems 20
    */
@@ -1794,6 +1806,7 @@ export interface RetryRequest {
    * SAME (default): the version of the job that the run used; NEWEST: the current one
    */
   version?: 'SAME' | 'NEWEST'
+  rollout?: Rollout
 }
 
 export interface RevokeKeyQuery {
@@ -1830,10 +1843,81 @@ export interface RollbackRequest {
    * Version of the job; by default, the version before the one that the run used
    */
   toVersion?: number
+  /**
+   * Only these of the devices that the run was released to
+   *
+   * @minItems 1
+   */
+  deviceIds?: string[]
+  /**
+   * Only those of them that match this selector
+   */
+  where?: string
+  rollout?: Rollout
+  /**
+   * Why, for whoever looks at it later
+   */
+  note?: string
+  /**
+   * Also if the run was rolled back before (otherwise J-317)
+   */
+  again?: boolean
 }
 
 export interface RolloutPatch {
-  rollout: Rollout
+  /**
+   * A merge patch (RFC 7396): what is not named stays, null takes away, lists are replaced
+   */
+  rollout: {
+    order?: ('RANDOM' | 'GIVEN') | null
+    waves?:
+      | {
+          size: number | string
+          /**
+           * Only devices that match
+           */
+          where?: string
+        }[]
+      | null
+    ratePerMinute?: number | null
+    growth?: {
+      factor?: number | null
+      afterSucceeded?: number | null
+    } | null
+    maxUnderWay?: number | null
+    next?: {
+      succeededPercent?: number | null
+      where?: string | null
+      soakSeconds?: number | null
+      action?: ('CONTINUE' | 'PAUSE' | 'APPROVAL') | null
+      giveUpAfterSeconds?: number | null
+    } | null
+    stop?:
+      | {
+          /**
+           * @minItems 1
+           */
+          on: ('FAILED' | 'TIMED_OUT' | 'REJECTED' | 'EXPIRED' | 'CANCELED')[]
+          /**
+           * Of the executions that have ended, up to three decimals
+           */
+          percent?: number
+          /**
+           * With percent: how many must have ended; default 1
+           */
+          minEnded?: number
+          count?: number
+          /**
+           * Default PAUSE
+           */
+          action?: 'PAUSE' | 'ABORT'
+          /**
+           * What is counted: the whole run (default) or the current wave
+           */
+          of?: 'RUN' | 'WAVE'
+        }[]
+      | null
+  }
 }
 
 export interface RolloutProgress {

@@ -25,6 +25,7 @@ export const errorCatalogue = {
   'J-314': { status: 409, message: 'The run has no executions to roll back' },
   'J-315': { status: 409, message: 'The window is in use' },
   'J-316': { status: 409, message: 'A signed version cannot be restored: its author must sign it again' },
+  'J-317': { status: 409, message: 'The run was rolled back before' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },
@@ -63,7 +64,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses the window. */
+  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses the window, J-317 the run that did it. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

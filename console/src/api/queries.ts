@@ -29,6 +29,16 @@ function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Rea
   return { queryKey, queryFn }
 }
 
+/** Of executions that their device has begun with. */
+export const reachedStates = [
+  'IN_PROGRESS',
+  'CANCELING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'REJECTED',
+] as const
+
 const eventWaitMs = 5000
 
 /** One cell per device; with more the cells are too small. */
@@ -108,7 +118,7 @@ export const queries = {
   /** The first devices that a rollback of the run concerns. */
   rolledBack: (runId: number) =>
     read(['run', runId, 'rolled-back'], (options) =>
-      jobcast.executions.list({ runId, execState: ['SUCCEEDED', 'FAILED'], limit: 200 }, options).page(),
+      jobcast.executions.list({ runId, execState: [...reachedStates], limit: 200 }, options).page(),
     ),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
   /** What its device got, or would get now. */

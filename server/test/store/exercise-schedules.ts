@@ -266,6 +266,7 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const moved = await store.supersede({
       jobExecutionIds: [first, first + 1],
       moment: momentAt(startedAt + 5),
+      actor: 'key k1',
     })
     assert.deepEqual(
       moved.map(({ jobExecutionId, execState }) => [jobExecutionId, execState]),

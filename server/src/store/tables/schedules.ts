@@ -195,10 +195,10 @@ export const scheduleWrites: WriteSteps<
     for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data })
     return true
   },
-  supersede: (queries, { jobExecutionIds, moment }) =>
+  supersede: (queries, { jobExecutionIds, moment, actor }) =>
     inBatch(queries, async (moves) => {
       const found = await moves.loadById(jobExecutionIds)
-      return moves.batch.moveAll(found, { event: 'superseded', moment, actor: 'clock' })
+      return moves.batch.moveAll(found, { event: 'superseded', moment, actor })
     }),
   async recordGiven(queries, given) {
     await queries.run(RECORD_GIVEN, partOf(RECORD_GIVEN, given))

@@ -166,7 +166,7 @@ export type ScheduleStore = {
   /** Those of these executions that have not ended, in order. */
   listBusyDevices(busy: { first: number; last: number; limit: number }): Promise<BusyDevice[]>
   /** Cancels those of them that wait. */
-  supersede(executions: { jobExecutionIds: number[]; moment: Moment }): Promise<Moved[]>
+  supersede(executions: { jobExecutionIds: number[]; moment: Moment; actor: string }): Promise<Moved[]>
   /** Of these devices, those that were given its job. */
   listGivenDevices(devices: { scheduleNo: number; deviceNos: number[] }): Promise<number[]>
   /** Notes those of some executions; idempotent. */
