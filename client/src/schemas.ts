@@ -1888,6 +1888,7 @@ export interface RolloutPatch {
     next?: {
       succeededPercent?: number | null
       where?: string | null
+      onMissing?: ('REFUSE' | 'WAIT') | null
       soakSeconds?: number | null
       action?: ('CONTINUE' | 'PAUSE' | 'APPROVAL') | null
       giveUpAfterSeconds?: number | null
