@@ -165,7 +165,7 @@ test('reports all problems of all files together, with file and line, and sends 
     /b\.yml:5:5: job a, descripton: unknown field$/m,
     /b\.yml:8:3: device twice: duplicate; first defined at .*a\.yaml:4:3$/m,
     /c\.json:1:15: webhook w: url is missing$/m,
-    /c\.json:1:\d+: webhook w, eventTypes\.0: must be one of run\.created, /m,
+    /c\.json:1:\d+: webhook w, eventTypes\.0: must be one of run\.\*, /m,
     /d\.yaml:1:1: jobs: must be a map or a list; write \{\} for none$/m,
     /d\.yaml:\d:\d: Flow sequence/m,
     /^Nothing was applied: 11 problems in the files\.$/m,

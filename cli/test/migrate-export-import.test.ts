@@ -61,7 +61,7 @@ test('migrate migrates an embedded database; --check only checks it', async (t) 
   db.close()
   const newer = await check()
   assert.equal(newer.code, 5)
-  assert.match(newer.stderr, /^jobcast: The database has schema 99, .*newer Jobcast/)
+  assert.match(newer.stderr, /^jobcast: The database has schema 99; .*newer Jobcast/)
 })
 
 test('migrate migrates PostgreSQL, also when several run at once', async () => {

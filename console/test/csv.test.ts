@@ -68,6 +68,6 @@ test('devices of a table: quotes, separators of any country, attributes by their
     { line: 5, device: { deviceId: 'b', attributes: { fw: '007', floor: '1.50' } } },
   ])
   assert.match(devicesOfCsv('name\nx').problem ?? '', /deviceId/)
-  assert.match(devicesOfCsv('deviceId;fw;fw\nx;1;2').problem ?? '', /two columns fw/)
+  assert.match(devicesOfCsv('deviceId;fw;fw\nx;1;2').problem ?? '', /The column fw occurs twice/)
   assert.match(devicesOfCsv('deviceId\n').problem ?? '', /no device/)
 })

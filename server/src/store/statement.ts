@@ -1,6 +1,6 @@
 // Statements know the names of their parameters, for the compiler: what is written is typed like what is read. A value that
-// a statement needs and does not get, or gets and does not use, does not compile; where a statement is put together while
-// the service runs, it throws.
+// a statement needs and does not get, or gets and does not use, does not compile. A value that is missing while the service
+// runs throws.
 
 import type { AnyFields, Dialect, StoredOf } from './schema/column.ts'
 
@@ -107,14 +107,9 @@ export function pickValues<Row extends object, Name extends keyof Row & string>(
   return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>
 }
 
-/** Most objects have just what is needed, so they are only counted. */
-export function checkValues({ needed, all }: Names, values: Values): void {
+/** What a statement does not name is not bound: an object that came through a port may have more than its type says. */
+export function checkValues({ needed }: Pick<Names, 'needed'>, values: Values): void {
   for (const name of needed) {
     if (values[name] === undefined) throw new Error(`a statement has no value for :${name}`)
-  }
-  const given = Object.keys(values)
-  if (given.length === needed.length) return
-  for (const name of given) {
-    if (!all.has(name)) throw new Error(`a statement does not know :${name}`)
   }
 }

@@ -112,7 +112,7 @@ async function assertOnce(
   const { events } = await store.listEvents({ ownerNo, filter: { types }, slice: { after: 0, limit: 10 } })
   assert.deepEqual(
     events.map(({ type }) => type),
-    ['schedule.fired'],
+    ['schedule.changed', 'schedule.fired'],
     title,
   )
   const after = await store.getSchedule({ ownerNo, scheduleName })

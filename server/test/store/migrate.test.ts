@@ -76,7 +76,7 @@ test('a schema from a newer program is refused with a sentence, and the database
   const known = sqliteMigrations().length
   const open = () => openSqliteStore({ folder, onLost: assert.ifError })
   const message =
-    `The database has schema 99, this program knows schemas up to ${known}. It was written by a newer ` +
+    `The database has schema 99; this program supports schemas up to ${known}. It was written by a newer ` +
     'Jobcast: start that version, or restore a backup from before the upgrade.'
   // Twice: the first refusal must not keep the folder locked.
   assert.throws(open, new StartRefused(message))

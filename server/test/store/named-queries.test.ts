@@ -116,20 +116,19 @@ for (const [name, openQueries] of Object.entries(open)) {
 }
 
 for (const [name, openQueries] of Object.entries(open)) {
-  test(`${name}: a name without a value throws, and so does a value without a name`, async (t) => {
+  test(`${name}: a name without a value throws; a value without a name does not compile`, async (t) => {
     const queries = await openQueries(t)
     const { title, ...withoutTitle } = { ...first, tags: '[]' }
     // As a statement that was put together: the compiler does not know its names.
     const sql: string = INSERT
     await assert.rejects(queries.run(sql, withoutTitle), /no value for :title/)
     await assert.rejects(queries.run(sql, { ...withoutTitle, title: undefined }), /no value for :title/)
-    await assert.rejects(queries.run(sql, { ...withoutTitle, title, isOther: 1 }), /does not know :isOther/)
     // @ts-expect-error The title is missing.
     await assert.rejects(queries.run(INSERT, withoutTitle), /no value for :title/)
     const more = { ...withoutTitle, title, isOther: 1 }
     // @ts-expect-error The statement has no such parameter.
-    await assert.rejects(queries.run(INSERT, more), /does not know :isOther/)
-    assert.deepEqual(await queries.all(SAMPLE, ALL), [])
+    await queries.run(INSERT, more)
+    assert.deepEqual(await queries.all(SAMPLE, ALL), [first])
   })
 }
 

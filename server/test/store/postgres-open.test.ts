@@ -31,7 +31,7 @@ test('a database of a newer program is refused with a sentence', async () => {
     assert.ok(error instanceof StartRefused)
     const known = postgresMigrations().length
     assert.ok(
-      error.message.startsWith(`The database has schema 99, this program knows schemas up to ${known}.`),
+      error.message.startsWith(`The database has schema 99; this program supports schemas up to ${known}.`),
     )
     return true
   })

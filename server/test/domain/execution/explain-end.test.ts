@@ -31,11 +31,11 @@ const cases: [string, string][] = [
   ],
   [
     explain('CANCELED', [step('cancel', byKey), step('confirm-cancel')]),
-    `CANCELED: confirmed by the device at ${when}, asked for by key ci at ${when}.`,
+    `CANCELED: confirmed by the device at ${when}, requested by key ci at ${when}.`,
   ],
   [
     explain('CANCELED', [step('cancel', { actor: 'key k1' }), step('overrun-cancel', { actor: 'clock' })]),
-    `CANCELED at ${when}: the device did not confirm in time, asked for by key k1 at ${when}.`,
+    `CANCELED at ${when}: the device did not confirm in time, requested by key k1 at ${when}.`,
   ],
   [explain('FAILED', []), `FAILED at ${when}.`],
 ]
