@@ -36,6 +36,7 @@ const works: [title: string, most: number, work: Work][] = [
   ['count, fw<2.4.0 and slot<500', 2000, count('fw<2.4.0 and slot<500')],
   ['count, tag=kiosk and not online', 2000, count('tag=kiosk and not online')],
   ['count, fw!=2.4.1 and site!=site-7', 2000, count('fw!=2.4.1 and site!=site-7')],
+  ['count, reported.fw<2.4.0 and slot<500', 2000, count('reported.fw<2.4.0 and slot<500')],
   ['count, all', 2000, count('all')],
   ['count, tag=canary and fw<2.4.0', 50, count('tag=canary and fw<2.4.0')],
   ['count, slot=7 and fw<2.4.0', 50, count('slot=7 and fw<2.4.0')],

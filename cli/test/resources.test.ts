@@ -290,6 +290,22 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.equal(imported.code, 5)
   assert.match(imported.stdout, /^1 created, 0 updated, 0 unchanged, 1 failed$/m)
   assert.match(imported.stderr, /devices\.ndjson:2: .*\(J-500\)$/m)
+  const csv = join(dataFolder(t), 'devices.csv')
+  writeFileSync(
+    csv,
+    '\ufeffdeviceId,tags,fw,ram\r\ncsv-1,csv;new,"2.10",512\r\n"csv\n-2",csv,1,\r\ncsv-3,csv,,\r\n',
+  )
+  const table = await jobcast('devices', 'import', csv)
+  assert.deepEqual([table.code, table.stdout.trim()], [5, '2 created, 0 updated, 0 unchanged, 1 failed'])
+  assert.match(table.stderr, /devices\.csv:3: .*\(J-500\)$/m)
+  const changing = ['--where', 'tag=csv', '--add-tag', 'sold', '--remove-tag', 'new', '--attribute', 'ring=1']
+  const counted = await jobcast('devices', 'change', ...changing, '--remove-attribute', 'fw', '--dry-run')
+  assert.equal(counted.stdout.trim(), '2 matched, 2 would change')
+  const changed = await jobcast('devices', 'change', ...changing, '--remove-attribute', 'fw')
+  assert.deepEqual([changed.code, changed.stdout.trim()], [0, '2 matched, 2 changed'])
+  const sold = JSON.parse((await jobcast('devices', 'get', 'csv-1', '--json')).stdout)
+  assert.deepEqual([sold.tags, sold.attributes], [['csv', 'sold'], { ram: 512, ring: 1 }])
+  assert.equal((await jobcast('devices', 'change', '--add-tag', 'x')).code, 2)
   await jobcast('devices', 'put', 's-2', '--tag', 'sel', '--attribute', 'fw=2.10.0', '--attribute', 'model=3')
   await jobcast('devices', 'put', 's-2', '--attribute', 'site=lima', '--time-zone', 'America/Lima')
   const shown = JSON.parse((await jobcast('devices', 'get', 's-2', '--json')).stdout)

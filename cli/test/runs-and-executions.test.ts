@@ -41,7 +41,7 @@ test('runs lists runs, newest first, up to --limit', async () => {
   assert.equal(code, 0)
   assert.match(
     stdout,
-    /^RUN +JOB +LAUNCHED +TOTAL +FINISHED +STATES\n(\d+ +list +[\d-]+ [\d:]+ +1 +no +1 PENDING\n){2}$/,
+    /^RUN +JOB +LAUNCHED +TOTAL +FINISHED +ROLLOUT +STATES\n(\d+ +list +[\d-]+ [\d:]+ +1 +no +1 PENDING\n){2}$/,
   )
   assert.match(stderr, /^More runs exist/)
   const ids = (await json('runs', 'ls', '--job', 'list')).map((run: { runId: number }) => run.runId)

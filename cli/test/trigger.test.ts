@@ -270,6 +270,12 @@ test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 6
     JSON.parse(plan.stdout).waves.map(({ size }: { size: number }) => size),
     [1, 1, 1],
   )
+  assert.deepEqual(JSON.parse(plan.stdout).problems, [
+    'No device reports fw, which rollout.next.where names.',
+  ])
+  const waiting = ['--until', 'fw=2.4.1', '--until-wait', '--dry-run', '--json']
+  const patient = await jobcast(['trigger', ...target, ...flags, ...waiting])
+  assert.deepEqual(JSON.parse(patient.stdout).problems, [])
   const withoutWaves = await jobcast(['trigger', ...target, '--soak', '1h'])
   assert.deepEqual([withoutWaves.code, /use --canary or --waves/.test(withoutWaves.stderr)], [2, true])
   const held = await jobcast(['trigger', ...target, ...flags, '--approval', '--wait'])

@@ -2,7 +2,7 @@
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import { remove } from './put.ts'
+import { remove } from './resource-calls.ts'
 import type { CreatedEnrollment, Enrollment, ListEnrollmentsQuery, NewEnrollment } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 

@@ -6,39 +6,97 @@ import type { CallOptions, Transport } from './transport.ts'
 const linesPerCall = 10_000
 const maxCallBytes = 16 * 1024 * 1024
 
+type Many<T> = Iterable<T> | AsyncIterable<T>
+
 /** A device, or a line of NDJSON as it is. */
 export async function importDevices(
   transport: Transport,
-  devices: Iterable<ImportedDevice | string> | AsyncIterable<ImportedDevice | string>,
+  devices: Many<ImportedDevice | string>,
   { signal }: CallOptions = {},
 ): Promise<ImportResult> {
-  const result: ImportResult = { created: 0, updated: 0, unchanged: 0, failed: [], failedTotal: 0 }
-  let lines: string[] = []
-  let bytes = 0
-  let sentLines = 0
-  const send = async () => {
-    if (lines.length === 0) return
-    const answer = await transport.value<ImportResult>({
+  const sender = new LineSender(transport, 'application/x-ndjson', signal)
+  for await (const device of devices) {
+    sender.add(typeof device === 'string' ? device : JSON.stringify(device))
+    if (sender.isFull) await sender.send()
+  }
+  await sender.send()
+  return sender.result
+}
+
+/** Lines of CSV, the first of which is the header. A value with a line break, in double quotes, takes several lines. */
+export async function importCsv(
+  transport: Transport,
+  lines: Many<ImportedDevice | string>,
+  { signal }: CallOptions = {},
+): Promise<ImportResult> {
+  const sender = new LineSender(transport, 'text/csv', signal)
+  let isInQuotes = false
+  for await (const line of lines) {
+    if (typeof line !== 'string') throw new TypeError('CSV is imported from lines of text')
+    if (quotesIn(line) % 2 === 1) isInQuotes = !isInQuotes
+    if (sender.header === undefined) sender.header = line
+    else sender.add(line)
+    // A record is not divided, unless a quote is never closed.
+    if (sender.isFull && (!isInQuotes || sender.isOverfull)) await sender.send()
+  }
+  await sender.send()
+  return sender.result
+}
+
+function quotesIn(line: string): number {
+  let count = 0
+  for (let at = line.indexOf('"'); at >= 0; at = line.indexOf('"', at + 1)) count++
+  return count
+}
+
+class LineSender {
+  readonly result: ImportResult = { created: 0, updated: 0, unchanged: 0, failed: [], failedTotal: 0 }
+  /** Sent before the lines of every call. */
+  header: string | undefined
+  readonly #transport: Transport
+  readonly #type: string
+  readonly #signal: AbortSignal | undefined
+  #lines: string[] = []
+  #bytes = 0
+  #sentLines = 0
+  #isSent = false
+
+  constructor(transport: Transport, type: string, signal: AbortSignal | undefined) {
+    this.#transport = transport
+    this.#type = type
+    this.#signal = signal
+  }
+
+  get isFull(): boolean {
+    return this.#lines.length >= linesPerCall || this.#bytes > maxCallBytes
+  }
+
+  get isOverfull(): boolean {
+    return this.#lines.length >= 2 * linesPerCall || this.#bytes > 2 * maxCallBytes
+  }
+
+  add(line: string): void {
+    this.#lines.push(line)
+    this.#bytes += line.length * 3
+  }
+
+  /** A header alone is sent once, so that it is checked. */
+  async send(): Promise<void> {
+    if (this.#lines.length === 0 && (this.header === undefined || this.#isSent)) return
+    const answer = await this.#transport.value<ImportResult>({
       method: 'POST',
       path: '/job/api/devices/import',
-      text: lines.join('\n'),
-      headers: { 'content-type': 'application/x-ndjson' },
+      text: [...(this.header === undefined ? [] : [this.header]), ...this.#lines].join('\n'),
+      headers: { 'content-type': this.#type },
       safe: true,
-      signal,
+      signal: this.#signal,
     })
-    add(result, answer, sentLines)
-    sentLines += lines.length
-    lines = []
-    bytes = 0
+    add(this.result, answer, this.#sentLines)
+    this.#isSent = true
+    this.#sentLines += this.#lines.length
+    this.#lines = []
+    this.#bytes = 0
   }
-  for await (const device of devices) {
-    const line = typeof device === 'string' ? device : JSON.stringify(device)
-    lines.push(line)
-    bytes += line.length * 3
-    if (lines.length === linesPerCall || bytes > maxCallBytes) await send()
-  }
-  await send()
-  return result
 }
 
 function add(result: ImportResult, answer: ImportResult, linesBefore: number): void {

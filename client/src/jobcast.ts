@@ -1,26 +1,26 @@
 // The client: one object per service and key.
 
-import { Devices } from './devices.ts'
+import { type Devices, deviceCalls } from './devices.ts'
 import { Enrollments } from './enrollments.ts'
 import type { JobcastEvent } from './event.ts'
 import { Executions } from './executions.ts'
 import { Fleet } from './fleet.ts'
 import { type EventsOptions, followEvents } from './follow-events.ts'
-import { Groups } from './groups.ts'
 import { Health } from './health.ts'
-import { Jobs } from './jobs.ts'
+import { type Jobs, jobCalls } from './jobs.ts'
 import { Keys } from './keys.ts'
 import type { Query } from './list.ts'
 import { Owners } from './owners.ts'
+import { type Groups, resourceCalls } from './resource-calls.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
-import { Schedules } from './schedules.ts'
+import { type Schedules, scheduleCalls } from './schedules.ts'
 import type { GetStatsQuery, Stats, TriggerRequest } from './schemas.ts'
 import { Session } from './session.ts'
 import { Sessions } from './sessions.ts'
 import { type CallOptions, type JobcastOptions, Transport } from './transport.ts'
 import { sendTrigger, TriggerCall } from './trigger-call.ts'
-import { Webhooks } from './webhooks.ts'
-import { Windows } from './windows.ts'
+import { type Webhooks, webhookCalls } from './webhooks.ts'
+import { type Windows, windowCalls } from './windows.ts'
 
 export class Jobcast {
   readonly runs: Runs
@@ -45,15 +45,15 @@ export class Jobcast {
     this.#transport = transport
     this.runs = new Runs(transport)
     this.executions = new Executions(transport)
-    this.jobs = new Jobs(transport)
-    this.devices = new Devices(transport)
-    this.groups = new Groups(transport)
-    this.schedules = new Schedules(transport)
-    this.windows = new Windows(transport)
+    this.jobs = jobCalls(transport)
+    this.devices = deviceCalls(transport)
+    this.groups = resourceCalls(transport, 'groups')
+    this.schedules = scheduleCalls(transport)
+    this.windows = windowCalls(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)
     this.owners = new Owners(transport)
-    this.webhooks = new Webhooks(transport)
+    this.webhooks = webhookCalls(transport)
     this.fleet = new Fleet(transport)
     this.session = new Session(transport)
     this.sessions = new Sessions(transport)

@@ -112,7 +112,7 @@ export class Runs {
     return this.#act(path`/job/api/runs/${runId}/pause`, runId, undefined, options)
   }
 
-  /** Stop rules count anew from here. */
+  /** Accepts what has failed: stop rules count anew, and the gate judges the other devices of the wave. */
   resume(runId: number, options: CallOptions = {}): Promise<Run> {
     return this.#act(path`/job/api/runs/${runId}/resume`, runId, undefined, options)
   }
@@ -132,7 +132,7 @@ export class Runs {
     return this.#act(path`/job/api/runs/${runId}/deny`, runId, request, options)
   }
 
-  /** Replaces the rollout of a run under way. */
+  /** Changes the rollout of a run under way: a merge patch (RFC 7396), so what is not named stays. */
   change(runId: number, patch: RolloutPatch, { signal }: CallOptions = {}): Promise<Run> {
     return this.#transport.value({
       method: 'PATCH',
@@ -165,7 +165,7 @@ export class Runs {
     return this.#launch(path`/job/api/runs/${runId}/retry`, request, options)
   }
 
-  /** A new run of the version before, or of `toVersion`, on the devices whose execution ended SUCCEEDED or FAILED. */
+  /** Stops it, and makes a new run of the version before, or of `toVersion`, on all devices that it was released to. */
   rollback(runId: number, request: RollbackRequest = {}, options: TriggerOptions = {}): Promise<Run> {
     return this.#launch(path`/job/api/runs/${runId}/rollback`, request, options)
   }

@@ -385,9 +385,13 @@ export interface CancelRequest {
   force?: boolean
 }
 
+export interface ChangeDevicesQuery {
+  dryRun?: boolean
+}
+
 export interface CountRequest {
   /**
-   * A selector: an expression that selects devices
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
    */
   where: string
 }
@@ -610,6 +614,77 @@ export interface DeviceCredential {
    * The token. It is shown only once and replaces the previous one
    */
   deviceToken: string
+}
+
+export interface DevicePatch {
+  /**
+   * null: the deviceId
+   */
+  deviceName?: string | null
+  /**
+   * Replaces all tags; null: none
+   */
+  tags?: string[] | null
+  /**
+   * Each attribute: its new value, or null to remove it
+   */
+  attributes?: {
+    [k: string]: string | number | boolean | null
+  } | null
+  timeZone?: string | null
+}
+/**
+ * Either where or deviceIds, and at least one change
+ */
+export interface DevicesChange {
+  /**
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
+   */
+  where?: string
+  /**
+   * One that does not exist is J-001
+   *
+   * @minItems 1
+   * @maxItems 10000
+   */
+  deviceIds?: string[]
+  /**
+   * @maxItems 50
+   */
+  addTags?: string[]
+  /**
+   * @maxItems 50
+   */
+  removeTags?: string[]
+  /**
+   * Each attribute: its new value, or null to remove it
+   */
+  attributes?: {
+    [k: string]: string | number | boolean | null
+  }
+}
+
+export interface DevicesChanged {
+  /**
+   * How many devices were selected
+   */
+  matched: number
+  /**
+   * How many of them were not like this already
+   */
+  changed: number
+  /**
+   * Devices that were not changed because they would have too much, at most 1,000 of them
+   */
+  failed: {
+    deviceId: string
+    code: string
+    message: string
+  }[]
+  /**
+   * How many devices failed
+   */
+  failedTotal: number
 }
 
 export interface Enrollment {
@@ -1007,7 +1082,7 @@ export interface Group {
 
 export interface GroupContent {
   /**
-   * A selector: an expression that selects devices
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
    */
   where: string
   description?: string
@@ -1172,15 +1247,23 @@ export interface Rollout {
     factor: number
     afterSucceeded: number
   }
+  /**
+   * How many executions may be released and not ended at once
+   */
+  maxUnderWay?: number
   next?: {
     /**
-     * Percentage of the devices of the wave; without it every execution of the wave must have ended
+     * How many of the devices of the wave must have SUCCEEDED, up to three decimals; default 100. A gate that can no longer open pauses the run
      */
     succeededPercent?: number
     /**
-     * A device counts as succeeded only if the attributes it reports match this
+     * A device counts as succeeded only if what it reports matches this: a bare name means `reported.NAME`
      */
     where?: string
+    /**
+     * What follows if no device reports an attribute that `where` names: REFUSE (default) the call, or WAIT until one does
+     */
+    onMissing?: 'REFUSE' | 'WAIT'
     /**
      * How long the other conditions must hold
      */
@@ -1203,7 +1286,7 @@ export interface Rollout {
      */
     on: ('FAILED' | 'TIMED_OUT' | 'REJECTED' | 'EXPIRED' | 'CANCELED')[]
     /**
-     * Percentage of the ended executions
+     * Of the executions that have ended, up to three decimals
      */
     percent?: number
     /**
@@ -1351,7 +1434,7 @@ export interface JobVersion {
   signatures: JobEnvelope[]
   createdAt: string
   /**
-   * Who created it: `key:<keyId>`; null if the service did
+   * Who created it: `key:<keyId>`
    */
   createdBy: string | null
   /**
@@ -1600,7 +1683,7 @@ export interface Targets {
    */
   deviceIds?: string[]
   /**
-   * A selector: an expression that selects devices
+   * A selector: an expression that selects devices; at most 4 KiB and 64 terms
    */
   where?: string
   /**
@@ -1625,9 +1708,9 @@ export interface Owner {
 
 export interface PauseCause {
   /**
-   * STOP_RULE; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy
+   * STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy
    */
-  rule: 'STOP_RULE' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
+  rule: 'STOP_RULE' | 'GATE_CLOSED' | 'GATE_ACTION' | 'GATE_TIMEOUT' | 'PRINCIPAL'
   /**
    * The current wave then, from 1
    */
@@ -1637,11 +1720,11 @@ export interface PauseCause {
    */
   stopRule: number | null
   /**
-   * What the stop rule counts
+   * What the stop rule or the gate counts
    */
   of: ('RUN' | 'WAVE') | null
   /**
-   * The states that the stop rule counts
+   * The states that the stop rule or the gate counts
    */
   on: (
     | 'PENDING'
@@ -1667,7 +1750,15 @@ export interface PauseCause {
    */
   percent: number | null
   /**
-   * Some of the executions that the stop rule counted
+   * Of a closed gate: how many devices of the wave must succeed for it to open
+   */
+  needed: number | null
+  /**
+   * Of a closed gate: how many of them still can at most
+   */
+  possible: number | null
+  /**
+   * Some of the executions that the stop rule or the gate counted
    *
    * @maxItems 20
    */
@@ -1715,6 +1806,7 @@ export interface RetryRequest {
    * SAME (default): the version of the job that the run used; NEWEST: the current one
    */
   version?: 'SAME' | 'NEWEST'
+  rollout?: Rollout
 }
 
 export interface RevokeKeyQuery {
@@ -1751,10 +1843,82 @@ export interface RollbackRequest {
    * Version of the job; by default, the version before the one that the run used
    */
   toVersion?: number
+  /**
+   * Only these of the devices that the run was released to
+   *
+   * @minItems 1
+   */
+  deviceIds?: string[]
+  /**
+   * Only those of them that match this selector
+   */
+  where?: string
+  rollout?: Rollout
+  /**
+   * Why, for whoever looks at it later
+   */
+  note?: string
+  /**
+   * Also if the run was rolled back before (otherwise J-317)
+   */
+  again?: boolean
 }
 
 export interface RolloutPatch {
-  rollout: Rollout
+  /**
+   * A merge patch (RFC 7396): what is not named stays, null takes away, lists are replaced
+   */
+  rollout: {
+    order?: ('RANDOM' | 'GIVEN') | null
+    waves?:
+      | {
+          size: number | string
+          /**
+           * Only devices that match
+           */
+          where?: string
+        }[]
+      | null
+    ratePerMinute?: number | null
+    growth?: {
+      factor?: number | null
+      afterSucceeded?: number | null
+    } | null
+    maxUnderWay?: number | null
+    next?: {
+      succeededPercent?: number | null
+      where?: string | null
+      onMissing?: ('REFUSE' | 'WAIT') | null
+      soakSeconds?: number | null
+      action?: ('CONTINUE' | 'PAUSE' | 'APPROVAL') | null
+      giveUpAfterSeconds?: number | null
+    } | null
+    stop?:
+      | {
+          /**
+           * @minItems 1
+           */
+          on: ('FAILED' | 'TIMED_OUT' | 'REJECTED' | 'EXPIRED' | 'CANCELED')[]
+          /**
+           * Of the executions that have ended, up to three decimals
+           */
+          percent?: number
+          /**
+           * With percent: how many must have ended; default 1
+           */
+          minEnded?: number
+          count?: number
+          /**
+           * Default PAUSE
+           */
+          action?: 'PAUSE' | 'ABORT'
+          /**
+           * What is counted: the whole run (default) or the current wave
+           */
+          of?: 'RUN' | 'WAVE'
+        }[]
+      | null
+  }
 }
 
 export interface RolloutProgress {

@@ -2,109 +2,56 @@
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import { remove } from './put.ts'
+import { type PutResult, resourceCalls } from './resource-calls.ts'
 import type {
-  CreatedWebhook,
   Delivery,
   ListDeliveriesQuery,
-  ListWebhooksQuery,
   ReplayRequest,
   Webhook,
-  WebhookContent,
   WebhookSecret,
   WebhookTestResult,
 } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** The secret is included only if the webhook is new. */
-export type PutWebhook = { created: true; value: CreatedWebhook } | { created: false; value: Webhook }
+export type PutWebhook = PutResult<'webhooks'>
 
-export class Webhooks {
-  readonly #transport: Transport
+export type Webhooks = ReturnType<typeof webhookCalls>
 
-  constructor(transport: Transport) {
-    this.#transport = transport
-  }
+export function webhookCalls(transport: Transport) {
+  const post = <T>(name: string, verb: string, more: { safe?: boolean; body?: object } & CallOptions) =>
+    transport.value<T>({ method: 'POST', path: `${path`/job/api/webhooks/${name}`}/${verb}`, ...more })
+  return {
+    ...resourceCalls(transport, 'webhooks'),
 
-  /**
-   * Creates or replaces the webhook; an existing secret is kept. Without a given secret the call is not retried after a
-   * lost answer, because the generated secret would be lost unnoticed.
-   */
-  async put(name: string, content: WebhookContent, { signal }: CallOptions = {}): Promise<PutWebhook> {
-    const { status, value } = await this.#transport.answer<CreatedWebhook | Webhook>({
-      method: 'PUT',
-      path: path`/job/api/webhooks/${name}`,
-      body: content,
-      safe: content.secret !== undefined,
-      signal,
-    })
-    return status === 201 ? { created: true, value: value as CreatedWebhook } : { created: false, value }
-  }
+    pause: (name: string, { signal }: CallOptions = {}): Promise<Webhook> =>
+      post(name, 'pause', { safe: true, signal }),
 
-  get(name: string, { signal }: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.value({ method: 'GET', path: path`/job/api/webhooks/${name}`, signal })
-  }
+    resume: (name: string, { signal }: CallOptions = {}): Promise<Webhook> =>
+      post(name, 'resume', { safe: true, signal }),
 
-  list(query: Query<ListWebhooksQuery> = {}, options: CallOptions = {}): List<Webhook> {
-    return new List(this.#transport, '/job/api/webhooks', query, options)
-  }
+    /** The new secret is shown only once. */
+    rotateSecret: (name: string, { signal }: CallOptions = {}): Promise<WebhookSecret> =>
+      post(name, 'secret', { signal }),
 
-  delete(name: string, { signal }: CallOptions = {}): Promise<void> {
-    return remove(this.#transport, { path: path`/job/api/webhooks/${name}`, signal })
-  }
+    /** Sends one test request now, also of a paused webhook, and resolves to what came of it. */
+    test: (name: string, { signal }: CallOptions = {}): Promise<WebhookTestResult> =>
+      post(name, 'test', { signal }),
 
-  pause(name: string, { signal }: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.value({
-      method: 'POST',
-      path: path`/job/api/webhooks/${name}/pause`,
-      safe: true,
-      signal,
-    })
-  }
+    deliveries(
+      name: string,
+      query: Query<ListDeliveriesQuery> = {},
+      options: CallOptions = {},
+    ): List<Delivery> {
+      return new List(transport, path`/job/api/webhooks/${name}/deliveries`, query, options)
+    },
 
-  resume(name: string, { signal }: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.value({
-      method: 'POST',
-      path: path`/job/api/webhooks/${name}/resume`,
-      safe: true,
-      signal,
-    })
-  }
+    /** Sends one event again. */
+    replayOne: (name: string, eventId: number, { signal }: CallOptions = {}): Promise<Delivery> =>
+      post(name, path`deliveries/${eventId}/replay`, { signal }),
 
-  /** The new secret is shown only once. */
-  rotateSecret(name: string, { signal }: CallOptions = {}): Promise<WebhookSecret> {
-    return this.#transport.value({ method: 'POST', path: path`/job/api/webhooks/${name}/secret`, signal })
-  }
-
-  /** Sends one test request now, also of a paused webhook, and resolves to what came of it. */
-  test(name: string, { signal }: CallOptions = {}): Promise<WebhookTestResult> {
-    return this.#transport.value({ method: 'POST', path: path`/job/api/webhooks/${name}/test`, signal })
-  }
-
-  deliveries(
-    name: string,
-    query: Query<ListDeliveriesQuery> = {},
-    options: CallOptions = {},
-  ): List<Delivery> {
-    return new List(this.#transport, path`/job/api/webhooks/${name}/deliveries`, query, options)
-  }
-
-  /** Sends one event again. */
-  replayOne(name: string, eventId: number, { signal }: CallOptions = {}): Promise<Delivery> {
-    return this.#transport.value({
-      method: 'POST',
-      path: path`/job/api/webhooks/${name}/deliveries/${eventId}/replay`,
-      signal,
-    })
-  }
-
-  /** Sends all events since an instant again. */
-  replaySince(name: string, request: ReplayRequest, { signal }: CallOptions = {}): Promise<Webhook> {
-    return this.#transport.value({
-      method: 'POST',
-      path: path`/job/api/webhooks/${name}/replay`,
-      body: request,
-      signal,
-    })
+    /** Sends all events since an instant again. */
+    replaySince: (name: string, request: ReplayRequest, { signal }: CallOptions = {}): Promise<Webhook> =>
+      post(name, 'replay', { body: request, signal }),
   }
 }

@@ -14,12 +14,18 @@ import {
   errorCodesText,
   eventTypesFile,
   eventTypesText,
+  resourcesFile,
+  resourcesText,
   schemasFile,
   schemasText,
 } from '../generate/generate.ts'
 
 test('the types are those of docs/openapi.json; if not: npm run generate', async () => {
   assert.equal(readFileSync(schemasFile, 'utf8'), await schemasText())
+})
+
+test('the resources are those of the contract; if not: npm run generate', () => {
+  assert.equal(readFileSync(resourcesFile, 'utf8'), resourcesText())
 })
 
 test('the codes are those of the error catalogue; if not: npm run generate', () => {

@@ -98,7 +98,7 @@ test('a run is rolled back to the version before, on the devices that it lists',
   await dialog.getByRole('listitem').filter({ hasText: 'b1 succeeded' }).waitFor()
   assert.equal(await dialog.getByRole('listitem').count(), 2)
   assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
-  await dialog.getByRole('button', { name: 'Roll back 2 devices' }).click()
+  await dialog.getByRole('button', { name: 'Roll back 3 devices' }).click()
   await page.getByText('a rollback of').waitFor()
   await page.getByRole('link', { name: `run ${runId}` }).waitFor()
   await page.getByRole('link', { name: 'version 1' }).waitFor()

@@ -22,6 +22,14 @@ export const Attributes = Type.Record(Type.String(), AttributeValue, {
 })
 export type Attributes = Static<typeof Attributes>
 
+/** Null removes; so many that all can be replaced by others. */
+export const AttributeChanges = Type.Record(
+  Type.String(),
+  Type.Union([...AttributeValue.anyOf, Type.Null()]),
+  { maxProperties: 2 * maxAttributes, examples: [{ site: 'lima', model: null }] },
+)
+export type AttributeChanges = Static<typeof AttributeChanges>
+
 export const TimeZone = Type.String({
   pattern: '^[A-Za-z][A-Za-z0-9_+/-]{0,63}$',
   [mustBe]: 'the name of an IANA time zone such as Europe/Berlin',

@@ -1,8 +1,8 @@
 // An enrollment lets devices fetch their first credential themselves, with a token of limited uses and lifetime.
 
 import Type, { type Static } from 'typebox'
-import { Tags } from './device.ts'
 import { Page } from './page.ts'
+import { Tags } from './resources/devices.ts'
 import { DeviceIdPrefix, Id, Instant, makerFields, Name, orNull } from './text.ts'
 
 export const NewEnrollment = Type.Object(

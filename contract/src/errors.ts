@@ -20,11 +20,12 @@ export const errorCatalogue = {
   'J-309': { status: 404, message: 'Group not found' },
   'J-310': { status: 404, message: 'Schedule not found' },
   'J-311': { status: 404, message: 'Window not found' },
-  'J-312': { status: 412, message: 'The resource was modified: If-Match does not match' },
+  'J-312': { status: 412, message: 'The resource was modified: If-Match or If-None-Match does not match' },
   'J-313': { status: 404, message: 'Version not found' },
   'J-314': { status: 409, message: 'The run has no executions to roll back' },
   'J-315': { status: 409, message: 'The window is in use' },
   'J-316': { status: 409, message: 'A signed version cannot be restored: its author must sign it again' },
+  'J-317': { status: 409, message: 'The run was rolled back before' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },
@@ -49,7 +50,7 @@ export const errorCatalogue = {
   'J-902': { status: 405, message: 'Method not allowed' },
   'J-903': { status: 408, message: 'Request was not received in time' },
   'J-904': { status: 413, message: 'Request body is too large' },
-  'J-905': { status: 415, message: 'Content-Type must be application/json in UTF-8' },
+  'J-905': { status: 415, message: 'Unsupported Content-Type' },
   'J-906': { status: 431, message: 'Request headers are too large' },
   'J-907': { status: 400, message: 'Malformed HTTP request' },
   'J-908': { status: 503, message: 'Too many requests in the queue' },
@@ -63,7 +64,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses the window. */
+  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses the window, J-317 the run that did it. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

@@ -3,11 +3,12 @@
 import Type, { type Static } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
-import { JobVersionNumber } from './job.ts'
 import { Page, PageQuery } from './page.ts'
-import { RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
-import { GivenInstant, Instant, Name, orNull } from './text.ts'
-import { shownWindow } from './window.ts'
+import { Where } from './resources/groups.ts'
+import { JobVersionNumber } from './resources/jobs.ts'
+import { shownWindow } from './resources/windows.ts'
+import { Rollout, RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
+import { GivenInstant, Instant, Name, orNull, Prose } from './text.ts'
 
 export { Counts, execStates }
 export type ExecState = (typeof execStates)[number]
@@ -173,6 +174,12 @@ export const RetryRequest = Type.Object(
         description: 'SAME (default): the version of the job that the run used; NEWEST: the current one',
       }),
     ),
+    rollout: Type.Optional(
+      Type.Unsafe<Rollout>({
+        ...Rollout,
+        description: 'How it is released; default: as the run was, or as the job says if it had no rollout',
+      }),
+    ),
   },
   { title: 'RetryRequest', additionalProperties: false, examples: [{}] },
 )
@@ -186,8 +193,26 @@ export const RollbackRequest = Type.Object(
         description: 'Version of the job; by default, the version before the one that the run used',
       }),
     ),
+    deviceIds: Type.Optional(
+      Type.Array(Name, {
+        minItems: 1,
+        description: 'Only these of the devices that the run was released to',
+      }),
+    ),
+    where: Type.Optional(
+      Type.Unsafe<string>({ ...Where, description: 'Only those of them that match this selector' }),
+    ),
+    rollout: Type.Optional(
+      Type.Unsafe<Rollout>({ ...Rollout, description: 'How it is released; default: all at once' }),
+    ),
+    note: Type.Optional(
+      Type.String({ ...Prose, maxLength: 500, description: 'Why, for whoever looks at it later' }),
+    ),
+    again: Type.Optional(
+      Type.Boolean({ description: 'Also if the run was rolled back before (otherwise J-317)' }),
+    ),
   },
-  { title: 'RollbackRequest', additionalProperties: false, examples: [{}] },
+  { title: 'RollbackRequest', additionalProperties: false, examples: [{}, { note: 'Boot loops' }] },
 )
 export type RollbackRequest = Static<typeof RollbackRequest>
 

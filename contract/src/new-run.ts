@@ -1,11 +1,11 @@
 // POST /job/api/runs: a run on devices that are listed or selected, and the plan of one.
 
 import Type, { type Static } from 'typebox'
-import { Where } from './group.ts'
-import { JobVersionNumber } from './job.ts'
+import { Where } from './resources/groups.ts'
+import { JobVersionNumber } from './resources/jobs.ts'
+import { WindowName } from './resources/windows.ts'
 import { Rollout } from './rollout.ts'
 import { GivenInstant, mustBe, Name, Prose } from './text.ts'
-import { WindowName } from './window.ts'
 
 export const Targets = Type.Object(
   {

@@ -1,9 +1,10 @@
 // How a run is released to its devices: in waves, at a rate, with gates between waves and rules that stop it.
 
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Failing } from './failing.ts'
+import { percentPattern } from './percent.ts'
 import { Instant, keyNameOf, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -12,20 +13,24 @@ const oneOf = <T extends string>(values: readonly T[], description?: string) =>
 
 export const rolloutOrders = ['RANDOM', 'GIVEN'] as const
 export const gateActions = ['CONTINUE', 'PAUSE', 'APPROVAL'] as const
+export const gateMissing = ['REFUSE', 'WAIT'] as const
 export const stopActions = ['PAUSE', 'ABORT'] as const
 export const stopScopes = ['RUN', 'WAVE'] as const
 /** Ends that a stop rule may count. */
 export const stopStates = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
 export type StopState = (typeof stopStates)[number]
 
-const Selector = Type.String({ minLength: 1, maxLength: 4096 })
+/** As `Where` of group.ts. */
+const Selector = Type.String({ minLength: 1 })
+
+const Percent = { minimum: 0.001, maximum: 100 }
 
 const WaveSize = Type.Unsafe<number | string>({
   anyOf: [
     { type: 'integer', minimum: 1, maximum: 1_000_000 },
-    { type: 'string', pattern: '^(?:100|[1-9][0-9]?)%$' },
+    { type: 'string', pattern: percentPattern },
   ],
-  [mustBe]: 'a number of devices, or a percentage of all of them from "1%" to "100%"',
+  [mustBe]: 'a number of devices, or a percentage of all of them such as "0.1%", "10%" or "100%"',
 })
 
 const Wave = Type.Object(
@@ -39,18 +44,25 @@ const Wave = Type.Object(
 const Gate = Type.Object(
   {
     succeededPercent: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 100,
+      Type.Number({
+        ...Percent,
         description:
-          'Percentage of the devices of the wave; without it every execution of the wave must have ended',
+          'How many of the devices of the wave must have SUCCEEDED, up to three decimals; default 100. A gate that can ' +
+          'no longer open pauses the run',
       }),
     ),
     where: Type.Optional(
       Type.Unsafe<string>({
         ...Selector,
-        description: 'A device counts as succeeded only if the attributes it reports match this',
+        description:
+          'A device counts as succeeded only if what it reports matches this: a bare name means `reported.NAME`',
       }),
+    ),
+    onMissing: Type.Optional(
+      oneOf(
+        gateMissing,
+        'What follows if no device reports an attribute that `where` names: REFUSE (default) the call, or WAIT until one does',
+      ),
     ),
     soakSeconds: Type.Optional(seconds('How long the other conditions must hold')),
     action: Type.Optional(oneOf(gateActions, 'What happens when the gate opens; default CONTINUE')),
@@ -65,7 +77,7 @@ const StopRule = Type.Object(
   {
     on: Type.Array(oneOf(stopStates), { minItems: 1, uniqueItems: true }),
     percent: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'Percentage of the ended executions' }),
+      Type.Number({ ...Percent, description: 'Of the executions that have ended, up to three decimals' }),
     ),
     minEnded: Type.Optional(
       Type.Integer({
@@ -99,6 +111,13 @@ export const Rollout = Type.Object(
         },
       ),
     ),
+    maxUnderWay: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1_000_000,
+        description: 'How many executions may be released and not ended at once',
+      }),
+    ),
     next: Type.Optional(Gate),
     stop: Type.Optional(Type.Array(StopRule, { maxItems: 20 })),
   },
@@ -128,7 +147,7 @@ export const rolloutStates = [
 ] as const
 export type RolloutState = (typeof rolloutStates)[number]
 
-export const pauseRules = ['STOP_RULE', 'GATE_ACTION', 'GATE_TIMEOUT', 'PRINCIPAL'] as const
+export const pauseRules = ['STOP_RULE', 'GATE_CLOSED', 'GATE_ACTION', 'GATE_TIMEOUT', 'PRINCIPAL'] as const
 export type PauseRule = (typeof pauseRules)[number]
 
 /** What `pausedBecause` says in words. */
@@ -136,24 +155,28 @@ const PauseCause = Type.Object(
   {
     rule: oneOf(
       pauseRules,
-      'STOP_RULE; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy',
+      'STOP_RULE; GATE_CLOSED: too many devices of the wave did not succeed; GATE_ACTION: the gate opened, and its action is PAUSE; GATE_TIMEOUT: giveUpAfterSeconds has passed; PRINCIPAL: paused by pausedBy',
     ),
     wave: Type.Integer({ description: 'The current wave then, from 1' }),
     stopRule: orNull(Type.Integer(), {
       description: 'For a stop rule: its position in rollout.stop, from 1',
     }),
-    of: orNull(oneOf(stopScopes), { description: 'What the stop rule counts' }),
-    on: Type.Array(oneOf(execStates), { description: 'The states that the stop rule counts' }),
+    of: orNull(oneOf(stopScopes), { description: 'What the stop rule or the gate counts' }),
+    on: Type.Array(oneOf(execStates), { description: 'The states that the stop rule or the gate counts' }),
     count: orNull(Type.Integer(), { description: 'How many have ended in one of these states' }),
     ended: orNull(Type.Integer(), { description: 'How many have ended in total' }),
     percent: orNull(Type.Number(), { description: 'count of ended' }),
+    needed: orNull(Type.Integer(), {
+      description: 'Of a closed gate: how many devices of the wave must succeed for it to open',
+    }),
+    possible: orNull(Type.Integer(), { description: 'Of a closed gate: how many of them still can at most' }),
     executions: Type.Array(
       Type.Object({
         jobExecutionId: Type.Integer(),
         deviceId: Type.String(),
         execState: oneOf(execStates),
       }),
-      { maxItems: 20, description: 'Some of the executions that the stop rule counted' },
+      { maxItems: 20, description: 'Some of the executions that the stop rule or the gate counted' },
     ),
   },
   { title: 'PauseCause' },
@@ -195,11 +218,35 @@ export const ApprovalRequest = Type.Object(
 )
 export type ApprovalRequest = Static<typeof ApprovalRequest>
 
+/** RFC 7396: what is not named stays, null takes away, lists are replaced as a whole. */
+type MergePatch<T> = { [Field in keyof T]?: MergeValue<Exclude<T[Field], undefined>> | null }
+type MergeValue<T> = T extends readonly unknown[] ? T : T extends object ? MergePatch<T> : T
+export type RolloutChanges = MergePatch<Rollout>
+
+const orNothing = (properties: Record<string, TSchema>) =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, Type.Optional(orNull(schema))]),
+  )
+const changesOf = (properties: Record<string, TSchema>) =>
+  Type.Object(orNothing(properties), { additionalProperties: false })
+
 export const RolloutPatch = Type.Object(
-  { rollout: Rollout },
+  {
+    rollout: Type.Unsafe<RolloutChanges>({
+      ...changesOf({
+        ...Rollout.properties,
+        growth: changesOf(Rollout.properties.growth.properties),
+        next: changesOf(Gate.properties),
+      }),
+      description: 'A merge patch (RFC 7396): what is not named stays, null takes away, lists are replaced',
+    }),
+  },
   { title: 'RolloutPatch', additionalProperties: false, examples: [{ rollout: { ratePerMinute: 500 } }] },
 )
 export type RolloutPatch = Static<typeof RolloutPatch>
+
+/** What a patch may have left incomplete. */
+const wholeFields = { growth: ['factor', 'afterSucceeded'] }
 
 /** What the schema cannot say; undefined if it is right. */
 export function rolloutProblem(rollout: Rollout): { field: string; detail: string } | undefined {
@@ -214,6 +261,12 @@ export function rolloutProblem(rollout: Rollout): { field: string; detail: strin
         detail: `${field}.minEnded is used with percent, which is missing.`,
       }
     }
+  }
+  for (const [name, fields] of Object.entries(wholeFields)) {
+    const given: Record<string, unknown> = rollout[name as 'growth'] ?? {}
+    const missing = Object.keys(given).length > 0 && fields.find((field) => given[field] === undefined)
+    if (missing)
+      return { field: `rollout.${name}.${missing}`, detail: `rollout.${name}.${missing} is missing.` }
   }
   if (rollout.growth && rollout.ratePerMinute === undefined) {
     return {

@@ -18,10 +18,39 @@ const values = [
   '2.4.0',
   '2.4.0-rc.2',
   '2.4.0-rc.10',
+  'v2',
+  'v2.4',
+  'v2.10',
+  'v2.4.0-rc.2',
 ]
-const odd = ['2.4.0+b1', '1e5', 'true', 'a b', 'é', '\u{1F6AA}', '\uFFFD', '"', '\\', '007']
+const odd = [
+  '2.4.0+b1',
+  '1e5',
+  'true',
+  'a b',
+  'é',
+  '\u{1F6AA}',
+  '\uFFFD',
+  '"',
+  '\\',
+  '007',
+  'v',
+  'vx',
+  'V2.4',
+]
 const literal = fc.constantFrom(...values, ...odd)
-const names = ['fw', 'site', 'ram', 'tag', 'deviceId', 'deviceName', 'nobody-has-it']
+const names = [
+  'fw',
+  'reported.fw',
+  'own.fw',
+  'site',
+  'ram',
+  'reported.ram',
+  'tag',
+  'deviceId',
+  'deviceName',
+  'nobody-has-it',
+]
 const name = fc.constantFrom(...names)
 const tags = ['a', 'ab', 'b', 'kiosk']
 
@@ -77,6 +106,7 @@ export const devices: fc.Arbitrary<SelectableDevice> = fc.record({
   tags: fc.subarray(tags).map((chosen) => chosen.toSorted()),
   online: fc.boolean(),
   attributes: fc.record({ fw: value, site: value, ram: value }, { requiredKeys: [] }),
+  reportedAttributes: fc.record({ fw: value, site: value, ram: value }, { requiredKeys: [] }),
 })
 
 export function toText(selector: Selector): string {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   type AttributeValue,
+  asReported,
   compileSelector,
   isAttributeName,
   matchesSelector,
@@ -28,8 +29,10 @@ const device: SelectableDevice = {
     load: 0.8,
     beta: true,
     build: '2.4.0-rc.2',
+    release: 'v2.10.0',
     empty: '',
   },
+  reportedAttributes: { fw: '2.8', kernel: '6.1' },
 }
 
 const matching: [string, boolean][] = [
@@ -62,7 +65,32 @@ const matching: [string, boolean][] = [
   ['build<2.4.0', true],
   ['build>2.4.0-rc.1', true],
   ['build<2.4.0-rc.10', true],
+  ['release=2.10.0', true],
+  ['release=v2.10', true],
+  ['release>v2.9', true],
+  ['release>2.9', true],
+  ['release<v2.10.1', true],
+  ['release<v2.10.0-rc.1', false],
+  ['release in (v2.10.0)', true],
+  ['release~v2.*', true],
+  ['release~2.*', false],
+  ['fw<v2.10.0', true],
+  ['fw=v2.9.1', true],
+  ['build<v2.4.0', true],
+  ['ram=v512', true],
+  ['ram<v1000', true],
+  ['ram<v2.10.0', false],
+  ['site<v2', true],
   ['empty=""', true],
+  ['reported.fw=2.8', true],
+  ['reported.fw=2.9.1', false],
+  ['own.fw=2.9.1', true],
+  ['fw=2.8', false],
+  ['kernel=6.1 and reported.kernel in (6.1) and reported.kernel<6.2', true],
+  ['own.kernel=6.1', false],
+  ['own.kernel!=6.1', false],
+  ['reported.site=berlin', false],
+  ['not reported.site=berlin', true],
   ['color=red', false],
   ['color!=red', false],
   ['not color=red', true],
@@ -98,6 +126,11 @@ const unreadable: [string, number, RegExp][] = [
   ['deviceId~*-1', 10, /only at the end of the value/],
   ['group~x', 6, /expected "=" after "group"/],
   ['2x=1', 1, /expected a name/],
+  ['reported.tag=x', 1, /expected a name/],
+  ['own.=x', 1, /expected a name/],
+  ['own.and=x', 1, /expected a name/],
+  ['reported.own.fw=1', 1, /expected a name/],
+  [`own.${'a'.repeat(65)}=1`, 1, /expected a name/],
   ['=1', 1, /expected a name/],
   ['and=1', 1, /expected a name/],
   [`site="${'x'.repeat(5000)}"`, 1, /at most 4096 bytes/],
@@ -121,11 +154,42 @@ test('what cannot be read says where and why', () => {
 })
 
 test('names of attributes are words that a selector can name', () => {
-  for (const name of ['fw', '_x', 'os.version', 'agent-version', 'a'.repeat(64)])
+  for (const name of [
+    'fw',
+    '_x',
+    'os.version',
+    'agent-version',
+    'own',
+    'reported',
+    'owner.x',
+    'a'.repeat(64),
+  ])
     assert.ok(isAttributeName(name))
-  for (const name of ['', '2x', 'a b', 'tag', 'deviceId', 'Not', 'online', '.', 'a'.repeat(65)]) {
+  for (const name of [
+    '',
+    '2x',
+    'a b',
+    'own.fw',
+    'reported.fw',
+    'tag',
+    'deviceId',
+    'Not',
+    'online',
+    '.',
+    'a'.repeat(65),
+  ]) {
     assert.ok(!isAttributeName(name), name)
   }
+})
+
+test('in a gate a bare name is what devices report', () => {
+  const read = (text: string) => asReported(parseSelector(text))
+  assert.deepEqual(
+    read('not (fw=2 or site in (a)) and own.x=1 and reported.y=2 and tag=t and online'),
+    parseSelector(
+      'not (reported.fw=2 or reported.site in (a)) and own.x=1 and reported.y=2 and tag=t and online',
+    ),
+  )
 })
 
 test('any text is read or refused with a position inside of it', () => {
@@ -188,22 +252,25 @@ const isText = (name: string) => ['tag', 'deviceId', 'deviceName'].includes(name
 function valuesOf(each: SelectableDevice, name: string): AttributeValue[] {
   if (name === 'tag') return [...each.tags]
   if (name === 'deviceId' || name === 'deviceName') return [each[name]]
-  const value = each.attributes[name]
+  const [side, bare = name] = name.includes('.') ? name.split('.') : []
+  const own = side === 'reported' ? undefined : each.attributes[bare]
+  const value = own ?? (side === 'own' ? undefined : each.reportedAttributes[bare])
   return value === undefined ? [] : [value]
 }
 
 function naiveOrder(own: AttributeValue, literal: string): number {
   const isNumber = typeof own === 'number' || /^-\d/.test(String(own))
-  if (isNumber && literal !== '' && !Number.isNaN(Number(literal))) return Number(own) - Number(literal)
+  const plain = versionOf(literal) ? literal.replace(/^v/, '') : literal
+  if (isNumber && plain !== '' && !Number.isNaN(Number(plain))) return Number(own) - Number(plain)
   const [one, other] = [versionOf(own), versionOf(literal)]
   if (!isNumber && one && other) return naiveVersionOrder(one, other)
-  return byBytes(String(own), literal)
+  return byBytes(String(own), isNumber ? plain : literal)
 }
 
 type Version = { pieces: number[]; pre: string[]; build: string }
 
 function versionOf(value: AttributeValue): Version | undefined {
-  const match = /^([\d.]+)(-[^+]*)?(\+.*)?$/.exec(String(value))
+  const match = /^v?([\d.]+)(-[^+]*)?(\+.*)?$/.exec(String(value))
   const pieces = match?.[1]?.split('.').map((piece) => (piece === '' ? Number.NaN : Number(piece)))
   if (!match || pieces === undefined || pieces.some(Number.isNaN)) return undefined
   return { pieces, pre: match[2]?.slice(1).split('.') ?? [], build: match[3] ?? '' }

@@ -36,7 +36,7 @@ const variants: Variant[] = [
     env: { JOBCAST_TEST_STORE: 'postgres' },
     inTest: ['server/test/http/{trigger-job,trigger-refusals,idempotency}.test.ts'],
     inChaos: [
-      'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run}.test.ts',
+      'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run,resources}.test.ts',
       'server/test/devices/**/*.test.ts',
     ],
   },

@@ -1,9 +1,9 @@
 // jobcast complete-names: what the completion scripts call while somebody types. It never fails and never waits for long:
 // whatever goes wrong, there are no names.
 
-import { Jobcast } from '@jobcast/client'
+import { Jobcast, type ResourceName, resources } from '@jobcast/client'
 import { Command } from 'commander'
-import type { NameKind } from '../completion/name-kind.ts'
+import { callsOf } from '../define/resource-commands.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import { type Io, withIo } from '../io.ts'
 import { type AccessFlags, accessOf } from '../service/access.ts'
@@ -31,14 +31,16 @@ export function completeNamesCommand(): Command {
 
 async function namesOf(io: Io, kind: string, begin: string, words: readonly string[]): Promise<string[]> {
   const { url, apiKey } = accessOf(typedAccess(words), io.env)
-  const list = lists[kind as NameKind]
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, AbortSignal.timeout(timeLimitMs(io.env))])
   const client = new Jobcast({ url, apiKey, fetch: fetchOnce(failed) })
   const found: string[] = []
   let cursor: string | undefined
   for (let page = 0; page < maxPages && found.length < maxNames; page++) {
-    const { names, nextCursor } = await list(client, { begin, cursor, signal })
+    const asked = { begin, cursor, signal }
+    const { names, nextCursor } = await (kind === 'runs'
+      ? newestRuns(client, asked)
+      : namesIn(client, kind as ResourceName, asked))
     // A shell reads lines, and shows them.
     found.push(...names.filter((name) => name.startsWith(begin) && !/\p{Cc}/u.test(name)))
     if (nextCursor === null) break
@@ -70,31 +72,21 @@ type Asked = { begin: string; cursor: string | undefined; signal: AbortSignal }
 type NamePage = { names: string[]; nextCursor: string | null }
 
 const limit = maxPageSize
-const lists: Record<NameKind, (client: Jobcast, asked: Asked) => Promise<NamePage>> = {
-  jobs: async ({ jobs }, { cursor, signal }) =>
-    pageOf(await jobs.list({ limit, cursor }, { signal }).page(), ({ jobName }) => jobName),
-  devices: async ({ devices }, { begin, cursor, signal }) =>
-    pageOf(
-      await devices.list({ limit, cursor, ...startingWith(begin) }, { signal }).page(),
-      ({ deviceId }) => deviceId,
-    ),
-  groups: async ({ groups }, { cursor, signal }) =>
-    pageOf(await groups.list({ limit, cursor }, { signal }).page(), ({ groupName }) => groupName),
-  schedules: async ({ schedules }, { cursor, signal }) =>
-    pageOf(await schedules.list({ limit, cursor }, { signal }).page(), ({ scheduleName }) => scheduleName),
-  windows: async ({ windows }, { cursor, signal }) =>
-    pageOf(await windows.list({ limit, cursor }, { signal }).page(), ({ windowName }) => windowName),
-  webhooks: async ({ webhooks }, { cursor, signal }) =>
-    pageOf(await webhooks.list({ limit, cursor }, { signal }).page(), ({ webhookName }) => webhookName),
-  // The newest are those somebody types; there may be millions.
-  runs: async ({ runs }, { signal }) => {
-    const { items } = await runs.list({ limit: 50 }, { signal }).page()
-    return { names: items.map(({ runId }) => String(runId)), nextCursor: null }
-  },
+/** The newest are those somebody types; there may be millions. */
+async function newestRuns({ runs }: Jobcast, { signal }: Asked): Promise<NamePage> {
+  const { items } = await runs.list({ limit: 50 }, { signal }).page()
+  return { names: items.map(({ runId }) => String(runId)), nextCursor: null }
 }
 
-function pageOf<T>(page: { items: T[]; nextCursor: string | null }, nameOf: (item: T) => string): NamePage {
-  return { names: page.items.map(nameOf), nextCursor: page.nextCursor }
+async function namesIn(
+  client: Jobcast,
+  name: ResourceName,
+  { begin, cursor, signal }: Asked,
+): Promise<NamePage> {
+  const { key } = resources[name]
+  const query = { limit, cursor, ...(name === 'devices' && startingWith(begin)) }
+  const { items, nextCursor } = await callsOf(client, name).list(query, { signal }).page()
+  return { names: items.map((item) => String(new Map(Object.entries(item)).get(key))), nextCursor }
 }
 
 /** Of a million devices, only these are asked for. Other beginnings are compared here. */

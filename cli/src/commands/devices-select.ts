@@ -8,6 +8,10 @@ import { fieldsText } from '../output/print-table.ts'
 import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 
 const shownFailures = 20
+const importHelp = `
+Rejected lines do not stop the others; the exit code is then 5.
+CSV begins with a header line: deviceId, then any of deviceName, tags (separated by ;), timeZone and attributes.
+`
 
 export function countCommand(): Command {
   return ownerCommand('count')
@@ -34,14 +38,17 @@ export function countCommand(): Command {
 
 export function importDevicesCommand(): Command {
   return ownerCommand('import')
-    .description('Create or replace devices from an NDJSON file, one device per line.')
+    .description('Create or replace devices from an NDJSON or CSV file, one device per line.')
     .argument('<file>', 'file; - is standard input')
-    .addHelpText('after', '\nRejected lines do not stop the others; the exit code is then 5.\n')
+    .option('--csv', 'the file is CSV (default: if its name ends with .csv)')
+    .addHelpText('after', importHelp)
     .action(
-      withClient(async ({ client, out, io }, file: string) => {
-        const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(/\r?\n/)
+      withClient(async ({ client, out, io }, file: string, { csv }: { csv?: true }) => {
+        const isCsv = csv ?? /\.csv$/i.test(file)
+        // In CSV a line break between quotes is part of a value, as it is.
+        const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(isCsv ? '\n' : /\r?\n/)
         const result = await withTaskBar(io, 'Importing', (onProgress) =>
-          client.devices.import(counted(lines, onProgress)),
+          client.devices.import(counted(lines, onProgress), { csv: isCsv }),
         )
         const { created, updated, unchanged, failed, failedTotal } = result
         for (const { line, code, message } of failed.slice(0, shownFailures)) {

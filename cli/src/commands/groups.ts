@@ -1,35 +1,25 @@
 // jobcast groups: named selectors.
 
-import { type Group, isJobcastError } from '@jobcast/client'
+import { isJobcastError } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
-import { listCommand } from '../define/list-command.ts'
-import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { removeCommand } from '../define/remove-command.ts'
+import { withClient } from '../define/owner-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { localTime } from '../output/local-time.ts'
-import { fieldsText } from '../output/print-table.ts'
+
+const groups = resourceCommands('groups')
 
 export function groupsCommand(): Command {
-  const ls = listCommand<Group>(
-    [
+  return groupCommand(
+    'groups',
+    groups.ls([
       { title: 'GROUP', of: ({ groupName }) => groupName },
       { title: 'WHERE', of: ({ where }) => where },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
-    ],
-    (client) => client.groups.list({ limit: 200 }),
-  )
-  const rm = removeCommand({
-    argument: 'groupName',
-    noun: 'group',
-    consequence: 'Selectors that refer to it are rejected from now on.',
-    remove: (client, name) => client.groups.delete(name),
-  })
-  return groupCommand(
-    'groups',
-    ls.description('List groups (default).'),
+    ]),
     getCommand(),
     putCommand(),
-    rm.description('Delete groups.'),
+    groups.rm('Selectors that refer to it are rejected from now on.'),
   ).addHelpText('after', "\nExample:\n  jobcast groups put kiosks 'tag=kiosk and site in (berlin, lima)'\n")
 }
 
@@ -40,45 +30,34 @@ function unlessUnknown(error: unknown): { total?: number; online?: number } {
 }
 
 function getCommand(): Command {
-  return ownerCommand('get')
-    .description('Show a group, and how many devices it has now.')
-    .argument('<groupName>')
-    .action(
-      withClient(async ({ client, out }, name: string) => {
-        const group = await client.groups.get(name)
-        const { total = null, online = null } = await client.devices.count(group.where).catch(unlessUnknown)
-        const { groupName, where, description, createdAt, updatedAt } = group
-        out.show({ ...group, total, online }, () =>
-          fieldsText(
-            {
-              group: groupName,
-              where,
-              description,
-              devices:
-                total === null
-                  ? 'unknown: it refers to a group that does not exist'
-                  : `${total}, ${online} online`,
-              created: localTime(createdAt),
-              updated: localTime(updatedAt),
-            },
-            out.paint,
-          ),
-        )
-      }),
-    )
+  const show = groups.get(async (group, client) => {
+    const { groupName, where, description, createdAt, updatedAt } = group
+    const { total = null, online = null } = await client.devices.count(where).catch(unlessUnknown)
+    return {
+      value: { ...group, total, online },
+      fields: {
+        group: groupName,
+        where,
+        description,
+        devices:
+          total === null ? 'unknown: it refers to a group that does not exist' : `${total}, ${online} online`,
+        created: localTime(createdAt),
+        updated: localTime(updatedAt),
+      },
+    }
+  })
+  return show.description('Show a group, and how many devices it has now.')
 }
 
 function putCommand(): Command {
-  return ownerCommand('put')
+  return groups
+    .put()
     .description('Create or replace a group.')
-    .argument('<groupName>')
     .argument('<where>', 'selector')
     .option('--description <text>', 'what it is for')
     .action(
-      withClient(async ({ client, out }, name: string, where: string, flags: { description?: string }) => {
-        const { created, value } = await client.groups.put(name, { where, ...flags })
-        out.say(`${created ? 'Created' : 'Updated'} group ${name}.`)
-        out.show(value, () => '')
-      }),
+      withClient((context, name: string, where: string, { description }: { description?: string }) =>
+        groups.save(context, name, { where, ...(description !== undefined && { description }) }),
+      ),
     )
 }

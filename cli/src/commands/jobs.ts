@@ -3,13 +3,11 @@
 import { isJobcastError, type Job, type JobContent, type Jobcast } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
-import { listCommand } from '../define/list-command.ts'
-import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { removeCommand } from '../define/remove-command.ts'
+import { withClient } from '../define/owner-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { localTime } from '../output/local-time.ts'
-import { fieldsText } from '../output/print-table.ts'
 import { signatureFields } from '../output/signature-fields.ts'
 import { versionCommands } from './job-versions.ts'
 import { signCommand } from './jobs-sign.ts'
@@ -23,70 +21,48 @@ type PutFlags = {
   window?: string
 }
 
+const jobs = resourceCommands('jobs')
+
 export function jobsCommand(): Command {
-  const ls = listCommand<Job>(
-    [
+  return groupCommand(
+    'jobs',
+    jobs.ls([
       { title: 'JOB', of: ({ jobName }) => jobName },
       { title: 'VERSION', of: ({ version }) => version },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
       { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
-    ],
-    (client) => client.jobs.list({ limit: 200 }),
-  )
-  const rm = removeCommand({
-    argument: 'jobName',
-    noun: 'job',
-    consequence: 'Executions that have already been triggered continue.',
-    remove: (client, name) => client.jobs.delete(name),
-  })
-  return groupCommand(
-    'jobs',
-    ls.description('List jobs (default).'),
-    getCommand(),
+    ]),
+    jobs.get((job) => ({ fields: fieldsOf(job) })),
     putCommand(),
     signCommand(),
-    rm.description('Delete jobs.'),
+    jobs.rm('Executions that have already been triggered continue.'),
     ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
 }
 
-function getCommand(): Command {
-  return ownerCommand('get')
-    .description('Show a job.')
-    .argument('<jobName>')
-    .action(
-      withClient(async ({ client, out }, name: string) => {
-        const job = await client.jobs.get(name)
-        out.show(job, () =>
-          fieldsText(
-            {
-              job: job.jobName,
-              version: job.version,
-              description: job.description || null,
-              document: JSON.stringify(job.document),
-              parameters: job.parameters && JSON.stringify(job.parameters),
-              expireAfterSeconds: job.expireAfterSeconds,
-              timeoutSeconds: job.timeoutSeconds,
-              deadlineSeconds: job.deadlineSeconds,
-              retry: job.retry && JSON.stringify(job.retry),
-              rollout: job.rollout && JSON.stringify(job.rollout),
-              ...(job.approval && { approval: 'required' }),
-              ...(job.window && { window: job.window }),
-              ...signatureFields(job),
-              created: localTime(job.createdAt),
-              updated: localTime(job.updatedAt),
-            },
-            out.paint,
-          ),
-        )
-      }),
-    )
+function fieldsOf(job: Job) {
+  return {
+    job: job.jobName,
+    version: job.version,
+    description: job.description || null,
+    document: JSON.stringify(job.document),
+    parameters: job.parameters && JSON.stringify(job.parameters),
+    expireAfterSeconds: job.expireAfterSeconds,
+    timeoutSeconds: job.timeoutSeconds,
+    deadlineSeconds: job.deadlineSeconds,
+    retry: job.retry && JSON.stringify(job.retry),
+    rollout: job.rollout && JSON.stringify(job.rollout),
+    ...(job.approval && { approval: 'required' }),
+    ...(job.window && { window: job.window }),
+    ...signatureFields(job),
+    created: localTime(job.createdAt),
+    updated: localTime(job.updatedAt),
+  }
 }
 
 function putCommand(): Command {
-  return ownerCommand('put')
-    .description('Create or update a job.')
-    .argument('<jobName>')
+  return jobs
+    .put()
     .option('-f, --file <file>', 'YAML or JSON file with the complete job; - is standard input')
     .option('--description <text>', 'what the job does')
     .option('--expire-after-seconds <number>', 'how long an execution may wait to start', wholeNumber(1))

@@ -2,12 +2,13 @@
 
 import type { RetryRequest, Run } from '@jobcast/client'
 import { type RetryVersion, type RolloutState, retryVersions, rolloutStates } from '@jobcast/contract'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { choiceOption, choicesOption } from '../flags/choice.ts'
 import { instantBack } from '../flags/duration.ts'
+import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { execStates } from '../flags/states.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -17,8 +18,10 @@ import { localTime } from '../output/local-time.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
+import { rolloutCell } from '../output/rollout-text.ts'
 import type { ListFlags as ExecutionListFlags } from '../output/show-executions.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
+import { pauserOf } from '../watch/rollout-halted.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 import { rolloutCommands } from './run-rollout.ts'
 import { type WaitFlags, waitOptions } from './trigger.ts'
@@ -83,7 +86,9 @@ function getCommand(): Command {
 
 function watchCommand(): Command {
   return runCommand('watch')
-    .description('Follow a run until it has finished; exits with 6 unless all executions SUCCEEDED.')
+    .description(
+      'Follow a run until it has finished; exits with 6 unless all executions SUCCEEDED, 9 if it waits for approval, 10 if it is paused.',
+    )
     .option('--timeout <time>', 'stop waiting after this time (10m, 90s) and exit with 7', waitMs)
     .addHelpText('after', '\nExample:\n  jobcast runs watch 12\n')
     .action(
@@ -116,31 +121,66 @@ function retryCommand(): Command {
         retryVersions,
       ),
     )
-  for (const option of waitOptions()) command.addOption(option)
-  return command
-    .addHelpText('after', '\nExample:\n  jobcast runs retry 12 --wait\n')
-    .action(
-      withClient((context, runId: number, { device, version, ...wait }: RetryFlags) =>
-        retryRun(context, runId, { ...(device && { deviceIds: device }), ...(version && { version }) }, wait),
-      ),
-    )
+  for (const option of [...releaseOptions(), ...waitOptions()]) command.addOption(option)
+  return command.addHelpText('after', '\nExample:\n  jobcast runs retry 12 --wait\n').action(
+    withClient((context, runId: number, { device, version, wait, timeout, ...release }: RetryFlags) => {
+      const named = { ...(device && { deviceIds: device }), ...(version && { version }) }
+      const request = { ...named, ...releaseOf(release) }
+      return retryRun(context, runId, request, { ...(wait && { wait }), ...(timeout && { timeout }) })
+    }),
+  )
 }
 
-type RetryFlags = WaitFlags & { device?: string[]; version?: RetryVersion }
+type ReleaseFlags = Omit<RolloutFlags, 'approval'> & { allAtOnce?: boolean }
+type RetryFlags = WaitFlags & ReleaseFlags & { device?: string[]; version?: RetryVersion }
+type RollbackFlags = WaitFlags &
+  Omit<ReleaseFlags, 'allAtOnce'> & {
+    to?: number
+    device?: string[]
+    where?: string
+    note?: string
+    again?: boolean
+  }
+
+/** Of a run that repeats another; by default it is released as that was. */
+function releaseOptions(): Option[] {
+  const options = rolloutOptions().filter(({ long }) => long !== '--approval')
+  return [new Option('--all-at-once', 'release it to all devices at once'), ...options]
+}
+
+function releaseOf({ allAtOnce, ...flags }: ReleaseFlags): Pick<RetryRequest, 'rollout'> {
+  return allAtOnce ? { rollout: {} } : rolloutOf(flags)
+}
 
 function rollbackCommand(): Command {
   const command = runCommand('rollback')
-    .description('Run an earlier version of the job on the devices of a run that ended SUCCEEDED or FAILED.')
+    .description(
+      'Stop a run, and run an earlier version of the job on all devices that it was released to, at once by default.',
+    )
     .option(
       '--to <version>',
       'version of the job (default: the one before the version of the run)',
       wholeNumber(1),
     )
-  for (const option of waitOptions()) command.addOption(option)
+    .addOption(repeatable('-d, --device <id>', 'only this device; can be repeated'))
+    .option('--where <selector>', 'only devices that match this selector')
+    .option('--note <text>', 'why, for whoever looks at the run later')
+    .option('--again', 'even if the run was rolled back before')
+  const release = releaseOptions().filter(({ long }) => long !== '--all-at-once')
+  for (const option of [...release, ...waitOptions()]) command.addOption(option)
   return command.addHelpText('after', '\nExample:\n  jobcast runs rollback 12 --wait\n').action(
-    withClient(async (context, runId: number, { to, ...wait }: WaitFlags & { to?: number }) => {
-      const request = to === undefined ? {} : { toVersion: to }
-      return followNew(context, await context.client.runs.rollback(runId, request), wait)
+    withClient(async (context, runId: number, flags: RollbackFlags) => {
+      const { to, device, where, note, again, wait, timeout, ...release } = flags
+      const request = {
+        ...(to !== undefined && { toVersion: to }),
+        ...(device && { deviceIds: device }),
+        ...(where !== undefined && { where }),
+        ...(note !== undefined && { note }),
+        ...(again && { again }),
+        ...releaseOf(release),
+      }
+      const made = await context.client.runs.rollback(runId, request)
+      return followNew(context, made, { ...(wait && { wait }), ...(timeout && { timeout }) })
     }),
   )
 }
@@ -193,11 +233,16 @@ function showRun(out: Out, run: Run): void {
   )
 }
 
+const stoppedWords: Partial<Record<RolloutState, string>> = { DENIED: 'denied by', ABORTED: 'aborted by' }
+
 function rolloutFields(rollout: NonNullable<Run['rollout']>, total: number) {
   const { state, wave, waves, released, pausedBecause, failing } = rollout
   return {
     rollout: `${state}, wave ${wave} of ${waves.length}, ${released} of ${total} released`,
-    ...(pausedBecause !== null && { because: pausedBecause }),
+    ...(pausedBecause !== null && {
+      because: pausedBecause,
+      [stoppedWords[state] ?? 'paused by']: pauserOf(rollout),
+    }),
     ...(failing && { failing: failingText(failing) }),
   }
 }
@@ -208,6 +253,7 @@ const runColumns: Column<Run>[] = [
   { title: 'LAUNCHED', of: ({ launchedAt }) => localTime(launchedAt) },
   { title: 'TOTAL', of: ({ total }) => total },
   { title: 'FINISHED', of: ({ finished }) => (finished ? 'yes' : 'no') },
+  { title: 'ROLLOUT', of: rolloutCell },
   {
     title: 'STATES',
     of: ({ counts }) => countsText(counts, plain),

@@ -1,9 +1,10 @@
 // jobcast schedules put: creates or updates a schedule.
 
-import { isJobcastError, type Jobcast, type ScheduleContent } from '@jobcast/client'
+import type { Jobcast, ScheduleContent } from '@jobcast/client'
 import { overlaps } from '@jobcast/contract'
 import type { Command } from 'commander'
-import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { withClient } from '../define/owner-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { choiceOption } from '../flags/choice.ts'
 import { durationSeconds, instantAhead } from '../flags/duration.ts'
@@ -34,10 +35,11 @@ type PutFlags = RolloutFlags &
     window?: string
   }
 
+const schedules = resourceCommands('schedules')
+
 export function putScheduleCommand(): Command {
-  const command = ownerCommand('put')
-    .description('Create or update a schedule.')
-    .argument('<scheduleName>')
+  const command = schedules
+    .put()
     .option('-f, --file <file>', 'YAML or JSON file with the complete schedule; - is standard input')
     .option('--job <jobName>', 'the job it triggers')
     .option('--description <text>', 'what it is for')
@@ -61,15 +63,14 @@ export function putScheduleCommand(): Command {
     )
   for (const option of [...valueOptions(), ...rolloutOptions()]) command.addOption(option)
   return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
-    withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
+    withClient(async (context, name: string, flags: PutFlags) => {
+      const { client, io } = context
       const base =
-        flags.file === undefined ? await contentOf(client, name) : await readContent(io, flags.file)
+        flags.file === undefined ? await schedules.contentOf(client, name) : await readContent(io, flags.file)
       const given = { ...base, ...fieldsOf(flags) }
       requireAll(name, given)
       const content = { ...given, ...(await newParameters(client, io, given, flags)) }
-      const { created, value } = await client.schedules.put(name, content as ScheduleContent)
-      out.say(`${created ? 'Created' : 'Updated'} schedule ${name}.`)
-      out.show(value, () => '')
+      await schedules.save(context, name, content as ScheduleContent)
     }),
   )
 }
@@ -128,24 +129,4 @@ function whenOf({ cron, zone, at, match }: PutFlags): ScheduleContent['when'] | 
   if (cron !== undefined) return { cron, ...(zone !== undefined && { timeZone: zone }) }
   if (at !== undefined) return { at }
   return match ? { match } : undefined
-}
-
-/** Empty if it does not exist. */
-async function contentOf(client: Jobcast, name: string): Promise<Partial<ScheduleContent>> {
-  try {
-    const { jobName, targets, when, description, rollout, approval, ...rest } =
-      await client.schedules.get(name)
-    const { overlap, catchUpSeconds, jitterSeconds, pauseAfterFailures, until, version, parameters, window } =
-      rest
-    return {
-      ...{ jobName, targets, when, approval, overlap },
-      ...{ catchUpSeconds, jitterSeconds, pauseAfterFailures, until, version, parameters },
-      ...(description !== null && { description }),
-      ...(window !== null && { window }),
-      ...(rollout && { rollout }),
-    }
-  } catch (error) {
-    if (isJobcastError(error, 'J-310')) return {}
-    throw error
-  }
 }

@@ -3,19 +3,21 @@
 import type { Occurrence, Schedule } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
-import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { removeCommand } from '../define/remove-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { failingText } from '../output/failing-text.ts'
 import { localTime } from '../output/local-time.ts'
-import { type Column, fieldsText } from '../output/print-table.ts'
+import type { Column } from '../output/print-table.ts'
 import { zonedTime } from '../output/zoned-time.ts'
 import { putScheduleCommand } from './schedule-put.ts'
 
+const schedules = resourceCommands('schedules')
+
 export function schedulesCommand(): Command {
-  const ls = listCommand<Schedule>(
-    [
+  return groupCommand(
+    'schedules',
+    schedules.ls([
       { title: 'SCHEDULE', of: ({ scheduleName }) => scheduleName },
       { title: 'JOB', of: ({ jobName }) => jobName },
       { title: 'DEVICES', of: targetsText },
@@ -28,41 +30,18 @@ export function schedulesCommand(): Command {
       },
       { title: 'LAST RUN', of: ({ lastRunId }) => lastRunId },
       { title: 'BY', of: updaterText },
-    ],
-    (client) => client.schedules.list({ limit: 200 }),
-  )
-  const rm = removeCommand({
-    argument: 'scheduleName',
-    noun: 'schedule',
-    consequence: 'The runs that it has created continue.',
-    remove: (client, name) => client.schedules.delete(name),
-  })
-  return groupCommand(
-    'schedules',
-    ls.description('List schedules (default).'),
-    getCommand(),
+    ]),
+    schedules.get((schedule) => ({ fields: fieldsOf(schedule) })),
     putScheduleCommand(),
     nextCommand(),
     switchCommand('pause', 'Pause a schedule: it creates no runs until it is resumed.', 'Paused'),
     switchCommand('resume', 'Resume a schedule, from its next occurrence on.', 'Resumed'),
     fireCommand(),
-    rm.description('Delete schedules.'),
+    schedules.rm('The runs that it has created continue.'),
   ).addHelpText(
     'after',
     "\nExample:\n  jobcast schedules put nightly --job collect-logs --group kiosks --cron '0 3 * * 1-5' --zone Europe/Berlin\n",
   )
-}
-
-function getCommand(): Command {
-  return ownerCommand('get')
-    .description('Show a schedule.')
-    .argument('<scheduleName>')
-    .action(
-      withClient(async ({ client, out }, name: string) => {
-        const schedule = await client.schedules.get(name)
-        out.show(schedule, () => fieldsText(fieldsOf(schedule), out.paint))
-      }),
-    )
 }
 
 function fieldsOf(schedule: Schedule) {

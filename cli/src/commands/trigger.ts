@@ -18,6 +18,7 @@ import { waitMs } from '../flags/wait-time.ts'
 import { paintState } from '../output/colors.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
+import { ruleFields } from '../output/rollout-text.ts'
 import { maxFollowed } from '../watch/follow-outputs.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 
@@ -33,6 +34,8 @@ type TriggerFlags = TargetFlags &
     dryRun?: boolean
     startAt?: string
   }
+
+type Rollout = NonNullable<NewRun['rollout']>
 
 /** Executions of a larger run are not listed: "jobcast executions ls" has them. */
 const maxListed = 1000
@@ -79,7 +82,10 @@ export function rawOption(): Option {
 
 export function waitOptions(): Option[] {
   return [
-    new Option('-w, --wait', 'wait until the run has finished; exits with 6 unless all executions SUCCEEDED'),
+    new Option(
+      '-w, --wait',
+      'wait until the run has finished; exits with 6 unless all executions SUCCEEDED, 10 if it is paused',
+    ),
     new Option('--timeout <time>', 'wait, but at most this long (10m, 90s), then exit with 7').argParser(
       waitMs,
     ),
@@ -133,7 +139,7 @@ async function triggerRun(context: OwnerContext, request: NewRun, flags: Trigger
   const { client, out } = context
   const { follow, raw, timeout, idempotencyKey, note, dryRun } = flags
   const noted = { ...request, ...(note !== undefined && { note }) }
-  if (dryRun) return showPlan(out, await client.runs.plan(noted))
+  if (dryRun) return showPlan(out, await client.runs.plan(noted), await rulesOf(context, noted))
   const run = await client.runs.create(noted, { idempotencyKey })
   const { runId, jobName, total } = run
   if (follow && total > maxFollowed)
@@ -172,7 +178,21 @@ async function executionsOf(
   return found.reverse()
 }
 
-function showPlan(out: Out, plan: RunPlan): ExitCode {
+/** Those of the job if the call has none; nothing if the key may trigger, but not read. */
+async function rulesOf({ client }: OwnerContext, { jobName, version, rollout }: NewRun): Promise<Rollout> {
+  if (rollout) return rollout
+  const job = version === undefined ? client.jobs.get(jobName) : client.jobs.version(jobName, version)
+  return (
+    (
+      await job.catch((error: unknown) => {
+        if (isJobcastError(error, 'J-804')) return undefined
+        throw error
+      })
+    )?.rollout ?? {}
+  )
+}
+
+function showPlan(out: Out, plan: RunPlan, rollout: Rollout): ExitCode {
   out.show(plan, () =>
     fieldsText(
       {
@@ -181,6 +201,7 @@ function showPlan(out: Out, plan: RunPlan): ExitCode {
         offline: plan.offline,
         busy: plan.busy,
         ...(plan.waves.length > 1 && { waves: plan.waves.map(({ size }) => size).join(', ') }),
+        ...ruleFields(rollout, plan.waves.length),
         sample: plan.waves.flatMap(({ sample }) => sample).join(', ') || null,
         document: plan.total === 0 ? null : JSON.stringify(plan.document),
         problems: plan.problems.join(' ') || null,

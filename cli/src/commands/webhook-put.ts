@@ -1,9 +1,10 @@
 // jobcast webhooks put: creates or updates a webhook.
 
-import { isJobcastError, type Jobcast, type WebhookContent } from '@jobcast/client'
+import type { WebhookContent } from '@jobcast/client'
 import { eventPatterns } from '@jobcast/contract'
 import type { Command } from 'commander'
-import { ownerCommand, withClient } from '../define/owner-command.ts'
+import { withClient } from '../define/owner-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { choicesOption } from '../flags/choice.ts'
 
@@ -14,11 +15,13 @@ type PutFlags = {
   device?: string
 }
 
+const webhooks = resourceCommands('webhooks')
+
 export function putWebhookCommand(): Command {
   // --to, because --url is the address of the service in every command.
-  return ownerCommand('put')
+  return webhooks
+    .put()
     .description('Create or update a webhook. The secret of a new one is shown only once.')
-    .argument('<webhookName>')
     .option('--to <url>', 'URL to which events are sent by POST')
     .addOption(
       choicesOption(
@@ -32,8 +35,8 @@ export function putWebhookCommand(): Command {
     .addHelpText('after', '\nFields without a flag keep their value; the secret never changes.\n')
     .action(
       withClient(async ({ client, out }, name: string, flags: PutFlags) => {
-        const base = await contentOf(client, name)
-        const url = flags.to ?? base?.url
+        const base = await webhooks.contentOf(client, name)
+        const url = flags.to ?? base.url
         if (url === undefined)
           throw new UsageError(`webhook ${name} does not exist yet; --to is required to create it`)
         const { created, value } = await client.webhooks.put(name, {
@@ -48,19 +51,4 @@ export function putWebhookCommand(): Command {
         out.show(value, () => (created ? value.secret : ''))
       }),
     )
-}
-
-async function contentOf(client: Jobcast, name: string): Promise<WebhookContent | undefined> {
-  try {
-    const { url, eventTypes, jobName, deviceId } = await client.webhooks.get(name)
-    return {
-      url,
-      eventTypes: eventTypes as NonNullable<WebhookContent['eventTypes']>,
-      ...(jobName !== null && { jobName }),
-      ...(deviceId !== null && { deviceId }),
-    }
-  } catch (error) {
-    if (isJobcastError(error, 'J-307')) return undefined
-    throw error
-  }
 }

@@ -1,22 +1,22 @@
 // jobcast webhooks: URLs to which events are sent.
 
-import type { Webhook } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
-import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { removeCommand } from '../define/remove-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { localTime } from '../output/local-time.ts'
 import { makerText } from '../output/maker-text.ts'
-import { fieldsText } from '../output/print-table.ts'
 import { deliveriesCommand, replayCommand } from './webhook-deliveries.ts'
 import { listenCommand } from './webhook-listen.ts'
 import { putWebhookCommand } from './webhook-put.ts'
 import { testCommand } from './webhook-test.ts'
 
+const webhooks = resourceCommands('webhooks')
+
 export function webhooksCommand(): Command {
-  const ls = listCommand<Webhook>(
-    [
+  return groupCommand(
+    'webhooks',
+    webhooks.ls([
       { title: 'WEBHOOK', of: ({ webhookName }) => webhookName },
       {
         title: 'STATE',
@@ -27,19 +27,10 @@ export function webhooksCommand(): Command {
       { title: 'EVENTS', of: ({ eventTypes }) => eventTypes.join(', ') || 'all' },
       { title: 'FAILING SINCE', of: ({ failingSince }) => localTime(failingSince) },
       { title: 'CREATED BY', of: makerText },
-    ],
-    (client) => client.webhooks.list({ limit: 200 }),
-  )
-  const rm = removeCommand({
-    argument: 'webhookName',
-    noun: 'webhook',
-    consequence: 'Its delivery log is deleted as well.',
-    remove: (client, name) => client.webhooks.delete(name),
-  })
-  return groupCommand(
-    'webhooks',
-    ls.description('List webhooks (default).'),
-    getCommand(),
+    ]),
+    webhooks.get((webhook) => ({
+      fields: { ...webhook, eventTypes: webhook.eventTypes.join(', ') || 'all' },
+    })),
     putWebhookCommand(),
     switchCommand('pause', 'Pause a webhook: send nothing until it is resumed.', 'Paused'),
     switchCommand('resume', 'Resume a webhook from where it was paused.', 'Resumed'),
@@ -48,24 +39,11 @@ export function webhooksCommand(): Command {
     deliveriesCommand(),
     replayCommand(),
     listenCommand(),
-    rm.description('Delete webhooks.'),
+    webhooks.rm('Its delivery log is deleted as well.'),
   ).addHelpText(
     'after',
     '\nExample:\n  jobcast webhooks put alerts --to https://example.com/jobcast --event execution.failed\n',
   )
-}
-
-function getCommand(): Command {
-  return ownerCommand('get')
-    .description('Show a webhook.')
-    .argument('<webhookName>')
-    .action(
-      withClient(async ({ client, out }, name: string) => {
-        const webhook = await client.webhooks.get(name)
-        const asText = { ...webhook, eventTypes: webhook.eventTypes.join(', ') || 'all' }
-        out.show(webhook, () => fieldsText(asText, out.paint))
-      }),
-    )
 }
 
 function switchCommand(name: 'pause' | 'resume', description: string, done: string): Command {

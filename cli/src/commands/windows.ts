@@ -1,43 +1,34 @@
 // jobcast windows: when work is offered to devices.
 
-import type { Window, WindowOpening, WindowTimes } from '@jobcast/client'
+import type { WindowOpening, WindowTimes } from '@jobcast/client'
 import { type Command, InvalidArgumentError } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
-import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { removeCommand } from '../define/remove-command.ts'
+import { resourceCommands } from '../define/resource-commands.ts'
 import { durationSeconds } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { localTime } from '../output/local-time.ts'
-import { type Column, fieldsText } from '../output/print-table.ts'
+import type { Column } from '../output/print-table.ts'
 import { zonedTime } from '../output/zoned-time.ts'
 
 type PutFlags = { duration: number; zone?: string; cutoff?: number; except?: string[] }
 
+const windows = resourceCommands('windows')
+
 export function windowsCommand(): Command {
-  const ls = listCommand<Window>(
-    [
+  return groupCommand(
+    'windows',
+    windows.ls([
       { title: 'WINDOW', of: ({ windowName }) => windowName },
       { title: 'OPENS', of: ({ cron }) => cron },
       { title: 'FOR', of: ({ durationMinutes }) => minutesText(durationMinutes) },
       { title: 'ZONE', of: ({ timeZone }) => timeZone },
       { title: 'EXCEPT', of: ({ except }) => except.join(' ') || null },
-    ],
-    (client) => client.windows.list({ limit: 200 }),
-  )
-  const rm = removeCommand({
-    argument: 'windowName',
-    noun: 'window',
-    consequence: 'A window that a job, a schedule or an unfinished run uses is not deleted.',
-    remove: (client, name) => client.windows.delete(name),
-  })
-  return groupCommand(
-    'windows',
-    ls.description('List windows (default).'),
+    ]),
     getCommand(),
     putCommand(),
     nextCommand(),
-    rm.description('Delete windows.'),
+    windows.rm('A window that a job, a schedule or an unfinished run uses is not deleted.'),
   ).addHelpText(
     'after',
     "\nExample:\n  jobcast windows put nights '0 2 * * *' --duration 3h --cutoff 30m --except 2026-12-24/2027-01-02\n",
@@ -45,54 +36,45 @@ export function windowsCommand(): Command {
 }
 
 function getCommand(): Command {
-  return ownerCommand('get')
-    .description('Show a window, and when it is open next.')
-    .argument('<windowName>')
-    .action(
-      withClient(async ({ client, out }, name: string) => {
-        const window = await client.windows.get(name)
-        const { timeZone, items } = await client.windows.next(name, { count: 1 })
-        out.show({ ...window, next: items[0] ?? null }, () =>
-          fieldsText(
-            {
-              window: window.windowName,
-              opens: window.cron,
-              for: minutesText(window.durationMinutes),
-              zone: window.timeZone === 'device' ? 'that of each device' : window.timeZone,
-              cutoff: window.cutoffMinutes > 0 ? minutesText(window.cutoffMinutes) : null,
-              except: window.except.join(', ') || null,
-              next: items[0] ? `${openingText(items[0])} (${timeZone})` : 'never',
-              created: localTime(window.createdAt),
-              updated: localTime(window.updatedAt),
-            },
-            out.paint,
-          ),
-        )
-      }),
-    )
+  const show = windows.get(async (window, client) => {
+    const { timeZone, items } = await client.windows.next(window.windowName, { count: 1 })
+    return {
+      value: { ...window, next: items[0] ?? null },
+      fields: {
+        window: window.windowName,
+        opens: window.cron,
+        for: minutesText(window.durationMinutes),
+        zone: window.timeZone === 'device' ? 'that of each device' : window.timeZone,
+        cutoff: window.cutoffMinutes > 0 ? minutesText(window.cutoffMinutes) : null,
+        except: window.except.join(', ') || null,
+        next: items[0] ? `${openingText(items[0])} (${timeZone})` : 'never',
+        created: localTime(window.createdAt),
+        updated: localTime(window.updatedAt),
+      },
+    }
+  })
+  return show.description('Show a window, and when it is open next.')
 }
 
 function putCommand(): Command {
-  return ownerCommand('put')
+  return windows
+    .put()
     .description('Create or replace a window.')
-    .argument('<windowName>')
     .argument('<cron>', 'when it opens: minute, hour, day of month, month, day of week')
     .requiredOption('--duration <time>', 'how long it stays open (3h, 90m), at most a day', minutes)
     .option('--zone <zone>', 'IANA time zone (default: the time zone of each device)')
     .option('--cutoff <time>', 'offer nothing new during this time before it closes (30m)', minutes)
     .option('--except <dates...>', 'closed on these local dates: 2026-12-24, or 2026-12-24/2027-01-02')
     .action(
-      withClient(async ({ client, out }, name: string, cron: string, flags: PutFlags) => {
+      withClient((context, name: string, cron: string, flags: PutFlags) => {
         const { duration, zone, cutoff, except } = flags
-        const { created, value } = await client.windows.put(name, {
+        return windows.save(context, name, {
           cron,
           durationMinutes: duration,
           ...(zone !== undefined && { timeZone: zone }),
           ...(cutoff !== undefined && { cutoffMinutes: cutoff }),
           ...(except && { except }),
         })
-        out.say(`${created ? 'Created' : 'Updated'} window ${name}.`)
-        out.show(value, () => '')
       }),
     )
 }

@@ -1,18 +1,13 @@
 // Which names of the service an argument or a flag takes. Arguments and flags have the same names in all commands.
 
+import { type ResourceName, resources } from '@jobcast/client'
 import type { Command } from 'commander'
 
-const nameKinds = ['jobs', 'devices', 'groups', 'schedules', 'windows', 'webhooks', 'runs'] as const
-export type NameKind = (typeof nameKinds)[number]
+export type NameKind = ResourceName | 'runs'
 
 const ofArguments: Readonly<Record<string, NameKind>> = {
+  ...Object.fromEntries(Object.entries(resources).map(([name, { key }]) => [key, name as ResourceName])),
   job: 'jobs',
-  jobName: 'jobs',
-  deviceId: 'devices',
-  groupName: 'groups',
-  scheduleName: 'schedules',
-  windowName: 'windows',
-  webhookName: 'webhooks',
   runId: 'runs',
 }
 

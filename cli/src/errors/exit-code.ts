@@ -11,7 +11,7 @@ export const exitCode = {
   key: 3,
   notFound: 4,
   validation: 5,
-  /** Some executions were unsuccessful: they ended otherwise than SUCCEEDED. Or the rollout of the run was stopped. */
+  /** Some executions were unsuccessful: they ended otherwise than SUCCEEDED, also because the run was denied or aborted. */
   unsuccessful: 6,
   /** `diff`: the server differs from the files. */
   differs: 6,
@@ -19,6 +19,8 @@ export const exitCode = {
   unavailable: 8,
   /** A wait has ended because the run waits for somebody's approval. */
   needsApproval: 9,
+  /** A wait has ended because the run is paused. */
+  paused: 10,
   /** By convention of shells: 128 plus the signal number. */
   interrupted: 130,
   terminated: 143,

@@ -1,6 +1,7 @@
 // How a run is released, as flags of a trigger or of a schedule.
 
 import type { NewRun } from '@jobcast/client'
+import { percentPattern } from '@jobcast/contract/words'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../errors/usage-error.ts'
 import { durationSeconds } from './duration.ts'
@@ -12,21 +13,34 @@ type Share = { percent: number } | { count: number }
 
 export type RolloutFlags = {
   canary?: number
+  canaryWhere?: string
   waves?: Wave['size'][]
   rate?: number
+  maxUnderWay?: number
+  success?: number
   soak?: number
   stopAt?: Share
   until?: string
+  untilWait?: true
   approval?: boolean
 }
 
 export function rolloutOptions(): Option[] {
   return [
     new Option('--canary <number>', 'release it to this many devices first').argParser(wholeNumber(1)),
-    new Option('--waves <sizes>', 'then in waves, such as 10%,100% or 50,500,100%').argParser(waveSizes),
+    new Option('--canary-where <selector>', 'choose the canaries among these devices, such as tag=canary'),
+    new Option('--waves <sizes>', 'then in waves, such as 0.1%,10%,100% or 50,500,100%').argParser(waveSizes),
     new Option('--rate <number>', 'release it to at most this many devices per minute').argParser(
       wholeNumber(1),
     ),
+    new Option(
+      '--max-under-way <number>',
+      'have at most this many released and unfinished at once',
+    ).argParser(wholeNumber(1)),
+    new Option(
+      '--success <share>',
+      'start the next wave when this share of the current one SUCCEEDED, such as 95% (default 100%)',
+    ).argParser(percentage),
     new Option(
       '--soak <time>',
       'how long to wait after each wave before starting the next (30m, 1h)',
@@ -39,47 +53,67 @@ export function rolloutOptions(): Option[] {
       '--until <selector>',
       'start the next wave only when the devices of the current one report this, such as fw=2.4.1',
     ),
+    new Option(
+      '--until-wait',
+      'with --until: accept attributes that no device reports yet, and wait until one does',
+    ),
     new Option('--approval', 'release nothing before another key approves it'),
   ]
 }
 
 /** Nothing where no flag is given: then the job decides. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
-  const { canary, waves, rate, soak, stopAt, until, approval } = flags
-  const sizes = [
-    ...(canary === undefined ? [] : [canary]),
-    ...(waves ?? (canary === undefined ? [] : ['100%'])),
-  ]
+  const { rate, maxUnderWay, success, soak, stopAt, until, untilWait, approval } = flags
+  const waves = wavesOf(flags)
+  if (untilWait && until === undefined)
+    throw new UsageError('--until-wait is used with --until, which is missing')
   const next = {
+    ...(success !== undefined && { succeededPercent: success }),
     ...(soak !== undefined && { soakSeconds: soak }),
     ...(until !== undefined && { where: until }),
+    ...(untilWait && { onMissing: 'WAIT' as const }),
   }
-  if (sizes.length === 0 && Object.keys(next).length > 0) {
+  if (waves.length === 0 && Object.keys(next).length > 0) {
     throw new UsageError(
-      '--soak and --until define when the next wave starts: use --canary or --waves as well',
+      '--success, --soak and --until define when the next wave starts: use --canary or --waves as well',
     )
   }
   const rollout: Rollout = {
-    ...(sizes.length > 0 && { waves: sizes.map((size) => ({ size })) }),
+    ...(waves.length > 0 && { waves }),
     ...(rate !== undefined && { ratePerMinute: rate }),
+    ...(maxUnderWay !== undefined && { maxUnderWay }),
     ...(Object.keys(next).length > 0 && { next }),
     ...(stopAt && { stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], ...stopAt }] }),
   }
   return { ...(Object.keys(rollout).length > 0 && { rollout }), ...(approval && { approval }) }
 }
 
+/** After canaries alone come all the others. With a selector and no number, all that match are canaries. */
+function wavesOf({ canary, canaryWhere, waves }: RolloutFlags): Wave[] {
+  const isFirst = canary !== undefined || canaryWhere !== undefined
+  const first = { size: canary ?? '100%', ...(canaryWhere !== undefined && { where: canaryWhere }) }
+  const others = waves ?? (isFirst ? ['100%'] : [])
+  return [...(isFirst ? [first] : []), ...others.map((size) => ({ size }))]
+}
+
+const percent = new RegExp(percentPattern)
+
 function waveSizes(text: string): Wave['size'][] {
   return text.split(',').map((part) => {
     const size = part.trim()
-    if (/^(?:100|[1-9][0-9]?)%$/.test(size)) return size
+    if (percent.test(size)) return size
     if (/^[1-9][0-9]{0,6}$/.test(size)) return Number(size)
     throw new InvalidArgumentError('It must be numbers of devices or percentages, such as 50,10%,100%.')
   })
 }
 
 function share(text: string): Share {
-  const [, percent] = /^(100|[1-9][0-9]?)%$/.exec(text) ?? []
-  if (percent !== undefined) return { percent: Number(percent) }
+  if (percent.test(text)) return { percent: Number.parseFloat(text) }
   if (/^[1-9][0-9]{0,6}$/.test(text)) return { count: Number(text) }
   throw new InvalidArgumentError('It must be a percentage such as 5%, or a number.')
+}
+
+function percentage(text: string): number {
+  if (percent.test(text)) return Number.parseFloat(text)
+  throw new InvalidArgumentError('It must be a percentage such as 95% or 99.9%.')
 }

@@ -1,16 +1,16 @@
 // All kinds of resources in a fleet file, and how they are read from the service.
 
 import { isJobcastError, type Jobcast } from '@jobcast/client'
-import { devices } from './kinds/devices.ts'
-import { groups } from './kinds/groups.ts'
-import { jobs } from './kinds/jobs.ts'
+import { deviceKind } from './kinds/devices.ts'
+import { groupKind } from './kinds/groups.ts'
+import { jobKind } from './kinds/jobs.ts'
 import type { Fields, Kind } from './kinds/kind.ts'
-import { schedules } from './kinds/schedules.ts'
-import { webhooks } from './kinds/webhooks.ts'
-import { windows } from './kinds/windows.ts'
+import { scheduleKind } from './kinds/schedules.ts'
+import { webhookKind } from './kinds/webhooks.ts'
+import { windowKind } from './kinds/windows.ts'
 
 /** In the order in which they are applied: jobs and schedules may name a window, a schedule names a job. */
-export const kinds: readonly Kind[] = [windows, jobs, devices, groups, schedules, webhooks]
+export const kinds: readonly Kind[] = [windowKind, jobKind, deviceKind, groupKind, scheduleKind, webhookKind]
 
 export type Found = { name: string; fields: Fields }
 

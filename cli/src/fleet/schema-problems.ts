@@ -1,6 +1,6 @@
 // Schema errors as messages, with the path they belong to.
 
-import { Name, NewDeviceId, NewJobName, Prose } from '@jobcast/contract'
+import { mustBe, Name, NewDeviceId, NewJobName, Prose } from '@jobcast/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
@@ -26,8 +26,27 @@ export function buildCheck(schema: TSchema): Check {
     if (validator.Check(value)) return []
     // An unknown field is reported twice: for itself and for its object.
     const errors = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean')
-    return errors.flatMap((error) => problemsOf(error, value))
+    return inOneLine(errors, schema).flatMap((error) => problemsOf(error, value))
   }
+}
+
+/** Of a value that may be one of several things: what it must be, where the schema says so, not what each of them lacks. */
+function inOneLine(errors: SchemaError[], schema: TSchema): SchemaError[] {
+  const described = errors.flatMap((error) => {
+    const wanted = error.keyword === 'anyOf' ? wordsAt(schema, error.schemaPath) : undefined
+    return wanted === undefined ? [] : [{ ...error, message: `must be ${wanted}` }]
+  })
+  const isCovered = ({ schemaPath }: SchemaError) =>
+    described.some((each) => schemaPath === each.schemaPath || schemaPath.startsWith(`${each.schemaPath}/`))
+  return [...errors.filter((error) => !isCovered(error)), ...described]
+}
+
+function wordsAt(schema: TSchema, schemaPath: string): unknown {
+  const found = schemaPath
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], schema)
+  return (found as Record<string, unknown> | undefined)?.[mustBe]
 }
 
 type SchemaError = ReturnType<ReturnType<typeof Compile>['Errors']>[number]

@@ -15,9 +15,13 @@ export class RolloutHalted extends Error {
   constructor(run: Run) {
     super(wordsOf(run))
     this.run = run
-    this.exitCode =
-      run.rollout?.state === 'AWAITING_APPROVAL' ? exitCode.needsApproval : exitCode.unsuccessful
+    this.exitCode = run.rollout?.state === 'AWAITING_APPROVAL' ? exitCode.needsApproval : exitCode.paused
   }
+}
+
+/** By name, where it is a key. */
+export function pauserOf(rollout: Run['rollout']): string | null {
+  return rollout?.pausedByName ?? rollout?.pausedBy ?? null
 }
 
 function wordsOf({ runId, rollout, total }: Run): string {
@@ -25,5 +29,6 @@ function wordsOf({ runId, rollout, total }: Run): string {
   if (rollout?.state === 'AWAITING_APPROVAL')
     return `Run ${runId} waits for approval (${released}). To approve it with another key:  jobcast runs approve ${runId}`
   const because = plainText(rollout?.pausedBecause ?? 'it was paused')
-  return `Run ${runId} is paused (${released}): ${because}. To resume it:  jobcast runs resume ${runId}`
+  const by = plainText(pauserOf(rollout) ?? '')
+  return `Run ${runId} is paused${by && ` by ${by}`} (${released}): ${because}. To resume it:  jobcast runs resume ${runId}`
 }

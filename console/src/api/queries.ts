@@ -1,12 +1,16 @@
 // Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
 
-import type {
-  Delivery,
-  GetStatsQuery,
-  ListDevicesQuery,
-  ListExecutionsQuery,
-  NewRun,
-  Query,
+import {
+  type AllResourceCalls,
+  type Delivery,
+  type GetStatsQuery,
+  type ListDevicesQuery,
+  type ListExecutionsQuery,
+  type NewRun,
+  type Query,
+  type ResourceName,
+  type ResourceTypes,
+  resources,
 } from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
@@ -24,6 +28,16 @@ type Read<T> = {
 function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Read<T> {
   return { queryKey, queryFn }
 }
+
+/** Of executions that their device has begun with. */
+export const reachedStates = [
+  'IN_PROGRESS',
+  'CANCELING',
+  'SUCCEEDED',
+  'FAILED',
+  'TIMED_OUT',
+  'REJECTED',
+] as const
 
 const eventWaitMs = 5000
 
@@ -104,7 +118,7 @@ export const queries = {
   /** The first devices that a rollback of the run concerns. */
   rolledBack: (runId: number) =>
     read(['run', runId, 'rolled-back'], (options) =>
-      jobcast.executions.list({ runId, execState: ['SUCCEEDED', 'FAILED'], limit: 200 }, options).page(),
+      jobcast.executions.list({ runId, execState: [...reachedStates], limit: 200 }, options).page(),
     ),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
   /** What its device got, or would get now. */
@@ -163,6 +177,17 @@ export const queries = {
   webhook: (name: string) => read(['webhook', name], (options) => jobcast.webhooks.get(name, options)),
 }
 
+function listOf<Name extends ResourceName>(name: Name, query: Query<ResourceTypes[Name]['query']> = {}) {
+  const calls: AllResourceCalls = jobcast
+  const { key } = resources[name]
+  return {
+    key: [name, query] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      calls[name].list({ ...query, limit: 200, cursor }, { signal }).page(),
+    idOf: (item: ResourceTypes[Name]['view']) => String(item[key as keyof typeof item]),
+  }
+}
+
 /** Lists that are read page by page, for `useList`. */
 export const lists = {
   runs: (query: { jobName?: string | undefined; finished?: boolean | undefined } = {}) => ({
@@ -177,30 +202,11 @@ export const lists = {
       jobcast.executions.list({ ...query, limit: 200, cursor }, { signal }).page(),
     idOf: (execution: { jobExecutionId: number }) => execution.jobExecutionId,
   }),
-  devices: (query: Query<Pick<ListDevicesQuery, 'tag' | 'online' | 'where'>> = {}) => ({
-    key: ['devices', query] as const,
-    load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.devices.list({ ...query, limit: 200, cursor }, { signal }).page(),
-    idOf: (device: { deviceId: string }) => device.deviceId,
-  }),
-  groups: () => ({
-    key: ['groups'] as const,
-    load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.groups.list({ limit: 200, cursor }, { signal }).page(),
-    idOf: (group: { groupName: string }) => group.groupName,
-  }),
-  windows: () => ({
-    key: ['windows'] as const,
-    load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.windows.list({ limit: 200, cursor }, { signal }).page(),
-    idOf: (window: { windowName: string }) => window.windowName,
-  }),
-  schedules: () => ({
-    key: ['schedules'] as const,
-    load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.schedules.list({ limit: 200, cursor }, { signal }).page(),
-    idOf: (schedule: { scheduleName: string }) => schedule.scheduleName,
-  }),
+  devices: (query: Query<Pick<ListDevicesQuery, 'tag' | 'online' | 'where'>> = {}) =>
+    listOf('devices', query),
+  groups: () => listOf('groups'),
+  windows: () => listOf('windows'),
+  schedules: () => listOf('schedules'),
   runsOfSchedule: (scheduleName: string) => ({
     key: ['runs', 'of-schedule', scheduleName] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
@@ -213,12 +219,7 @@ export const lists = {
       jobcast.jobs.versions(jobName, { limit: 50, cursor }, { signal }).page(),
     idOf: ({ version }: { version: number }) => version,
   }),
-  jobs: () => ({
-    key: ['jobs'] as const,
-    load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.jobs.list({ limit: 200, cursor }, { signal }).page(),
-    idOf: (job: { jobName: string }) => job.jobName,
-  }),
+  jobs: () => listOf('jobs'),
   keys: (query: { ownerId?: string | undefined } = {}) => ({
     key: ['keys', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
@@ -231,12 +232,7 @@ export const lists = {
       jobcast.sessions.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (session: { sessionId: string }) => session.sessionId,
   }),
-  webhooks: () => ({
-    key: ['webhooks'] as const,
-    load: (cursor: string | undefined, signal: AbortSignal) =>
-      jobcast.webhooks.list({ limit: 200, cursor }, { signal }).page(),
-    idOf: (webhook: { webhookName: string }) => webhook.webhookName,
-  }),
+  webhooks: () => listOf('webhooks'),
   deliveries: (webhookName: string, query: { state?: Delivery['state'] | undefined } = {}) => ({
     key: ['webhook', webhookName, 'deliveries', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>

@@ -10,6 +10,7 @@ import { FormDialog } from '../parts/form-dialog.tsx'
 import { findProblem, JsonField } from '../parts/json-field.tsx'
 import { draftOf, problemsOf, type Rollout, refusedField, releaseOf } from './rollout-draft.ts'
 import { RolloutFields } from './rollout-fields.tsx'
+import { asPatch } from './rollout-patch.ts'
 
 const maxBytes = 64 * 1024
 
@@ -20,7 +21,9 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
   const isRight = draft ? Object.keys(problemsOf(draft)).length === 0 : !findProblem(json, maxBytes)
   const edited = (): Rollout => (draft ? (releaseOf(draft).rollout ?? {}) : JSON.parse(json))
   const save = async () => {
-    const changed = await jobcast.runs.change(runId, { rollout: edited() })
+    const changed = await jobcast.runs.change(runId, {
+      rollout: asPatch(rollout?.definition ?? {}, edited()),
+    })
     const { queryKey } = queries.run(runId)
     // An answer that is still on its way may be from before the change.
     await queryClient.cancelQueries({ queryKey })

@@ -2,6 +2,7 @@
 
 import { isJobcastError, type NewRun } from '@jobcast/client'
 import { parseSelector, SelectorError } from '@jobcast/contract/selector'
+import { percentPattern } from '@jobcast/contract/words'
 import { parseDuration, writeDuration } from '../parts/duration.ts'
 
 export type Rollout = NonNullable<NewRun['rollout']>
@@ -109,10 +110,10 @@ export function problemsOf(draft: RolloutDraft): Partial<Record<RolloutField, st
     canary: numberProblem(draft.canary, devicesAtMost),
     waves: wavesProblem(draft.waves),
     rate: numberProblem(draft.rate, devicesAtMost),
-    succeeded: numberProblem(draft.succeeded, 100),
+    succeeded: percentProblem(draft.succeeded),
     reported: selectorProblem(draft.reported),
     soak: soakProblem(draft.soak),
-    stopPercent: numberProblem(draft.stopPercent, 100),
+    stopPercent: percentProblem(draft.stopPercent),
     stopAfter:
       draft.stopAfter.trim() !== '' && draft.stopPercent.trim() === ''
         ? 'Needs a percentage.'
@@ -127,8 +128,17 @@ function numberProblem(text: string, most: number): string | undefined {
   return isRight ? undefined : `Must be 1 to ${new Intl.NumberFormat('en').format(most)}.`
 }
 
+/** With up to three decimals. */
+function percentProblem(text: string): string | undefined {
+  const isRight = text.trim() === '' || isPercent(`${text.trim()}%`)
+  return isRight ? undefined : 'Must be more than 0 and at most 100.'
+}
+
+const percent = new RegExp(percentPattern)
+const isPercent = (text: string) => percent.test(text)
+
 function wavesProblem(text: string): string | undefined {
-  const isSize = (size: string) => /^(?:[1-9]\d{0,5}|1000000|(?:100|[1-9]\d?)%)$/.test(size.trim())
+  const isSize = (size: string) => /^(?:[1-9]\d{0,5}|1000000)$/.test(size.trim()) || isPercent(size.trim())
   return text.trim() === '' || text.split(',').every(isSize)
     ? undefined
     : 'Use a format such as 10%, 50%, 100%.'

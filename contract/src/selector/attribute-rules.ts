@@ -10,7 +10,7 @@ const unfit = /[\p{Cc}\p{Cs}]/u
 /** Why it can be no attribute, as the end of a sentence that begins with its name; undefined: it can. */
 export function attributeProblem(name: string, value: unknown): string | undefined {
   if (!isAttributeName(name)) {
-    return 'is not a valid attribute name: 1 to 64 letters, digits and _ . -, beginning with a letter or _, and not a keyword of selectors'
+    return 'is not a valid attribute name: 1 to 64 letters, digits and _ . -, beginning with a letter or _ but not with own. or reported., and not a keyword of selectors'
   }
   if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return undefined
   if (typeof value === 'string' && [...value].length <= maxAttributeText && !unfit.test(value))

@@ -3,12 +3,21 @@
 
 export type AttributeValue = string | number | boolean
 
-/** Of a literal in a selector: what it is compared with values of each class by. */
-export type LiteralKeys = { number: string | undefined; version: string | undefined; text: string }
+/**
+ * Of a literal in a selector: what it is compared with values of each class by. `plain`: what numbers are compared with as
+ * text where it is no number.
+ */
+export type LiteralKeys = {
+  number: string | undefined
+  version: string | undefined
+  text: string
+  plain: string
+}
 
-const versionRule = /^\d+(?:\.\d+)*$/
+/** The v that a version may begin with says nothing. */
+const versionRule = /^v?(\d+(?:\.\d+)*)$/
 /** A pre-release or a build only behind a dot: 2026-11-15 is a date. */
-const releaseRule = /^(\d+(?:\.\d+)+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z.-]+))?$/
+const releaseRule = /^v?(\d+(?:\.\d+)+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z.-]+))?$/
 const negativeRule = /^-\d+(?:\.\d+)?$/
 const numberRule = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
@@ -25,11 +34,14 @@ export function sortKeyOf(value: AttributeValue): string {
 }
 
 export function literalKeysOf(text: string): LiteralKeys {
-  const number = numberRule.test(text) ? Number(text) : Number.NaN
+  const version = versionKey(text)
+  const plain = version !== undefined && text.startsWith('v') ? text.slice(1) : text
+  const number = numberRule.test(plain) ? Number(plain) : Number.NaN
   return {
     number: Number.isFinite(number) ? numberKey(number) : undefined,
-    version: versionKey(text),
+    version,
     text: `t${text}`,
+    plain,
   }
 }
 
@@ -41,10 +53,14 @@ export function equalKeysOf(literal: string): string[] {
 
 /** Below 0: the value is below the literal. */
 export function compareWithLiteral(value: AttributeValue, literal: string): number {
-  const key = sortKeyOf(value)
-  const keys = literalKeysOf(literal)
-  const other = key[0] === 'n' ? keys.number : key[0] === 'v' ? keys.version : undefined
-  return other === undefined ? compareText(textOfValue(value), literal) : compareText(key, other)
+  return compareWithKeys(value, sortKeyOf(value), literalKeysOf(literal))
+}
+
+/** `key`: the sort key of the value. */
+export function compareWithKeys(value: AttributeValue, key: string, literal: LiteralKeys): number {
+  const other = key[0] === 'n' ? literal.number : key[0] === 'v' ? literal.version : literal.text
+  if (other !== undefined) return compareText(key, other)
+  return compareText(textOfValue(value), literal.plain)
 }
 
 /** By code points, as UTF-8 is ordered in both databases. */
@@ -87,7 +103,7 @@ function numberKey(value: number): string {
  * pre-release, which is below its release, and `#` for a release; digits of further pieces are above both.
  */
 function versionKey(text: string): string | undefined {
-  const match = versionRule.test(text) ? [text, text] : releaseRule.exec(text)
+  const match = versionRule.exec(text) ?? releaseRule.exec(text)
   if (!match) return undefined
   const pieces = (match[1] as string).split('.').map(pieceKey)
   while (pieces.at(-1) === '000') pieces.pop()

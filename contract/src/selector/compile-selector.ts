@@ -2,13 +2,12 @@
 
 import {
   type AttributeValue,
-  compareText,
+  compareWithKeys,
   equalKeysOf,
   literalKeysOf,
   sortKeyOf,
-  textOfValue,
 } from './compare-values.ts'
-import { matchesSelector, type SelectableDevice } from './matches-selector.ts'
+import { attributeReader, matchesSelector, type SelectableDevice } from './matches-selector.ts'
 import { isDeviceField, type Selector } from './selector.ts'
 
 export type CompiledSelector = (device: SelectableDevice) => boolean
@@ -45,20 +44,22 @@ function compileComparison(term: Compare): CompiledSelector {
   if (isDeviceField(name) || op === '~') return (device) => matchesSelector(term, device)
   if (op === '=' || op === '!=') return equals(name, new Set(equalKeysOf(value)), op === '=')
   const keys = literalKeysOf(value)
-  return ({ attributes }) => {
-    if (!Object.hasOwn(attributes, name)) return false
-    const own = attributes[name] as AttributeValue
-    const key = keyOf(own)
-    const other = key[0] === 'n' ? keys.number : key[0] === 'v' ? keys.version : undefined
-    const order = other === undefined ? compareText(textOfValue(own), value) : compareText(key, other)
+  const read = attributeReader(name)
+  return (device) => {
+    const found = read(device)
+    if (found === undefined) return false
+    const order = compareWithKeys(found, keyOf(found), keys)
     if (order === 0) return op === '<=' || op === '>='
     return order < 0 === (op === '<' || op === '<=')
   }
 }
 
 function equals(name: string, keys: ReadonlySet<string>, isWanted: boolean): CompiledSelector {
-  return ({ attributes }) =>
-    Object.hasOwn(attributes, name) && keys.has(keyOf(attributes[name] as AttributeValue)) === isWanted
+  const read = attributeReader(name)
+  return (device) => {
+    const found = read(device)
+    return found !== undefined && keys.has(keyOf(found)) === isWanted
+  }
 }
 
 /** Devices of a fleet have few different values. */

@@ -8,14 +8,30 @@ import {
   sortKeyOf,
   textOfValue,
 } from './compare-values.ts'
-import type { Selector } from './selector.ts'
+import { attributeOf, type Selector } from './selector.ts'
 
 export type SelectableDevice = {
   deviceId: string
   deviceName: string
   tags: readonly string[]
   online: boolean
+  /** Those that its owner has set. */
   attributes: Readonly<Record<string, AttributeValue>>
+  /** Those that it has reported itself. */
+  reportedAttributes: Readonly<Record<string, AttributeValue>>
+}
+
+/** Undefined: it has none of this name, which may begin with a side. */
+export function attributeReader(name: string): (device: SelectableDevice) => AttributeValue | undefined {
+  const { name: bare, side } = attributeOf(name)
+  if (side === 'own') return ({ attributes }) => valueIn(attributes, bare)
+  if (side === 'reported') return ({ reportedAttributes }) => valueIn(reportedAttributes, bare)
+  return ({ attributes, reportedAttributes }) =>
+    valueIn(attributes, bare) ?? valueIn(reportedAttributes, bare)
+}
+
+function valueIn(attributes: SelectableDevice['attributes'], name: string): AttributeValue | undefined {
+  return Object.hasOwn(attributes, name) ? attributes[name] : undefined
 }
 
 type Compare = Extract<Selector, { kind: 'compare' }>
@@ -49,8 +65,8 @@ function compares(term: Compare, device: SelectableDevice): boolean {
   if (name === 'tag' && term.op === '!=') return !device.tags.includes(term.value)
   if (name === 'tag') return device.tags.some((tag) => holdsForText(term, tag))
   if (name === 'deviceId' || name === 'deviceName') return holdsForText(term, device[name])
-  if (!Object.hasOwn(device.attributes, name)) return false
-  const value = device.attributes[name] as AttributeValue
+  const value = attributeReader(name)(device)
+  if (value === undefined) return false
   if (term.op === '~') return holdsForText(term, textOfValue(value))
   if (term.op === '=' || term.op === '!=') {
     return equalKeysOf(term.value).includes(sortKeyOf(value)) === (term.op === '=')

@@ -27,13 +27,39 @@ const reservedWords = ['and', 'or', 'not', 'in', 'online', 'all', 'group']
 export const deviceFieldNames = ['tag', 'deviceId', 'deviceName'] as const
 const nameRule = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
 
+/** Who has set an attribute: `own.fw` is the owner's value, `reported.fw` that of the device. */
+export type AttributeSide = 'own' | 'reported'
+const sideRule = /^(own|reported)\.(.*)$/s
+
 export function isDeviceField(name: string): boolean {
   return (deviceFieldNames as readonly string[]).includes(name)
 }
 
-/** 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -, and no word of the language. */
+/** 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -, and no word or side of the language. */
 export function isAttributeName(name: string): boolean {
-  return nameRule.test(name) && !isReserved(name) && !isDeviceField(name)
+  return nameRule.test(name) && !isReserved(name) && !isDeviceField(name) && !sideRule.test(name)
+}
+
+/** What a name in a selector stands for; without a side: the owner's value, else the reported one. */
+export function attributeOf(name: string): { name: string; side: AttributeSide | undefined } {
+  const [, side, bare] = sideRule.exec(name) ?? []
+  return bare === undefined ? { name, side: undefined } : { name: bare, side: side as AttributeSide }
+}
+
+/** As gates mean it: a bare name is what devices report of themselves. */
+export function asReported(selector: Selector): Selector {
+  switch (selector.kind) {
+    case 'and':
+    case 'or':
+      return { kind: selector.kind, of: selector.of.map(asReported) }
+    case 'not':
+      return { kind: 'not', of: asReported(selector.of) }
+    case 'in':
+    case 'compare':
+      return isAttributeName(selector.name) ? { ...selector, name: `reported.${selector.name}` } : selector
+    default:
+      return selector
+  }
 }
 
 /** Throws a SelectorError if it cannot be read. */
@@ -57,7 +83,7 @@ export function termsOf(selector: Selector): SelectorTerm[] {
   }
 }
 
-/** Names of attributes that it compares, each once. */
+/** Names of attributes that it compares, each once, as it writes them: `fw`, `own.fw`, `reported.fw`. */
 export function attributeNamesOf(selector: Selector): string[] {
   const names = termsOf(selector).flatMap((term) => ('name' in term ? [term.name] : []))
   return [...new Set(names)].filter((name) => !isDeviceField(name))
@@ -128,7 +154,8 @@ class Parser {
       if (!this.#takeSign('=')) this.#fail('expected "=" after "group"')
       return { kind: 'group', groupName: this.#value().text, at: token.at }
     }
-    if (isReserved(token.text) || !nameRule.test(token.text)) this.#fail(notAName)
+    const { name, side } = attributeOf(token.text)
+    if (!isAttributeName(name) && (side !== undefined || !isDeviceField(name))) this.#fail(notAName)
     this.#next++
     return this.#takeWord('in') ? this.#list(token.text) : this.#comparison(token.text)
   }
@@ -183,4 +210,5 @@ class Parser {
 }
 
 const notAName =
-  'expected a name: tag, deviceId, deviceName or that of an attribute (letters, digits and _ . -, at most 64)'
+  'expected a name: tag, deviceId, deviceName or that of an attribute (letters, digits and _ . -, at most 64), ' +
+  'which own. or reported. may stand before'

@@ -21,6 +21,7 @@ const reportsAtOnce = 200
 const askedAtOnce = 20
 const rollout = {
   waves: [{ size: '1%' }, { size: '20%' }, { size: '100%' }],
+  next: { succeededPercent: 50 },
   stop: [{ on: ['FAILED'], percent: 10, minEnded: 100, of: 'WAVE' }],
 }
 const [firstWave, secondWave] = [devices / 100, devices / 5]

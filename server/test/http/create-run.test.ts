@@ -132,7 +132,9 @@ test('an import creates, updates and leaves alone, and names the lines that it r
   ])
   assert.deepEqual(again.json, { created: 0, updated: 1, unchanged: 2, failed: [], failedTotal: 0 })
   assert.equal((await api.call('GET', '/job/api/devices/i2')).json.timeZone, 'Europe/Oslo')
-  assertRefused(await importLines(lines, 'text/csv'), 'J-905')
+  const wrong = await importLines(lines, 'text/plain')
+  assert.deepEqual([wrong.status, wrong.json.code], [415, 'J-905'])
+  assert.match(wrong.json.message, /send application\/x-ndjson or text\/csv in UTF-8/)
   assert.equal(
     (await api.call('POST', '/job/api/devices/count', { body: { where: 'tag=imported' } })).json.total,
     1,

@@ -85,8 +85,9 @@ const noIds = new Set(
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
     .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
     .concat(
-      ' finishedAfter finishedBefore buckets rolloutState traceparent if-match dryRun targets note planId attributes timeZone',
+      ' finishedAfter finishedBefore buckets rolloutState traceparent if-match if-none-match dryRun targets note planId attributes timeZone',
     )
+    .concat(' addTags removeTags')
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
       ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
@@ -97,6 +98,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   triggerJob: { jobName: 'our-job', deviceIds: ['our-device'] },
   createRun: { jobName: 'our-job', targets: { deviceIds: ['our-device'] } },
   countDevices: { where: 'all' },
+  changeDevices: { where: 'all', addTags: ['ours'] },
   putGroup: { where: 'all' },
   putSchedule: { jobName: 'our-job', targets: { where: 'all' }, when: { cron: '0 3 1 1 *' } },
   putWindow: { cron: '0 2 * * *', durationMinutes: 60 },

@@ -137,7 +137,9 @@ test('PUT takes a document of 64 KiB and answers J-500 to one byte more', async 
 
 test('PUT answers J-905 to a body of another type and J-904 to one over 1 MiB', async () => {
   const headers = { 'content-type': 'text/plain' }
-  assertRefused(await api.call('PUT', path('typed'), { rawBody: '{}', headers }), 'J-905')
+  const typed = await api.call('PUT', path('typed'), { rawBody: '{}', headers })
+  assert.deepEqual([typed.status, typed.json.code], [415, 'J-905'])
+  assert.match(typed.json.message, /^Unsupported Content-Type: send application\/json in UTF-8/)
   const tooLong = '{}'.padEnd(1024 * 1024 + 1)
   assertRefused(await api.call('PUT', path('typed'), { rawBody: tooLong }), 'J-904')
 })

@@ -124,6 +124,8 @@ test('a stop rule pauses it with its reason; resumed, it counts anew', async () 
       count: 1,
       ended: 1,
       percent: 100,
+      needed: null,
+      possible: null,
     },
     executions: [{ jobExecutionId, deviceId, execState: 'FAILED' }],
   })
@@ -196,7 +198,7 @@ test('a gate may wait for approval, and a wave may be changed while it has not b
     patched.json.rollout.waves.map(({ size }: { size: number }) => size),
     [1, 3, 2],
   )
-  assert.deepEqual(patched.json.rollout.definition, waves(1, 3, '100%').rollout)
+  assert.deepEqual(patched.json.rollout.definition, { ...rollout, ...waves(1, 3, '100%').rollout })
   assert.equal((await act(path, 'approve', undefined, approver.apiKey)).json.rollout.released, 4)
   await act(path, 'pause')
   const canceled = await act(path, 'cancel')
@@ -274,6 +276,7 @@ const report = (device: Device, attributes: object) =>
 test('waves choose by selector, and a gate believes what devices report, not what they or their owner say', async () => {
   await api.call('PUT', '/job/api/jobs/firmware', { body: {} })
   await api.call('PUT', '/job/api/devices/r4', { body: { tags: ['canary'], attributes: { fw: '2.4.1' } } })
+  assert.equal((await report(devices[4] as Device, { fw: '2.4.0' })).status, 200)
   const rollout = {
     waves: [{ size: 1, where: 'tag=canary' }, { size: '100%' }],
     next: { succeededPercent: 100, where: 'fw=2.4.1' },

@@ -63,7 +63,7 @@ async function changeRate(
   const found = await parts.store.getRollout({ ownerNo: caller.ownerNo, runId })
   if (found === undefined) return
   const { rollout } = found.rollout.plan
-  if (rollout.ratePerMinute !== undefined) await patchRun(parts, caller, runId, { ...rollout, ratePerMinute })
+  if (rollout.ratePerMinute !== undefined) await patchRun(parts, caller, runId, { ratePerMinute })
 }
 
 /** What waits for somebody goes on. */

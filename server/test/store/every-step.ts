@@ -62,7 +62,7 @@ async function takeScheduleSteps(store: Store): Promise<void> {
   await store.listScheduledEnds({ scheduleNo, after: 0, limit: 5 })
   await store.listBusyRuns({ ownerNo, scheduleNo })
   await store.listBusyDevices({ first: 1, last: 5, limit: 5 })
-  await store.supersede({ jobExecutionIds: [1], moment: now })
+  await store.supersede({ jobExecutionIds: [1], moment: now, actor: 'key k1' })
   await store.listGivenDevices({ scheduleNo, deviceNos: [1] })
   await store.recordGiven({ scheduleNo, first: 1, last: 2 })
   await store.getRunRange({ runId: 1 })
@@ -86,6 +86,7 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
   await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
   await store.countConfirmed({ ...part, where })
+  await store.findUnknownNames({ ownerNo, names: ['fw', 'own.fw', 'reported.fw'] })
   if (found) {
     const status = { ...found.rollout.status, released: 1 }
     await store.changeRollout({ before: found.rollout, status, nextAt: null, events: [], moment: now })
@@ -209,6 +210,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     }
   }
   await store.listEndedDevices({ ownerNo, runId, ends: 'unsuccessful' })
+  await store.findRollback({ ownerNo, runId })
   await store.setRunTrace({ ownerNo, runId, traceParent: 't' })
   for (const filter of everyFilter()) await store.listExecutions({ ownerNo, filter, slice })
   for (const filter of [{}, { deviceId: 'd1' }]) {

@@ -42,11 +42,13 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
         { ...put, expected: [tag] },
         { ...put, expected: [tag] },
         { ...devicePut(ownerNo, 'none'), expected: ['*'] },
+        { ...devicePut(ownerNo, 'absent'), expected: 'nothing' as const },
+        { ...devicePut(ownerNo, 'absent'), expected: 'nothing' as const },
       ]
       const done = await store.putDevices(puts)
       assert.deepEqual(
         done.map(({ isRefused }) => isRefused ?? false),
-        [true, false, true, true],
+        [true, false, true, true, false, true],
       )
       assert.equal((await store.getDevice({ ownerNo, deviceId: 'd' }))?.deviceName, 'new')
       assert.equal(await store.getDevice({ ownerNo, deviceId: 'none' }), undefined)
@@ -54,6 +56,8 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
       const job = { ownerNo, jobName: 'j', content, at: startedAt }
       assert.ok((await store.putJob({ ...job, expected: ['other'] })).isRefused)
       assert.ok((await store.putJob({ ...job, jobName: 'none', expected: ['*'] })).isRefused)
+      assert.ok((await store.putJob({ ...job, expected: 'nothing' })).isRefused)
+      assert.ok((await store.putJob({ ...job, jobName: 'new', expected: 'nothing' })).created)
       assert.equal((await store.getJob({ ownerNo, jobName: 'j' }))?.description, '')
       assert.equal(await store.getJob({ ownerNo, jobName: 'none' }), undefined)
       assert.ok(!(await store.putJob({ ...job, expected: [jobTag({ version: 1 })] })).isRefused)

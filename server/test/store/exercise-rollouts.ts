@@ -257,6 +257,33 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     assert.equal(await store.getRollout({ ownerNo, runId }), undefined)
   })
 
+  await t.test(
+    'those that were released can be taken back, and only one run is the first to do so',
+    async () => {
+      const { store } = underTest
+      const { ownerNo, trigger } = await seedOwner(store)
+      const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+      const { runId } = run
+      const released = () => store.listEndedDevices({ ownerNo, runId, ends: 'released' })
+      assert.deepEqual(await released(), [])
+      assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 2)))
+      assert.deepEqual(await released(), ['d1', 'd2'])
+      const plain = await createOne(store, trigger(['d3']))
+      assert.deepEqual(await store.listEndedDevices({ ownerNo, runId: plain.runId, ends: 'released' }), [
+        'd3',
+      ])
+      assert.equal(await store.findRollback({ ownerNo, runId }), undefined)
+      const request = { where: null, matched: null, note: null, rollbackOf: runId }
+      const first = await createOne(store, trigger(['d1'], { request: { ...request, rollbackOnce: runId } }))
+      const second = trigger(['d2'], { request: { ...request, rollbackOnce: runId } })
+      await assert.rejects(store.createExecutions([second]))
+      await createOne(store, trigger(['d2'], { request }))
+      assert.equal(await store.findRollback({ ownerNo, runId }), first.runId)
+      assert.equal(await store.findRollback({ ownerNo: ownerNo + 1, runId }), undefined)
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
+
   await t.test('a frozen fleet is offered nothing, and what runs goes on', async () => {
     const { store, reopen } = underTest
     const seed = await seedOwner(store)

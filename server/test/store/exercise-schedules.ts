@@ -266,6 +266,7 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const moved = await store.supersede({
       jobExecutionIds: [first, first + 1],
       moment: momentAt(startedAt + 5),
+      actor: 'key k1',
     })
     assert.deepEqual(
       moved.map(({ jobExecutionId, execState }) => [jobExecutionId, execState]),
@@ -333,8 +334,9 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     const [c1, c2] = (await store.listSelectable({ ownerNo, deviceNos })).sort((a, b) =>
       a.deviceId < b.deviceId ? -1 : 1,
     )
-    assert.deepEqual([c1?.deviceId, c1?.attributes, c1?.online], ['c1', { fw: '1.0', ram: 4 }, false])
-    assert.deepEqual([c2?.deviceId, c2?.attributes], ['c2', {}])
+    assert.deepEqual([c1?.deviceId, c1?.attributes, c1?.online], ['c1', { fw: '1.0' }, false])
+    assert.deepEqual(c1?.reportedAttributes, { fw: '2.0', ram: 4 })
+    assert.deepEqual([c2?.deviceId, c2?.attributes, c2?.reportedAttributes], ['c2', {}, {}])
     const other = await seedOwner(store)
     assert.deepEqual(await store.listSelectable({ ownerNo: other.ownerNo, deviceNos }), [])
     const when = { kind: 'match' } as const

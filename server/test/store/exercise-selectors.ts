@@ -79,6 +79,41 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     assert.deepEqual(await listed(ownerNo, 'fw=3.0'), [])
   })
 
+  await t.test(
+    "own and reported name one side; a bare name is the owner's value, else the reported one",
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2', 'd3'] })
+      await report(ownerNo, 'd1', { fw: 'v2.10.0' })
+      await report(ownerNo, 'd2', { fw: 'v2.9.0', kernel: '6.1' })
+      await store.putDevices([
+        { ...devicePut(ownerNo, 'd1'), attributes: { fw: '1.0' } },
+        { ...devicePut(ownerNo, 'd3'), attributes: { fw: 'v2.10', site: 'lima' } },
+      ])
+      for (const [text, expected] of [
+        ['fw<2', ['d1']],
+        ['fw>=v2.9', ['d2', 'd3']],
+        ['reported.fw>2.9', ['d1']],
+        ['reported.fw>=v2.9', ['d1', 'd2']],
+        ['reported.fw~v2.*', ['d1', 'd2']],
+        ['reported.fw in (2.9, 2.10.0)', ['d1', 'd2']],
+        ['reported.fw!=2.10', ['d2']],
+        ['own.fw=2.10', ['d3']],
+        ['own.fw!=2.10', ['d1']],
+        ['not reported.fw>0', ['d3']],
+      ] as const) {
+        assert.deepEqual(await listed(ownerNo, text), expected, text)
+        const { total } = await store.countDevices({ ownerNo, where: parseSelector(text) })
+        assert.equal(total, expected.length, text)
+      }
+      const names = ['fw', 'reported.fw', 'own.fw', 'reported.kernel', 'own.kernel', 'reported.site', 'color']
+      assert.deepEqual(await store.findUnknownNames({ ownerNo, names }), [
+        'own.kernel',
+        'reported.site',
+        'color',
+      ])
+    },
+  )
+
   await t.test('a device that is unknown or reports too many attributes changes nothing', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['d1'] })
     const many = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`a${n}`, n]))
@@ -135,6 +170,35 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     assert.deepEqual(await listed(other.ownerNo, 'site=lima'), [])
   })
 
+  await t.test('terms that match thousands of devices are counted as they match', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const numbers = Array.from({ length: 5600 }, (_, n) => n)
+    const attributesOf = (n: number) => ({
+      n,
+      even: n % 2 === 0,
+      ...(n % 10 !== 0 && { fw: `v2.${n % 20}` }),
+    })
+    await store.putDevices(
+      numbers.map((n) => ({
+        ...devicePut(ownerNo, `d${n}`),
+        attributes: attributesOf(n),
+        tags: n < 9 ? ['few'] : [],
+      })),
+    )
+    await report(ownerNo, 'd3', { n: 7, fw: '9.0' })
+    for (const [text, isFound] of [
+      ['n>=100 and n<5500', (n) => n >= 100 && n < 5500],
+      ['n>=0 and fw>=2.0 and not tag=few', (n) => n % 10 !== 0 && n >= 9],
+      ['n!=5 and fw!=2.7', (n) => n !== 5 && n % 10 !== 0 && n % 20 !== 7],
+      ['n>=0 and own.n<5590 and (even=true or n=1)', (n) => n < 5590 && (n % 2 === 0 || n === 1)],
+      ['n>=0 and reported.n>=0 and not online', (n) => n === 3],
+      ['n>=0 and own.fw!=9 and n>=0 and n<6000 and even!=x', (n) => n % 10 !== 0],
+    ] as [string, (n: number) => boolean][]) {
+      const { total } = await store.countDevices({ ownerNo, where: parseSelector(text) })
+      assert.equal(total, numbers.filter(isFound).length, text)
+    }
+  })
+
   await t.test('random selectors find what matches in memory', async () => {
     const fleet = fc.uniqueArray(devices, {
       minLength: 1,
@@ -144,15 +208,14 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     await fc.assert(
       fc.asyncProperty(fleet, fc.array(selectors, { minLength: 1, maxLength: 8 }), async (fleet, wanted) => {
         const { ownerNo } = await seedOwner(store, { devices: [] })
-        // Half of them by their owners, half by themselves.
         await store.putDevices(
-          fleet.map(({ deviceId, deviceName, tags, attributes }, index) => {
+          fleet.map(({ deviceId, deviceName, tags, attributes }) => {
             const put = { ownerNo, deviceId, deviceName, tags: [...tags], at: startedAt }
-            return index % 2 === 0 ? { ...put, attributes: { ...attributes } } : put
+            return { ...put, attributes: { ...attributes } }
           }),
         )
-        for (const { deviceId, attributes } of fleet.filter((_, index) => index % 2 === 1)) {
-          await report(ownerNo, deviceId, { ...attributes })
+        for (const { deviceId, reportedAttributes } of fleet) {
+          await report(ownerNo, deviceId, { ...reportedAttributes })
         }
         const offline = fleet.map((each): SelectableDevice => ({ ...each, online: false }))
         for (const selector of wanted) {

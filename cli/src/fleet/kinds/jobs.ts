@@ -2,9 +2,9 @@
 
 import {
   defaultRetry,
-  JobContent,
+  type JobContent,
+  jobs,
   maxDocumentBytes,
-  NewJobName,
   type Rollout,
   rolloutProblem,
 } from '@jobcast/contract'
@@ -16,14 +16,9 @@ import {
   parseDocument,
 } from '@jobcast/contract/parameters'
 import { type Envelope, mergeEnvelopes, requireSignatures, SignatureError } from '@jobcast/contract/signature'
-import { type Fields, type Kind, largePages, sorted } from './kind.ts'
+import { type Fields, kindOf, sorted } from './kind.ts'
 
-export const jobs: Kind = {
-  field: 'jobs',
-  noun: 'job',
-  nameField: 'jobName',
-  nameSchema: NewJobName,
-  contentSchema: JobContent,
+export const jobKind = kindOf(jobs, {
   refusal(name, content) {
     const { document = {}, rollout, parameters } = content
     if (name === 'execute') return 'the name "execute" is reserved'
@@ -47,14 +42,7 @@ export const jobs: Kind = {
     window: content.window ?? null,
     signatures: filledSignatures(content.signatures as JobContent['signatures']),
   }),
-  list: (client) => client.jobs.list(largePages),
-  get: (client, name) => client.jobs.get(name),
-  async put(client, name, content) {
-    await client.jobs.put(name, content)
-    return undefined
-  },
-  remove: (client, name) => client.jobs.delete(name),
-}
+})
 
 /** As the server judges them, before anything is sent. */
 function parametersProblem(document: unknown, parameters: unknown): string | undefined {

@@ -1,6 +1,7 @@
 // A kind of resources in a fleet file: its names, schemas and calls.
 
-import type { Jobcast } from '@jobcast/client'
+import type { AllResourceCalls, Jobcast, ResourceName } from '@jobcast/client'
+import type { ContentOf, Resource } from '@jobcast/contract'
 import type { TObject, TString } from 'typebox'
 
 /** JSON values. */
@@ -30,8 +31,41 @@ export type Kind = {
   remove(client: Jobcast, name: string): Promise<void>
 }
 
-/** For lists that are read to their end. */
-export const largePages = { limit: 200 }
+/** What a resource has besides its description. */
+type Rules<R extends Resource> = Pick<Kind, 'refusal'> &
+  Partial<Pick<Kind, 'shownToReaders' | 'needs' | 'put'>> & {
+    /** Every field that can be put, except one that is never shown. */
+    filled(name: string, content: Fields): Record<Exclude<keyof ContentOf<R>, ShownOnce<R>>, unknown>
+  }
+type ShownOnce<R extends Resource> = R extends { shownOnce: infer Field } ? Field : never
+
+export function kindOf<R extends Resource>(described: R, rules: Rules<R>): Kind {
+  const { name, noun, key, params, content }: Resource = described
+  const calls = (client: AllResourceCalls): AnyCalls => client[name as ResourceName]
+  return {
+    field: name,
+    noun,
+    nameField: key,
+    nameSchema: params.properties[key] as TString,
+    contentSchema: content,
+    list: (client) => calls(client).list({ limit: 200 }),
+    get: (client, each) => calls(client).get(each),
+    async put(client, each, given) {
+      await calls(client).put(each, given as never)
+      return undefined
+    },
+    remove: (client, each) => calls(client).delete(each),
+    ...rules,
+  }
+}
+
+type AnyCalls = {
+  delete(name: string): Promise<void>
+  list(query: { limit: number }): AsyncIterable<object>
+  get(name: string): Promise<object>
+  /** Content that the schema of the kind has accepted. */
+  put(name: string, content: never): Promise<object>
+}
 
 /** For fields whose order has no meaning. */
 export function sorted(texts: unknown): string[] {

@@ -1,14 +1,9 @@
 // Schedules in a fleet file.
 
-import { NewJobName, type Rollout, rolloutProblem, ScheduleContent } from '@jobcast/contract'
-import { type Fields, type Kind, largePages } from './kind.ts'
+import { type Rollout, rolloutProblem, type ScheduleContent, schedules } from '@jobcast/contract'
+import { type Fields, kindOf } from './kind.ts'
 
-export const schedules: Kind = {
-  field: 'schedules',
-  noun: 'schedule',
-  nameField: 'scheduleName',
-  nameSchema: NewJobName,
-  contentSchema: ScheduleContent,
+export const scheduleKind = kindOf(schedules, {
   refusal(_name, { when, rollout }) {
     const { cron, at, match } = when as ScheduleContent['when']
     const given = [cron, at, match].filter((each) => each !== undefined)
@@ -31,14 +26,7 @@ export const schedules: Kind = {
     pauseAfterFailures: content.pauseAfterFailures ?? null,
     until: typeof content.until === 'string' ? inUtc(content.until) : null,
   }),
-  list: (client) => client.schedules.list(largePages),
-  get: (client, name) => client.schedules.get(name),
-  async put(client, name, content) {
-    await client.schedules.put(name, content as ScheduleContent)
-    return undefined
-  },
-  remove: (client, name) => client.schedules.delete(name),
-}
+})
 
 function filledWhen({ cron, timeZone = 'UTC', at, match }: ScheduleContent['when']): Fields {
   if (cron !== undefined) return { cron, timeZone }

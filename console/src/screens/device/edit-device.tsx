@@ -1,4 +1,4 @@
-import type { Device } from '@jobcast/client'
+import type { Device, DeviceContent } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { refreshKeys } from '../../api/refresh-keys.ts'
@@ -17,13 +17,13 @@ export default function EditDevice({ device, onClose }: { device: Device; onClos
   const [rows, setRows] = useState(() => rowsOf(device.attributes))
   const isWrong = rows.some((row) => rowProblem(row, rows) !== undefined) || tooMany(rows) !== undefined
   const save = async () => {
-    const name = deviceName.trim()
-    await jobcast.devices.put(deviceId, {
-      ...(name && { deviceName: name }),
+    const content: Required<DeviceContent> = {
+      deviceName: deviceName.trim() || deviceId,
       tags,
       attributes: attributesOf(rows),
       timeZone: timeZone.trim() || null,
-    })
+    }
+    await jobcast.devices.put(deviceId, content)
     await refreshKeys(['device', deviceId])
   }
   return (

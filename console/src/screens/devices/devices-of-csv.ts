@@ -10,11 +10,15 @@ export type CsvDevices = {
   problem: string | undefined
 }
 
+/** Columns that are no attributes. */
+const own: Record<Exclude<keyof ImportedDevice, 'attributes'>, true> = {
+  ...{ deviceId: true, deviceName: true, tags: true, timeZone: true },
+}
+
 export function devicesOfCsv(text: string): CsvDevices {
   const [head, ...rows] = parseCsv(text)
   const columns = head?.cells.map((name) => name.trim()) ?? []
-  const own = ['deviceId', 'deviceName', 'tags', 'timeZone']
-  const attributes = columns.filter((name) => name !== '' && !own.includes(name))
+  const attributes = columns.filter((name) => name !== '' && !Object.hasOwn(own, name))
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index)
   if (!columns.includes('deviceId'))
     return {

@@ -13,11 +13,11 @@ import { FormDialog } from '../../parts/form-dialog.tsx'
 import { navigate } from '../../router.ts'
 
 export default function RollbackDialog({ run, onClose }: { run: Run; onClose: () => void }) {
-  const { runId, jobName, version, counts } = run
+  const { runId, jobName, version, rollout } = run
   const [toVersion, setToVersion] = useState(String(version - 1))
   const versions = useQuery(queries.jobVersions(jobName))
   const request = useRef<{ of: string; idempotencyKey: string } | undefined>(undefined)
-  const total = counts.SUCCEEDED + counts.FAILED
+  const total = rollout?.released ?? run.total
   const size = `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
   const rollBack = async () => {
     // Pressed again after an answer that was lost, it creates nothing twice.
@@ -40,7 +40,10 @@ export default function RollbackDialog({ run, onClose }: { run: Run; onClose: ()
       work={rollBack}
       onClose={onClose}
     >
-      <p>A new run uses an earlier version of the job on the devices whose execution succeeded or failed.</p>
+      <p>
+        Stops this run, and starts a run of an earlier version of the job on all devices that it was released
+        to.
+      </p>
       <SelectField
         label="To"
         value={toVersion}

@@ -1,7 +1,7 @@
 // How much of something may be stored or held at once. All are far above honest use, so that nobody fills the disk, the
 // memory or the connections of the others. 0 switches a quota off. Rates are in limits/.
 
-import { ApiError } from '@jobcast/contract'
+import { ApiError, type Resource } from '@jobcast/contract'
 
 /** By the name that settings and messages have for it: its default, what is counted, and what to do when it is reached. */
 const quotas = {
@@ -74,4 +74,11 @@ export function describeQuota(name: QuotaName, limit: number): string {
 
 export function overQuota(name: QuotaName, limit: number, deviceIds?: readonly string[]): ApiError {
   return new ApiError('J-912', { suffix: describeQuota(name, limit), ...(deviceIds && { deviceIds }) })
+}
+
+/** Of a resource whose quota is no setting. */
+export function tooMany({ name, quota }: Resource): ApiError {
+  return new ApiError('J-912', {
+    suffix: `at most ${quota} ${name} of one owner; delete ${name} that are no longer used`,
+  })
 }

@@ -4,7 +4,9 @@
 import { hash } from 'node:crypto'
 
 /** `*`: whatever it is, if it is there. */
-export type ExpectedTags = readonly string[]
+export type ExpectedTags = readonly string[] | 'nothing'
+/** What a caller expects to be there. */
+export type Expectation = { expected?: ExpectedTags }
 
 const tagLength = 22
 
@@ -15,6 +17,7 @@ export function jobTag({ version }: { version: number }): string {
 /** `current`: undefined if there is none. */
 export function isExpected(expected: ExpectedTags | undefined, current: string | undefined): boolean {
   if (expected === undefined) return true
+  if (expected === 'nothing') return current === undefined
   return current !== undefined && (expected.includes('*') || expected.includes(current))
 }
 

@@ -15,16 +15,21 @@ export type AttributeDeps = {
 
 /** The owner's time zone is an attribute, too, so that selectors see it. Throws J-500. */
 export function ownAttributes({ attributes = {}, timeZone }: DeviceContent): Attributes {
-  for (const [name, value] of Object.entries(attributes)) {
-    const problem =
-      name === 'timeZone' ? 'is a separate field, not an attribute' : attributeProblem(name, value)
-    if (problem) throw invalid('attributes', `attributes: ${shownName(name)} ${problem}.`)
-  }
+  requireAttributeChanges(attributes)
   if (timeZone === undefined || timeZone === null) return attributes
   if (!isTimeZone(timeZone)) {
     throw invalid('timeZone', 'timeZone must be the name of an IANA time zone such as Europe/Berlin.')
   }
   return { ...attributes, timeZone }
+}
+
+/** Null removes one. Throws J-500. */
+export function requireAttributeChanges(attributes: AttributeReport['changes']): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    const problem =
+      name === 'timeZone' ? 'is a separate field, not an attribute' : attributeProblem(name, value ?? '')
+    if (problem) throw invalid('attributes', `attributes: ${shownName(name)} ${problem}.`)
+  }
 }
 
 function invalid(field: string, detail: string): ApiError {

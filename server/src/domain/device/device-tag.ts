@@ -1,9 +1,13 @@
 import { tagOf } from '../common/entity-tag.ts'
-import type { StoredDevice } from './ports/devices.ts'
+import type { OwnFields } from './ports/devices.ts'
 
-type DeviceContent = Pick<StoredDevice, 'deviceName' | 'tags' | 'attributes'>
+/** What a put sets: every field that there is, so that none is forgotten. */
+export function ownFields({ deviceName, tags, attributes = {} }: OwnFields): Required<OwnFields> {
+  return { deviceName, tags, attributes }
+}
 
-export function deviceTag({ deviceName, tags, attributes }: DeviceContent): string {
+export function deviceTag(device: OwnFields): string {
+  const { attributes, ...others } = ownFields(device)
   const inOrder = Object.entries(attributes).sort(([one], [other]) => (one < other ? -1 : 1))
-  return tagOf([deviceName, tags, inOrder])
+  return tagOf([...Object.values(others), inOrder])
 }

@@ -6,10 +6,11 @@
 // certificate; enrollment.ts and enroll-device.ts, how it gets its first one; judge-presence.ts, whether it is online;
 // freeze-fleet.ts, read-fleet.ts, read-stats.ts, the fleet as a whole; import-devices.ts, many at once.
 
-import { ApiError, type DeviceContent } from '@jobcast/contract'
+import { ApiError, type DeviceContent, devices } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { type Expectation, isExpected } from '../common/entity-tag.ts'
+import { notExpected } from '../common/not-found.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
@@ -43,7 +44,7 @@ export async function putDevice(
   { ownerNo }: Caller,
   deviceId: string,
   content: DeviceContent,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<Put<StoredDevice>> {
   const wanted = {
     ownerNo,
@@ -58,7 +59,7 @@ export async function putDevice(
     isCreated: (result) => result.created,
     mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
   })
-  if (put.isRefused) throw new ApiError('J-312')
+  if (put.isRefused) throw notExpected(devices, deviceId, ifMatch)
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 
@@ -89,7 +90,7 @@ export async function deleteDevice(
   deps: DeviceDeps,
   caller: Caller,
   deviceId: string,
-  { expected }: { expected?: ExpectedTags } = {},
+  { expected }: Expectation = {},
 ): Promise<void> {
   if (expected && !isExpected(expected, deviceTag(await getDevice(deps, caller, deviceId)))) {
     throw new ApiError('J-312')

@@ -1,28 +1,24 @@
 // What a put does to a device: its new fields, and the event that it causes.
 
 import { maxAttributes } from '@jobcast/contract/selector'
+import { deviceTag, ownFields } from './device-tag.ts'
 import type { AttributeReport, Attributes, DevicePut, StoredDevice } from './ports/devices.ts'
 
 type PutEffects = { now: StoredDevice; event: 'device.created' | 'device.updated' | undefined }
 
 /** `before`: undefined if there is no such device, or it was deleted. */
 export function putDevice(before: StoredDevice | undefined, put: DevicePut): PutEffects {
-  const { deviceId, deviceName, tags, attributes = {}, at } = put
+  const { deviceId, at } = put
+  const own = ownFields(put)
   if (before === undefined) {
     const presence = { online: false, since: null, lastSeenAt: null, transport: null }
     const credential = { credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null }
     const fresh = { ...credential, presence, createdAt: at, updatedAt: at }
-    const known = { deviceId, deviceName, tags, attributes, reportedAttributes: {} }
+    const known = { deviceId, ...own, reportedAttributes: {} }
     return { now: { ...known, ...fresh }, event: 'device.created' }
   }
-  const hasAttributes = changesOf(before.attributes, attributes).length === 0
-  const isSame = before.deviceName === deviceName && hasTags(before, tags) && hasAttributes
-  const now = { ...before, deviceName, tags, attributes, updatedAt: at }
-  return { now, event: isSame ? undefined : 'device.updated' }
-}
-
-function hasTags(device: StoredDevice, tags: string[]): boolean {
-  return device.tags.length === tags.length && device.tags.every((tag, index) => tag === tags[index])
+  const isSame = deviceTag(before) === deviceTag(own)
+  return { now: { ...before, ...own, updatedAt: at }, event: isSame ? undefined : 'device.updated' }
 }
 
 /** Undefined: the device would have too many. `changed` has what is not as it was, null for what is removed. */

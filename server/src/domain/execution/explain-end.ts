@@ -32,9 +32,9 @@ export function explainEnd(
     case 'remove-device':
       return `${execState}: the device was deleted${byWhom(last)}.`
     case 'rollout-stopped':
-      return `${execState} at ${when}: its run was stopped before this was released.`
+      return `${execState} at ${when}: its run was stopped${byKey(last)} before this was released.`
     case 'superseded':
-      return `${execState} at ${when}: it was replaced by a later run of its schedule.`
+      return `${execState} at ${when}: it was replaced by a later run of its schedule${byKey(last)}.`
     case 'confirm-cancel':
       return `${execState}: confirmed by the device at ${when}, requested${byWhom(cancelOf(transitions))}.`
     case 'overrun-cancel':
@@ -46,6 +46,11 @@ export function explainEnd(
 
 function cancelOf(transitions: StoredTransition[]): StoredTransition | undefined {
   return transitions.findLast(({ event }) => event === 'cancel')
+}
+
+/** Of what a rule or a clock may have done as well. */
+function byKey({ actorName }: StoredTransition): string {
+  return actorName === null ? '' : ` by key ${actorName}`
 }
 
 /** ` by key ci at 2026-…`, as a suffix; empty if the step is unknown. */

@@ -5,13 +5,13 @@
 // Read next: job-versions.ts, its versions; check-parameters.ts, its parameters and placeholders; job-signatures.ts,
 // what its authors have signed; held-as-now.ts, what of an earlier version does not count. Its runs are in trigger/.
 
-import { ApiError, defaultRetry, type JobContent, maxDocumentBytes } from '@jobcast/contract'
+import { ApiError, defaultRetry, type JobContent, jobs, maxDocumentBytes } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
-import type { ExpectedTags } from '../common/entity-tag.ts'
-import { notFound } from '../common/not-found.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
@@ -27,7 +27,7 @@ export async function putJob(
   caller: Caller,
   jobName: string,
   content: JobContent,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<Put<StoredJob>> {
   const document = content.document ?? {}
   if (Buffer.byteLength(JSON.stringify(document)) > maxDocumentBytes) {
@@ -60,7 +60,7 @@ export async function storeJob(
   caller: Caller,
   jobName: string,
   content: StoredJobContent,
-  ifMatch: { expected?: ExpectedTags },
+  ifMatch: Expectation,
 ): Promise<Put<StoredJob>> {
   const { ownerNo } = caller
   if (content.window) await requireWindow(deps, caller, content.window)
@@ -72,7 +72,7 @@ export async function storeJob(
   // Deleted since we have looked.
   if (result.lacksWindow) throw noWindow(content.window)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
-  if (result.isRefused) throw new ApiError('J-312')
+  if (result.isRefused) throw notExpected(jobs, jobName, ifMatch)
   return result
 }
 
@@ -86,7 +86,7 @@ export async function deleteJob(
   deps: JobDeps,
   caller: Caller,
   jobName: string,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<void> {
   const by = principalOf(caller)
   const outcome = await deps.store.deleteJob({

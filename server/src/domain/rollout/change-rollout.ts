@@ -1,6 +1,6 @@
 // What people do to a rollout: pause it, let it go on, approve, deny or change it.
 
-import { ApiError, type Rollout } from '@jobcast/contract'
+import { ApiError, type RolloutChanges } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
@@ -16,7 +16,7 @@ import {
   startRollout,
   waitFor,
 } from './judge-rollout.ts'
-import { planWaves } from './plan-waves.ts'
+import { patchedRollout, patchedSizes } from './patch-rollout.ts'
 import type { RolloutFactsFound } from './ports/rollouts.ts'
 import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
 import type { RolloutEvent, RolloutPlan } from './rollout.ts'
@@ -32,6 +32,10 @@ const mostTries = 20
 
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
   return change(deps, caller, runId, ({ rollout: { status } }) => {
+    if (status.state === 'PAUSED') {
+      const detail = `Run ${runId} is already paused: ${status.pausedBecause}.`
+      throw new ApiError('J-303', { detail })
+    }
     requireState(status, 'ROLLING_OUT')
     const paused = { rule: 'PRINCIPAL', because: 'it was paused manually', by: principalOf(caller) } as const
     return decided(pauseRollout(status, paused), 'run.paused', caller)
@@ -94,16 +98,19 @@ export function denyRun(
   })
 }
 
-export async function patchRun(
+/** A merge patch (RFC 7396) of its rules. */
+export function patchRun(
   deps: ChangeRolloutDeps,
   caller: Caller,
   runId: number,
-  rollout: Rollout,
+  patch: RolloutChanges,
 ): Promise<void> {
-  await requireRollout(deps, caller, rollout)
-  return change(deps, caller, runId, ({ rollout: { status, plan, total } }) => {
+  return change(deps, caller, runId, async ({ rollout: { status, plan, total } }) => {
     requireState(status, 'SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED')
-    const sizes = newSizes(plan, status, total, rollout)
+    const rollout = patchedRollout(plan.rollout, patch)
+    await requireRollout(deps, caller, rollout)
+    const begun = isUntouched(status) ? 0 : status.wave + 1
+    const sizes = patchedSizes(plan, { total, begun }, rollout)
     const waves = sizes.map((_, index) => status.waves[index] ?? { startedAt: null, passedAt: null })
     const changed = decided({ ...status, waves }, 'run.changed', caller)
     return { ...changed, plan: { ...plan, rollout, sizes } }
@@ -162,32 +169,6 @@ function requireState({ state }: RolloutStatus, ...allowed: RolloutStatus['state
 /** Four eyes: whoever made a run does not approve it. */
 function requireOther(caller: Caller, keyId: string | null): void {
   if (caller.keyId === keyId) throw new ApiError('J-810')
-}
-
-/** The order of the devices is fixed, and so are waves that have begun. */
-function newSizes(plan: RolloutPlan, status: RolloutStatus, total: number, rollout: Rollout): number[] {
-  const before = plan.rollout.waves ?? []
-  for (const [index, { where }] of (rollout.waves ?? []).entries()) {
-    if (where === before[index]?.where) continue
-    const field = `rollout.waves[${index}].where`
-    throw new ApiError('J-500', {
-      field,
-      detail: `${field} cannot be changed: the devices of the run are already selected.`,
-    })
-  }
-  const planned = planWaves({ ...rollout, order: 'GIVEN' }, { total, matches: () => true, random: () => 0 })
-  if ('kind' in planned) {
-    const detail =
-      'rollout.waves must cover all devices; use "100%" as the last wave to include all remaining devices.'
-    throw new ApiError('J-500', { field: 'rollout.waves', detail })
-  }
-  for (let index = 0; index <= status.wave; index++) {
-    if (planned.sizes[index] === plan.sizes[index] || isUntouched(status)) continue
-    const field = `rollout.waves[${index}].size`
-    const detail = `${field} must stay ${plan.sizes[index]}: that wave has already started.`
-    throw new ApiError('J-500', { field, detail })
-  }
-  return planned.sizes
 }
 
 /** Nothing of it has begun. */

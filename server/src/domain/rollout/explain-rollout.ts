@@ -6,7 +6,7 @@ import type { Failing } from '../common/ports/failing-tasks.ts'
 import { failingInWords } from '../common/read-failing.ts'
 import { inWords } from '../execution/explain-end.ts'
 import { type Explanation, plain } from '../execution/explanation.ts'
-import type { EndedCounts } from './judge-rollout.ts'
+import { type EndedCounts, gateOf } from './gate.ts'
 import type { StoredFreeze } from './ports/rollouts.ts'
 import type { StoredRollout } from './rollout.ts'
 import { waveParts } from './rollout.ts'
@@ -94,7 +94,7 @@ function waitOf(position: number, reasons: RolloutReasons): string {
   const parts = waveParts(plan.sizes)
   const own = parts.findIndex(({ from, to }) => from <= position && position < to)
   if (own === status.wave) return `It is in wave ${own + 1} of ${parts.length}, ${ofWhich(reasons)}.`
-  const gate = gateOf(reasons)
+  const gate = gateInWords(reasons)
   const begins = status.wave + 2
   const which = begins === own + 1 ? '' : `It is in wave ${own + 1}; `
   return `${which}wave ${begins} of ${parts.length} opens when ${gate}.`.replace(/^w/, 'W')
@@ -102,31 +102,23 @@ function waitOf(position: number, reasons: RolloutReasons): string {
 
 function ofWhich({ rollout: { plan, status } }: RolloutReasons): string {
   const { from = 0, to = 0 } = waveParts(plan.sizes)[status.wave] ?? {}
-  const { ratePerMinute } = plan.rollout
+  const { ratePerMinute, maxUnderWay } = plan.rollout
   const rate = ratePerMinute === undefined ? '' : `, at ${ratePerMinute} a minute`
-  return `of which ${status.released - from} of ${to - from} are released so far${rate}`
+  const most = maxUnderWay === undefined ? '' : `, at most ${maxUnderWay} under way at once`
+  return `of which ${status.released - from} of ${to - from} are released so far${rate}${most}`
 }
 
 /** "95 % of wave 2 have succeeded; 88 % so far, 12 devices offline" */
-function gateOf({ rollout, wave, offline, confirmed }: RolloutReasons): string {
+function gateInWords({ rollout, wave, offline, confirmed }: RolloutReasons): string {
   const { plan, status } = rollout
-  const size = plan.sizes[status.wave] ?? 0
-  const { succeededPercent, where, soakSeconds } = plan.rollout.next ?? {}
-  const current = `wave ${status.wave + 1}`
-  const ended = size - (wave.PENDING ?? 0) - (wave.IN_PROGRESS ?? 0) - (wave.CANCELING ?? 0)
-  const succeeded = where === undefined ? (wave.SUCCEEDED ?? 0) : confirmed
-  const condition =
-    succeededPercent === undefined
-      ? `all ${size} executions of ${current} have ended`
-      : `${succeededPercent} % of ${current} have succeeded`
+  const { where, soakSeconds } = plan.rollout.next ?? {}
+  const facts = { size: plan.sizes[status.wave] ?? 0, wave, confirmed, accepted: status.accepted }
+  const { percent, size, succeeded } = gateOf(plan.rollout, facts)
+  const others = status.accepted === 0 ? '' : `the other ${size} devices of `
   const reported = where === undefined ? '' : ` and report ${where}`
   const soak = soakSeconds === undefined ? '' : `, for ${soakSeconds} s`
-  const confirmedText =
-    where === undefined ? '' : `, of ${wave.SUCCEEDED ?? 0} that succeeded ${confirmed} report it`
-  const soFar =
-    succeededPercent === undefined
-      ? `${ended} so far${confirmedText}`
-      : `${Math.floor((succeeded * 100) / size)} % so far`
+  const soFar = size === 0 ? 100 : Math.floor((succeeded * 100) / size)
   const away = offline === 0 ? '' : `, ${offline} ${offline === 1 ? 'device' : 'devices'} offline`
-  return `${condition}${reported}${soak}; ${soFar}${away}`
+  const condition = `${percent} % of ${others}wave ${status.wave + 1} have succeeded`
+  return `${condition}${reported}${soak}; ${soFar} % so far${away}`
 }

@@ -2,11 +2,12 @@
 // node asks it; the store takes its answer only if the rollout has not changed since it was read.
 
 import type { PauseRule, Rollout, RolloutState } from '@jobcast/contract'
-import { type ExecState, execStates } from '@jobcast/contract/words'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
-import { isTerminal } from '../execution/execution.ts'
+import { unsuccessfulEnds } from '../execution/execution.ts'
+import { countIn, type EndedCounts, ends, type Gate, gateOf } from './gate.ts'
 import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
+import { isShare } from './percent.ts'
 
 type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
@@ -28,12 +29,12 @@ export type RolloutStatus = {
   watchedSince: SteadyInstant | null
   /** What had ended when somebody resumed it: stop rules count from there. */
   forgiven: { run: EndedCounts; wave: EndedCounts }
+  /** Unsuccessful executions of the current wave that somebody has accepted by resuming: its gate judges the others. */
+  accepted: number
   pausedBecause: string | null
   pausedBy: string | null
   pausedCause: PauseCause | null
 }
-
-export type EndedCounts = Partial<Record<ExecState, number>>
 
 export type RolloutFacts = {
   rollout: Rollout
@@ -45,6 +46,8 @@ export type RolloutFacts = {
   wave: EndedCounts
   /** Succeeded devices of the current wave whose reported attributes match `next.where`. */
   confirmed: number
+  /** Executions of the run that are released and have not ended. */
+  underWay: number
   now: SteadyInstant
 }
 
@@ -54,7 +57,6 @@ export type JudgedRollout = {
   nextAt: SteadyInstant | null
 }
 
-const ends = execStates.filter(isTerminal)
 const notPaused = { pausedBecause: null, pausedBy: null, pausedCause: null }
 
 /** Of a run that was just created, or approved. */
@@ -73,6 +75,7 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
     gateSince: null,
     watchedSince: now,
     forgiven: { run: {}, wave: {} },
+    accepted: 0,
     ...notPaused,
   }
 }
@@ -89,19 +92,22 @@ export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number)
     gateSince: null,
     watchedSince: null,
     forgiven: { run: {}, wave: {} },
+    accepted: 0,
     ...notPaused,
   }
 }
 
 /** The next status, or the same one if nothing is to be done. */
 export function judgeRollout(status: RolloutStatus, facts: RolloutFacts): JudgedRollout {
+  if (status.state === 'PAUSED') return { status: abortIfAsked(status, facts) ?? status, nextAt: null }
   if (status.state !== 'ROLLING_OUT') return { status, nextAt: null }
-  const stopped = stopIfAsked(status, facts)
+  const stopped = stopIfAsked(status, facts) ?? pauseIfClosed(status, facts)
   if (stopped) return { status: stopped, nextAt: null }
   let current = status
   // Several waves may pass at once: ones that are as good as empty, or whose executions were canceled.
   for (;;) {
-    const released = releaseMore(current, facts)
+    const underWay = facts.underWay + current.released - status.released
+    const released = releaseMore(current, { ...facts, underWay })
     const next = passGate(released.status, facts, current.wave !== status.wave)
     if (next.kind === 'stays') return { status: next.status, nextAt: earlier(released.nextAt, next.nextAt) }
     if (next.kind === 'ends') return { status: next.status, nextAt: null }
@@ -119,7 +125,10 @@ export function advanceRollout(
   return beginNextWave({ ...status, state: 'ROLLING_OUT', ...notPaused }, now)
 }
 
-/** A person lets it go on although something had stopped it: past a gate that is open, else where it was. */
+/**
+ * A person lets it go on although something had stopped it: past a gate that is open, else where it was. Who resumes what
+ * failures have stopped accepts them; what failed during any other pause is still judged by the gate.
+ */
 export function resumeRollout(
   status: RolloutStatus,
   { run, wave, sizes, now }: Pick<RolloutFacts, 'run' | 'wave' | 'sizes' | 'now'>,
@@ -129,7 +138,10 @@ export function resumeRollout(
   if (advanced) return { ...advanced, forgiven: { run: endsOf(run), wave: {} } }
   const forgiven = { run: endsOf(run), wave: endsOf(wave) }
   const going = { state: 'ROLLING_OUT', ...notPaused } as const
-  return { ...status, ...going, forgiven, gateSince: null, watchedSince: now }
+  const rule = status.pausedCause?.rule
+  const isSeen = rule === 'STOP_RULE' || rule === 'GATE_CLOSED'
+  const accepted = isSeen ? countIn(unsuccessfulEnds, wave) : status.accepted
+  return { ...status, ...going, forgiven, accepted, gateSince: null, watchedSince: now }
 }
 
 /** Its time has come, or somebody does not wait for it. */
@@ -158,52 +170,91 @@ export function pauseRollout(
   return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by, pausedCause }
 }
 
+type StopRule = NonNullable<Rollout['stop']>[number]
+
+/** Of several rules that are met the hardest action wins, then the first of the list. */
 function stopIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
+  return abortIfAsked(status, facts) ?? stopBy(status, facts, () => true)
+}
+
+/** Also while it is paused: what was released goes on, and may fail. */
+function abortIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
+  return stopBy(status, facts, ({ action }) => action === 'ABORT')
+}
+
+function stopBy(
+  status: RolloutStatus,
+  facts: RolloutFacts,
+  isMeant: (rule: StopRule) => boolean,
+): RolloutStatus | undefined {
   for (const [index, rule] of (facts.rollout.stop ?? []).entries()) {
-    const { on, percent, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } = rule
+    if (!isMeant(rule)) continue
+    const { on, percent = 100, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } = rule
     const counts = of === 'RUN' ? facts.run : facts.wave
     const forgiven = of === 'RUN' ? status.forgiven.run : status.forgiven.wave
-    const ended = sum(ends, counts) - sum(ends, forgiven)
-    const matching = sum(on, counts) - sum(on, forgiven)
+    const ended = countIn(ends, counts) - countIn(ends, forgiven)
+    const matching = countIn(on, counts) - countIn(on, forgiven)
     const isReached =
-      count === undefined
-        ? ended >= minEnded && matching * 100 >= (percent ?? 100) * ended
-        : matching >= count
+      count === undefined ? ended >= minEnded && isShare(matching, percent, ended) : matching >= count
     if (!isReached || matching === 0) continue
     const where = of === 'RUN' ? 'the run' : `wave ${status.wave + 1}`
-    const because = `${matching} of ${ended} ended executions of ${where} are ${on.join(' or ')}`
     return {
       ...status,
       state: action === 'ABORT' ? 'ABORTED' : 'PAUSED',
-      pausedBecause: because,
+      pausedBecause: `${matching} of ${ended} ended executions of ${where} are ${on.join(' or ')}`,
       pausedBy: 'stop rule',
       pausedCause: {
         ...causeOf(status, 'STOP_RULE'),
         ...{ stopRule: index + 1, of, on: [...on], count: matching, ended },
-        percent: Math.round((matching * 1000) / ended) / 10,
+        percent: percentOf(matching, ended),
       },
     }
   }
   return undefined
 }
 
-/** As much of the current wave as the rate allows. */
+/** A gate that can no longer open would keep the run waiting for nothing. The last wave has none. */
+function pauseIfClosed(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
+  if (status.wave >= facts.sizes.length - 1) return undefined
+  const { percent, size, needed, possible, unsuccessful } = currentGate(status, facts)
+  if (possible >= needed) return undefined
+  const devices = status.accepted === 0 ? `${size} devices` : `the other ${size} devices`
+  const wave = `wave ${status.wave + 1}`
+  const because = `${unsuccessful} of ${devices} of ${wave} did not succeed; the gate needs ${percent} %`
+  const paused = pauseRollout(status, { rule: 'GATE_CLOSED', because, by: 'gate' })
+  const ended = countIn(ends, facts.wave)
+  const pausedCause: PauseCause = {
+    ...causeOf(status, 'GATE_CLOSED'),
+    ...{ of: 'WAVE', on: [...unsuccessfulEnds], count: unsuccessful, ended },
+    ...{ percent: percentOf(unsuccessful, ended), needed, possible },
+  }
+  return { ...paused, pausedCause }
+}
+
+function percentOf(part: number, total: number): number {
+  return Math.round((part * 1000) / total) / 10
+}
+
+/** As much of the current wave as the rate, and what is under way, allow. */
 function releaseMore(
   status: RolloutStatus,
-  { rollout, sizes, run, now }: RolloutFacts,
+  { rollout, sizes, run, underWay, now }: RolloutFacts,
 ): { status: RolloutStatus; nextAt: SteadyInstant | null } {
   const end = endOfWave(sizes, status.wave)
-  if (status.released >= end) return { status, nextAt: null }
+  const room = Math.max(0, (rollout.maxUnderWay ?? Number.POSITIVE_INFINITY) - underWay)
+  const upTo = Math.min(end, status.released + room)
+  // If it is the room that is missing: something has to end first.
+  if (status.released >= upTo) return { status, nextAt: null }
   const perMinute = rateOf(rollout, run)
   if (perMinute === undefined) {
-    return { status: { ...status, released: end, releasedAt: now, allowance: 0 }, nextAt: null }
+    return { status: { ...status, released: upTo, releasedAt: now, allowance: 0 }, nextAt: null }
   }
   const { count, allowance, nextAt } = paceRelease(status, perMinute, now)
   if (count === 0) return { status, nextAt }
   const released = status.released + count
-  if (released < end) return { status: { ...status, released, releasedAt: now, allowance }, nextAt }
-  // The next wave saves nothing of this one.
-  return { status: { ...status, released: end, releasedAt: now, allowance: 0 }, nextAt: null }
+  if (released < upTo) return { status: { ...status, released, releasedAt: now, allowance }, nextAt }
+  // The next wave saves nothing of this one, nor does what had no room.
+  return { status: { ...status, released: upTo, releasedAt: now, allowance: 0 }, nextAt: null }
 }
 
 function rateOf({ ratePerMinute, growth }: Rollout, run: EndedCounts): number | undefined {
@@ -223,8 +274,7 @@ function passGate(status: RolloutStatus, facts: RolloutFacts, isFresh: boolean):
     return waitAtGate({ ...status, gateSince: null }, facts)
   if (status.wave === sizes.length - 1)
     return { kind: 'ends', status: passed({ ...status, state: 'RELEASED' }, now) }
-  if (isFresh || !wouldOpen(facts, sizes[status.wave] ?? 0))
-    return waitAtGate({ ...status, gateSince: null }, facts)
+  if (isFresh || !isOpen(currentGate(status, facts))) return waitAtGate({ ...status, gateSince: null }, facts)
   const gateSince = status.gateSince ?? now
   const opensAt = laterBy((rollout.next?.soakSeconds ?? 0) * 1000, gateSince)
   if (now < opensAt) return { kind: 'stays', status: { ...status, gateSince }, nextAt: opensAt }
@@ -254,10 +304,15 @@ function waitAtGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Pass
   return { kind: 'ends', status: pauseRollout(status, { rule: 'GATE_TIMEOUT', because, by: 'gate' }) }
 }
 
-function wouldOpen({ rollout: { next }, wave, confirmed }: RolloutFacts, size: number): boolean {
-  const succeeded = next?.where === undefined ? (wave.SUCCEEDED ?? 0) : confirmed
-  if (next?.succeededPercent !== undefined) return succeeded * 100 >= next.succeededPercent * size
-  return sum(ends, wave) >= size && succeeded === (wave.SUCCEEDED ?? 0)
+function currentGate(
+  { wave: index, accepted }: RolloutStatus,
+  { rollout, sizes, wave, confirmed }: RolloutFacts,
+): Gate {
+  return gateOf(rollout, { size: sizes[index] ?? 0, wave, confirmed, accepted })
+}
+
+function isOpen({ succeeded, needed }: Gate): boolean {
+  return succeeded >= needed
 }
 
 function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
@@ -270,6 +325,7 @@ function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus
     gateSince: null,
     watchedSince: now,
     forgiven: { ...forgiven, wave: {} },
+    accepted: 0,
   }
 }
 
@@ -286,10 +342,6 @@ function endOfWave(sizes: readonly number[], wave: number): number {
 
 function endsOf(counts: EndedCounts): EndedCounts {
   return Object.fromEntries(ends.map((state) => [state, counts[state] ?? 0]))
-}
-
-function sum(states: readonly ExecState[], counts: EndedCounts): number {
-  return states.reduce((total, state) => total + (counts[state] ?? 0), 0)
 }
 
 function earlier(one: SteadyInstant | null, other: SteadyInstant | null): SteadyInstant | null {

@@ -12,12 +12,16 @@ export type PauseCause = {
   count: number | null
   ended: number | null
   percent: number | null
-  /** Some of those that a stop rule has counted. */
+  /** Of a gate that is closed: how many devices of its wave must succeed, and how many still can. */
+  needed: number | null
+  possible: number | null
+  /** Some of those that a stop rule or a gate has counted. */
   executions: { jobExecutionId: number; deviceId: string; execState: ExecState }[]
 }
 
 /** Of what no stop rule has counted. */
 export function causeOf({ wave }: { wave: number }, rule: PauseRule): PauseCause {
   const nothing = { stopRule: null, of: null, on: [], count: null, ended: null, percent: null }
-  return { rule, wave: wave + 1, ...nothing, executions: [] }
+  const noGate = { needed: null, possible: null }
+  return { rule, wave: wave + 1, ...nothing, ...noGate, executions: [] }
 }

@@ -2,6 +2,7 @@
 // released is one number.
 
 import type { Rollout } from '@jobcast/contract'
+import { countOfShare } from './percent.ts'
 
 /** `deviceIndexes` are positions in the list of devices, in the order of their release. */
 type PlannedWaves = { sizes: number[]; deviceIndexes: number[] }
@@ -45,8 +46,8 @@ export function planWaves(
 }
 
 /** At least one. */
-function countOf(size: number | string, total: number): number {
-  return typeof size === 'number' ? size : Math.max(1, Math.ceil((total * Number.parseInt(size, 10)) / 100))
+export function countOf(size: number | string, total: number): number {
+  return typeof size === 'number' ? size : Math.max(1, countOfShare(Number.parseFloat(size), total))
 }
 
 function take(

@@ -1,27 +1,32 @@
 // Lets rollouts go on: what domain/rollout/judge-rollout.ts decides is written, then the devices that may begin are told.
 
 import { isDeepStrictEqual } from 'node:util'
-import { service } from '../access/principal.ts'
+import { execStates } from '@jobcast/contract/words'
+import { actorOf } from '../access/caller.ts'
+import { keyIdOf, service } from '../access/principal.ts'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
-import type { Moment } from '../execution/execution.ts'
+import { isTerminal, type Moment } from '../execution/execution.ts'
 import { type NotifyDeps, notifyTaken } from '../execution/notify-moved.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
+import { countIn, type EndedCounts } from './gate.ts'
 import {
-  type EndedCounts,
   type JudgedRollout,
   judgeRollout,
   type RolloutFacts,
   type RolloutStatus,
   startRollout,
 } from './judge-rollout.ts'
-import type { RolloutFactsFound, RunPart } from './ports/rollouts.ts'
+import type { RolloutFactsFound, RunPart, StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
 import type { RolloutEvent, StoredRollout } from './rollout.ts'
 import { isFinal, waveParts } from './rollout.ts'
 
 export type RollOutDeps = NotifyDeps & {
-  store: Pick<Store, 'getRollout' | 'changeRollout' | 'listEndedPart' | 'listReleased' | 'moveRun'>
+  store: Pick<
+    Store,
+    'getRollout' | 'changeRollout' | 'listEndedPart' | 'listReleased' | 'moveRun' | 'countRunParts'
+  >
   waveCounts: WaveCounts
   /** Of those that succeeded there: whose devices report of themselves what the selector says. */
   countConfirmed: (part: RunPart & { where: string }) => Promise<number>
@@ -29,6 +34,7 @@ export type RollOutDeps = NotifyDeps & {
   stopping: AbortSignal
 }
 
+const unfinishedStates = execStates.filter((state) => !isTerminal(state))
 /** How many released devices are read at once. */
 const devicesPerPart = 5000
 /** How often a gate looks at what devices report of themselves: nothing ends when that changes. */
@@ -44,23 +50,26 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
   const { rollout, run: counts } = found
   const moment = deps.moment()
   if (isFinal(rollout.status)) await endRollout(deps, rollout, moment)
-  else if (counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0)
-    await closeFinished(deps, rollout, moment)
+  else if (countIn(unfinishedStates, counts) === 0) await closeFinished(deps, rollout, moment)
   else if (rollout.status.state === 'SCHEDULED' && (rollout.startAt ?? 0) <= moment.at) {
     const status = startRollout(rollout.plan, moment.clock)
     const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
     if (await applyStatus(deps, rollout, { status, nextAt }, moment)) return rollOut(deps, run)
-  } else if (rollout.status.state === 'ROLLING_OUT') {
+  } else if (isJudged(rollout)) {
     const judged = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
-    await applyStatus(
-      deps,
-      rollout,
-      { ...judged, status: await nameCauses(deps, rollout, judged.status) },
-      moment,
-    )
-    if (rollout.plan.rollout.next?.where !== undefined) return laterBy(gateEveryMs, moment.clock)
+    const status =
+      judged.status === rollout.status ? rollout.status : await nameCauses(deps, rollout, judged.status)
+    await applyStatus(deps, rollout, { ...judged, status }, moment)
+    const isWatched = judged.status.state === 'ROLLING_OUT' && rollout.plan.rollout.next?.where !== undefined
+    if (isWatched) return laterBy(gateEveryMs, moment.clock)
   }
   return undefined
+}
+
+/** A rule may abort what is paused. */
+function isJudged({ status: { state }, plan }: StoredRollout): boolean {
+  if (state !== 'PAUSED') return state === 'ROLLING_OUT'
+  return plan.rollout.stop?.some(({ action }) => action === 'ABORT') ?? false
 }
 
 async function readFacts(
@@ -76,10 +85,22 @@ async function readFacts(
   const where = plan.rollout.next?.where
   const confirmed =
     where === undefined || (wave.SUCCEEDED ?? 0) === 0 ? 0 : await deps.countConfirmed({ ...part, where })
-  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, now }
+  const underWay = plan.rollout.maxUnderWay === undefined ? 0 : await countUnderWay(deps, rollout, run)
+  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, underWay, now }
 }
 
-/** How many of the executions that a stop rule has counted are named. */
+/** Released and not ended. What is held back is PENDING, unless somebody has canceled some of it: then it is counted. */
+async function countUnderWay(
+  { store }: RollOutDeps,
+  { ownerNo, runId, total, status: { released } }: StoredRollout,
+  run: StateCounts,
+): Promise<number> {
+  if (run.CANCELED === 0) return countIn(unfinishedStates, run) - (total - released)
+  const { parts } = await store.countRunParts({ ownerNo, runId, parts: [{ from: 0, to: released }] })
+  return countIn(unfinishedStates, parts[0] ?? {})
+}
+
+/** How many of the executions that a stop rule or a gate has counted are named. */
 const namedCauses = 20
 
 async function nameCauses(
@@ -138,13 +159,19 @@ async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Mom
   let from: number | undefined = firstExecutionId + status.released
   while (from !== undefined) {
     if (deps.stopping.aborted) return
-    const move = { ownerNo, runId, event: 'rollout-stopped', actor: 'clock' } as const
+    const move = { ownerNo, runId, event: 'rollout-stopped', actor: stopperOf(status) } as const
     const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
     if (batch === undefined) return
     notifyTaken(deps, batch.moved)
     from = batch.next
   }
   await deps.store.changeRollout({ before: rollout, status, nextAt: null, isOver: true, events: [], moment })
+}
+
+/** As the history names who has denied or canceled it; a rule acts by the clock. */
+function stopperOf({ pausedBy }: RolloutStatus): string {
+  const keyId = keyIdOf(pausedBy)
+  return keyId === undefined ? 'clock' : actorOf({ keyId })
 }
 
 /** All of its executions have ended: by their devices, or because somebody canceled them one by one. */

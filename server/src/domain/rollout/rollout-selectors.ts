@@ -1,17 +1,62 @@
 // The selectors of a rollout: of its waves, and of its gates.
 
 import { ApiError, type Rollout, rolloutProblem } from '@jobcast/contract'
+import { asReported, attributeNamesOf, attributeOf, type Selector } from '@jobcast/contract/selector'
 import type { Store } from '../common/ports/store.ts'
 import { readSelector } from '../selector/selector.ts'
 import type { RunPart } from './ports/rollouts.ts'
 
 type SelectorStore = { store: Pick<Store, 'matchDevices' | 'countConfirmed'> & Store }
 
+const gateField = 'rollout.next.where'
 /** How many devices are named to the store at once. */
 const namedAtOnce = 5000
 
 /** Throws J-500, J-503 and J-309. */
 export async function requireRollout(
+  deps: { store: Store },
+  caller: { ownerNo: number },
+  rollout: Rollout,
+): Promise<void> {
+  await requireSelectors(deps, caller, rollout)
+  await requireGate(deps, caller, rollout)
+}
+
+/** A gate on what no device reports would never open. Throws J-500, J-503 and J-309. */
+export async function requireGate(
+  deps: { store: Store },
+  caller: { ownerNo: number },
+  rollout: Rollout,
+): Promise<void> {
+  const [problem] = await findGateProblems(deps, caller, rollout)
+  if (problem === undefined) return
+  const detail = `${problem} rollout.next.onMissing "WAIT" waits until one does.`
+  throw new ApiError('J-500', { field: gateField, detail })
+}
+
+/** What keeps its gate closed, in sentences. Throws J-500, J-503 and J-309. */
+export async function findGateProblems(
+  deps: { store: Store },
+  { ownerNo }: { ownerNo: number },
+  { next }: Rollout,
+): Promise<string[]> {
+  if (next?.where === undefined || next.onMissing === 'WAIT') return []
+  const names = attributeNamesOf(await readGate(deps, ownerNo, next.where))
+  const unknown = await deps.store.findUnknownNames({ ownerNo, names })
+  return unknown.map((name) => `No device reports ${attributeOf(name).name}, which ${gateField} names.`)
+}
+
+/** A bare name in it is what devices report; it cannot ask for what their owner has set. */
+async function readGate(deps: { store: Store }, ownerNo: number, where: string): Promise<Selector> {
+  const selector = asReported(await readSelector(deps, { ownerNo }, where, gateField))
+  const own = attributeNamesOf(selector).find((name) => attributeOf(name).side === 'own')
+  if (own === undefined) return selector
+  const detail = `${gateField} is judged by what devices report; ${own} is set by their owner.`
+  throw new ApiError('J-500', { field: gateField, detail })
+}
+
+/** Throws J-500, J-503 and J-309. */
+export async function requireSelectors(
   deps: { store: Store },
   { ownerNo }: { ownerNo: number },
   rollout: Rollout,
@@ -23,11 +68,12 @@ export async function requireRollout(
     field: `rollout.waves[${index}].where`,
   }))
   const checked = new Set<string>()
-  for (const { where, field } of [...wheres, { where: rollout.next?.where, field: 'rollout.next.where' }]) {
+  for (const { where, field } of wheres) {
     if (where === undefined || checked.has(where)) continue
     checked.add(where)
     await readSelector(deps, { ownerNo }, where, field)
   }
+  if (rollout.next?.where !== undefined) await readGate(deps, ownerNo, rollout.next.where)
 }
 
 export async function matchDevices(
@@ -52,7 +98,7 @@ export async function countConfirmed(
   { where, ...part }: RunPart & { where: string },
 ): Promise<number> {
   try {
-    const selector = await readSelector(deps, part, where)
+    const selector = await readGate(deps, part.ownerNo, where)
     return await deps.store.countConfirmed({ ...part, where: selector })
   } catch (error) {
     if (error instanceof ApiError) return 0

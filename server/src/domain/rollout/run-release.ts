@@ -7,7 +7,7 @@ import { type SelectDeps, sampleSize } from '../selector/select-devices.ts'
 import type { TriggerPlan } from '../trigger/trigger.ts'
 import { type AskedPlan, type PlanDeps, planLarge, planRollout } from './plan-rollout.ts'
 import { waveParts } from './rollout.ts'
-import { requireRollout } from './rollout-selectors.ts'
+import { requireGate, requireRollout, requireSelectors } from './rollout-selectors.ts'
 
 type ReleaseDeps = SelectDeps & { now: () => number }
 type AskedRelease = Pick<NewRun, 'rollout' | 'approval' | 'startAt'>
@@ -25,9 +25,18 @@ export async function releaseForRun(
   deps: ReleaseDeps,
   caller: Caller,
   job: ReleasedJob,
-  { rollout, approval, ...asked }: AskedRelease,
+  request: AskedRelease,
 ): Promise<RunRelease> {
-  if (rollout) await requireRollout(deps, caller, rollout)
+  if (request.rollout) await requireRollout(deps, caller, request.rollout)
+  else if (job.rollout) await requireGate(deps, caller, job.rollout)
+  return readRelease(deps, job, request)
+}
+
+function readRelease(
+  deps: ReleaseDeps,
+  job: ReleasedJob,
+  { rollout, approval, ...asked }: AskedRelease,
+): RunRelease {
   const startAt = readStart(deps, asked.startAt)
   if (rollout === undefined && approval !== true && startAt === undefined) return {}
   const fitsAny = rollout === undefined
@@ -78,7 +87,8 @@ export async function previewWaves(
   request: AskedRelease,
   { total, sample, deviceIds, deviceNos }: PreviewedDevices,
 ): Promise<RunPlan['waves']> {
-  const { release: asked } = await releaseForRun(deps, caller, job, request)
+  if (request.rollout) await requireSelectors(deps, caller, request.rollout)
+  const { release: asked } = readRelease(deps, job, request)
   const release = asked ?? (job.rollout && { rollout: job.rollout, fitsAny: true })
   if (release === undefined) return [{ size: total, sample }]
   if (deviceIds === undefined) {

@@ -1,4 +1,4 @@
-// A run that is canceled is not released any further.
+// A run that is canceled or rolled back is not released any further.
 
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
@@ -10,13 +10,17 @@ import { isFinal } from './rollout.ts'
 type StopDeps = { store: Pick<Store, 'getRollout' | 'changeRollout'>; moment: () => Moment }
 
 /** What is held back stays so until it is canceled: whoever looks at rollouts sees to the rest. */
-export async function markStopped({ store, moment }: StopDeps, caller: Caller, runId: number): Promise<void> {
+export async function markStopped(
+  { store, moment }: StopDeps,
+  caller: Caller,
+  runId: number,
+  because: string,
+): Promise<void> {
   for (;;) {
     const found = await store.getRollout({ ownerNo: caller.ownerNo, runId })
     if (found === undefined || isFinal(found.rollout.status)) return
     const { rollout: before } = found
     const principal = principalOf(caller)
-    const because = 'the run was canceled'
     const { wave, released } = before.status
     const paused = pauseRollout(before.status, { rule: 'PRINCIPAL', because, by: principal })
     const status = { ...paused, state: 'ABORTED' } as const

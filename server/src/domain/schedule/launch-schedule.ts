@@ -3,7 +3,7 @@
 
 import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
-import type { Caller } from '../access/caller.ts'
+import { actorOf, type Caller } from '../access/caller.ts'
 import { notifyTaken } from '../execution/notify-moved.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
@@ -126,7 +126,7 @@ async function withoutOverlap(
   if (overlap === 'QUEUE' || deviceNos.length === 0) return { deviceNos, deviceIds }
   const busy = await listBusy(deps, schedule)
   if (overlap === 'REPLACE') {
-    await supersede(deps, busy, new Set(deviceNos))
+    await supersede(deps, callerOf(schedule), busy, new Set(deviceNos))
     return { deviceNos, deviceIds }
   }
   const skipped = new Set(busy.map(({ deviceNo }) => deviceNo))
@@ -153,6 +153,7 @@ async function listBusy(
 /** What waits is canceled; what a device is working on goes on, and the new one comes behind it. */
 async function supersede(
   deps: LaunchScheduleDeps,
+  caller: Caller,
   busy: BusyDevice[],
   targeted: ReadonlySet<number>,
 ): Promise<void> {
@@ -160,6 +161,9 @@ async function supersede(
   for (let start = 0; start < waiting.length; start += supersededAtOnce) {
     const batch = waiting.slice(start, start + supersededAtOnce)
     const jobExecutionIds = batch.map(({ jobExecutionId }) => jobExecutionId)
-    notifyTaken(deps, await deps.store.supersede({ jobExecutionIds, moment: deps.moment() }))
+    notifyTaken(
+      deps,
+      await deps.store.supersede({ jobExecutionIds, moment: deps.moment(), actor: actorOf(caller) }),
+    )
   }
 }

@@ -5,6 +5,8 @@ import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
 import {
   attributeNamesOf,
+  attributeOf,
+  attributeReader,
   type CompiledSelector,
   compileSelector,
   type Selector,
@@ -48,10 +50,12 @@ export function buildMatch(selector: Selector, needed: string[]): Match {
   const terms = termsOf(selector)
   const online = terms.some(({ kind }) => kind === 'online') ? ['online'] : []
   const isSelected = compileSelector(selector)
+  const readers = needed.map(attributeReader)
+  const named = attributeNamesOf(selector).map((name) => attributeOf(name).name)
   return {
     ...{ selector, digest, needed, size: terms.length + needed.length },
-    matches: (device) => needed.every((name) => Object.hasOwn(device.attributes, name)) && isSelected(device),
-    names: new Set([...attributeNamesOf(selector), ...online, ...needed]),
+    matches: (device) => readers.every((read) => read(device) !== undefined) && isSelected(device),
+    names: new Set([...named, ...online, ...needed]),
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type Occurrence,
   parseInstant,
   type ScheduleContent,
+  schedules,
   toInstant,
   type When,
 } from '@jobcast/contract'
@@ -21,8 +22,9 @@ import { isActiveKey } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
 import type { OwnerTurns } from '../access/ports/owner-turns.ts'
 import { principalOf } from '../access/principal.ts'
-import { overQuota, type Quotas } from '../access/quotas.ts'
-import { notFound } from '../common/not-found.ts'
+import { overQuota, type Quotas, tooMany } from '../access/quotas.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
@@ -42,7 +44,6 @@ import { nextOccurrence, timesAfter } from './schedule-times.ts'
 
 export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas; ownerTurns: OwnerTurns }
 
-const maxSchedules = 1000
 const matchQuota = 'match-schedules'
 const defaultCatchUpSeconds = 3600
 /** How often somebody else may change it between our look and our change. */
@@ -55,6 +56,7 @@ export async function putSchedule(
   caller: Caller,
   scheduleName: string,
   request: ScheduleContent,
+  expectation: Expectation = {},
 ): Promise<Put<StoredSchedule>> {
   const { ownerNo, keyId } = caller
   const { jobName } = request
@@ -75,15 +77,16 @@ export async function putSchedule(
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
     // One whose key is no longer active belongs to whoever puts it again.
     takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
-    most: maxSchedules,
+    most: schedules.quota,
     mostMatching: deps.quotas[matchQuota],
+    ...expectation,
   })
   if (outcome.kind === 'key-revoked') throw new ApiError('J-802')
   if (outcome.kind === 'unknown-window') throw noWindow(content.window)
   if (outcome.kind === 'put') return outcome
+  if (outcome.kind === 'not-expected') throw notExpected(schedules, scheduleName, expectation)
   if (outcome.kind === 'too-many-matching') throw overQuota(matchQuota, deps.quotas[matchQuota])
-  const suffix = `at most ${maxSchedules} schedules of one owner; delete schedules that are no longer used`
-  throw new ApiError('J-912', { suffix })
+  throw tooMany(schedules)
 }
 
 export async function getSchedule(

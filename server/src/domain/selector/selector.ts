@@ -5,11 +5,13 @@
 // Read next: replace-groups.ts, which replaces groups by what they stand for; select-devices.ts, the devices that
 // match, for a run.
 
-import { ApiError, type DeviceCount, type GroupContent } from '@jobcast/contract'
+import { ApiError, type DeviceCount, type GroupContent, groups } from '@jobcast/contract'
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
-import { notFound } from '../common/not-found.ts'
+import { tooMany } from '../access/quotas.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type PresenceView, settled } from '../device/device.ts'
@@ -17,8 +19,6 @@ import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 import { maxDepthOfGroups, maxTermsOfGroups, maxValuesOfGroups, replaceGroups } from './replace-groups.ts'
 
 export type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
-
-const maxGroups = 1000
 
 /** With its groups replaced. Throws J-503 and J-309. */
 export async function readSelector(
@@ -44,17 +44,15 @@ export async function putGroup(
   caller: Caller,
   groupName: string,
   { where, description }: GroupContent,
+  before: Expectation = {},
 ): Promise<Put<StoredGroup>> {
   parse(where)
   const by = { principal: principalOf(caller), at: now() }
   const group = { ownerNo: caller.ownerNo, groupName, where, description: description ?? null }
-  const outcome = await store.putGroup({ ...group, ...by, most: maxGroups })
+  const outcome = await store.putGroup({ ...group, ...by, most: groups.quota, ...before })
+  if (outcome.kind === 'not-expected') throw notExpected(groups, groupName, before)
   if (outcome.kind === 'refused') throw toError(outcome.problem)
-  if (outcome.kind === 'too-many') {
-    throw new ApiError('J-912', {
-      suffix: `at most ${maxGroups} groups of one owner; delete groups that are no longer used`,
-    })
-  }
+  if (outcome.kind === 'too-many') throw tooMany(groups)
   return { created: outcome.created, value: outcome.value }
 }
 

@@ -38,22 +38,46 @@ export async function cancelRun(
   const { ownerNo } = caller
   const before = await getRun(deps, ownerNo, runId)
   if (isFinished(before)) throw new ApiError('J-303', { detail: 'The run has finished.' })
-  const name = `${runId} ${force}`
-  const canceling = deps.runCancels.get(name) ?? cancelAll(deps, caller, runId, force)
-  deps.runCancels.set(name, canceling)
-  const end = () => deps.runCancels.delete(name)
-  canceling.then(end, end)
-  const isDone = await isWithin(canceling, withinMs)
-  // Whoever was answered does not hear of it any more.
-  if (!isDone) canceling.catch(deps.onCancelFailed)
+  const isDone = await cancelWithin(
+    deps,
+    `${runId} ${force}`,
+    () => cancelAll(deps, caller, runId, force),
+    withinMs,
+  )
   return { run: await getRun(deps, ownerNo, runId), isDone }
 }
 
+/** False: it takes longer, and goes on. One that is asked for again under the same name joins the one under way. */
+export async function cancelWithin(
+  { runCancels, onCancelFailed }: Pick<CancelRunDeps, 'runCancels' | 'onCancelFailed'>,
+  name: string,
+  cancel: () => Promise<void>,
+  withinMs = answerWithinMs,
+): Promise<boolean> {
+  const canceling = runCancels.get(name) ?? cancel()
+  runCancels.set(name, canceling)
+  const end = () => runCancels.delete(name)
+  canceling.then(end, end)
+  const isDone = await isWithin(canceling, withinMs)
+  // Whoever was answered does not hear of it any more.
+  if (!isDone) canceling.catch(onCancelFailed)
+  return isDone
+}
+
 async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, force: boolean): Promise<void> {
-  const { ownerNo } = caller
-  await markStopped(deps, caller, runId)
-  const move = { ownerNo, runId, event: cancelEvent(force), actor: actorOf(caller) }
-  let from: number | undefined
+  await markStopped(deps, caller, runId, 'the run was canceled')
+  await cancelRest(deps, caller, runId, { event: cancelEvent(force), from: undefined })
+}
+
+/** Of what is unfinished, from this execution on. */
+export async function cancelRest(
+  deps: CancelRunDeps,
+  caller: Caller,
+  runId: number,
+  { event, from: first }: { event: 'cancel' | 'force-cancel' | 'rollout-stopped'; from: number | undefined },
+): Promise<void> {
+  const move = { ownerNo: caller.ownerNo, runId, event, actor: actorOf(caller) }
+  let from = first
   do {
     const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
     if (batch === undefined) throw notFound('J-304', runId)

@@ -160,13 +160,23 @@ export function refuseUnknownWindow(
 
 const notScheduled: RunSchedule = { scheduleNo: null, scheduleName: null, scheduledFor: null }
 
+type WrittenRequest = Omit<RunRequest, 'rollbackOnce'> &
+  RunSchedule & { runId: number; window: string | null; rollbackOnce: number | null }
+
 /** What is written of a run besides; undefined: nothing. */
 export function requestOf(
   { request }: Pick<Trigger, 'request'>,
   { runId, window }: Pick<NewRun, 'runId' | 'window'>,
-): (RunRequest & RunSchedule & { runId: number; window: string | null }) | undefined {
+): WrittenRequest | undefined {
   if (request === undefined && window === undefined) return undefined
-  const none = { where: null, matched: null, note: null, rollbackOf: null, ...notScheduled }
+  const none = {
+    where: null,
+    matched: null,
+    note: null,
+    rollbackOf: null,
+    rollbackOnce: null,
+    ...notScheduled,
+  }
   return { ...none, ...request, runId, window: window ?? null }
 }
 
@@ -188,8 +198,8 @@ export function newRun(
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
   const { rollout, sizes, startAt = null } = plan
-  // A call may ask for more approval than its job, not for less.
-  const approval = plan.approval || job.approval === true
+  // A call may ask for more approval than its job, not for less, except for a rollback to the version before.
+  const approval = plan.approval || (job.approval === true && !plan.isExempt)
   const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
   const status = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
   return {

@@ -5,6 +5,7 @@ import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { PlanDeps } from '../rollout/plan-rollout.ts'
+import { findGateProblems } from '../rollout/rollout-selectors.ts'
 import { previewWaves } from '../rollout/run-release.ts'
 import {
   digestOfList,
@@ -36,7 +37,7 @@ export async function planRun(deps: PlanRunDeps, caller: Caller, request: NewRun
   const problems = unknownNames.map((name) => `No device has an attribute ${name}.`)
   if (total === 0) problems.push('The selector matches no device.')
   const { document, problems: more } = await planDocument(deps, caller, job, request, found)
-  problems.push(...more)
+  problems.push(...more, ...(await findGateProblems(deps, caller, request.rollout ?? job.rollout ?? {})))
   return {
     planId: newPlanId(deps.now(), job, digest),
     total,

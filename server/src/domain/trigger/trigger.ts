@@ -69,6 +69,8 @@ export type TriggerPlan = {
   sizes: number[]
   /** Nothing is released before. */
   startAt?: WallInstant
+  /** It needs no approval even if its job asks for one: it goes back to the version before. */
+  isExempt?: true
 }
 
 /** A run on so many devices that it is not written at once; its devices are known to the store by number. */

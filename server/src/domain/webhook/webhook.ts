@@ -7,12 +7,19 @@
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
-import { ApiError, type EventTypeOf, type WebhookContent, type WebhookTestResult } from '@jobcast/contract'
+import {
+  ApiError,
+  type EventTypeOf,
+  type WebhookContent,
+  type WebhookTestResult,
+  webhooks,
+} from '@jobcast/contract'
 import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
-import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { type Expectation, isExpected } from '../common/entity-tag.ts'
+import { notExpected } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
@@ -47,7 +54,7 @@ export async function putWebhook(
   caller: Caller,
   webhookName: string,
   content: WebhookContent,
-  ifMatch: { expected?: ExpectedTags } = {},
+  ifMatch: Expectation = {},
 ): Promise<Put<StoredWebhook>> {
   const { ownerNo } = caller
   requireVisible(caller, content.eventTypes ?? [])
@@ -72,7 +79,7 @@ export async function putWebhook(
     at,
     ...ifMatch,
   })
-  if (put === 'not-expected') throw new ApiError('J-312')
+  if (put === 'not-expected') throw notExpected(webhooks, webhookName, ifMatch)
   if (put === 'too-many') throw overQuota('webhooks', maxWebhooks)
   deps.webhooks.changed(put.value.webhookNo)
   if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
@@ -101,7 +108,7 @@ export async function deleteWebhook(
   deps: WebhookDeps,
   caller: Caller,
   webhookName: string,
-  { expected }: { expected?: ExpectedTags } = {},
+  { expected }: Expectation = {},
 ): Promise<void> {
   if (expected && !isExpected(expected, webhookTag(await getWebhook(deps, caller, webhookName)))) {
     throw new ApiError('J-312')

@@ -10,13 +10,16 @@ import {
   ApiError,
   deviceZone,
   parseInstant,
+  windows as resource,
   type WindowContent,
   type WindowTimesQuery,
   windowProblem,
 } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
-import { notFound } from '../common/not-found.ts'
+import { tooMany } from '../access/quotas.ts'
+import type { Expectation } from '../common/entity-tag.ts'
+import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { readCron } from '../schedule/cron-pattern.ts'
@@ -32,13 +35,12 @@ export type WindowDeps = {
   windows: { changed(): Promise<void> }
 }
 
-const maxWindows = 1000
-
 export async function putWindow(
   { store, now, windows }: WindowDeps,
   caller: Caller,
   windowName: string,
   content: WindowContent,
+  before: Expectation = {},
 ): Promise<Put<StoredWindow>> {
   const { ownerNo } = caller
   const rule = readRule(content)
@@ -46,11 +48,9 @@ export async function putWindow(
   const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
   const by = { principal: principalOf(caller), at }
   const window = { ownerNo, windowName, ...rule, openZones }
-  const outcome = await store.putWindow({ ...window, ...by, most: maxWindows })
-  if (outcome.kind === 'too-many') {
-    const suffix = `at most ${maxWindows} windows of one owner; delete windows that are no longer used`
-    throw new ApiError('J-912', { suffix })
-  }
+  const outcome = await store.putWindow({ ...window, ...by, most: resource.quota, ...before })
+  if (outcome.kind === 'not-expected') throw notExpected(resource, windowName, before)
+  if (outcome.kind === 'too-many') throw tooMany(resource)
   await windows.changed()
   return { created: outcome.created, value: outcome.value }
 }

@@ -2,7 +2,7 @@
 
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { sessionCookie } from '@jobcast/contract'
+import { resources, sessionCookie } from '@jobcast/contract'
 import Type from 'typebox'
 import type { App } from '../app-type.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
@@ -44,12 +44,7 @@ export async function describeApi(app: App, version: string): Promise<void> {
         { name: 'executions', description: 'Executions and runs' },
         { name: 'rollouts', description: 'Rollouts: pause, resume, approve; freeze the fleet' },
         { name: 'events', description: 'Event stream' },
-        { name: 'webhooks', description: 'Webhooks' },
-        { name: 'jobs', description: 'Jobs' },
-        { name: 'devices', description: 'Devices, credentials and enrollments' },
-        { name: 'groups', description: 'Groups: named selectors' },
-        { name: 'schedules', description: 'Schedules: create runs automatically' },
-        { name: 'windows', description: 'Windows: when work may be offered to devices' },
+        ...Object.values(resources).map(({ name, about }) => ({ name, description: about })),
         { name: 'keys', description: 'API keys and owners' },
         { name: 'session', description: 'Browser sessions' },
         { name: 'fleet', description: 'Fleet overview' },

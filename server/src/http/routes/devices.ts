@@ -3,13 +3,16 @@
 import {
   CountRequest,
   Device,
-  DeviceContent,
   DeviceCount,
   DeviceCredential,
-  DevicePage,
   DeviceParams,
-  DeviceQuery,
+  DevicePatch,
+  DevicesChange,
+  DevicesChanged,
+  DevicesChangeQuery,
+  devices,
 } from '@jobcast/contract'
+import { changeDevices } from '../../domain/device/change-devices.ts'
 import {
   type DeviceDeps,
   deleteDevice,
@@ -23,114 +26,61 @@ import {
   revokeDeviceCredential,
 } from '../../domain/device/device-credential.ts'
 import { deviceTag } from '../../domain/device/device-tag.ts'
+import { patchDevice } from '../../domain/device/patch-device.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
-import { textSlice, toPage } from '../wire/cursor.ts'
-import { emptyBodyAsObject } from '../wire/empty-body.ts'
 import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-match.ts'
 import { toDevice } from '../wire/to-wire.ts'
+import { serveResource } from './serve-resource.ts'
 
 const url = '/job/api/devices/:deviceId'
 
 export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
-    method: 'PUT',
+    method: 'PATCH',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-312', 'J-908', 'J-912'] },
-    preValidation: emptyBodyAsObject,
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-312', 'J-908'] },
     schema: {
-      operationId: 'putDevice',
+      operationId: 'patchDevice',
       tags: ['devices'],
-      summary: 'Create or replace a device',
-      description: 'A deviceId has at most 128 characters and none of / + # ?.',
+      summary: 'Change a device in part',
+      description:
+        'A merge patch (RFC 7396): fields and attributes that are not given keep their value, null resets or removes ' +
+        'them. Content-Type is application/merge-patch+json or application/json.',
       params: DeviceParams,
       headers: IfMatchHeaders,
-      body: DeviceContent,
-      response: {
-        200: { ...Device, description: 'Replaced', headers: etagHeader },
-        201: { ...Device, description: 'Created', headers: etagHeader },
-      },
-    },
-    handler: async (request, reply) => {
-      const { created, value } = await putDevice(
-        deps,
-        callerOf(request),
-        request.params.deviceId,
-        request.body,
-        expectedTags(request),
-      )
-      return reply
-        .code(created ? 201 : 200)
-        .header('etag', quoted(deviceTag(value)))
-        .send(toDevice(value))
-    },
-  })
-
-  app.route({
-    method: 'GET',
-    url,
-    config: { scopes: ['READ'], refusals: ['J-001'] },
-    schema: {
-      operationId: 'getDevice',
-      tags: ['devices'],
-      summary: 'Get a device',
-      params: DeviceParams,
+      body: DevicePatch,
       response: { 200: { ...Device, headers: etagHeader } },
     },
     handler: async (request, reply) => {
-      const device = await getDevice(deps, callerOf(request), request.params.deviceId)
-      return reply.header('etag', quoted(deviceTag(device))).send(toDevice(device))
+      const { params, body } = request
+      const { value } = await patchDevice(
+        deps,
+        callerOf(request),
+        params.deviceId,
+        body,
+        expectedTags(request),
+      )
+      return reply.header('etag', quoted(deviceTag(value))).send(toDevice(value))
     },
   })
 
-  app.route({
-    method: 'DELETE',
-    url,
-    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-312'] },
-    schema: {
-      operationId: 'deleteDevice',
-      tags: ['devices'],
-      summary: 'Delete a device',
-      description:
-        'Its unfinished executions are CANCELED, its credential is revoked and it is disconnected.',
-      params: DeviceParams,
-      headers: IfMatchHeaders,
-      response: {
-        204: noContent('Deleted'),
-      },
-    },
-    handler: async (request, reply) => {
-      await deleteDevice(deps, callerOf(request), request.params.deviceId, expectedTags(request))
-      return reply.code(204).send(undefined)
-    },
-  })
-
-  app.route({
-    method: 'GET',
-    url: '/job/api/devices',
-    config: { scopes: ['READ'], refusals: ['J-309', 'J-503'] },
-    schema: {
-      operationId: 'listDevices',
-      tags: ['devices'],
-      summary: 'List devices, ordered by deviceId',
-      description:
-        'With `where` a page may have fewer items than `limit`, even none, before the last one: continue while there is a ' +
-        '`nextCursor`.',
-      querystring: DeviceQuery,
-      response: { 200: DevicePage },
-    },
-    handler: async (request) => {
-      const { tag, online, where } = request.query
-      const caller = callerOf(request)
+  serveResource(app, devices, {
+    put: (...put) => putDevice(deps, ...put),
+    get: (...device) => getDevice(deps, ...device),
+    list: async (caller, slice, { tag, online, where }) => {
       const filter = {
         ...(tag !== undefined && { tag }),
         ...(online !== undefined && { online }),
         ...(where !== undefined && { where: await readSelector(deps, caller, where) }),
       }
-      return toPage(await listDevices(deps, caller, filter, textSlice(request.query)), toDevice)
+      return listDevices(deps, caller, filter, slice)
     },
+    delete: (...device) => deleteDevice(deps, ...device),
+    toView: toDevice,
+    tagOf: deviceTag,
   })
 
   app.route({
@@ -145,6 +95,24 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       response: { 200: DeviceCount },
     },
     handler: (request) => countDevices(deps, callerOf(request), request.body.where),
+  })
+
+  app.route({
+    method: 'POST',
+    url: '/job/api/devices/change',
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-309', 'J-503', 'J-908'] },
+    schema: {
+      operationId: 'changeDevices',
+      tags: ['devices'],
+      summary: 'Change tags and attributes of many devices',
+      description:
+        'Of up to 1,000,000 devices that a selector matches, or of those listed. They are changed in batches: the call can ' +
+        'be repeated if it was interrupted. Each device that changes has its event, as with PUT.',
+      querystring: DevicesChangeQuery,
+      body: DevicesChange,
+      response: { 200: DevicesChanged },
+    },
+    handler: (request) => changeDevices(deps, callerOf(request), request.body, request.query),
   })
 
   app.route({

@@ -12,7 +12,10 @@ import {
 } from '../../domain/device/import-devices.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
+import { RecordSplitter } from '../wire/csv.ts'
+import { readDevice, readHeader } from '../wire/device-csv.ts'
 import { parseBody } from '../wire/json-body.ts'
+import { isUtf8Type } from '../wire/json-type.ts'
 import { type Line, readLines } from '../wire/read-lines.ts'
 import { buildValidator } from '../wire/validation.ts'
 import { toValidationError } from '../wire/validation-error.ts'
@@ -20,6 +23,8 @@ import { toValidationError } from '../wire/validation-error.ts'
 const maxBytes = 64 * 1024 * 1024
 /** So many are on their way to the store at once. */
 const batchSize = 500
+
+const csvExample = 'deviceId,tags,site,model\nkiosk-1,kiosk;berlin,berlin,3\n'
 
 const ImportedLine = Type.Object(
   { deviceId: NewDeviceId, ...DeviceContent.properties },
@@ -37,13 +42,13 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
     url: '',
     httpPart: 'body',
   })
-  const readLine = ({ line, bytes }: Line): ImportLine => ({
+  const readLine: ReadLine = ({ line, bytes }, place, parse) => ({
     line,
     read() {
-      if (line > maxImported)
+      if (place > maxImported)
         throw new ApiError('J-904', { detail: `One call imports at most ${maxImported} lines.` })
       if (bytes === undefined) throw new ApiError('J-904', { detail: 'A line has at most 128 KiB.' })
-      const value = parseBody(bytes)
+      const value = parse(bytes)
       if (validate(value) !== true) throw toValidationError(validate.errors ?? [])
       return value as ImportedDevice
     },
@@ -63,23 +68,45 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       description:
         'NDJSON: one device per line, as in PUT plus `deviceId`; at most 100,000 lines and 64 MiB. Each line is stored or ' +
         'rejected on its own; the response lists rejected lines. The call can be repeated: a line that is already stored is ' +
-        '`unchanged`.',
-      body: { content: { 'application/x-ndjson': { schema: ImportedLine } } },
+        '`unchanged`. Or CSV (RFC 4180, UTF-8): a header line that names deviceId and any of deviceName, tags (separated ' +
+        'by `;`), timeZone and attributes, then one device per line. An empty cell is no value; a number, true or false is ' +
+        'one where it stands without quotes as JSON writes it.',
+      body: {
+        content: {
+          'application/x-ndjson': { schema: ImportedLine },
+          'text/csv': { schema: { type: 'string', examples: [csvExample] } },
+        },
+      },
       response: { 200: ImportResult },
     },
     handler: async (request) => {
       const body = request.body as unknown as Readable | Buffer | undefined
       const stream =
         body instanceof Readable ? body : Readable.from(body ? [body] : [], { objectMode: false })
-      const lines = readLines(stream, maxBytes, batchSize, request.heldBody)
-      return importDevices(deps, callerOf(request), toLines(lines, readLine))
+      const isCsv = isUtf8Type(request.headers['content-type'] ?? '', 'text/csv')
+      const splitter = isCsv ? new RecordSplitter() : undefined
+      const lines = readLines(stream, maxBytes, batchSize, request.heldBody, splitter)
+      return importDevices(deps, callerOf(request), (isCsv ? toRecords : toLines)(lines, readLine))
     },
   })
 }
 
-async function* toLines(
-  batches: AsyncIterable<Line[]>,
-  readLine: (line: Line) => ImportLine,
-): AsyncGenerator<ImportLine[]> {
-  for await (const batch of batches) yield batch.map(readLine)
+/** `place`: the how manieth it is, from 1. */
+type ReadLine = (line: Line, place: number, parse: (bytes: Buffer) => unknown) => ImportLine
+
+async function* toLines(batches: AsyncIterable<Line[]>, readLine: ReadLine): AsyncGenerator<ImportLine[]> {
+  for await (const batch of batches) yield batch.map((line) => readLine(line, line.line, parseBody))
+}
+
+/** The first record is the header line. Throws J-500 if it cannot be used. */
+async function* toRecords(batches: AsyncIterable<Line[]>, readLine: ReadLine): AsyncGenerator<ImportLine[]> {
+  let names: string[] | undefined
+  let place = 0
+  for await (const [first, ...others] of batches) {
+    const records = names === undefined ? others : [first as Line, ...others]
+    const header = names ?? readHeader(first?.bytes)
+    names = header
+    yield records.map((line) => readLine(line, ++place, (bytes) => readDevice(bytes, header)))
+  }
+  if (names === undefined) readHeader(Buffer.alloc(0))
 }

@@ -38,7 +38,10 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     operationId: 'resumeRun',
     act: resumeRun,
     summary: 'Resume the rollout of a run',
-    description: 'Resets the counters of the stop rules: executions that ended before do not stop it again.',
+    description:
+      'Resets the counters of the stop rules: executions that ended before do not stop it again. If failures have stopped ' +
+      'the run (STOP_RULE, GATE_CLOSED), they are accepted: the gate judges the other devices of the wave, and if all of ' +
+      'them have succeeded the next wave starts.',
   },
   {
     name: 'advance',
@@ -116,8 +119,9 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       tags: ['rollouts'],
       summary: 'Change the rollout of a run in progress',
       description:
-        'Replaces the whole rollout. Waves that have started keep their size, and all waves keep their selector: the order ' +
-        'of the devices was fixed when the run was created.',
+        'A merge patch (RFC 7396): fields that it does not name stay, null removes a field, and lists (`waves`, `stop`) are ' +
+        'replaced as a whole. Waves that have started cannot change, and all waves keep their selector: the order of the ' +
+        'devices was fixed when the run was created.',
       params: RunParams,
       body: RolloutPatch,
       response: { 200: Run },

@@ -3,7 +3,8 @@
 import { RetryRequest, RollbackRequest, RunParams } from '@jobcast/contract'
 import { readWritten } from '../../domain/common/ports/storage-errors.ts'
 import type { ViewDeps } from '../../domain/rollout/view-rollout.ts'
-import { type RetryDeps, retryRun, rollBackRun } from '../../domain/trigger/retry-run.ts'
+import { retryRun } from '../../domain/trigger/retry-run.ts'
+import { type RollbackDeps, rollBackRun } from '../../domain/trigger/roll-back-run.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { CreatedRun, toRunWithRollout } from '../wire/answer-run.ts'
@@ -14,11 +15,11 @@ const refusals = [
   ...(['J-001', 'J-301', 'J-304', 'J-311', 'J-313', 'J-501', 'J-502', 'J-506', 'J-908', 'J-912'] as const),
 ]
 
-export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
+export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/retry',
-    config: { scopes: ['TRIGGER'], refusals: [...refusals, 'J-305'] },
+    config: { scopes: ['TRIGGER'], refusals: [...refusals, 'J-305', 'J-309', 'J-503'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'retryRun',
@@ -26,7 +27,7 @@ export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
       summary: 'Trigger the job again on the devices of a run whose executions were unsuccessful',
       description:
         'Creates a new run, linked to the old one by `retryOf`, with the same parameters and, by default, of the same ' +
-        'version of the job. Unfinished executions are left alone. With an Idempotency-Key the call can be repeated ' +
+        'version of the job and released by the same rollout. Unfinished executions are left alone. With an Idempotency-Key the call can be repeated ' +
         'safely for 24 hours.',
       params: RunParams,
       headers: IdempotencyHeaders,
@@ -49,16 +50,20 @@ export function addRunAgain(app: App, deps: RetryDeps & ViewDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/rollback',
-    config: { scopes: ['TRIGGER'], refusals: [...refusals, 'J-314'] },
+    config: { scopes: ['TRIGGER'], refusals: [...refusals, 'J-309', 'J-314', 'J-317', 'J-503'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'rollBackRun',
       tags: ['trigger'],
       summary: 'Roll the devices of a run back to an earlier version of the job',
       description:
-        'Creates a new run, linked to the old one by `rollbackOf`, of the version before (or `toVersion`), on the devices ' +
-        'whose execution ended SUCCEEDED or FAILED. Parameters that this version declares keep their values. With an ' +
-        'Idempotency-Key the call can be repeated safely for 24 hours.',
+        'Stops the run first: what was not released is CANCELED, and what is running on the devices that are taken back is ' +
+        'asked to cancel. Then creates a new run, linked to the old one by `rollbackOf`, of the version before (or ' +
+        '`toVersion`), on every device that may have got it: all that the run was released to, however their executions ' +
+        'ended. It is released at once unless a `rollout` is given. To the version before it needs no approval; to any ' +
+        'other it does if the job asks for one. Parameters that this version declares keep their values. A second ' +
+        'rollback is refused (J-317) unless `again` is true. With an Idempotency-Key the call can be repeated safely ' +
+        'for 24 hours.',
       params: RunParams,
       headers: IdempotencyHeaders,
       body: RollbackRequest,

@@ -1,15 +1,6 @@
 // Schedules: create runs automatically.
 
-import {
-  OccurrenceQuery,
-  Occurrences,
-  PageQuery,
-  Run,
-  Schedule,
-  ScheduleContent,
-  SchedulePage,
-  ScheduleParams,
-} from '@jobcast/contract'
+import { OccurrenceQuery, Occurrences, Run, Schedule, ScheduleParams, schedules } from '@jobcast/contract'
 import type { Caller } from '../../domain/access/caller.ts'
 import { notFound } from '../../domain/common/not-found.ts'
 import { type FireDeps, fireNow } from '../../domain/schedule/fire-schedule.ts'
@@ -23,103 +14,30 @@ import {
   resumeSchedule,
   type ScheduleDeps,
 } from '../../domain/schedule/schedule.ts'
-import { viewSchedules } from '../../domain/schedule/view-schedule.ts'
+import { type ScheduleView, viewSchedules } from '../../domain/schedule/view-schedule.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
-import { noContent } from '../openapi/openapi.ts'
 import { type AnswerRunDeps, answerRun } from '../wire/answer-run.ts'
-import { textSlice, toPage } from '../wire/cursor.ts'
 import { toSchedule } from '../wire/schedule-to-wire.ts'
+import { serveResource } from './serve-resource.ts'
 
 export type ScheduleRouteDeps = ScheduleDeps & FireDeps & AnswerRunDeps
 
 const url = '/job/api/schedules/:scheduleName'
 
 export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
-  app.route({
-    method: 'PUT',
-    url,
-    config: {
-      scopes: ['MANAGE'],
-      alsoScope: 'TRIGGER',
-      refusals: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507', 'J-912'],
+  serveResource(app, schedules, {
+    put: async (...put) => {
+      const { created, value } = await putSchedule(deps, ...put)
+      return { created, value: await view(deps, put[0], value) }
     },
-    schema: {
-      operationId: 'putSchedule',
-      tags: ['schedules'],
-      summary: 'Create or replace a schedule',
-      description:
-        'A schedule creates runs: at one time (`at`), by a cron pattern in a time zone (`cron`), or once for every ' +
-        'device that matches or starts to match (`match`). A paused schedule stays paused when it is replaced. At most 1,000 per owner. ' +
-        'Needs TRIGGER as well as MANAGE.',
-      params: ScheduleParams,
-      body: ScheduleContent,
-      response: {
-        200: { ...Schedule, description: 'Replaced' },
-        201: { ...Schedule, description: 'Created' },
-      },
+    get: async (caller, name) => view(deps, caller, await getSchedule(deps, caller, name)),
+    list: async (caller, slice) => {
+      const found = await deps.store.listSchedules({ ownerNo: caller.ownerNo, slice })
+      return { ...found, items: await viewSchedules(deps, caller, found.items) }
     },
-    handler: async (request, reply) => {
-      const { scheduleName } = request.params
-      const { created, value } = await putSchedule(deps, callerOf(request), scheduleName, request.body)
-      return reply.code(created ? 201 : 200).send(await answer(deps, callerOf(request), value))
-    },
-  })
-
-  app.route({
-    method: 'GET',
-    url,
-    config: { scopes: ['READ'], refusals: ['J-310'] },
-    schema: {
-      operationId: 'getSchedule',
-      tags: ['schedules'],
-      summary: 'Get a schedule',
-      params: ScheduleParams,
-      response: { 200: Schedule },
-    },
-    handler: async (request) =>
-      answer(
-        deps,
-        callerOf(request),
-        await getSchedule(deps, callerOf(request), request.params.scheduleName),
-      ),
-  })
-
-  app.route({
-    method: 'DELETE',
-    url,
-    config: { scopes: ['MANAGE'], refusals: ['J-310'] },
-    schema: {
-      operationId: 'deleteSchedule',
-      tags: ['schedules'],
-      summary: 'Delete a schedule',
-      description: 'Its runs are not affected, and keep its name.',
-      params: ScheduleParams,
-      response: { 204: noContent('Deleted') },
-    },
-    handler: async (request, reply) => {
-      await deleteSchedule(deps, callerOf(request), request.params.scheduleName)
-      return reply.code(204).send(undefined)
-    },
-  })
-
-  app.route({
-    method: 'GET',
-    url: '/job/api/schedules',
-    config: { scopes: ['READ'] },
-    schema: {
-      operationId: 'listSchedules',
-      tags: ['schedules'],
-      summary: 'List schedules, ordered by name',
-      querystring: PageQuery,
-      response: { 200: SchedulePage },
-    },
-    handler: async (request) => {
-      const caller = callerOf(request)
-      const { ownerNo } = caller
-      const found = await deps.store.listSchedules({ ownerNo, slice: textSlice(request.query) })
-      return toPage({ ...found, items: await viewSchedules(deps, caller, found.items) }, toSchedule)
-    },
+    delete: (caller, name) => deleteSchedule(deps, caller, name),
+    toView: toSchedule,
   })
 
   app.route({
@@ -143,9 +61,17 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
 }
 
 async function answer(deps: ScheduleRouteDeps, caller: Caller, schedule: StoredSchedule): Promise<Schedule> {
-  const [view] = await viewSchedules(deps, caller, [schedule])
-  if (view === undefined) throw notFound('J-310', schedule.scheduleName)
-  return toSchedule(view)
+  return toSchedule(await view(deps, caller, schedule))
+}
+
+async function view(
+  deps: ScheduleRouteDeps,
+  caller: Caller,
+  schedule: StoredSchedule,
+): Promise<ScheduleView> {
+  const [shown] = await viewSchedules(deps, caller, [schedule])
+  if (shown === undefined) throw notFound('J-310', schedule.scheduleName)
+  return shown
 }
 
 function addChanges(app: App, deps: ScheduleRouteDeps): void {

@@ -11,6 +11,7 @@ import { rateLimitHeaders } from '../../limits/rate-limit-headers.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { sendNotFoundPage, wantsPage } from '../pages/not-found-page.ts'
+import { wrongType } from './json-body.ts'
 import { toValidationError } from './validation-error.ts'
 
 /** Of what is no fault of the caller's. */
@@ -50,7 +51,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('J-500', { detail: 'The length of the body differs from Content-Length.' })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905')
+      return wrongType(request)
     default:
       return isMissingFile(error) ? new ApiError('J-901') : answer
   }

@@ -1,9 +1,9 @@
-// ETag of an answer and If-Match of a request.
+// ETag of an answer, If-Match and If-None-Match of a request.
 
 import { mustBe } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { ExpectedTags } from '../../domain/common/entity-tag.ts'
+import type { Expectation } from '../../domain/common/entity-tag.ts'
 
 export const IfMatchHeaders = Type.Object({
   'if-match': Type.Optional(
@@ -15,16 +15,36 @@ export const IfMatchHeaders = Type.Object({
   ),
 })
 
+export const IfNoneMatchHeaders = Type.Object({
+  'if-none-match': Type.Optional(
+    Type.String({
+      pattern: '^\\*$',
+      [mustBe]: '*',
+      description: 'With `*`: only if there is none yet; else J-312',
+    }),
+  ),
+})
+
 export const etagHeader = {
-  etag: { type: 'string', description: 'For If-Match: changes with the content that can be put; for a job, its version' },
+  etag: {
+    type: 'string',
+    description: 'For If-Match: changes with the content that can be put; for a job, its version',
+  },
 }
 
 /** A weak tag never matches (RFC 9110, 13.1.1). */
-export function expectedTags({ headers }: FastifyRequest): { expected?: ExpectedTags } {
+export function expectedTags({ headers }: Pick<FastifyRequest, 'headers'>): Expectation {
   const given = headers['if-match']
   if (given === undefined) return {}
   const tags = given.split(',').map((each) => each.trim())
   return { expected: tags.map((tag) => (tag === '*' ? tag : (/^"([^"]*)"$/.exec(tag)?.[1] ?? ''))) }
+}
+
+/** Of a put. Nothing can be there and not be there. */
+export function expectedBefore({ headers }: Pick<FastifyRequest, 'headers'>): Expectation {
+  const isNone = headers['if-none-match'] !== undefined
+  if (isNone && headers['if-match'] !== undefined) return { expected: [] }
+  return isNone ? { expected: 'nothing' } : expectedTags({ headers })
 }
 
 export function quoted(tag: string): string {

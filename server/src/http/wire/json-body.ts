@@ -10,7 +10,7 @@ import { nextTurn } from '../../state/turns.ts'
 import type { App } from '../app-type.ts'
 import { turnToRead } from '../connections/turns.ts'
 import { countHeader } from './count-header.ts'
-import { isJsonType } from './json-type.ts'
+import { isJsonType, isUtf8Type } from './json-type.ts'
 import { NestedTooDeep, NotJson, pickFields, TooLarge, type WantedFields } from './pick-fields.ts'
 
 // Removes one byte order mark and rejects invalid UTF-8.
@@ -23,6 +23,8 @@ const byteOrderMark = '\ufeff'
  */
 const pickedBytes = 256 * 1024
 
+const lineTypes = ['application/x-ndjson', 'application/jsonl', 'text/csv']
+
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
   const parse = async (request: FastifyRequest, body: Buffer) => {
@@ -34,31 +36,36 @@ export function readJsonBodies(app: App): void {
   }
   // Registered by name for speed: for other types Fastify tries every parser on every request.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
-  app.addContentTypeParser(
-    ['application/x-ndjson', 'application/jsonl'],
-    async (request: FastifyRequest, body: IncomingMessage) => {
-      requireLines(request)
-      return body
-    },
-  )
+  app.addContentTypeParser(lineTypes, async (request: FastifyRequest, body: IncomingMessage) => {
+    requireLines(request)
+    return body
+  })
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
 }
 
 function requireJsonType(request: FastifyRequest): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
   // Node keeps the first of two headers; a proxy in front may have checked the second.
-  const isJson = isJsonType(type) && countHeader(request, 'content-type') === 1
-  if (!isJson || encoding !== undefined) {
-    throw new ApiError(request.routeOptions.config.wrongTypeCode ?? 'J-905', {
-      detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
-    })
-  }
+  const isPatch = request.method === 'PATCH' && isJsonType(type, 'application/merge-patch+json')
+  const isJson = (isPatch || isJsonType(type)) && countHeader(request, 'content-type') === 1
+  if (!isJson || encoding !== undefined) throw wrongType(request)
 }
 
-function requireLines({ routeOptions: { config }, headers }: FastifyRequest): void {
-  if (config.takesLines && headers['content-encoding'] === undefined) return
-  throw new ApiError(config.wrongTypeCode ?? 'J-905', {
-    detail: 'The body must be application/json in UTF-8, without Content-Encoding.',
+function requireLines(request: FastifyRequest): void {
+  const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
+  const isLines =
+    lineTypes.some((each) => isUtf8Type(type, each)) && countHeader(request, 'content-type') === 1
+  if (!request.routeOptions.config.takesLines || !isLines || encoding !== undefined) throw wrongType(request)
+}
+
+export function wrongType({ method, routeOptions: { config } }: FastifyRequest): ApiError {
+  const json = method === 'PATCH' ? 'application/merge-patch+json or application/json' : 'application/json'
+  const types = config.takesLines ? 'application/x-ndjson or text/csv' : json
+  const code = config.wrongTypeCode ?? 'J-905'
+  const wanted = `${types} in UTF-8, without Content-Encoding`
+  return new ApiError(code, {
+    ...(code === 'J-905' && { suffix: `send ${wanted}` }),
+    detail: `The body must be ${wanted}.`,
   })
 }
 

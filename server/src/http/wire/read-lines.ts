@@ -5,19 +5,22 @@ import type { Readable } from 'node:stream'
 import { ApiError } from '@jobcast/contract'
 import type { HeldBody } from '../../limits/body-budget.ts'
 
-const maxLineBytes = 128 * 1024
+export const maxLineBytes = 128 * 1024
 const lineFeed = 10
 
 /** `bytes` is undefined for a line that is too long. */
 export type Line = { line: number; bytes: Buffer | undefined }
+
+/** Finds the lines of what comes in. */
+export type Splitter = { readonly lines: Line[]; add(chunk: Buffer): void; end(): void }
 
 export async function* readLines(
   body: Readable,
   maxBytes: number,
   batchSize: number,
   held: HeldBody | null = null,
+  splitter: Splitter = new LineSplitter(),
 ): AsyncGenerator<Line[]> {
-  const splitter = new LineSplitter()
   for await (const chunk of withoutDelay(body, maxBytes, held)) {
     splitter.add(chunk)
     while (splitter.lines.length >= batchSize) yield splitter.lines.splice(0, batchSize)
@@ -72,7 +75,7 @@ async function* withoutDelay(
   }
 }
 
-class LineSplitter {
+class LineSplitter implements Splitter {
   readonly lines: Line[] = []
   #rest: Buffer[] = []
   #restBytes = 0

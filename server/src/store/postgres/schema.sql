@@ -78,8 +78,9 @@ CREATE TABLE device_attribute (
   zone text COLLATE "C",
   PRIMARY KEY (device_no, name, reported)
 );
-CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE (NOT shadowed);
+CREATE INDEX device_attribute_by_value ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) INCLUDE (reported) WHERE (NOT shadowed);
 CREATE INDEX device_attribute_by_zone ON public.device_attribute USING btree (owner_no, zone) WHERE (zone IS NOT NULL);
+CREATE INDEX device_attribute_shadowed ON public.device_attribute USING btree (owner_no, name, sort_key, device_no) WHERE shadowed;
 CREATE INDEX device_attribute_without_zone ON public.device_attribute USING btree (device_no) WHERE ((name = 'timeZone'::text) AND (zone IS NULL));
 
 CREATE TABLE device_group (
@@ -378,10 +379,13 @@ CREATE TABLE run_request (
   schedule_name text COLLATE "C",
   scheduled_for bigint,
   window_name text COLLATE "C",
+  rollback_once bigint,
   PRIMARY KEY (run_id)
 );
+CREATE INDEX run_request_by_rollback ON public.run_request USING btree (rollback_of, run_id) WHERE (rollback_of IS NOT NULL);
 CREATE INDEX run_request_by_schedule ON public.run_request USING btree (schedule_no, scheduled_for) WHERE (schedule_no IS NOT NULL);
 CREATE INDEX run_request_by_schedule_name ON public.run_request USING btree (schedule_name, run_id) WHERE (schedule_name IS NOT NULL);
+CREATE UNIQUE INDEX run_request_rollback_once ON public.run_request USING btree (rollback_once) WHERE (rollback_once IS NOT NULL);
 CREATE INDEX run_request_with_window ON public.run_request USING btree (run_id, window_name) WHERE (window_name IS NOT NULL);
 
 CREATE TABLE schedule (

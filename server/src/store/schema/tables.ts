@@ -188,6 +188,7 @@ export const runRequest = table('run_request', ['runId'], {
   matched: orNull(number()),
   note: orNull(text()),
   rollbackOf: orNull(number()),
+  rollbackOnce: orNull(number()),
   scheduleNo: orNull(number()),
   scheduleName: orNull(text()),
   scheduledFor: orNull(number()),

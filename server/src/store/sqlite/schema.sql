@@ -64,6 +64,8 @@ CREATE INDEX device_attribute_by_value ON device_attribute (owner_no, name, sort
 
 CREATE INDEX device_attribute_by_zone ON device_attribute (owner_no, zone) WHERE zone IS NOT NULL;
 
+CREATE INDEX device_attribute_shadowed ON device_attribute (owner_no, name, sort_key) WHERE shadowed = 1;
+
 CREATE INDEX device_attribute_without_zone ON device_attribute (device_no) WHERE name = 'timeZone' AND zone IS NULL;
 
 CREATE TABLE device_group (
@@ -371,11 +373,15 @@ CREATE TABLE run_request (
   scheduled_for INTEGER,
   -- The window in which its executions are offered; NULL: at any time.
   window_name TEXT
-) STRICT;
+, rollback_once INTEGER) STRICT;
+
+CREATE INDEX run_request_by_rollback ON run_request (rollback_of, run_id) WHERE rollback_of IS NOT NULL;
 
 CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
 
 CREATE INDEX run_request_by_schedule_name ON run_request (schedule_name, run_id) WHERE schedule_name IS NOT NULL;
+
+CREATE UNIQUE INDEX run_request_rollback_once ON run_request (rollback_once) WHERE rollback_once IS NOT NULL;
 
 CREATE TABLE schedule (
   schedule_no INTEGER PRIMARY KEY,

@@ -2,8 +2,9 @@
 
 import type { DeviceChanged } from '../../domain/schedule/ports/schedules.ts'
 import { inBoth } from '../queries.ts'
-import { computed, number, orNull, rows, select, text } from '../schema/column.ts'
+import { number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, owner } from '../schema/tables.ts'
+import { attributesWhere, toAttributes } from './devices.ts'
 import type { ReadSteps } from './step.ts'
 
 const BOUNDS = rows({ newest: orNull(number()), purgedUpTo: number() })
@@ -18,11 +19,8 @@ const LIST = `
   ORDER BY event_id LIMIT :limit` as const
 const SELECTABLE = select({
   ...device.pick('deviceNo', 'deviceId', 'deviceName', 'tags', 'online'),
-  attributes: computed(
-    `(SELECT string_agg('"' || name || '":' || value, ',') FROM device_attribute
-    WHERE device_attribute.device_no = device.device_no AND NOT shadowed)`,
-    orNull(text()),
-  ),
+  attributes: attributesWhere('NOT reported'),
+  reportedAttributes: attributesWhere('reported'),
 })
 const LIST_SELECTABLE = inBoth(
   ({ isIn }) => `
@@ -47,9 +45,10 @@ export const deviceChangeReads: ReadSteps<'listDeviceChanges' | 'listSelectable'
   async listSelectable(queries, { ownerNo, deviceNos }) {
     if (deviceNos.length === 0) return []
     const found = await queries.all(SELECTABLE, LIST_SELECTABLE, { ownerNo, deviceNos })
-    return found.map(({ attributes, ...each }) => ({
+    return found.map(({ attributes, reportedAttributes, ...each }) => ({
       ...each,
-      attributes: attributes === null ? {} : JSON.parse(`{${attributes}}`),
+      attributes: toAttributes(attributes),
+      reportedAttributes: toAttributes(reportedAttributes),
     }))
   },
 }

@@ -10,7 +10,7 @@ import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
 /** Names need no quoting: domain/device/attributes.ts refuses others. */
-const attributesWhere = (which: string) =>
+export const attributesWhere = (which: 'reported' | 'NOT reported') =>
   computed(
     `(SELECT string_agg('"' || name || '":' || value, ',') FROM device_attribute
     WHERE device_attribute.device_no = device.device_no AND ${which})`,
@@ -164,6 +164,6 @@ export function toDevice(row: DeviceRow): StoredDevice {
   }
 }
 
-function toAttributes(members: string | null): Attributes {
+export function toAttributes(members: string | null): Attributes {
   return members === null ? {} : JSON.parse(`{${members}}`)
 }

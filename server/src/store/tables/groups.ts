@@ -1,3 +1,4 @@
+import { isExpected } from '../../domain/common/entity-tag.ts'
 import { replaceGroups } from '../../domain/selector/replace-groups.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
@@ -41,6 +42,7 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
   async putGroup(queries, put) {
     const { ownerNo, groupName, where, description, principal, at, most } = put
     const before = await queries.get(GROUP, FIND, { ownerNo, groupName })
+    if (!isExpected(put.expected, before?.groupName)) return { kind: 'not-expected' }
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
       if (count >= most) return { kind: 'too-many' }

@@ -1,4 +1,4 @@
-// What selectors of a rollout match: devices of a wave, and devices that report what a gate asks for.
+// What selectors of a rollout match: devices of a wave, and devices that are as a gate asks for.
 
 import { inBoth } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
@@ -37,7 +37,6 @@ export const rolloutSelectionReads: ReadSteps<'matchDevices' | 'countConfirmed'>
       WHERE run.run_id = :runId AND run.owner_no = :ownerNo AND ${compiler.condition(where)}`
       },
       { ownerNo, runId, from, to },
-      'reported',
     )
     return (await queries.one(COUNT, sql, values)).count
   },

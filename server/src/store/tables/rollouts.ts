@@ -5,6 +5,7 @@ import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
 import { laterBy } from '../../domain/common/instants.ts'
 import { pauseRollout } from '../../domain/rollout/judge-rollout.ts'
+import type { PauseCause } from '../../domain/rollout/pause-cause.ts'
 import type { RolloutChange, StateCounts } from '../../domain/rollout/ports/rollouts.ts'
 import type { StoredRollout } from '../../domain/rollout/rollout.ts'
 import { heldFrom, isOpenRollout } from '../../domain/rollout/rollout.ts'
@@ -210,7 +211,13 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
 
 function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
   const { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, state, released, startAt } = row
-  const { pausedCause = null, allowance = 0 } = row.status
-  const status = { ...row.status, pausedCause, allowance, state, released }
+  const { allowance = 0, accepted = 0 } = row.status
+  const pausedCause = row.status.pausedCause ? withGate(row.status.pausedCause) : null
+  const status = { ...row.status, pausedCause, allowance, accepted, state, released }
   return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
+}
+
+/** What was stored before gates closed has neither. */
+function withGate({ needed = null, possible = null, ...cause }: PauseCause): PauseCause {
+  return { ...cause, needed, possible }
 }

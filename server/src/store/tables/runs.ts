@@ -1,12 +1,11 @@
 // Runs: one by its id, and lists of them, newest first.
 
-import type { ExecState } from '@jobcast/contract'
 import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
 import type { NewRun } from '../../domain/trigger/launch-run.ts'
 import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trigger/ports/runs.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
-import { notNull, orNull, select } from '../schema/column.ts'
+import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
 import { partOf, valuesIn, type Written } from '../statement.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
@@ -37,35 +36,47 @@ const RUN = select({
 })
 const GET = of('run.owner_no = :ownerNo AND run.run_id = :runId')
 const ENDED = select({ deviceId: orNull(device.fields.deviceId) })
-const listEnded = (states: readonly ExecState[]) =>
+const listEnded = <Count extends string, Which extends string>(count: Count, which: Which) =>
   `
   SELECT ${ENDED} FROM run
-    LEFT JOIN execution ON execution_id BETWEEN first_execution_id AND first_execution_id + total - 1
-      AND state IN (${states.map((state) => `'${state}'`).join(', ')})
+    LEFT JOIN rollout ON rollout.run_id = run.run_id
+    LEFT JOIN execution ON execution_id BETWEEN run.first_execution_id AND run.first_execution_id + ${count} - 1
+      ${which}
     LEFT JOIN device ON device.device_no = execution.device_no AND device.deleted_at IS NULL
   WHERE run.owner_no = :ownerNo AND run.run_id = :runId ORDER BY execution_id` as const
 const LIST_ENDED: Readonly<Record<RunEnds, string>> = {
-  unsuccessful: listEnded(unsuccessfulEnds),
-  'carried-out': listEnded(['SUCCEEDED', 'FAILED']),
+  unsuccessful: listEnded(
+    'run.total',
+    `AND execution.state IN (${unsuccessfulEnds.map((state) => `'${state}'`).join(', ')})`,
+  ),
+  released: listEnded('coalesce(rollout.released, run.total)', ''),
 }
+const FIRST = rows({ runId: orNull(number()) })
+const FIND_ROLLBACK = `
+  SELECT min(run_request.run_id) AS "runId" FROM run_request JOIN run ON run.run_id = run_request.run_id
+  WHERE run_request.rollback_of = :runId AND run.owner_no = :ownerNo` as const
 const VALUES = select(runParameters.pick('parameters', 'secrets'))
 const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId` as const
 
-export const runReads: ReadSteps<'getRun' | 'listRuns' | 'listEndedDevices' | 'getRunValues' | 'listSealed'> =
-  {
-    async getRun(queries, { ownerNo, runId }) {
-      const row = await queries.get(RUN, GET, { ownerNo, runId })
-      return row && toRun(row)
-    },
-    listRuns,
-    async listEndedDevices(queries, { ownerNo, runId, ends }) {
-      const found = await queries.all(ENDED, LIST_ENDED[ends], { ownerNo, runId })
-      // A run without any is one row without a device.
-      return found.length === 0 ? undefined : found.flatMap(({ deviceId }) => deviceId ?? [])
-    },
-    listSealed: (queries, { after, limit }) => queries.all(SEALED, LIST_SEALED, { after, limit }),
-    getRunValues: (queries, { runId }) => queries.get(VALUES, GET_VALUES, { runId }),
-  }
+export const runReads: ReadSteps<
+  'getRun' | 'listRuns' | 'listEndedDevices' | 'findRollback' | 'getRunValues' | 'listSealed'
+> = {
+  async findRollback(queries, { ownerNo, runId }) {
+    return (await queries.one(FIRST, FIND_ROLLBACK, { ownerNo, runId })).runId ?? undefined
+  },
+  async getRun(queries, { ownerNo, runId }) {
+    const row = await queries.get(RUN, GET, { ownerNo, runId })
+    return row && toRun(row)
+  },
+  listRuns,
+  async listEndedDevices(queries, { ownerNo, runId, ends }) {
+    const found = await queries.all(ENDED, LIST_ENDED[ends], { ownerNo, runId })
+    // A run without any is one row without a device.
+    return found.length === 0 ? undefined : found.flatMap(({ deviceId }) => deviceId ?? [])
+  },
+  listSealed: (queries, { after, limit }) => queries.all(SEALED, LIST_SEALED, { after, limit }),
+  getRunValues: (queries, { runId }) => queries.get(VALUES, GET_VALUES, { runId }),
+}
 
 const SEALED = select({ ...run.pick('runId', 'ownerNo'), secrets: notNull(runParameters.fields.secrets) })
 const LIST_SEALED = inBoth(

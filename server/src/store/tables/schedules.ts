@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { principalOf } from '../../domain/access/principal.ts'
+import { isExpected } from '../../domain/common/entity-tag.ts'
 import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.ts'
 import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
@@ -145,6 +146,7 @@ export const scheduleWrites: WriteSteps<
     if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
+    if (!isExpected(put.expected, before?.scheduleName)) return { kind: 'not-expected' }
     const changed = { scheduleName, jobName, principal: principalOf({ keyId }) }
     const isMatch = content.when.kind === 'match'
     if (!(await hasWindow(queries, ownerNo, content.window))) return { kind: 'unknown-window' }
@@ -193,10 +195,10 @@ export const scheduleWrites: WriteSteps<
     for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data })
     return true
   },
-  supersede: (queries, { jobExecutionIds, moment }) =>
+  supersede: (queries, { jobExecutionIds, moment, actor }) =>
     inBatch(queries, async (moves) => {
       const found = await moves.loadById(jobExecutionIds)
-      return moves.batch.moveAll(found, { event: 'superseded', moment, actor: 'clock' })
+      return moves.batch.moveAll(found, { event: 'superseded', moment, actor })
     }),
   async recordGiven(queries, given) {
     await queries.run(RECORD_GIVEN, partOf(RECORD_GIVEN, given))

@@ -1,6 +1,13 @@
 // Selectors as conditions of statements. Values are parameters; `sort_key` is ordered as values compare.
 
-import { afterPrefix, equalKeysOf, literalKeysOf, type Selector } from '@jobcast/contract/selector'
+import {
+  type AttributeSide,
+  afterPrefix,
+  attributeOf,
+  equalKeysOf,
+  literalKeysOf,
+  type Selector,
+} from '@jobcast/contract/selector'
 import { inBoth, type Sql, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
 import { valuesIn } from '../statement.ts'
@@ -13,11 +20,10 @@ type Ordering = Exclude<Compare['op'], '=' | '!=' | '~'>
 export function withSelector(
   build: (compiler: SelectorCompiler) => string,
   values: Values,
-  attributes: 'effective' | 'reported' = 'effective',
 ): { sql: Sql; values: Values } {
   let bound: Values = values
   const sql = inBoth(({ is }) => {
-    const compiler = new SelectorCompiler(is, attributes)
+    const compiler = new SelectorCompiler(is)
     const text = build(compiler)
     bound = { ...values, ...compiler.values }
     return text
@@ -28,13 +34,10 @@ export function withSelector(
 export class SelectorCompiler {
   readonly values: Record<string, unknown> = {}
   readonly is: Dialect
-  readonly #attributes: 'effective' | 'reported'
   #count = 0
 
-  /** `reported`: only what devices say of themselves counts, also where their owner says something else. */
-  constructor(is: Dialect, attributes: 'effective' | 'reported' = 'effective') {
+  constructor(is: Dialect) {
     this.is = is
-    this.#attributes = attributes
   }
 
   /** Over a row of `device`. */
@@ -67,6 +70,17 @@ export class SelectorCompiler {
     return `SELECT tag FROM device_tag WHERE owner_no = :ownerNo AND ${this.#text('tag', selector)}`
   }
 
+  /** Numbers of the devices that a term on an attribute matches, each once, by an index; also of `!=`. */
+  attributeSource(term: Compare | Listed): string {
+    const { name, side } = attributeOf(term.name)
+    const from = `SELECT device_no FROM device_attribute WHERE owner_no = :ownerNo AND name = ${this.#value(name)}`
+    const isOther = term.kind === 'compare' && term.op === '!='
+    const ranges = isOther ? [`sort_key NOT IN (${this.#list(equalKeysOf(term.value))})`] : this.#ranges(term)
+    return ranges
+      .flatMap((range) => sourcesOf[this.is](side).map((rows) => `${from} AND ${rows} AND ${range}`))
+      .join(' UNION ALL ')
+  }
+
   /** Numbers of the devices that a term can match, by an index; undefined: there is none for it. */
   source(selector: Selector): string | undefined {
     if (selector.kind === 'online') {
@@ -79,10 +93,7 @@ export class SelectorCompiler {
       return `SELECT device_no FROM device WHERE owner_no = :ownerNo AND ${this.#text('device.device_id', selector)}`
     }
     if (selector.name === 'tag') return this.#tagSource(selector)
-    const from = `SELECT device_no FROM device_attribute WHERE owner_no = :ownerNo AND name = ${this.#value(selector.name)}`
-    return this.#ranges(selector)
-      .map((range) => `${from} AND ${this.#notShadowed} AND ${range}`)
-      .join(' UNION ALL ')
+    return this.attributeSource(selector)
   }
 
   #value(value: unknown): string {
@@ -95,17 +106,13 @@ export class SelectorCompiler {
     return [...new Set(values)].map((each) => this.#value(each)).join(', ')
   }
 
-  get #notShadowed(): string {
-    if (this.#attributes === 'reported') return this.is === 'sqlite' ? 'reported = 1' : 'reported'
-    return this.is === 'sqlite' ? 'shadowed = 0' : 'NOT shadowed'
-  }
-
   #term(term: Compare | Listed): string {
     if (term.name === 'deviceId') return this.#text('device.device_id', term)
     if (term.name === 'deviceName') return this.#text(`device.device_name${this.#byBytes}`, term)
     if (term.name === 'tag') return this.#tag(term)
-    const own = `device_attribute.device_no = device.device_no AND name = ${this.#value(term.name)}`
-    const found = `SELECT 1 FROM device_attribute WHERE ${own} AND ${this.#notShadowed}`
+    const { name, side } = attributeOf(term.name)
+    const own = `device_attribute.device_no = device.device_no AND name = ${this.#value(name)}`
+    const found = `SELECT 1 FROM device_attribute WHERE ${own} AND ${countedOf[this.is](side)}`
     if (term.kind === 'compare' && term.op === '!=') {
       return this.#exists(`${found} AND sort_key NOT IN (${this.#list(equalKeysOf(term.value))})`)
     }
@@ -183,11 +190,11 @@ export class SelectorCompiler {
     const { op, value } = term
     if (op === '=' || op === '!=') return [`sort_key IN (${this.#list(equalKeysOf(value))})`]
     if (op === '~') return this.#textRanges(value)
-    const { number, version, text } = literalKeysOf(value)
+    const { number, version, text, plain } = literalKeysOf(value)
     return [
-      this.#ordered('n', op, number, value),
-      this.#ordered('t', op, text, value),
-      this.#ordered('v', op, version, value),
+      this.#ordered('n', op, number, plain),
+      this.#ordered('t', op, text, plain),
+      this.#ordered('v', op, version, plain),
     ]
   }
 
@@ -211,6 +218,26 @@ export class SelectorCompiler {
     )
     return [matching('sort_key', `t${text}`), ...others]
   }
+}
+
+type OfSide<T> = Record<Dialect, (side: AttributeSide | undefined) => T>
+
+/** Which rows of a device count for a name with this side, or without one. */
+const countedOf: OfSide<string> = {
+  sqlite: (side) => (side ? `reported = ${side === 'own' ? 0 : 1}` : 'shadowed = 0'),
+  postgres: (side) => (side ? `${side === 'own' ? 'NOT ' : ''}reported` : 'NOT shadowed'),
+}
+
+/** The same rows by the indexes of values: one has those that are not shadowed, one the others, all of which are reported. */
+export const sourcesOf: OfSide<string[]> = {
+  sqlite: (side) =>
+    side === undefined
+      ? ['shadowed = 0']
+      : [`shadowed = 0 AND ${countedOf.sqlite(side)}`, ...(side === 'own' ? [] : ['shadowed = 1'])],
+  postgres: (side) =>
+    side === undefined
+      ? ['NOT shadowed']
+      : [`NOT shadowed AND ${countedOf.postgres(side)}`, ...(side === 'own' ? [] : ['shadowed'])],
 }
 
 /** Halves in parentheses: SQLite counts one level for each part of a list, and takes 1000. */

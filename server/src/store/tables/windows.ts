@@ -1,6 +1,7 @@
 // Windows, and what is under them. Which of them are open is written down with them (domain/window/open-zones.ts).
 
 import { isDeepStrictEqual } from 'node:util'
+import { isExpected } from '../../domain/common/entity-tag.ts'
 import { zoneOf } from '../../domain/window/device-zone.ts'
 import { inBoth, type Queries, type Spelling, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
@@ -171,9 +172,10 @@ export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
 
 /** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
 export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
-  async putWindow(queries, { except, most, principal, ...put }) {
+  async putWindow(queries, { except, most, principal, expected, ...put }) {
     const { ownerNo, windowName, at } = put
     const before = await queries.get(WINDOW, FIND, { ownerNo, windowName })
+    if (!isExpected(expected, before?.windowName)) return { kind: 'not-expected' }
     if (before === undefined) {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
       if (count >= most) return { kind: 'too-many' }

@@ -3,12 +3,13 @@ import { test } from 'node:test'
 import type { Rollout } from '@jobcast/contract'
 import fc from 'fast-check'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
+import type { EndedCounts } from '../../../src/domain/rollout/gate.ts'
 import {
   advanceRollout,
   approveRollout,
   beginRollout,
-  type EndedCounts,
   judgeRollout,
+  pauseRollout,
   type RolloutFacts,
   type RolloutStatus,
   resumeRollout,
@@ -22,13 +23,14 @@ type Given = {
   run?: EndedCounts
   wave?: EndedCounts
   confirmed?: number
+  underWay?: number
 }
 
 function facts(
   seconds: number,
-  { rollout = {}, sizes = [2, 3], run, wave = {}, confirmed = 0 }: Given = {},
+  { rollout = {}, sizes = [2, 3], run, wave = {}, confirmed = 0, underWay = 0 }: Given = {},
 ): RolloutFacts {
-  return { rollout, sizes, run: run ?? wave, wave, confirmed, now: at(seconds) }
+  return { rollout, sizes, run: run ?? wave, wave, confirmed, underWay, now: at(seconds) }
 }
 
 function begun(given: Given = {}): RolloutStatus {
@@ -46,18 +48,118 @@ test('one wave without a rate is released at once', () => {
   assert.deepEqual(seen(begun({ sizes: [7] })), ['RELEASED', 1, 7])
 })
 
-test('the first wave is released, the second only when the first has ended', () => {
+test('the first wave is released, the second only when all of the first has succeeded', () => {
   const first = begun()
   assert.deepEqual(seen(first), ['ROLLING_OUT', 1, 2])
   assert.deepEqual(seen(judgeRollout(first, facts(1, { wave: succeeded(1) })).status), ['ROLLING_OUT', 1, 2])
-  assert.deepEqual(seen(judgeRollout(first, facts(1, { wave: failed(1, 1) })).status), ['RELEASED', 2, 5])
+  assert.deepEqual(seen(judgeRollout(first, facts(1, { wave: succeeded(2) })).status), ['RELEASED', 2, 5])
+})
+
+test('by default a canary that fails stops the rollout, whatever else the gate says', () => {
+  for (const next of [undefined, { soakSeconds: 60 }, { action: 'PAUSE' as const }]) {
+    const given: Given = { sizes: [1, 2], ...(next && { rollout: { next } }) }
+    const closed = judgeRollout(begun(given), facts(1, { ...given, wave: failed(1) })).status
+    assert.deepEqual(seen(closed), [
+      'PAUSED',
+      1,
+      1,
+      '1 of 1 devices of wave 1 did not succeed; the gate needs 100 %',
+    ])
+  }
+})
+
+test('a gate that can no longer open pauses the run at once, with what it needs and what is possible', () => {
+  const given: Given = { sizes: [5, 20] }
+  const wave = { FAILED: 1, TIMED_OUT: 1, SUCCEEDED: 1, IN_PROGRESS: 2 }
+  const { pausedBecause, pausedBy, pausedCause, state } = judgeRollout(
+    begun(given),
+    facts(1, { ...given, wave }),
+  ).status
+  assert.deepEqual([state, pausedBy], ['PAUSED', 'gate'])
+  assert.equal(pausedBecause, '2 of 5 devices of wave 1 did not succeed; the gate needs 100 %')
+  const { rule, wave: number, needed, possible, count, of } = pausedCause ?? {}
+  assert.deepEqual([rule, number, needed, possible, count, of], ['GATE_CLOSED', 1, 5, 3, 2, 'WAVE'])
+})
+
+test('a gate closes while its wave is still being released, and never in the last wave', () => {
+  const given: Given = { rollout: { ratePerMinute: 60 }, sizes: [3, 3] }
+  const first = begun(given)
+  assert.equal(first.released, 1)
+  assert.equal(judgeRollout(first, facts(1, { ...given, wave: failed(1) })).status.state, 'PAUSED')
+  const last = advanceRollout(first, [3, 3], at(1)) as RolloutStatus
+  assert.equal(judgeRollout(last, facts(2, { ...given, wave: failed(1) })).status.state, 'ROLLING_OUT')
+})
+
+test('a share has fractions of a percent: 99.9 % of 1,000 devices may miss one, not two', () => {
+  const given: Given = { rollout: { next: { succeededPercent: 99.9 } }, sizes: [1000, 1] }
+  const first = begun(given)
+  const after = (wave: EndedCounts) => judgeRollout(first, facts(1, { ...given, wave })).status.state
+  assert.deepEqual([after(failed(1, 998)), after(failed(1, 999))], ['ROLLING_OUT', 'RELEASED'])
+  assert.equal(after(failed(2, 900)), 'PAUSED')
+  const stop: Given = { rollout: { stop: [{ on: ['FAILED'], percent: 0.1 }] }, sizes: [5000] }
+  const running = { ...begun(stop), state: 'ROLLING_OUT' as const }
+  const stopped = (run: EndedCounts) => judgeRollout(running, facts(1, { ...stop, run })).status.state
+  assert.deepEqual([stopped(failed(1, 1000)), stopped(failed(1, 999))], ['RELEASED', 'PAUSED'])
+})
+
+test('who resumes a closed gate accepts what failed: the others must succeed, and a further failure pauses again', () => {
+  const given: Given = { sizes: [5, 20] }
+  const paused = judgeRollout(begun(given), facts(1, { ...given, wave: failed(2, 1) })).status
+  const resumed = resumeRollout(paused, facts(2, { ...given, wave: failed(2, 1) }))
+  const after = (wave: EndedCounts) => seen(judgeRollout(resumed, facts(3, { ...given, wave })).status)
+  assert.deepEqual(after(failed(2, 2)), ['ROLLING_OUT', 1, 5])
+  assert.deepEqual(after(failed(2, 3)), ['RELEASED', 2, 25])
+  assert.deepEqual(after(failed(3, 2)), [
+    'PAUSED',
+    1,
+    5,
+    '1 of the other 3 devices of wave 1 did not succeed; the gate needs 100 %',
+  ])
+  const second = advanceRollout(resumed, [5, 20], at(9))
+  assert.deepEqual([second?.wave, second?.accepted], [1, 0])
+})
+
+test('who resumes what a person has paused accepts nothing that failed meanwhile', () => {
+  const given: Given = { sizes: [1, 20] }
+  const paused = pauseRollout(begun(given), { rule: 'PRINCIPAL', because: 'it was asked for', by: 'key:k' })
+  const resumed = resumeRollout(paused, facts(2, { ...given, wave: failed(1) }))
+  assert.equal(judgeRollout(resumed, facts(3, { ...given, wave: failed(1) })).status.state, 'PAUSED')
+})
+
+test('no more than maxUnderWay are released and unfinished, over waves and with a rate', () => {
+  const given: Given = { rollout: { maxUnderWay: 3 }, sizes: [2, 8] }
+  assert.equal(begun(given).released, 2)
+  const second = judgeRollout(begun(given), facts(1, { ...given, wave: succeeded(2) })).status
+  assert.deepEqual(seen(second), ['ROLLING_OUT', 2, 5])
+  const released = (underWay: number) =>
+    judgeRollout(second, facts(2, { ...given, underWay })).status.released
+  assert.deepEqual([released(3), released(2), released(0), released(4)], [5, 6, 8, 5])
+  const paced: Given = { rollout: { maxUnderWay: 2, ratePerMinute: 600 }, sizes: [10] }
+  const first = judgeRollout(beginRollout(1, at(0)), facts(0, paced)).status
+  const full = judgeRollout(first, facts(1, { ...paced, underWay: 1 }))
+  assert.deepEqual([first.released, full.status.released, full.nextAt], [1, 2, null])
+  assert.deepEqual(judgeRollout(full.status, facts(9, { ...paced, underWay: 2 })).status, full.status)
+})
+
+test('of several stop rules that are met the hardest action wins, also over a closed gate and in a pause', () => {
+  const stop: Rollout['stop'] = [
+    { on: ['FAILED'], count: 1 },
+    { on: ['FAILED'], count: 2, action: 'ABORT' },
+  ]
+  const given: Given = { rollout: { stop }, sizes: [9, 9] }
+  const both = judgeRollout(begun(given), facts(1, { ...given, wave: failed(2) })).status
+  assert.deepEqual([both.state, both.pausedCause?.stopRule], ['ABORTED', 2])
+  const one = judgeRollout(begun(given), facts(1, { ...given, wave: failed(1) })).status
+  assert.deepEqual([one.state, one.pausedCause?.stopRule], ['PAUSED', 1])
+  const later = judgeRollout(one, facts(2, { ...given, wave: failed(2) })).status
+  assert.deepEqual([later.state, later.pausedCause?.stopRule], ['ABORTED', 2])
 })
 
 test('with succeededPercent only successes open the gate, and offline devices have not ended', () => {
   const given: Given = { rollout: { next: { succeededPercent: 80 } }, sizes: [10, 5] }
   const first = begun(given)
   const after = (wave: EndedCounts) => seen(judgeRollout(first, facts(1, { ...given, wave })).status)
-  assert.deepEqual(after(failed(3, 7)), ['ROLLING_OUT', 1, 10])
+  assert.deepEqual(after(failed(3, 7)).slice(0, 3), ['PAUSED', 1, 10])
   assert.deepEqual(after(failed(0, 7)), ['ROLLING_OUT', 1, 10])
   assert.deepEqual(after(failed(2, 8)), ['RELEASED', 2, 15])
 })
@@ -138,7 +240,8 @@ test('a stop rule pauses, names what it counted, and nothing more is released', 
 })
 
 test('a rule of the wave does not count earlier waves, and ABORT ends the rollout', () => {
-  const rollout: Rollout = { stop: [{ on: ['FAILED'], count: 2, of: 'WAVE', action: 'ABORT' }] }
+  const stop: Rollout['stop'] = [{ on: ['FAILED'], count: 2, of: 'WAVE', action: 'ABORT' }]
+  const rollout: Rollout = { next: { succeededPercent: 50 }, stop }
   const first = begun({ rollout })
   const second = judgeRollout(first, facts(1, { rollout, wave: failed(1, 1) })).status
   assert.equal(second.wave, 1)
@@ -153,7 +256,7 @@ test('a rule of the wave does not count earlier waves, and ABORT ends the rollou
 })
 
 test('who resumes has seen what failed: rules count anew from there', () => {
-  const rollout: Rollout = { stop: [{ on: ['FAILED'], count: 2 }] }
+  const rollout: Rollout = { next: { succeededPercent: 50 }, stop: [{ on: ['FAILED'], count: 2 }] }
   const given: Given = { rollout, sizes: [9, 9] }
   const paused = judgeRollout(begun(given), facts(1, { ...given, run: failed(2) })).status
   const resumed = resumeRollout(paused, facts(2, { ...given, run: failed(2), wave: failed(2) }))
@@ -233,7 +336,7 @@ test('whatever ends and whenever it is judged: never backwards, never past the w
           run.SUCCEEDED += each.SUCCEEDED
           run.FAILED += each.FAILED
         }
-        const given = { rollout, sizes, run, wave, confirmed: 0, now: at(seconds) }
+        const given = { rollout, sizes, run, wave, confirmed: 0, underWay: 0, now: at(seconds) }
         const before = status
         status = judgeRollout(status, given).status
         assert.ok(status.released >= before.released)
@@ -243,9 +346,8 @@ test('whatever ends and whenever it is judged: never backwards, never past the w
           assert.equal(status.wave, before.wave + 1)
           assert.equal(before.released <= startOf(before.wave + 1), true)
           const size = sizes[before.wave] ?? 0
-          const needed = rollout.next?.succeededPercent
-          if (needed === undefined) assert.equal(wave.SUCCEEDED + wave.FAILED, size)
-          else assert.ok(wave.SUCCEEDED * 100 >= needed * size)
+          const needed = rollout.next?.succeededPercent ?? 100
+          assert.ok(wave.SUCCEEDED * 100 >= needed * size)
         }
         if (rollout.stop && run.FAILED >= 3) assert.notEqual(status.state, 'ROLLING_OUT')
         if (status.state === 'RELEASED') assert.equal(status.released, startOf(sizes.length))

@@ -35,7 +35,15 @@ class Driven {
 
   facts(at: number, succeeded: number) {
     const run = { SUCCEEDED: succeeded }
-    return { rollout: this.#rollout, sizes, run, wave: run, confirmed: 0, now: steadyInstant(at) }
+    return {
+      rollout: this.#rollout,
+      sizes,
+      run,
+      wave: run,
+      confirmed: 0,
+      underWay: 0,
+      now: steadyInstant(at),
+    }
   }
 
   tick(at: number, succeeded = 0): void {

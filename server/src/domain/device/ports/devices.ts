@@ -27,16 +27,10 @@ export type StoredDevice = {
   updatedAt: number
 }
 
-export type DevicePut = {
-  ownerNo: number
-  deviceId: string
-  deviceName: string
-  tags: string[]
-  /** Undefined: none. */
-  attributes?: Attributes
-  at: number
-  expected?: ExpectedTags
-}
+/** What its owner puts. Attributes: none by default. */
+export type OwnFields = { deviceName: string; tags: string[]; attributes?: Attributes }
+
+export type DevicePut = OwnFields & { ownerNo: number; deviceId: string; at: number; expected?: ExpectedTags }
 
 /** What a device reports of itself; null removes. */
 export type AttributeReport = {
@@ -90,6 +84,8 @@ export type DeviceStore = DeviceValueStore & {
   /** In the order of their ids. A slice may be short, even empty, before the end. */
   selectDevices(selection: OwnerList<string> & { where: Selector }): Promise<Sliced<SelectedDevice, string>>
   countDevices(selection: { ownerNo: number; where: Selector }): Promise<DeviceCount>
+  /** Names of attributes, with or without a side, that no device has. */
+  findUnknownNames(of: { ownerNo: number; names: string[] }): Promise<string[]>
   /** Ends the device's unfinished executions in the same step; undefined: no such device. */
   deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
   /**

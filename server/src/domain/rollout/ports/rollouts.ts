@@ -81,7 +81,7 @@ export type RolloutStore = {
   countOffline(part: RunPart): Promise<number>
   /** Those of these devices that match. */
   matchDevices(devices: { ownerNo: number; where: Selector; deviceIds: string[] }): Promise<string[]>
-  /** How many of those that succeeded there are on devices that report of themselves what the selector says. */
+  /** How many of those that succeeded there are on devices that match. */
   countConfirmed(part: RunPart & { where: Selector }): Promise<number>
   /** False: it was changed since it was read, and nothing happened. */
   changeRollout(change: RolloutChange): Promise<boolean>

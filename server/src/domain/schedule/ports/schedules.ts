@@ -2,6 +2,7 @@
 
 import type { EventDataOf, EventTypeOf, ExecState, Overlap, Rollout, Targets } from '@jobcast/contract'
 import type { SelectableDevice } from '@jobcast/contract/selector'
+import type { Expectation } from '../../common/entity-tag.ts'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { Moment } from '../../execution/execution.ts'
@@ -86,21 +87,22 @@ export type StoredSchedule = ScheduleKey &
     version: number
   }
 
-export type SchedulePut = ScheduleKey & {
-  /** Of a new one. */
-  scheduleNo: number
-  jobName: string
-  content: StoredScheduleContent
-  keyId: string
-  at: WallInstant
-  /** Of a new one, and of one whose times have changed. */
-  times: Pick<ScheduleState, 'nextFor' | 'dueAt'>
-  /** Also if nothing else changes, it is this key's from now on. */
-  takesOver?: boolean
-  most: number
-  /** Of those that run as soon as a device matches; 0: any number. */
-  mostMatching: number
-}
+export type SchedulePut = ScheduleKey &
+  Expectation & {
+    /** Of a new one. */
+    scheduleNo: number
+    jobName: string
+    content: StoredScheduleContent
+    keyId: string
+    at: WallInstant
+    /** Of a new one, and of one whose times have changed. */
+    times: Pick<ScheduleState, 'nextFor' | 'dueAt'>
+    /** Also if nothing else changes, it is this key's from now on. */
+    takesOver?: boolean
+    most: number
+    /** Of those that run as soon as a device matches; 0: any number. */
+    mostMatching: number
+  }
 
 export type ScheduleEvent = { type: EventTypeOf<'schedule'>; data: EventDataOf<'schedule'> }
 
@@ -140,7 +142,7 @@ export type ScheduleStore = {
     put: SchedulePut,
   ): Promise<
     | ({ kind: 'put' } & Put<StoredSchedule>)
-    | { kind: 'too-many' | 'too-many-matching' | 'unknown-window' | 'key-revoked' }
+    | { kind: 'too-many' | 'too-many-matching' | 'unknown-window' | 'key-revoked' | 'not-expected' }
   >
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
@@ -164,7 +166,7 @@ export type ScheduleStore = {
   /** Those of these executions that have not ended, in order. */
   listBusyDevices(busy: { first: number; last: number; limit: number }): Promise<BusyDevice[]>
   /** Cancels those of them that wait. */
-  supersede(executions: { jobExecutionIds: number[]; moment: Moment }): Promise<Moved[]>
+  supersede(executions: { jobExecutionIds: number[]; moment: Moment; actor: string }): Promise<Moved[]>
   /** Of these devices, those that were given its job. */
   listGivenDevices(devices: { scheduleNo: number; deviceNos: number[] }): Promise<number[]>
   /** Notes those of some executions; idempotent. */

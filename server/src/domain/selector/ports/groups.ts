@@ -1,3 +1,4 @@
+import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
 type GroupKey = { ownerNo: number; groupName: string }
@@ -10,17 +11,19 @@ export type StoredGroup = {
   updatedAt: number
 }
 
-type GroupPut = GroupKey & {
-  where: string
-  description: string | null
-  principal: string
-  at: number
-  most: number
-}
+type GroupPut = GroupKey &
+  Expectation & {
+    where: string
+    description: string | null
+    principal: string
+    at: number
+    most: number
+  }
 
 type GroupOutcome =
   | ({ kind: 'put' } & Put<StoredGroup>)
   | { kind: 'too-many' }
+  | { kind: 'not-expected' }
   /** What is wrong with the groups that it refers to. */
   | { kind: 'refused'; problem: GroupProblem }
 

@@ -27,7 +27,7 @@ export type StoredRun = {
   retryOf: number | null
   /** The window in which its executions are offered; null: at any time. */
   window: string | null
-} & RunRequest &
+} & Omit<RunRequest, 'rollbackOnce'> &
   RunSchedule
 
 /** Secrets are masked in `parameters`, and encrypted in `secrets`. */
@@ -42,6 +42,8 @@ export type RunRequest = {
   note: string | null
   /** The run that it takes back. */
   rollbackOf: number | null
+  /** The same run, if none has taken it back before: the store takes only one such run. */
+  rollbackOnce?: number
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */
@@ -51,8 +53,8 @@ export type RunSchedule = {
   scheduledFor: WallInstant | null
 }
 
-/** Which ends of executions are meant: those that can be retried, or those after which a device may be changed. */
-export type RunEnds = 'unsuccessful' | 'carried-out'
+/** Which executions are meant: those that can be retried, or all that were released, however they ended or go on. */
+export type RunEnds = 'unsuccessful' | 'released'
 
 /** Instants: from `…After` on, up to but not including `…Before`. */
 export type RunFilter = {
@@ -80,6 +82,8 @@ export type RunStore = {
   setRunTrace(run: RunKey & { traceParent: string }): Promise<void>
   /** Those devices of the run, unless they are gone, whose execution has ended so; undefined: no such run. */
   listEndedDevices(run: RunKey & { ends: RunEnds }): Promise<string[] | undefined>
+  /** The first run that has taken this one back; undefined: none has. */
+  findRollback(run: RunKey): Promise<number | undefined>
   /** The values of a run's parameters; undefined: it has none. */
   getRunValues(run: { runId: number }): Promise<RunValues | undefined>
   /** Runs whose parameters have secrets, in the order of their ids. */

@@ -1,6 +1,7 @@
 // The part of the store's port for windows: when work may be offered to devices. Which of them are open, and for which
 // zones, is stored with them, so that it holds for all nodes at once; whoever finds that it has changed writes it.
 
+import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { DeviceKey } from '../../device/device-key.ts'
 
@@ -23,9 +24,10 @@ export type StoredWindow = WindowRule & { windowName: string; createdAt: number;
 export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; openZones: string }
 
 export type WindowPut = WindowKey &
-  WindowRule & { openZones: string; principal: string; at: number; most: number }
+  WindowRule &
+  Expectation & { openZones: string; principal: string; at: number; most: number }
 
-type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' }
+type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' } | { kind: 'not-expected' }
 
 /** The first of those that use it. */
 export type WindowRemoval =

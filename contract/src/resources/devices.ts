@@ -1,12 +1,14 @@
 // A device is a thing that executes. Its deviceId is unique within its owner.
 
 import Type, { type Static } from 'typebox'
-import { Attributes, AttributeValue, TimeZone } from './attributes.ts'
-import { Where } from './group.ts'
-import { Page, PageQuery } from './page.ts'
-import { Instant, Name, NewDeviceId, orNull } from './text.ts'
+import { AttributeChanges, Attributes, AttributeValue, TimeZone } from '../attributes.ts'
+import { PageQuery } from '../page.ts'
+import { Instant, Name, NewDeviceId, orNull } from '../text.ts'
+import { Where } from './groups.ts'
+import type { Resource } from './resource.ts'
 
-export const Tags = Type.Array(Name, { maxItems: 50, uniqueItems: true })
+export const maxTags = 50
+export const Tags = Type.Array(Name, { maxItems: maxTags, uniqueItems: true })
 
 /** The whole content of a device: PUT resets omitted fields (deviceName to deviceId, all others to none). */
 export const DeviceContent = Type.Object(
@@ -30,6 +32,24 @@ export const DeviceContent = Type.Object(
   },
 )
 export type DeviceContent = Static<typeof DeviceContent>
+
+/** RFC 7396: what is not named stays, null takes away. */
+export const DevicePatch = Type.Object(
+  {
+    deviceName: Type.Optional(orNull(Name, { description: 'null: the deviceId' })),
+    tags: Type.Optional(orNull(Tags, { description: 'Replaces all tags; null: none' })),
+    attributes: Type.Optional(
+      orNull(AttributeChanges, { description: 'Each attribute: its new value, or null to remove it' }),
+    ),
+    timeZone: Type.Optional(orNull(TimeZone)),
+  },
+  {
+    title: 'DevicePatch',
+    additionalProperties: false,
+    examples: [{ attributes: { site: 'lima', model: null } }],
+  },
+)
+export type DevicePatch = Static<typeof DevicePatch>
 
 const transports = ['mqtt', 'websocket', 'http'] as const
 type Transport = (typeof transports)[number]
@@ -104,4 +124,25 @@ export const DeviceCredential = Type.Object(
 )
 export type DeviceCredential = Static<typeof DeviceCredential>
 
-export const DevicePage = Page(Device)
+export const devices = {
+  name: 'devices',
+  noun: 'device',
+  about: 'Devices, credentials and enrollments',
+  key: 'deviceId',
+  params: DeviceParams,
+  content: DeviceContent,
+  view: Device,
+  query: DeviceQuery,
+  scopes: { read: 'READ', write: 'MANAGE' },
+  quota: 'max-owner-devices',
+  notFound: 'J-001',
+  refusals: { put: ['J-908'], list: ['J-309', 'J-503'] },
+  events: { created: 'device.created', updated: 'device.updated', deleted: 'device.deleted' },
+  texts: {
+    put: 'A deviceId has at most 128 characters and none of / + # ?.',
+    list:
+      'With `where` a page may have fewer items than `limit`, even none, before the last one: continue while there is a ' +
+      '`nextCursor`.',
+    delete: 'Its unfinished executions are CANCELED, its credential is revoked and it is disconnected.',
+  },
+} as const satisfies Resource

@@ -1,13 +1,14 @@
 // A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
-import { JobEnvelope } from './job-signature.ts'
-import { Page } from './page.ts'
-import type { ParameterSchema } from './parameters/parameter-schema.ts'
-import { Rollout } from './rollout.ts'
-import { maxSignatures } from './signature/index.ts'
-import { Instant, keyNameOf, NewJobName, orNull, Prose } from './text.ts'
-import { shownWindow, WindowName } from './window.ts'
+import { JobEnvelope } from '../job-signature.ts'
+import { Page } from '../page.ts'
+import type { ParameterSchema } from '../parameters/parameter-schema.ts'
+import { Rollout } from '../rollout.ts'
+import { maxSignatures } from '../signature/index.ts'
+import { Instant, keyNameOf, NewJobName, orNull, Prose } from '../text.ts'
+import type { Resource } from './resource.ts'
+import { shownWindow, WindowName } from './windows.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 
@@ -160,7 +161,6 @@ export const Job = Type.Object(
 export type Job = Static<typeof Job>
 
 export const JobParams = Type.Object({ jobName: NewJobName })
-export const JobPage = Page(Job)
 
 /** A version never changes. */
 export const JobVersion = Type.Object(
@@ -182,3 +182,24 @@ export type JobVersion = Static<typeof JobVersion>
 export const JobVersionNumber = Type.Integer({ minimum: 1, maximum: 2_147_483_647 })
 export const JobVersionParams = Type.Object({ jobName: NewJobName, version: JobVersionNumber })
 export const JobVersionPage = Page(JobVersion)
+
+export const jobs = {
+  name: 'jobs',
+  noun: 'job',
+  about: 'Jobs',
+  key: 'jobName',
+  params: JobParams,
+  content: JobContent,
+  view: Job,
+  scopes: { read: 'READ', write: 'MANAGE' },
+  quota: 'max-owner-jobs',
+  notFound: 'J-301',
+  refusals: { put: ['J-311'] },
+  events: { created: 'job.changed', updated: 'job.changed', deleted: 'job.deleted' },
+  texts: {
+    put:
+      'Creates the next version of the job, unless nothing has changed. Existing runs keep the version they were ' +
+      'triggered with. `execute` is a reserved name.',
+    delete: 'Existing executions continue.',
+  },
+} as const satisfies Resource

@@ -1,14 +1,14 @@
 // A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
-import { KeyState } from './api-key.ts'
-import { Failing } from './failing.ts'
-import { JobVersionNumber } from './job.ts'
-import { Targets } from './new-run.ts'
-import { Page } from './page.ts'
-import { Rollout } from './rollout.ts'
-import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from './text.ts'
-import { WindowName } from './window.ts'
+import { KeyState } from '../api-key.ts'
+import { Failing } from '../failing.ts'
+import { Targets } from '../new-run.ts'
+import { Rollout } from '../rollout.ts'
+import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from '../text.ts'
+import { JobVersionNumber } from './jobs.ts'
+import type { Resource } from './resource.ts'
+import { WindowName } from './windows.ts'
 
 export const overlaps = ['SKIP', 'REPLACE', 'QUEUE'] as const
 export type Overlap = (typeof overlaps)[number]
@@ -186,7 +186,6 @@ export const Schedule = Type.Object(
 export type Schedule = Static<typeof Schedule>
 
 export const ScheduleParams = Type.Object({ scheduleName: NewJobName })
-export const SchedulePage = Page(Schedule)
 
 export const OccurrenceQuery = Type.Object(
   {
@@ -207,3 +206,25 @@ export const Occurrence = Type.Object(
 )
 export type Occurrence = Static<typeof Occurrence>
 export const Occurrences = Type.Array(Occurrence)
+
+export const schedules = {
+  name: 'schedules',
+  noun: 'schedule',
+  about: 'Schedules: create runs automatically',
+  key: 'scheduleName',
+  params: ScheduleParams,
+  content: ScheduleContent,
+  view: Schedule,
+  scopes: { read: 'READ', write: 'MANAGE', alsoPut: 'TRIGGER' },
+  quota: 1000,
+  notFound: 'J-310',
+  refusals: { put: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507'] },
+  events: { created: 'schedule.changed', updated: 'schedule.changed', deleted: 'schedule.deleted' },
+  texts: {
+    put:
+      'A schedule creates runs: at one time (`at`), by a cron pattern in a time zone (`cron`), or once for every ' +
+      'device that matches or starts to match (`match`). A paused schedule stays paused when it is replaced. At most 1,000 per owner. ' +
+      'Needs TRIGGER as well as MANAGE.',
+    delete: 'Its runs are not affected, and keep its name.',
+  },
+} as const satisfies Resource

@@ -1,16 +1,14 @@
 // A group is a named selector.
 
 import Type, { type Static } from 'typebox'
-import { Page } from './page.ts'
-import { maxSelectorBytes } from './selector/index.ts'
-import { Instant, mustBe, NewJobName, orNull, Prose } from './text.ts'
+import { Instant, mustBe, NewJobName, orNull, Prose } from '../text.ts'
+import type { Resource } from './resource.ts'
 
-/** Its length in bytes and its grammar are checked where it is read. */
+/** Its length and its grammar are checked where it is read, so that both are J-503. */
 export const Where = Type.String({
   minLength: 1,
-  maxLength: maxSelectorBytes,
   [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
-  description: 'A selector: an expression that selects devices',
+  description: 'A selector: an expression that selects devices; at most 4 KiB and 64 terms',
   examples: ['tag=kiosk and site in (berlin, lima) and fw<2.4.0 and not online'],
 })
 
@@ -37,7 +35,6 @@ export const Group = Type.Object(
 export type Group = Static<typeof Group>
 
 export const GroupParams = Type.Object({ groupName: NewJobName })
-export const GroupPage = Page(Group)
 
 export const CountRequest = Type.Object(
   { where: Where },
@@ -58,3 +55,24 @@ export const DeviceCount = Type.Object(
   { title: 'DeviceCount' },
 )
 export type DeviceCount = Static<typeof DeviceCount>
+
+export const groups = {
+  name: 'groups',
+  noun: 'group',
+  about: 'Groups: named selectors',
+  key: 'groupName',
+  params: GroupParams,
+  content: GroupContent,
+  view: Group,
+  scopes: { read: 'READ', write: 'MANAGE' },
+  quota: 1000,
+  notFound: 'J-309',
+  refusals: { put: ['J-309', 'J-503'] },
+  events: { created: 'group.changed', updated: 'group.changed', deleted: 'group.deleted' },
+  texts: {
+    put:
+      'A group is a named selector, which other selectors use as `group=name`. Groups may refer to other groups, but ' +
+      'not to themselves, directly or indirectly.',
+    delete: 'Selectors that refer to it are rejected from then on (J-309).',
+  },
+} as const satisfies Resource

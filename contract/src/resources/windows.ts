@@ -1,8 +1,8 @@
 // A window says when work may be offered to devices: from each time of a pattern on, for some minutes.
 
 import Type, { type Static } from 'typebox'
-import { Page } from './page.ts'
-import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from './text.ts'
+import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from '../text.ts'
+import type { Resource } from './resource.ts'
 
 export const maxWindowMinutes = 1440
 export const maxExceptions = 100
@@ -92,7 +92,6 @@ export const Window = Type.Object(
 export type Window = Static<typeof Window>
 
 export const WindowParams = Type.Object({ windowName: NewJobName })
-export const WindowPage = Page(Window)
 
 /** In a job, a run or a schedule. */
 export const WindowName = Type.String({
@@ -177,3 +176,25 @@ export function windowProblem(content: WindowContent): { field: string; detail: 
 export const shownWindow = orNull(Type.String(), {
   description: 'The window in which its executions are offered; null: they are offered at any time',
 })
+
+export const windows = {
+  name: 'windows',
+  noun: 'window',
+  about: 'Windows: when work may be offered to devices',
+  key: 'windowName',
+  params: WindowParams,
+  content: WindowContent,
+  view: Window,
+  scopes: { read: 'READ', write: 'MANAGE' },
+  quota: 1000,
+  notFound: 'J-311',
+  inUse: 'J-315',
+  refusals: { put: ['J-507'] },
+  events: { created: 'window.changed', updated: 'window.changed', deleted: 'window.deleted' },
+  texts: {
+    put:
+      'Outside a window nothing is offered to devices; running executions continue. A change takes effect immediately, ' +
+      'executions that wait.',
+    delete: 'Rejected (J-315) while a job, a schedule or an unfinished run uses it.',
+  },
+} as const satisfies Resource

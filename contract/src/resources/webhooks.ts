@@ -1,9 +1,10 @@
 // A webhook: a URL that receives events, signed according to Standard Webhooks.
 
 import Type, { type Static } from 'typebox'
-import { eventPatterns } from './event.ts'
-import { Page, PageQuery } from './page.ts'
-import { GivenInstant, Instant, makerFields, mustBe, Name, NewJobName, orNull } from './text.ts'
+import { eventPatterns } from '../event.ts'
+import { Page, PageQuery } from '../page.ts'
+import { GivenInstant, Instant, makerFields, mustBe, Name, NewJobName, orNull } from '../text.ts'
+import type { Resource } from './resource.ts'
 
 const EventPattern = Type.String({ enum: [...eventPatterns] })
 const Secret = Type.String({
@@ -94,7 +95,6 @@ export const WebhookSecret = Type.Object(
 export type WebhookSecret = Static<typeof WebhookSecret>
 
 export const WebhookParams = Type.Object({ webhookName: NewJobName })
-export const WebhookPage = Page(Webhook)
 
 export const deliveryStates = ['PENDING', 'DELIVERED', 'FAILED'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
@@ -162,3 +162,30 @@ export const ReplayRequest = Type.Object(
   { title: 'ReplayRequest', additionalProperties: false, examples: [{ since: '2026-11-15T09:30:00Z' }] },
 )
 export type ReplayRequest = Static<typeof ReplayRequest>
+
+const urlIsHidden =
+  'Without the scope `MANAGE`, `url` is only the scheme and host: its path may hold a secret.'
+
+export const webhooks = {
+  name: 'webhooks',
+  noun: 'webhook',
+  about: 'Webhooks',
+  key: 'webhookName',
+  params: WebhookParams,
+  content: WebhookContent,
+  view: Webhook,
+  created: CreatedWebhook,
+  shownOnce: 'secret',
+  scopes: { read: 'READ', write: 'MANAGE' },
+  quota: 'max-owner-webhooks',
+  notFound: 'J-307',
+  events: { created: 'webhook.created', updated: 'webhook.updated', deleted: 'webhook.deleted' },
+  texts: {
+    put:
+      'A new webhook receives events that occur after it was created. A replaced webhook keeps its position, its ' +
+      'secret unless you set another one, and stays paused if it is paused. At most 100 per owner.',
+    get: urlIsHidden,
+    list: urlIsHidden,
+    gone: 'a webhook and its deliveries',
+  },
+} as const satisfies Resource

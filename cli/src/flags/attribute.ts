@@ -1,0 +1,17 @@
+// An attribute of a device as a flag: name=value.
+
+import { InvalidArgumentError } from 'commander'
+
+export type AttributeValue = string | number | boolean
+
+/** A number, true or false where the text is what JSON writes for one, which 2.10 is not; in double quotes it is text. */
+export function parseAttribute(text: string): [string, AttributeValue] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('It must be name=value.')
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)]
+  const [, quoted] = /^"([^"\\]*)"$/.exec(value) ?? []
+  if (quoted !== undefined) return [name, quoted]
+  const number = Number(value)
+  if (Number.isFinite(number) && String(number) === value) return [name, number]
+  return [name, value === 'true' || (value === 'false' ? false : value)]
+}

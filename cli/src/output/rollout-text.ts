@@ -1,0 +1,36 @@
+// A rollout in words: what it is allowed to do, and how far it is.
+
+import type { NewRun, Run } from '@jobcast/client'
+import { elapsedText } from '../flags/wait-time.ts'
+
+type Rollout = NonNullable<NewRun['rollout']>
+type StopRule = NonNullable<Rollout['stop']>[number]
+
+/** Fields of a plan. */
+export function ruleFields({ ratePerMinute, maxUnderWay, next, stop }: Rollout, waves: number) {
+  const { succeededPercent = 100, where, soakSeconds, action } = next ?? {}
+  const reported = where === undefined ? '' : ` and report ${where}`
+  const then = action === undefined || action === 'CONTINUE' ? '' : `, then ${action}`
+  return {
+    ...(ratePerMinute !== undefined && { rate: `${ratePerMinute} per minute` }),
+    ...(maxUnderWay !== undefined && { 'under way': `at most ${maxUnderWay}` }),
+    ...(waves > 1 && { gate: `${succeededPercent} % of a wave SUCCEEDED${reported}${then}` }),
+    ...(soakSeconds !== undefined && { soak: `${elapsedText(soakSeconds * 1000)} after each wave` }),
+    ...(stop && stop.length > 0 && { stop: stop.map(stopText).join('; ') }),
+  }
+}
+
+/** PAUSE at 5 % FAILED, TIMED_OUT or REJECTED, after 20 */
+function stopText({ on, percent, count, minEnded, action = 'PAUSE', of }: StopRule): string {
+  const states = on.length === 1 ? on[0] : `${on.slice(0, -1).join(', ')} or ${on.at(-1)}`
+  const share = count === undefined ? `${percent} %` : String(count)
+  const after = minEnded === undefined ? '' : ` once ${minEnded} have ended`
+  return `${action} at ${share} ${states}${of === 'WAVE' ? ' of a wave' : ''}${after}`
+}
+
+/** A cell of a table: PAUSED 1/3, or an empty one. */
+export function rolloutCell({ rollout }: Run): string {
+  if (rollout === null) return ''
+  const { state, wave, waves } = rollout
+  return waves.length > 1 ? `${state} ${wave}/${waves.length}` : state
+}

@@ -1,0 +1,62 @@
+// POST /job/api/devices/change: many devices changed alike.
+
+import Type, { type Static } from 'typebox'
+import { AttributeChanges } from './attributes.ts'
+import { Tags } from './resources/devices.ts'
+import { Where } from './resources/groups.ts'
+import { Name } from './text.ts'
+
+export const maxChangedIds = 10_000
+
+export const DevicesChange = Type.Object(
+  {
+    where: Type.Optional(Where),
+    deviceIds: Type.Optional(
+      Type.Array(Name, {
+        minItems: 1,
+        maxItems: maxChangedIds,
+        description: 'One that does not exist is J-001',
+      }),
+    ),
+    addTags: Type.Optional(Tags),
+    removeTags: Type.Optional(Tags),
+    attributes: Type.Optional(
+      Type.Unsafe<AttributeChanges>({
+        ...AttributeChanges,
+        description: 'Each attribute: its new value, or null to remove it',
+      }),
+    ),
+  },
+  {
+    title: 'DevicesChange',
+    additionalProperties: false,
+    description: 'Either where or deviceIds, and at least one change',
+    examples: [
+      { where: 'tag=kiosk and site=berlin', addTags: ['canary'], attributes: { ring: 1, old: null } },
+    ],
+  },
+)
+export type DevicesChange = Static<typeof DevicesChange>
+
+export const DevicesChangeQuery = Type.Object(
+  {
+    dryRun: Type.Boolean({ default: false, description: 'Answer how many would change, and change nothing' }),
+  },
+  { additionalProperties: false },
+)
+
+export const DevicesChanged = Type.Object(
+  {
+    matched: Type.Integer({ description: 'How many devices were selected' }),
+    changed: Type.Integer({ description: 'How many of them were not like this already' }),
+    failed: Type.Array(
+      Type.Object({ deviceId: Type.String(), code: Type.String(), message: Type.String() }),
+      {
+        description: 'Devices that were not changed because they would have too much, at most 1,000 of them',
+      },
+    ),
+    failedTotal: Type.Integer({ description: 'How many devices failed' }),
+  },
+  { title: 'DevicesChanged' },
+)
+export type DevicesChanged = Static<typeof DevicesChanged>

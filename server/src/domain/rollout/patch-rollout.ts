@@ -1,0 +1,71 @@
+// The rules of a run under way are changed: a merge patch, and what it makes of the sizes of its waves.
+
+import { isDeepStrictEqual } from 'node:util'
+import { ApiError, type Rollout, type RolloutChanges } from '@jobcast/contract'
+import { mergePatch } from '../common/merge-patch.ts'
+import { countOf } from './plan-waves.ts'
+import type { RolloutPlan } from './rollout.ts'
+import { waveParts } from './rollout.ts'
+
+type Waves = NonNullable<Rollout['waves']>
+
+/** As it is, with what the patch names. An object of which nothing is left is none. */
+export function patchedRollout(before: Rollout, patch: RolloutChanges): Rollout {
+  const { growth, next, ...merged } = mergePatch(before, patch) as Rollout
+  return {
+    ...merged,
+    ...(growth && Object.keys(growth).length > 0 && { growth }),
+    ...(next && Object.keys(next).length > 0 && { next }),
+  }
+}
+
+/** `begun`: how many waves have begun. The order of the devices is fixed, and so are those waves. */
+export function patchedSizes(
+  { rollout: before, sizes }: Pick<RolloutPlan, 'rollout' | 'sizes'>,
+  { total, begun }: { total: number; begun: number },
+  rollout: Rollout,
+): number[] {
+  if ((rollout.order ?? 'GIVEN') !== (before.order ?? 'GIVEN')) {
+    throw invalid('rollout.order', 'cannot change: the run has ordered its devices')
+  }
+  if (isDeepStrictEqual(rollout.waves, before.waves)) return sizes
+  const [earlier, waves] = [wavesOf(before), wavesOf(rollout)]
+  const planned: number[] = []
+  let left = total
+  for (const [index, wave] of waves.entries()) {
+    const field = `rollout.waves[${index}]`
+    if (wave.where !== earlier[index]?.where)
+      throw invalid(`${field}.where`, 'cannot change: the run has chosen its devices')
+    // Of a wave with a selector as many as matched.
+    const isSame = isDeepStrictEqual(wave, earlier[index])
+    const isKept = isSame && (wave.where !== undefined || index < begun)
+    const size = Math.min(left, isKept ? (sizes[index] ?? 0) : countOf(wave.size, total))
+    if (index < begun && size !== sizes[index])
+      throw invalid(`${field}.size`, `must stay ${sizes[index]}: that wave has begun`)
+    if (size > 0) planned.push(size)
+    left -= size
+  }
+  if (left > 0 || planned.length < begun) {
+    throw invalid('rollout.waves', 'must cover all devices; a last wave of "100%" takes all the rest')
+  }
+  requireSelected(waves, sizes, planned)
+  return planned
+}
+
+/** A wave with a selector has the devices that matched it: none can come before them, and none among them. */
+function requireSelected(waves: Waves, before: number[], after: number[]): void {
+  const [earlier, planned] = [waveParts(before), waveParts(after)]
+  for (const [index, { where }] of waves.entries()) {
+    if (where === undefined || isDeepStrictEqual(earlier[index], planned[index])) continue
+    const field = `rollout.waves[${index}]`
+    throw invalid(field, 'has a selector, so neither its size nor that of the waves before it can change')
+  }
+}
+
+function wavesOf({ waves = [{ size: '100%' }] }: Rollout): Waves {
+  return waves
+}
+
+function invalid(field: string, what: string): ApiError {
+  return new ApiError('J-500', { field, detail: `${field} ${what}.` })
+}

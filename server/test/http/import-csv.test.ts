@@ -1,0 +1,122 @@
+// Devices imported as CSV.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { RecordSplitter, readRecord } from '../../src/http/wire/csv.ts'
+
+const api = await openSharedServer()
+const importCsv = (body: string | Buffer, type = 'text/csv') =>
+  api.call('POST', '/job/api/devices/import', {
+    rawBody: body as string,
+    headers: { 'content-type': type, accept: 'application/problem+json' },
+  })
+const device = async (deviceId: string) => (await api.call('GET', `/job/api/devices/${deviceId}`)).json
+
+test('an import takes CSV: quotes, line breaks in values, CRLF, a byte order mark, and typed attributes', async () => {
+  const csv = [
+    '\ufeffdeviceId,deviceName,tags,timeZone,site,fw,ram,beta,note',
+    'c1,"Kiosk ""1"", Berlin",kiosk; berlin,Europe/Berlin,berlin,2.10,512,true,"two',
+    'lines"',
+    'c2,,,,,"2",-0.5,false,',
+    '',
+    'c3,,;,,"","true","512",,x',
+  ].join('\r\n')
+  const { status, json } = await importCsv(`${csv}\r\n`, 'Text/CSV; charset=UTF-8; header=present')
+  assert.deepEqual(
+    [status, json],
+    [200, { created: 2, updated: 0, unchanged: 0, failed: json.failed, failedTotal: 1 }],
+  )
+  // A value has no control characters, which a line break is.
+  assert.deepEqual([json.failed[0].line, json.failed[0].code], [2, 'J-500'])
+  const again = await importCsv(csv.replace('two\r\nlines', 'one line'))
+  assert.deepEqual(again.json, { created: 1, updated: 0, unchanged: 2, failed: [], failedTotal: 0 })
+  const c1 = await device('c1')
+  assert.deepEqual(
+    [c1.deviceName, c1.tags, c1.timeZone],
+    ['Kiosk "1", Berlin', ['berlin', 'kiosk'], 'Europe/Berlin'],
+  )
+  assert.deepEqual(c1.attributes, { site: 'berlin', fw: '2.10', ram: 512, beta: true, note: 'one line' })
+  const c2 = await device('c2')
+  assert.deepEqual([c2.deviceName, c2.tags, c2.timeZone], ['c2', [], null])
+  assert.deepEqual(c2.attributes, { fw: '2', ram: -0.5, beta: false })
+  assert.deepEqual((await device('c3')).attributes, { fw: 'true', ram: '512', note: 'x' })
+})
+
+test('lines of CSV that cannot be used are named by the number of the line on which they begin', async () => {
+  const { json } = await importCsv(
+    [
+      'deviceId,site',
+      'd1,"a',
+      'b"',
+      'd2',
+      ',berlin',
+      'd3,be"rlin',
+      'd4,"berlin"x',
+      'a/b,lima',
+      `d5,${'x'.repeat(200_000)}`,
+      'd6,lima',
+      'd7,"never closed',
+    ].join('\n'),
+  )
+  assert.equal(json.created, 1)
+  assert.deepEqual(
+    json.failed.map(({ line, code, message }: { line: number; code: string; message: string }) => [
+      line,
+      code,
+      message.split(': ').at(-1),
+    ]),
+    [
+      [2, 'J-500', json.failed[0].message.split(': ').at(-1)],
+      [4, 'J-500', 'it has 1 values, and the header line 2.'],
+      [5, 'J-500', 'deviceId is required.'],
+      [6, 'J-500', 'a value with a double quote must be in double quotes.'],
+      [7, 'J-500', 'expected a comma after a closing quote.'],
+      [8, 'J-500', json.failed[5].message.split(': ').at(-1)],
+      [9, 'J-904', 'A line has at most 128 KiB.'],
+      [11, 'J-500', 'the closing double quote is missing.'],
+    ],
+  )
+})
+
+test('a header line that cannot be used refuses the call, and so does another charset', async () => {
+  for (const [header, words] of [
+    ['', /no deviceId/],
+    ['site,fw', /no deviceId/],
+    ['deviceId,site,site', /"site" twice/],
+    ['deviceId,a b', /"a b" is neither a field nor a name of an attribute/],
+    ['deviceId,reported.fw', /"reported.fw" is neither/],
+    ['deviceId,"site', /closing double quote/],
+    [`deviceId,${Array.from({ length: 65 }, (_, n) => `a${n}`)}`, /more than 64 attributes/],
+  ] as const) {
+    const { status, json } = await importCsv(`${header}\nd1,x\n`.replace(/^\n/, ''))
+    assert.deepEqual([status, json.code], [400, 'J-500'], header)
+    assert.match(json.detail, words)
+  }
+  assert.equal((await importCsv('')).status, 400)
+  assert.equal((await importCsv('deviceId\nd1', 'text/csv; charset=latin1')).json.code, 'J-905')
+  const bytes = Buffer.from('deviceId,site\nd1,K\xf6ln\n', 'latin1')
+  assert.match((await importCsv(bytes)).json.failed[0].message, /not UTF-8/)
+})
+
+test('records are found wherever the body is cut, and a quote that is never closed takes in 128 KiB only', () => {
+  const text = 'a,"b\r\n""c"""\r\n\r\nd,"",e\n"f"'
+  for (let size = 1; size < text.length; size++) {
+    const splitter = new RecordSplitter()
+    for (let at = 0; at < text.length; at += size) splitter.add(Buffer.from(text.slice(at, at + size)))
+    splitter.end()
+    assert.deepEqual(
+      splitter.lines.map(({ line, bytes }) => [line, readRecord(bytes as Buffer).map((cell) => cell.text)]),
+      [
+        [1, ['a', 'b\r\n"c"']],
+        [4, ['d', '', 'e']],
+        [5, ['f']],
+      ],
+    )
+  }
+  const open = new RecordSplitter()
+  open.add(Buffer.from(`x,"${'y\n'.repeat(100_000)}`))
+  open.end()
+  assert.ok(open.lines[0] && open.lines[0].bytes === undefined)
+  assert.ok(open.lines.length > 1000)
+})
