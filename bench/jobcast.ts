@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readAdminKey } from '@jobcast/server'
 import { endProcess, startProcess } from './processes.ts'
@@ -35,7 +35,7 @@ export async function timeStart(dataFolder: string, port: number): Promise<numbe
   const child = spawnJobcast(dataFolder, port)
   while (!(await isReady(port))) {
     if (child.exitCode !== null) throw new Error(`jobcast ended: see its words above`)
-    await rest(5)
+    await sleep(5)
   }
   const ms = performance.now() - begun
   await endProcess(child)
@@ -76,7 +76,7 @@ async function portsInLog(child: ChildProcess, file: string): Promise<Pick<Jobca
       const { http, mqtt } = JSON.parse(line)
       return { port: Number(new URL(http).port), mqttPort: Number(new URL(mqtt).port) }
     }
-    await rest(10)
+    await sleep(10)
   }
   throw new Error('jobcast did not start: see its words above')
 }

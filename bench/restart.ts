@@ -1,6 +1,6 @@
 // How long the service is away after kill -9 under load, with so many executions stored.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startJobcast, timeStart } from './jobcast.ts'
 import { openLoader } from './loader.ts'
 import { median } from './numbers.ts'
@@ -22,7 +22,7 @@ async function killAndRestart(stored: Stored): Promise<number> {
   const order = { ...jobcast, callers: 64, warmUpMs: 0, measureMs: 60_000 }
   const load = loader.run({ ...order, work: { kind: 'trigger', devices: 1 } })
   load.catch(() => undefined) // the callers lose their connections, that is the point
-  await rest(loadMs)
+  await sleep(loadMs)
   await jobcast.end('SIGKILL')
   await loader.end()
   const ms = await timeStart(folder, jobcast.port)

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..')
 /** Programs of threads. */
 const threads = new Map([
   ['server/src/store/sqlite/database-thread.ts', 'database-thread'],
-  ['server/src/store/sqlite/log-carrier.ts', 'log-carrier'],
+  ['server/src/store/sqlite/checkpointer.ts', 'checkpointer'],
 ])
 
 /** Files that are read while it runs, at the same place below `files/`. */

@@ -1,6 +1,6 @@
 // One trigger for all connected devices: when has the last one its message?
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from '../table.ts'
 import type { Options } from './options.ts'
 import { endAll, medians, type Placed, placeFleets, startJobcastSender } from './placed.ts'
@@ -41,7 +41,7 @@ async function measureCase(one: Case, placed: Placed[], { rounds, warmUps }: Opt
   let bytes = 0
   for (let round = -warmUps; round < rounds; round++) {
     for (const sender of placed) {
-      await rest(quietMs)
+      await sleep(quietMs)
       const measured = await measureOnce(sender, { ...one, bytes })
       // Jobcast is the first: the others send messages as large as its.
       bytes = measured.bytes

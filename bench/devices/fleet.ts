@@ -1,6 +1,6 @@
 // The fleet: up to ten thousand devices in one process. Takes one order at a time from its parent.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { nowMs } from './clock.ts'
 import { Device, type Ears } from './device.ts'
 import type { Answer, FleetQuestion, Order, OrderName } from './fleet-orders.ts'
@@ -92,7 +92,7 @@ const act: Act = {
       for (const due = (nowMs() - begun) * perMs; sent < due; sent++) {
         devices[sent % devices.length]?.send(pingreq)
       }
-      await rest(pingEveryMs)
+      await sleep(pingEveryMs)
     }
     await until(() => answered === sent)
     return { sent, answered }
@@ -129,7 +129,7 @@ function measureCores(): (at: number) => number {
 async function until(isDone: () => boolean): Promise<void> {
   while (!isDone()) {
     if (lost) throw new Error(`a connection was lost: ${lost}`)
-    await rest(5)
+    await sleep(5)
   }
 }
 

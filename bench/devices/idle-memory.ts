@@ -1,6 +1,6 @@
 // What an idle connection costs in resident memory, and whether all of them live through their keep-alives.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { formatRate, formatRatio, formatTable } from '../table.ts'
 import type { Credential } from './fleet-orders.ts'
 import { openFleet } from './open-fleet.ts'
@@ -48,11 +48,11 @@ async function measureIdle(
   for (let i = 0; i < warmUps; i++) {
     await (await openFleet(devices.slice(0, warmUpConnections), sender)).end()
   }
-  await rest(settleMs)
+  await sleep(settleMs)
   const before = residentKb(pid)
   const fleet = await openFleet(devices, { ...sender, keepAliveSeconds })
   if (sender.speaksMqtt) await fleet.ask('subscribe', { topics: ['notify-next'], qos: 1 })
-  await rest(settleMs)
+  await sleep(settleMs)
   // Fails when a ping is not answered or a connection is lost.
   const held = holdSeconds > 0 ? await fleet.ask('ping', { seconds: holdSeconds }) : []
   const kb = (residentKb(pid) - before) / devices.length

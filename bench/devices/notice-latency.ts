@@ -1,7 +1,7 @@
 // From the 201 to the device, at 1,000 triggers per second. Each device ends what it is notified of at once, so
 // that nobody waits for anything but the service.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startJobcast } from '../jobcast.ts'
 import { percentile } from '../numbers.ts'
 import { copyStored } from '../stored.ts'
@@ -59,7 +59,7 @@ export async function measureLatency(
   const cpuBefore = cpuMs(pid)
   const triggers = await send()
   const serverCores = (cpuMs(pid) - cpuBefore) / (performance.now() - begun)
-  await rest(lastNoticesMs)
+  await sleep(lastNoticesMs)
   const [collected] = await fleet.ask('collected', undefined)
   if (collected === undefined) throw new Error('there is no fleet')
   const { jobIds, at, cores } = collected

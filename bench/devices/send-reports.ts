@@ -1,6 +1,6 @@
 // Status updates from many devices, each timed until it is acknowledged.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { percentile } from '../numbers.ts'
 import { nowMs } from './clock.ts'
 import type { Device, Ears } from './device.ts'
@@ -20,10 +20,10 @@ export async function sendReports(all: Device[], ears: Ears, order: Order<'repor
   while (!reports.isOver) {
     if (!keepsGoing) reports.sendDue(perSecond)
     if (!reports.isWarm) cpuBefore = process.cpuUsage()
-    await rest(lookEveryMs)
+    await sleep(lookEveryMs)
   }
   const { user, system } = process.cpuUsage(cpuBefore)
-  while (reports.areUnderWay) await rest(lookEveryMs)
+  while (reports.areInFlight) await sleep(lookEveryMs)
   return { ...reports.summary(), cores: (user + system) / 1000 / measureMs }
 }
 
@@ -50,7 +50,7 @@ class Reports {
     return nowMs() >= this.#to
   }
 
-  get areUnderWay(): boolean {
+  get areInFlight(): boolean {
     return this.#devices.some(({ reportedAt }) => reportedAt > 0)
   }
 

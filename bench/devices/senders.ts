@@ -1,6 +1,6 @@
 // Whoever sends a message to each of many devices: Jobcast, and what it is measured against.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runCaller } from '../caller.ts'
 import type { Jobcast } from '../jobcast.ts'
 import { hasMosquitto, startMosquitto } from '../peers/mosquitto.ts'
@@ -77,7 +77,7 @@ export async function startAedes(devices: Credential[]): Promise<Sender> {
       const topics = allTopics(devices, messages)
       const payload = samplePayload(topics[0] ?? '', qos, messages.bytes)
       command({ topics } satisfies AedesCommand)
-      await rest(makeReadyMs)
+      await sleep(makeReadyMs)
       return sendBy(() => command({ payload, qos } satisfies AedesCommand))
     },
   }

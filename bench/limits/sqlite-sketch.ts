@@ -66,12 +66,12 @@ async function serve(): Promise<void> {
     devices: new Map(fleet.map((device, index) => [device.deviceId, { ...device, deviceNo: index + 1 }])),
   }
   /** The thread answers in the order in which it is asked. */
-  const underWay: (() => void)[] = []
-  writer.on('message', () => underWay.shift()?.())
+  const inFlight: (() => void)[] = []
+  writer.on('message', () => inFlight.shift()?.())
   await serveSketch(apiKey, (group: Call[]) => {
     const { outcomes, rows } = planGroup(directory, group)
     return new Promise<(Created | Refusal)[]>((resolve) => {
-      underWay.push(() => resolve(outcomes))
+      inFlight.push(() => resolve(outcomes))
       writer.postMessage(rows)
     })
   })

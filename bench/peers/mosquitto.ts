@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { endProcess, removeFolder, startProcess, temporaryFolder } from '../processes.ts'
 import { freePort } from './free-port.ts'
 import { listens } from './listens.ts'
@@ -31,7 +31,7 @@ export async function startMosquitto(): Promise<Mosquitto> {
   const child = startProcess('mosquitto', ['-c', file], { stdio: 'ignore' })
   while (!(await listens(port))) {
     if (child.exitCode !== null) throw new Error('mosquitto did not start')
-    await rest(20)
+    await sleep(20)
   }
   return {
     port,

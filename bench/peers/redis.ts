@@ -1,7 +1,7 @@
 // Redis that syncs its log before it answers.
 
 import { spawnSync } from 'node:child_process'
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { endProcess, removeFolder, startProcess, temporaryFolder } from '../processes.ts'
 import { freePort } from './free-port.ts'
 import { listens } from './listens.ts'
@@ -27,7 +27,7 @@ export async function startRedis(): Promise<Redis> {
   const child = startProcess('redis-server', args, { stdio: 'ignore' })
   while (!(await listens(port))) {
     if (child.exitCode !== null) throw new Error('redis-server did not start')
-    await rest(20)
+    await sleep(20)
   }
   return {
     port,

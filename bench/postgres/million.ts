@@ -1,6 +1,6 @@
 // One call for a million devices, while other callers trigger one device each.
 
-import { setTimeout as rest } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { runCaller } from '../caller.ts'
 import { residentKb } from '../devices/process-use.ts'
 import { jobName } from '../fleet.ts'
@@ -27,7 +27,7 @@ export async function millionSection(databases: Databases): Promise<string> {
   await execute(url, 'VACUUM ANALYZE device')
   const node = await startNode(url, '--max-devices', String(devices))
   const others = callMeanwhile(node)
-  await rest(warmUpMs)
+  await sleep(warmUpMs)
   const before = residentKb(node.pid)
   const memory = watchMemory(node.pid)
   others.begin()

@@ -23,7 +23,7 @@ export class RolloutTicker {
   readonly #judged = new Map<number, string>()
   /** When to look at a gate again although nothing has ended. */
   readonly #looks = new Map<number, SteadyInstant>()
-  readonly #underWay = new Map<number, Promise<void>>()
+  readonly #inFlight = new Map<number, Promise<void>>()
   /** Set before the first tick: with several nodes it reaches all of them. */
   link: DeviceLink
 
@@ -43,9 +43,9 @@ export class RolloutTicker {
       const isDue =
         isStarting || (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
       if (!isDue && this.#judged.get(each.runId) === facts) continue
-      if (this.#underWay.has(each.runId)) this.#judged.delete(each.runId)
+      if (this.#inFlight.has(each.runId)) this.#judged.delete(each.runId)
       else {
-        if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
+        if (this.#inFlight.size >= mostAtOnce) await Promise.race(this.#inFlight.values())
         // Before it begins: whoever fails takes it back.
         this.#judged.set(each.runId, facts)
         this.judgeSoon(each)
@@ -58,7 +58,7 @@ export class RolloutTicker {
 
   /** Somebody waits for it: a run was made, or something of it was decided. */
   judgeSoon({ ownerNo, runId }: RunKey): void {
-    const before = this.#underWay.get(runId) ?? Promise.resolve()
+    const before = this.#inFlight.get(runId) ?? Promise.resolve()
     const judging = before
       .then(() => rollOut({ ...this.#deps, link: this.link }, { ownerNo, runId }))
       .then((look) => {
@@ -71,14 +71,14 @@ export class RolloutTicker {
         this.#deps.onFailure(error, runId)
       })
       .finally(() => {
-        if (this.#underWay.get(runId) === judging) this.#underWay.delete(runId)
+        if (this.#inFlight.get(runId) === judging) this.#inFlight.delete(runId)
       })
-    this.#underWay.set(runId, judging)
+    this.#inFlight.set(runId, judging)
   }
 
   /** Resolves when nothing is judged any more. */
   async quiet(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.values())
   }
 }
 

@@ -24,7 +24,7 @@ const replanEveryTicks = 120
 
 export class ScheduleTicker {
   readonly #deps: ScheduleTickerDeps
-  readonly #underWay = new Map<number, Promise<void>>()
+  readonly #inFlight = new Map<number, Promise<void>>()
   /** The latest instant that the wall clock has shown; undefined before the first tick. */
   #shown: WallInstant | undefined
   #ticks = 0
@@ -61,8 +61,8 @@ export class ScheduleTicker {
     work: (deps: FireDeps, schedule: StoredSchedule) => Promise<void>,
   ): Promise<void> {
     const { scheduleNo } = schedule
-    if (this.#underWay.has(scheduleNo)) return
-    if (this.#underWay.size >= mostAtOnce) await Promise.race(this.#underWay.values())
+    if (this.#inFlight.has(scheduleNo)) return
+    if (this.#inFlight.size >= mostAtOnce) await Promise.race(this.#inFlight.values())
     const working = work({ ...this.#deps, link: this.link }, schedule)
       .then(() => {
         if (work === fireDue) this.#deps.onDone(scheduleNo)
@@ -70,8 +70,8 @@ export class ScheduleTicker {
       .catch((error: unknown) => {
         if (!isTriedAgain(error)) this.#deps.onFailure(error, scheduleNo)
       })
-      .finally(() => this.#underWay.delete(scheduleNo))
-    this.#underWay.set(scheduleNo, working)
+      .finally(() => this.#inFlight.delete(scheduleNo))
+    this.#inFlight.set(scheduleNo, working)
   }
 
   async #replanAll(at: WallInstant): Promise<void> {
@@ -87,6 +87,6 @@ export class ScheduleTicker {
 
   /** Resolves when nothing is fired any more. */
   async quiet(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay.values())
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.values())
   }
 }

@@ -37,7 +37,7 @@ test(
     })
     const gone = new Set<Node>()
     /** How many calls wait for each to answer. */
-    const underWay = new Map<Node, number>()
+    const inFlight = new Map<Node, number>()
     const seen = { answers: 0, twins: 0, unanswered: 0, keys: 0 }
 
     /** The next key begins when all calls of the one before are made: so each is met by kills. */
@@ -47,11 +47,11 @@ test(
       let answered = 0
       const isAnswered = async () => {
         const server = random.pick(servers.filter((each) => !gone.has(each)))
-        underWay.set(server, (underWay.get(server) ?? 0) + 1)
+        inFlight.set(server, (inFlight.get(server) ?? 0) + 1)
         const reply = await server
           .trigger('restart', devices, { headers: { 'idempotency-key': key } })
           .catch(() => undefined)
-        underWay.set(server, (underWay.get(server) ?? 0) - 1)
+        inFlight.set(server, (inFlight.get(server) ?? 0) - 1)
         // Where one was killed another program of this machine may answer by now.
         if (reply === undefined || gone.has(server)) {
           seen.unanswered++
@@ -85,7 +85,7 @@ test(
         const index = random.below(victims)
         const victim = servers[index] as Node
         const enough = seen.answers + random.below(callsOfEach)
-        const isMet = () => seen.answers >= enough && (underWay.get(victim) ?? 0) > 0
+        const isMet = () => seen.answers >= enough && (inFlight.get(victim) ?? 0) > 0
         await waitUntil(`${enough} calls are answered`, () => isOver || isMet(), { intervalMs: 1 })
         gone.add(victim)
         const { start } = await (nodes[index] as RestartingServer).kill()

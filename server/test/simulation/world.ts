@@ -104,7 +104,7 @@ export class World {
     if (this.isQuiet || name === 'setAllOffline') return undefined
     if (
       this.#options.defect === 'error-after-commit' &&
-      (name === 'recordTriggers' || name === 'recordUsual') &&
+      (name === 'recordTriggers' || name === 'recordPacked') &&
       random.chance(0.05)
     ) {
       return 'committed-error'

@@ -22,7 +22,7 @@ import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
 import type { Update } from './device-reports.ts'
 
-type Brought = Partial<Pick<Update, 'statusDetails' | 'result'>> & {
+type ReportFields = Partial<Pick<Update, 'statusDetails' | 'result'>> & {
   stepTimeout?: StepTimeout
   mark?: string | undefined
 }
@@ -101,7 +101,7 @@ export class LifeModel {
     })
   }
 
-  startNext(deviceId: string, moment: Moment, brought: Brought): ReportOutcome {
+  startNext(deviceId: string, moment: Moment, brought: ReportFields): ReportOutcome {
     const [next] = this.queue(deviceId)
     if (next === undefined) return { kind: 'nothing-pending' }
     if (isActive(next.life.execState)) return { kind: 'done', execution: this.seen(next), moved: undefined }
@@ -135,7 +135,7 @@ export class LifeModel {
     event: ExecutionEvent,
     moment: Moment,
     actor: string,
-    brought: Brought = {},
+    brought: ReportFields = {},
   ): Moved | undefined {
     const { life: before, jobExecutionId, deviceId, run } = execution
     const life = afterEvent(before, event, this.content, moment, brought.stepTimeout)

@@ -192,15 +192,15 @@ test('a directory keeps to its bound and forgets what was read in another state'
       deviceIds.map((deviceId) => [deviceId, { deviceNo: 1, deviceId, deviceName: '', namedBy: 0 }]),
     ),
   })
-  const recall = (...deviceIds: string[]) =>
-    directory.recall([{ ownerNo: 1, jobName: 'j', deviceIds } as unknown as Trigger])
+  const lookUpCached = (...deviceIds: string[]) =>
+    directory.lookUpCached([{ ownerNo: 1, jobName: 'j', deviceIds } as unknown as Trigger])
   directory.remember(new Map([[1, names('a', ['d1'])]]))
   directory.remember(new Map([[1, names('a', ['d2'])]]))
-  assert.equal(recall('d1', 'd2')?.names.get(1)?.state, 'a')
-  assert.equal(recall('d1', 'd3'), undefined)
+  assert.equal(lookUpCached('d1', 'd2')?.names.get(1)?.state, 'a')
+  assert.equal(lookUpCached('d1', 'd3'), undefined)
   directory.remember(new Map([[1, names('b', ['d2'])]]))
-  assert.equal(recall('d1'), undefined)
-  assert.equal(recall('d2')?.names.get(1)?.state, 'b')
+  assert.equal(lookUpCached('d1'), undefined)
+  assert.equal(lookUpCached('d2')?.names.get(1)?.state, 'b')
   directory.remember(new Map([[2, names('c', ['1', '2', '3', '4', '5', '6', '7'])]]))
-  assert.equal(recall('d2'), undefined)
+  assert.equal(lookUpCached('d2'), undefined)
 })

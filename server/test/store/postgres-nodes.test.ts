@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
@@ -115,7 +115,7 @@ test('however often a node has something to say, it says it in few messages, and
   const all = 300
   for (let webhookNo = 1; webhookNo < all; webhookNo++) {
     say(webhookNo)
-    await rest(1)
+    await sleep(1)
   }
   while (heard.size < all) await nextTurn()
   // Timers of a busy machine come in bunches: what counts is that not every one is a message.

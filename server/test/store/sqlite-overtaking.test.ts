@@ -75,7 +75,7 @@ const key = (fill: number) => ({
   ...{ key: 'k', requestHash: new Uint8Array(32).fill(fill), ...keyTimes(startedAt) },
 })
 
-const usual = (trigger: LargeRun) => ['recordUsual', packTriggers([trigger])] as [string, unknown]
+const packed = (trigger: LargeRun) => ['recordPacked', packTriggers([trigger])] as [string, unknown]
 
 function readFile<T>(folder: string, sql: string): T[] {
   const db = new DatabaseSync(join(folder, 'jobcast.db'))
@@ -91,10 +91,10 @@ test('what waits is written between the batches of large ones, and all of each i
   const { answers, unfinished } = await askWriter(folder, [
     ['writeRun', checked(ownerNo, 1, 1, 8000)],
     ['writeRun', checked(ownerNo, 2, 8001, 8000)],
-    usual(checked(ownerNo, 4, 16_002, 1)),
+    packed(checked(ownerNo, 4, 16_002, 1)),
     ['recordTriggers', [{ ...checked(ownerNo, 5, 16_003, 1), idempotency: key(1) }]],
     ['probeWrite', undefined],
-    usual(checked(ownerNo, 3, 16_001, 1)),
+    packed(checked(ownerNo, 3, 16_001, 1)),
   ])
   assert.deepEqual(
     answers.map(({ of }) => of),
@@ -128,7 +128,7 @@ test('a large trigger that fails after others were written leaves nothing but th
   db.close()
   const { answers } = await askWriter(folder, [
     ['writeRun', checked(ownerNo, 1, 1, 8000)],
-    usual(checked(ownerNo, 2, 8001, 1)),
+    packed(checked(ownerNo, 2, 8001, 1)),
   ])
   assert.deepEqual(answers, [
     { of: 1, value: undefined },

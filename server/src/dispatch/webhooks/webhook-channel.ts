@@ -52,7 +52,7 @@ export class WebhookChannel implements SlotWaiter {
   readonly #health: ReceiverHealth
   readonly #ledger: DeliveryLedger
   readonly #queues = new SubjectQueues()
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   #reading: Promise<void> | undefined
   #isClosing = false
   #cancelTimer: () => void = () => undefined
@@ -115,11 +115,11 @@ export class WebhookChannel implements SlotWaiter {
       if (entry === undefined || !this.#deps.slots.tryAcquire(this)) break
       this.#queues.begin(entry)
       const sending = this.#send(entry, this.#health.isDown).finally(() => {
-        this.#underWay.delete(sending)
+        this.#inFlight.delete(sending)
         this.#deps.slots.release(this)
         this.pump()
       })
-      this.#underWay.add(sending)
+      this.#inFlight.add(sending)
     }
     this.#read()
     this.#setTimer()
@@ -129,7 +129,7 @@ export class WebhookChannel implements SlotWaiter {
   async close(): Promise<void> {
     this.#isClosing = true
     this.#cancelTimer()
-    await Promise.all([...this.#underWay, this.#reading])
+    await Promise.all([...this.#inFlight, this.#reading])
     this.writeCursor()
     await this.#ledger.written()
   }
@@ -154,7 +154,7 @@ export class WebhookChannel implements SlotWaiter {
   #next(): Entry | undefined {
     const elapsed = this.#deps.clock.elapsed()
     const { isDown, nextRequestAt } = this.#health
-    if (this.#underWay.size >= (isDown ? 1 : maxAtOnce) || elapsed < nextRequestAt) return undefined
+    if (this.#inFlight.size >= (isDown ? 1 : maxAtOnce) || elapsed < nextRequestAt) return undefined
     return this.#queues.peek(elapsed) ?? (isDown ? this.#queues.soonest() : undefined)
   }
 

@@ -25,7 +25,7 @@ export class KeyChanged extends Error {}
 
 /**
  * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests (but see
- * `recallCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in
+ * `cachedCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in
  * memory: a promise would delay every request.
  */
 export function identifyCaller(
@@ -46,14 +46,14 @@ export function identifyCaller(
 }
 
 /** At once, of a key that is remembered. Undefined: it has to be identified, and may not be valid. */
-export function recallCaller(
-  store: Pick<Store, 'recallApiKey'>,
+export function cachedCaller(
+  store: Pick<Store, 'cachedApiKey'>,
   apiKey: string,
   now: number,
   secrets: SecretCheck = secretCheck,
 ): Caller | undefined {
   const keyId = secrets.idOf('jc', apiKey)
-  const recalled = keyId === undefined ? undefined : store.recallApiKey({ keyId })
+  const recalled = keyId === undefined ? undefined : store.cachedApiKey({ keyId })
   if (recalled === undefined) return undefined
   const { key, asOf } = recalled
   const isValid = secrets.matches(apiKey, key.secretHash) && keyErrorOf(key, now) === undefined

@@ -28,7 +28,7 @@ export type RolloutStatus = {
   /** Since when the current wave is watched: since it began, or since somebody resumed it. */
   watchedSince: SteadyInstant | null
   /** What had ended when somebody resumed it: stop rules count from there. */
-  forgiven: { run: EndedCounts; wave: EndedCounts }
+  baseline: { run: EndedCounts; wave: EndedCounts }
   /** Unsuccessful executions of the current wave that somebody has accepted by resuming: its gate judges the others. */
   accepted: number
   pausedBecause: string | null
@@ -47,7 +47,7 @@ export type RolloutFacts = {
   /** Succeeded devices of the current wave whose reported attributes match `next.where`. */
   confirmed: number
   /** Executions of the run that are released and have not ended. */
-  underWay: number
+  inFlight: number
   now: SteadyInstant
 }
 
@@ -74,7 +74,7 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
     allowance: 0,
     gateSince: null,
     watchedSince: now,
-    forgiven: { run: {}, wave: {} },
+    baseline: { run: {}, wave: {} },
     accepted: 0,
     ...notPaused,
   }
@@ -91,7 +91,7 @@ export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number)
     allowance: 0,
     gateSince: null,
     watchedSince: null,
-    forgiven: { run: {}, wave: {} },
+    baseline: { run: {}, wave: {} },
     accepted: 0,
     ...notPaused,
   }
@@ -106,8 +106,8 @@ export function judgeRollout(status: RolloutStatus, facts: RolloutFacts): Judged
   let current = status
   // Several waves may pass at once: ones that are as good as empty, or whose executions were canceled.
   for (;;) {
-    const underWay = facts.underWay + current.released - status.released
-    const released = releaseMore(current, { ...facts, underWay })
+    const inFlight = facts.inFlight + current.released - status.released
+    const released = releaseMore(current, { ...facts, inFlight })
     const next = passGate(released.status, facts, current.wave !== status.wave)
     if (next.kind === 'stays') return { status: next.status, nextAt: earlier(released.nextAt, next.nextAt) }
     if (next.kind === 'ends') return { status: next.status, nextAt: null }
@@ -135,13 +135,13 @@ export function resumeRollout(
 ): RolloutStatus {
   const hasPassed = (status.waves[status.wave]?.passedAt ?? null) !== null
   const advanced = hasPassed ? advanceRollout(status, sizes, now) : undefined
-  if (advanced) return { ...advanced, forgiven: { run: endsOf(run), wave: {} } }
-  const forgiven = { run: endsOf(run), wave: endsOf(wave) }
+  if (advanced) return { ...advanced, baseline: { run: endsOf(run), wave: {} } }
+  const baseline = { run: endsOf(run), wave: endsOf(wave) }
   const going = { state: 'ROLLING_OUT', ...notPaused } as const
   const rule = status.pausedCause?.rule
   const isSeen = rule === 'STOP_RULE' || rule === 'GATE_CLOSED'
   const accepted = isSeen ? countIn(unsuccessfulEnds, wave) : status.accepted
-  return { ...status, ...going, forgiven, accepted, gateSince: null, watchedSince: now }
+  return { ...status, ...going, baseline, accepted, gateSince: null, watchedSince: now }
 }
 
 /** Its time has come, or somebody does not wait for it. */
@@ -191,9 +191,9 @@ function stopBy(
     if (!isMeant(rule)) continue
     const { on, percent = 100, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } = rule
     const counts = of === 'RUN' ? facts.run : facts.wave
-    const forgiven = of === 'RUN' ? status.forgiven.run : status.forgiven.wave
-    const ended = countIn(ends, counts) - countIn(ends, forgiven)
-    const matching = countIn(on, counts) - countIn(on, forgiven)
+    const baseline = of === 'RUN' ? status.baseline.run : status.baseline.wave
+    const ended = countIn(ends, counts) - countIn(ends, baseline)
+    const matching = countIn(on, counts) - countIn(on, baseline)
     const isReached =
       count === undefined ? ended >= minEnded && isShare(matching, percent, ended) : matching >= count
     if (!isReached || matching === 0) continue
@@ -238,10 +238,10 @@ function percentOf(part: number, total: number): number {
 /** As much of the current wave as the rate, and what is under way, allow. */
 function releaseMore(
   status: RolloutStatus,
-  { rollout, sizes, run, underWay, now }: RolloutFacts,
+  { rollout, sizes, run, inFlight, now }: RolloutFacts,
 ): { status: RolloutStatus; nextAt: SteadyInstant | null } {
   const end = endOfWave(sizes, status.wave)
-  const room = Math.max(0, (rollout.maxUnderWay ?? Number.POSITIVE_INFINITY) - underWay)
+  const room = Math.max(0, (rollout.maxUnderWay ?? Number.POSITIVE_INFINITY) - inFlight)
   const upTo = Math.min(end, status.released + room)
   // If it is the room that is missing: something has to end first.
   if (status.released >= upTo) return { status, nextAt: null }
@@ -316,7 +316,7 @@ function isOpen({ succeeded, needed }: Gate): boolean {
 }
 
 function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
-  const { waves, forgiven } = passed(status, now)
+  const { waves, baseline } = passed(status, now)
   const wave = status.wave + 1
   return {
     ...status,
@@ -324,7 +324,7 @@ function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus
     waves: waves.map((times, index) => (index === wave ? { ...times, startedAt: now } : times)),
     gateSince: null,
     watchedSince: now,
-    forgiven: { ...forgiven, wave: {} },
+    baseline: { ...baseline, wave: {} },
     accepted: 0,
   }
 }

@@ -85,8 +85,8 @@ async function readFacts(
   const where = plan.rollout.next?.where
   const confirmed =
     where === undefined || (wave.SUCCEEDED ?? 0) === 0 ? 0 : await deps.countConfirmed({ ...part, where })
-  const underWay = plan.rollout.maxUnderWay === undefined ? 0 : await countUnderWay(deps, rollout, run)
-  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, underWay, now }
+  const inFlight = plan.rollout.maxUnderWay === undefined ? 0 : await countUnderWay(deps, rollout, run)
+  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, inFlight, now }
 }
 
 /** Released and not ended. What is held back is PENDING, unless somebody has canceled some of it: then it is counted. */

@@ -23,7 +23,7 @@ export type Trigger = {
   clock: SteadyInstant
   /** The id of the key that triggers. */
   keyId: string
-  /** If the key was recalled (`recallApiKey`) and not looked up. */
+  /** If the key was recalled (`cachedApiKey`) and not looked up. */
   keyAsOf?: string
   /** The run whose failures it tries again. */
   retryOf: number | null

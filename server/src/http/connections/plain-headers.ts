@@ -8,7 +8,7 @@ export type PlainHeaders = { apiKey: string; userAgent: string | undefined; body
 /** Of what every client sends; they change nothing. */
 const without = ['accept-encoding', 'accept-language', 'sec-fetch-mode']
 const read = ['host', 'x-api-key', 'content-type', 'content-length', 'user-agent', 'accept', 'connection']
-const places = new Map([...read, ...without].map((name, index) => [name, index]))
+const positions = new Map([...read, ...without].map((name, index) => [name, index]))
 
 const maxBytes = 64 * 1024
 const bodyLength = /^[1-9]\d{0,4}$/
@@ -19,13 +19,13 @@ export function readPlainHeaders({
   httpVersion,
 }: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): PlainHeaders | undefined {
   if (httpVersion !== '1.1') return undefined
-  const values: (string | undefined)[] = new Array(places.size).fill(undefined)
+  const values: (string | undefined)[] = new Array(positions.size).fill(undefined)
   // rawHeaders alternates names and values.
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
-    const place = places.get(name) ?? places.get(name.toLowerCase())
-    if (place === undefined || values[place] !== undefined) return undefined
-    values[place] = rawHeaders[at + 1]
+    const position = positions.get(name) ?? positions.get(name.toLowerCase())
+    if (position === undefined || values[position] !== undefined) return undefined
+    values[position] = rawHeaders[at + 1]
   }
   const [host, apiKey, type, length, userAgent, accept, connection] = values
   if (host === undefined || apiKey === undefined || type === undefined || length === undefined)

@@ -4,7 +4,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
-import { type Caller, identifyCaller, KeyChanged, recallCaller } from '../../domain/access/caller.ts'
+import { type Caller, cachedCaller, identifyCaller, KeyChanged } from '../../domain/access/caller.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger/trigger-job.ts'
@@ -22,7 +22,7 @@ import { turnToAnswer } from './turns.ts'
 
 export type PlainTriggerParts = {
   deps: TriggerDeps &
-    AuthenticateDeps & { store: Pick<Store, 'recallApiKey'>; tell: Tell; bodies: BodyBudget }
+    AuthenticateDeps & { store: Pick<Store, 'cachedApiKey'>; tell: Tell; bodies: BodyBudget }
   connections: Connections
   tellFailure: TellFailure
   nextRequestId: () => string
@@ -160,7 +160,7 @@ export class PlainTrigger {
     const { store, secrets } = this.#parts.deps
     this.#apiKey = apiKey
     this.#takeGeneralWay = takeGeneralWay
-    const recalled = recallCaller(store, apiKey, this.#at, secrets)
+    const recalled = cachedCaller(store, apiKey, this.#at, secrets)
     if (recalled) {
       this.#begin(recalled, onAdmitted)
       return

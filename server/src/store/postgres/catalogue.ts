@@ -31,17 +31,20 @@ export class Catalogue {
   hold<T>(
     ownerNos: Iterable<number>,
     names: Names | undefined,
-    work: (transaction: Transaction, passOn: () => void) => Promise<T>,
+    work: (transaction: Transaction, releaseTurn: () => void) => Promise<T>,
     options?: WriteOptions,
   ): Promise<T> {
     const owners = ascending(ownerNos)
     const states = names && owners.map((ownerNo) => names.get(ownerNo)?.state)
     return this.#inTurn(
       owners,
-      (passOn) => async (transaction) => {
+      (releaseTurn) => async (transaction) => {
         // Not waited for: what the work sends is behind it.
         const held = transaction.query(HOLD, [owners, states ?? null])
-        const [value] = await Promise.all([work(transaction, () => held.then(passOn, passOn)), held])
+        const [value] = await Promise.all([
+          work(transaction, () => held.then(releaseTurn, releaseTurn)),
+          held,
+        ])
         return value
       },
       options,
@@ -70,9 +73,9 @@ export class Catalogue {
     const owners = ascending(ownerNos)
     return this.#inTurn(
       owners,
-      (passOn) => async (transaction) => {
+      (releaseTurn) => async (transaction) => {
         await transaction.query(CHANGE, [owners])
-        passOn()
+        releaseTurn()
         return work(transaction)
       },
       options,
@@ -81,12 +84,12 @@ export class Catalogue {
 
   #inTurn<T>(
     owners: number[],
-    work: (passOn: () => void) => (transaction: Transaction) => Promise<T>,
+    work: (releaseTurn: () => void) => (transaction: Transaction) => Promise<T>,
     options: WriteOptions = { waitsForLocks: true },
   ): Promise<T> {
     return this.#inOrder.take(
       owners,
-      (passOn) => this.#db.inGroupTransaction(work(passOn), options),
+      (releaseTurn) => this.#db.inGroupTransaction(work(releaseTurn), options),
       options.waitsForLocks ? undefined : lockWaitMs,
     )
   }

@@ -30,7 +30,7 @@ export class Directory {
   }
 
   /** What these triggers name, if all of it is known. */
-  recall(triggers: Trigger[]): Recalled | undefined {
+  lookUpCached(triggers: Trigger[]): Recalled | undefined {
     const names = new Map<number, OwnerNames>()
     const devices: RunDevice[][] = []
     for (const trigger of triggers) {
@@ -51,7 +51,7 @@ export class Directory {
       if (names.devices.size > mostOfOne) continue
       const before = this.#owners.get(ownerNo)
       if (before?.state !== names.state) {
-        this.#forget(ownerNo)
+        this.#evict(ownerNo)
         this.#owners.set(ownerNo, names)
         this.#size += sizeOf(names)
       } else {
@@ -65,8 +65,8 @@ export class Directory {
     if (this.#size > this.#most) this.clear()
   }
 
-  forget(ownerNos: Iterable<number>): void {
-    for (const ownerNo of ownerNos) this.#forget(ownerNo)
+  evict(ownerNos: Iterable<number>): void {
+    for (const ownerNo of ownerNos) this.#evict(ownerNo)
   }
 
   clear(): void {
@@ -74,7 +74,7 @@ export class Directory {
     this.#size = 0
   }
 
-  #forget(ownerNo: number): void {
+  #evict(ownerNo: number): void {
     const names = this.#owners.get(ownerNo)
     if (names === undefined) return
     this.#owners.delete(ownerNo)

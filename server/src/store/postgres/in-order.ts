@@ -10,12 +10,12 @@ export class InOrder<Key> {
   readonly #last = new Map<Key, Promise<void>>()
 
   /**
-   * The step calls `passOn` once it holds its locks; it has passed on at its end in any case. `waitMs`: it rejects with
+   * The step calls `releaseTurn` once it holds its locks; it has passed on at its end in any case. `waitMs`: it rejects with
    * LocksBusy when its turn has not come by then.
    */
   async take<T>(
     keys: Iterable<Key>,
-    step: (passOn: () => void) => Promise<T>,
+    step: (releaseTurn: () => void) => Promise<T>,
     waitMs = Number.POSITIVE_INFINITY,
   ): Promise<T> {
     // Each key has a turn of its own: whoever gives up must not make one key wait for another.
@@ -24,7 +24,7 @@ export class InOrder<Key> {
       this.#last.set(key, turn.promise)
       return turn
     })
-    const passOn = () => {
+    const releaseTurn = () => {
       for (const turn of turns) this.#end(turn)
     }
     const before = new Set(turns.flatMap((turn) => turn.before ?? []))
@@ -33,9 +33,9 @@ export class InOrder<Key> {
       throw new LocksBusy()
     }
     try {
-      return await step(passOn)
+      return await step(releaseTurn)
     } finally {
-      passOn()
+      releaseTurn()
     }
   }
 

@@ -2,7 +2,7 @@
 // nothing else. The same connection holds what a node has to itself, so that it is free when the node is gone.
 
 import { EventEmitter } from 'node:events'
-import { setImmediate as nextTurn, setTimeout as rest } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Hint } from '../../domain/common/ports/nodes.ts'
 import { connectionOptions, nodeName } from './connect.ts'
@@ -144,7 +144,7 @@ export class NodeSignal extends EventEmitter<Signals> {
     const client = this.#client
     if (client && !this.#batch.isEmpty) {
       const sent = client.query(NOTIFY, [this.#batch.take()]).catch(() => undefined)
-      await Promise.race([sent, rest(lastWordsMs, undefined, { ref: false })])
+      await Promise.race([sent, sleep(lastWordsMs, undefined, { ref: false })])
     }
     await client?.end().catch(() => undefined)
   }
@@ -182,7 +182,7 @@ export class NodeSignal extends EventEmitter<Signals> {
   async #gather(): Promise<void> {
     await nextTurn()
     const leftMs = this.#sentAt + gapMs - performance.now()
-    if (leftMs > 0) await rest(leftMs, undefined, { ref: false })
+    if (leftMs > 0) await sleep(leftMs, undefined, { ref: false })
     this.#sentAt = performance.now()
   }
 

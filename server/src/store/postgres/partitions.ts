@@ -66,7 +66,7 @@ export class Partitions {
   }
 
   /** Those that it knows of may be gone: the database is another one. */
-  forget(): void {
+  clear(): void {
     this.#end = 0
     this.#unused = 0
   }

@@ -12,12 +12,12 @@ import { enrollDevice, findEnrollment } from '../tables/enrollments.ts'
 import { type ExecutionList, goesThroughRuns, listExecutions } from '../tables/execution-list.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
+import type { CachedKeys } from './cached-keys.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
 import { GroupedLookup } from './grouped-lookup.ts'
-import type { RememberedKeys } from './remembered-keys.ts'
 
-export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: RememberedKeys) {
+export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedKeys) {
   return {
     ...bind(reads, (step) => step(db.named)),
     ...bind(snapshots, (step) => db.inSnapshot(({ named }) => step(named))),
@@ -44,7 +44,7 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: Remembe
 }
 
 /** Each call of the API asks for a key, except triggers whose key is remembered. */
-function buildKeyLookup(db: Database, keys: RememberedKeys): Pick<Store, 'findApiKey'> {
+function buildKeyLookup(db: Database, keys: CachedKeys): Pick<Store, 'findApiKey'> {
   const lookup = new GroupedLookup((keyIds) => keys.find(db.named, keyIds))
   return { findApiKey: ({ keyId }) => lookup.find(keyId) }
 }

@@ -3,6 +3,7 @@
 import type { Nodes } from '../../domain/common/ports/nodes.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import { readMigrations } from '../migrate.ts'
+import { CachedKeys } from './cached-keys.ts'
 import { Catalogue } from './catalogue.ts'
 import { Database } from './database.ts'
 import { Directory } from './directory.ts'
@@ -15,7 +16,6 @@ import { Partitions } from './partitions.ts'
 import { bindPlainSteps } from './plain-steps.ts'
 import { buildPresenceSteps, leaveConnections } from './presence.ts'
 import { buildQueueSteps } from './queues.ts'
-import { RememberedKeys } from './remembered-keys.ts'
 import { buildReportSteps } from './reports.ts'
 import { buildRetentionSteps } from './retention.ts'
 import { onClient } from './rows.ts'
@@ -48,14 +48,14 @@ export async function openPostgresStore({ url }: { url: string }): Promise<Postg
 }
 
 async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Promise<PostgresStore> {
-  const underWay = new UnderWay(db.watch)
+  const inFlight = new UnderWay(db.watch)
   const partitions = new Partitions(db)
   const directory = new Directory()
-  const keys = new RememberedKeys()
+  const keys = new CachedKeys()
   const oldestRuns = new OldestRuns()
-  const steps = underWay.counting(await buildSteps(db, partitions, { directory, keys, oldestRuns }, nodeNo))
+  const steps = inFlight.counting(await buildSteps(db, partitions, { directory, keys, oldestRuns }, nodeNo))
   const forgetAll = () => {
-    partitions.forget()
+    partitions.clear()
     directory.clear()
     keys.clear()
     oldestRuns.clear()
@@ -63,14 +63,14 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   }
   let closed: Promise<void> | undefined
   const close = async () => {
-    await underWay.close()
+    await inFlight.close()
     // If it cannot say so now, the others find out.
     await leaveNodes(db, nodeNo).catch(() => undefined)
     await Promise.all([db.close(), signal.close()])
   }
   return {
     ...steps,
-    recallApiKey: ({ keyId }) => keys.recall(keyId),
+    cachedApiKey: ({ keyId }) => keys.lookUpCached(keyId),
     nodes: buildNodeSteps(db, signal, nodeNo, (at) => leaveConnections(db, at, nodeNo), forgetAll),
     onEvents: (listener) => void signal.on('events', listener),
     close() {
@@ -83,9 +83,9 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
 async function buildSteps(
   db: Database,
   partitions: Partitions,
-  remembered: { directory: Directory; keys: RememberedKeys; oldestRuns: OldestRuns },
+  remembered: { directory: Directory; keys: CachedKeys; oldestRuns: OldestRuns },
   nodeNo: number,
-): Promise<Omit<Store, 'onEvents' | 'close' | 'recallApiKey'>> {
+): Promise<Omit<Store, 'onEvents' | 'close' | 'cachedApiKey'>> {
   const { jobExecutionId } = await db.readLastIds()
   await partitions.reach(jobExecutionId + 1)
   const catalogue = new Catalogue(db)

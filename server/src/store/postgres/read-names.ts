@@ -84,8 +84,8 @@ async function readDevices(
   const wanted = new Set(triggers.flatMap((trigger) => (isLong(trigger) ? [] : trigger.deviceIds)))
   await eachSlice(queries, ownerNo, [...wanted], ({ found, deviceNos, names }) => {
     const deviceNames: string[] = JSON.parse(names)
-    for (const [place, deviceId] of found.entries()) {
-      const [deviceNo, deviceName] = [deviceNos[place] ?? 0, deviceNames[place] ?? '']
+    for (const [position, deviceId] of found.entries()) {
+      const [deviceNo, deviceName] = [deviceNos[position] ?? 0, deviceNames[position] ?? '']
       known.set(deviceId, { deviceNo, deviceId, deviceName, namedBy: 0, encoded: undefined })
     }
     return true
@@ -103,15 +103,15 @@ export async function findListed(
   const unknown = new Set<string>()
   await eachSlice(queries, ownerNo, deviceIds, (slice) => {
     const { asked, found, deviceNos } = slice
-    const placeOf = placesOf(found, asked)
-    const places: number[] = []
+    const placeOf = positionsOf(found, asked)
+    const positions: number[] = []
     for (const [index, deviceId] of asked.entries()) {
-      const place = placeOf(deviceId, index)
-      if (place === undefined) unknown.add(deviceId)
-      else if (seen.add(deviceNos[place] ?? 0)) places.push(place)
+      const position = placeOf(deviceId, index)
+      if (position === undefined) unknown.add(deviceId)
+      else if (seen.add(deviceNos[position] ?? 0)) positions.push(position)
       if (unknown.size === namedDevices) return false
     }
-    devices.add(inOrder(slice, places))
+    devices.add(inOrder(slice, positions))
     return true
   })
   return unknown.size > 0 ? { kind: 'unknown-device', deviceIds: [...unknown] } : devices
@@ -144,23 +144,26 @@ async function eachSlice(
   }
 }
 
-/** Most lists are in the order of the index, so that each is found in its place. */
-function placesOf(found: string[], slice: string[]): (deviceId: string, index: number) => number | undefined {
+/** Most lists are in the order of the index, so that each is found in its position. */
+function positionsOf(
+  found: string[],
+  slice: string[],
+): (deviceId: string, index: number) => number | undefined {
   if (found.length === slice.length && found.every((deviceId, index) => deviceId === slice[index])) {
     return (_, index) => index
   }
-  const places = new Map(found.map((deviceId, place) => [deviceId, place]))
-  return (deviceId) => places.get(deviceId)
+  const positions = new Map(found.map((deviceId, position) => [deviceId, position]))
+  return (deviceId) => positions.get(deviceId)
 }
 
-/** Those at these places; mostly all of them as they are. */
-function inOrder({ asked, found, deviceNos, names }: FoundSlice, places: number[]): DeviceSlice {
-  if (places.length === asked.length && places.every((place, index) => place === index))
+/** Those at these positions; mostly all of them as they are. */
+function inOrder({ asked, found, deviceNos, names }: FoundSlice, positions: number[]): DeviceSlice {
+  if (positions.length === asked.length && positions.every((position, index) => position === index))
     return { deviceIds: asked, deviceNos: Int32Array.from(deviceNos), names }
   const deviceNames: string[] = JSON.parse(names)
   return {
-    deviceIds: places.map((place) => found[place] ?? ''),
-    deviceNos: Int32Array.from(places, (place) => deviceNos[place] ?? 0),
-    names: JSON.stringify(places.map((place) => deviceNames[place])),
+    deviceIds: positions.map((position) => found[position] ?? ''),
+    deviceNos: Int32Array.from(positions, (position) => deviceNos[position] ?? 0),
+    names: JSON.stringify(positions.map((position) => deviceNames[position])),
   }
 }

@@ -11,6 +11,7 @@ import { runParameters, runRequest } from '../schema/tables.ts'
 import { getLaunchedRun } from '../tables/executions.ts'
 import { INSERT_ROLLOUT, toRolloutRow } from '../tables/rollouts.ts'
 import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.ts'
+import { type CachedKeys, isKeyOlder } from './cached-keys.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
 import type { Directory, Names, Recalled } from './directory.ts'
@@ -20,7 +21,6 @@ import { launchStatement } from './launch-statement.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import { findListed, isLong, readNames } from './read-names.ts'
-import { isKeyOlder, type RememberedKeys } from './remembered-keys.ts'
 import { sendExecutions } from './send-executions.ts'
 import type { Transaction } from './transaction.ts'
 import {
@@ -51,7 +51,7 @@ type Parts = {
   partitions: Partitions
   catalogue: Catalogue
   directory: Directory
-  keys: RememberedKeys
+  keys: CachedKeys
   oldestRuns: OldestRuns
 }
 
@@ -59,7 +59,7 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
   const { db, partitions, directory } = parts
 
   async function recordWithNames(triggers: Trigger[], options?: WriteOptions): Promise<Recorded[]> {
-    const recalled = directory.recall(triggers)
+    const recalled = directory.lookUpCached(triggers)
     if (recalled === undefined) return recordInSteps(parts, triggers, undefined, options)
     try {
       const launches = planAtOnce(triggers, recalled, parts.oldestRuns)
@@ -67,7 +67,7 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
       return await recordInSteps(parts, triggers, recalled, options)
     } catch (error) {
       if (!areNamesChanged(error)) throw error
-      directory.forget(recalled.names.keys())
+      directory.evict(recalled.names.keys())
       return recordInSteps(parts, triggers, undefined, options)
     }
   }
@@ -88,7 +88,7 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
       const recorded = await recordWithNames(triggers, options).catch(async (error: unknown) => {
         if (!isMissingPartition(error)) throw error
         // Other nodes have used up what was made ahead, or the database is another one: see `isOtherHistory`.
-        partitions.forget()
+        partitions.clear()
         await partitions.reachNext()
         return recordWithNames(triggers, options)
       })
@@ -149,9 +149,9 @@ function recordInSteps(
   recalled: Recalled | undefined,
   options?: WriteOptions,
 ): Promise<Recorded[]> {
-  const work = async (transaction: Transaction, passOn: () => void): Promise<Recorded[]> => {
+  const work = async (transaction: Transaction, releaseTurn: () => void): Promise<Recorded[]> => {
     // Keys are taken in turn as well: of two calls with one key, the first one makes the run.
-    if (triggers.every(({ idempotency }) => idempotency === null)) passOn()
+    if (triggers.every(({ idempotency }) => idempotency === null)) releaseTurn()
     const [known, earlier] = await Promise.all([
       recalled?.names ?? readNames(transaction.named, triggers),
       findEarlierCalls(transaction.named, triggers),
@@ -173,7 +173,7 @@ function recordInSteps(
     oldestRuns.follow(firstIds.runId + runs - 1)
     const entries = launchGroup(judged, firstIds)
     const recorded = await claimKeys(transaction.named, triggers, entries)
-    passOn()
+    releaseTurn()
     const launches = entries.filter((entry, index): entry is Launch => {
       return 'run' in entry && recorded[index] === undefined
     })

@@ -50,12 +50,12 @@ type OwnerEntry = {
   puts: Map<string, number>
 }
 
-/** `places`: by the number of a device, its position in the run from 1; 0: its queue has it, or it is not of the run. */
+/** `positions`: by the number of a device, its position in the run from 1; 0: its queue has it, or it is not of the run. */
 export type Settling = {
   ownerNo: number
   first: number
   last: number
-  places: Int32Array
+  positions: Int32Array
   ended: Set<number>
 }
 
@@ -75,8 +75,8 @@ export class Catalogue {
   /** Large runs whose executions are on their way into the queues, with what of them has ended meanwhile. */
   readonly #settling = new Set<Settling>()
 
-  beginSettling(ownerNo: number, first: number, total: number, places: Int32Array): Settling {
-    const settling = { ownerNo, first, last: first + total - 1, places, ended: new Set<number>() }
+  beginSettling(ownerNo: number, first: number, total: number, positions: Int32Array): Settling {
+    const settling = { ownerNo, first, last: first + total - 1, positions, ended: new Set<number>() }
     this.#settling.add(settling)
     return settling
   }
@@ -95,9 +95,9 @@ export class Catalogue {
   unfinishedOf(ownerNo: number, device: DeviceRef | undefined): number[] {
     if (device === undefined) return []
     const settling = [...this.#settling].filter((each) => each.ownerNo === ownerNo)
-    const coming = settling.flatMap(({ first, places }) => {
-      const place = places[device.deviceNo] ?? 0
-      return place === 0 ? [] : [first + place - 1]
+    const coming = settling.flatMap(({ first, positions }) => {
+      const position = positions[device.deviceNo] ?? 0
+      return position === 0 ? [] : [first + position - 1]
     })
     return [...device.queue.all, ...coming]
   }

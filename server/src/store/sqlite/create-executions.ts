@@ -42,9 +42,9 @@ export function buildTriggerSteps({
 
   async function recordSmall({ questions }: TriggerGroup): Promise<Recorded> {
     if (questions.length === 0) return []
-    const usual = packTriggers(questions)
-    if (usual === undefined) return writer.call('recordTriggers', questions)
-    await writer.call('recordUsual', usual)
+    const packed = packTriggers(questions)
+    if (packed === undefined) return writer.call('recordTriggers', questions)
+    await writer.call('recordPacked', packed)
     return 'all-created'
   }
 
@@ -58,7 +58,7 @@ export function buildTriggerSteps({
       try {
         recorded = await (isLarge ? recordLarge(group, first) : recordSmall(group))
       } catch (error) {
-        group.takeBack()
+        group.undoHold()
         throw error
       }
       return group.outcomes(recorded, (runId) => reader.call('getLaunchedRun', { runId }))

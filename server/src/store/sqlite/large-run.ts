@@ -17,7 +17,7 @@ import type { LargeTrigger, TriggerOutcome } from '../../domain/trigger/trigger.
 import type { Catalogue, DeviceRef, Settling } from './catalogue.ts'
 import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { LargeRun } from './draft-writer.ts'
-import { takeBack, withhold } from './trigger-group.ts'
+import { holdBack, undoHold } from './trigger-group.ts'
 import type { LastIds, RecordedTrigger } from './triggers.ts'
 
 /** How many queues are filled before others get their turn. */
@@ -66,15 +66,15 @@ export async function createLargeRun(
   const refuseWindow = () => refuseUnknownWindow(trigger, (...key) => catalogue.windows.has(...key))
   const noWindow = refuseWindow()
   if (noWindow) return noWindow
-  const places = placesOf(deviceNos)
-  const full = await findFull(catalogue, trigger, places)
+  const positions = positionsOf(deviceNos)
+  const full = await findFull(catalogue, trigger, positions)
   if (full.length > 0) return { kind: 'device-over-quota', deviceIds: full }
   const total = deviceNos.length
   const ids = { runId: ++lastIds.runId, firstExecutionId: lastIds.jobExecutionId + 1 }
   lastIds.jobExecutionId += total
   const run = newRun({ ...trigger, deviceIds: [] }, job, ids, total)
-  withhold(catalogue, run)
-  const settling = catalogue.beginSettling(ownerNo, ids.firstExecutionId, total, places)
+  holdBack(catalogue, run)
+  const settling = catalogue.beginSettling(ownerNo, ids.firstExecutionId, total, positions)
   try {
     const written = {
       ...{ ...run, deviceNos, idempotency, clock, actor: actorOf(trigger) },
@@ -85,11 +85,11 @@ export async function createLargeRun(
       await fillQueues(catalogue, settling)
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
-    takeBack(catalogue, ids)
+    undoHold(catalogue, ids)
     if (recorded.kind === 'key-unknown') throw new Error(`run ${ids.runId} was not looked at`)
     return recorded.kind === 'made-before' ? await replay(reader, recorded.runId) : recorded
   } catch (error) {
-    takeBack(catalogue, ids)
+    undoHold(catalogue, ids)
     throw error
   } finally {
     catalogue.endSettling(settling)
@@ -104,26 +104,26 @@ function replay(reader: ReaderThread, runId: number): Promise<TriggerOutcome> {
 }
 
 /** By the number of a device: its position in the run, from 1; 0: it is not among them. */
-function placesOf(deviceNos: Int32Array): Int32Array {
+function positionsOf(deviceNos: Int32Array): Int32Array {
   const highest = deviceNos.reduce((most, deviceNo) => Math.max(most, deviceNo), 0)
-  const places = new Int32Array(highest + 1)
+  const positions = new Int32Array(highest + 1)
   deviceNos.forEach((deviceNo, index) => {
-    places[deviceNo] = index + 1
+    positions[deviceNo] = index + 1
   })
-  return places
+  return positions
 }
 
 /** Goes through all devices of the run, not in its order; others get their turn in between. */
 async function eachDevice(
   catalogue: Catalogue,
   ownerNo: number,
-  places: Int32Array,
-  visit: (device: DeviceRef, place: number) => boolean,
+  positions: Int32Array,
+  visit: (device: DeviceRef, position: number) => boolean,
 ): Promise<void> {
   let seen = 0
   for (const device of catalogue.devices(ownerNo).allOnDisk()) {
-    const place = places[device.deviceNo] ?? 0
-    if (place > 0 && !visit(device, place)) return
+    const position = positions[device.deviceNo] ?? 0
+    if (position > 0 && !visit(device, position)) return
     if (++seen % queuesAtOnce === 0) await nextTurn()
   }
 }
@@ -132,12 +132,12 @@ async function eachDevice(
 async function findFull(
   catalogue: Catalogue,
   { ownerNo, quota }: LargeTrigger,
-  places: Int32Array,
+  positions: Int32Array,
 ): Promise<string[]> {
   const perDevice = quota?.perDevice ?? 0
   const full: string[] = []
   if (perDevice === 0) return full
-  await eachDevice(catalogue, ownerNo, places, ({ deviceId, queue }) => {
+  await eachDevice(catalogue, ownerNo, positions, ({ deviceId, queue }) => {
     if (queue.all.length >= perDevice) full.push(deviceId)
     return full.length < namedDevices
   })
@@ -145,11 +145,14 @@ async function findFull(
 }
 
 /** One that is deleted meanwhile and stays, because that fails, comes by twice. */
-async function fillQueues(catalogue: Catalogue, { ownerNo, first, ended, places }: Settling): Promise<void> {
-  await eachDevice(catalogue, ownerNo, places, ({ deviceNo, queue }, place) => {
-    const jobExecutionId = first + place - 1
+async function fillQueues(
+  catalogue: Catalogue,
+  { ownerNo, first, ended, positions }: Settling,
+): Promise<void> {
+  await eachDevice(catalogue, ownerNo, positions, ({ deviceNo, queue }, position) => {
+    const jobExecutionId = first + position - 1
     if (!ended.has(jobExecutionId)) queue.insert(jobExecutionId)
-    places[deviceNo] = 0
+    positions[deviceNo] = 0
     return true
   })
 }

@@ -1,5 +1,5 @@
 // The write-ahead log is carried over into the file now and then. SQLite does so within a commit: 20 ms for a log of 16 MB,
-// twice what ever else a trigger waits for. So a thread of its own does most of it while the writer goes on (log-carrier.ts),
+// twice what ever else a trigger waits for. So a thread of its own does most of it while the writer goes on (checkpointer.ts),
 // and the writer the rest: only when all of it is there does the log begin anew.
 
 import type { DatabaseSync } from 'node:sqlite'

@@ -57,18 +57,18 @@ export function prepareReads(db: DatabaseSync) {
 export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftOptions = noWaiters) {
   const queries = openWrites(db, listener)
   const triggers = prepareTriggers(db, queries.log)
-  const { recordTriggers, recordUsual } = triggers
+  const { recordTriggers, recordPacked } = triggers
   const { writeRun, continueRun, dropDraft, dropLeft } = prepareDrafts(db, queries, triggers, draftOptions)
-  const carryOver = prepareCarryOver(db)
+  const checkpoint = prepareCarryOver(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
   const purge = new RunPurge(purgeLimits)
   // There and back: an update that leaves the row as it is would not reach the disk.
-  const thereAndBack = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
+  const probeUpdates = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
     db.prepare(`UPDATE last_id SET ${change}`),
   )
   const probeWrite = (_?: undefined) => {
-    for (const update of thereAndBack) update.run()
+    for (const update of probeUpdates) update.run()
   }
 
   /** `made`: the device, if there was none. */
@@ -127,7 +127,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
     deleteDevice: inOneTransaction((removal: DeviceRemoval) => deleteDevice(queries, removal)),
     removeGone: inOneTransaction((removal: GoneRemoval) => removeGone(queries, removal)),
     recordTriggers: atOnce(recordTriggers),
-    recordUsual: atOnce(recordUsual),
+    recordPacked: atOnce(recordPacked),
     writeRun: inOneTransaction(writeRun),
     continueRun: inOneTransaction(continueRun),
     dropDraft: inOneTransaction(dropDraft),
@@ -149,7 +149,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
       return purge.eraseSome(queries)
     }),
     probeWrite: inOneTransaction(probeWrite),
-    carryOver: (_?: undefined) => carryOver(),
+    checkpoint: (_?: undefined) => checkpoint(),
   }
 }
 

@@ -9,6 +9,7 @@ import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
+import { Checkpointer } from './checkpointer.ts'
 import { buildTriggerSteps } from './create-executions.ts'
 import { migrateDatabase, openDatabaseIn } from './database.ts'
 import { DatabaseThread, LazyThread, type ReaderThread, type WriterThread } from './database-thread.ts'
@@ -16,7 +17,6 @@ import { buildDeviceSteps, followMoves, followZones } from './device-steps.ts'
 import { dropDrafts } from './draft-writer.ts'
 import { createLargeRun } from './large-run.ts'
 import { lockData } from './lock-data.ts'
-import { LogCarrier } from './log-carrier.ts'
 import { plainReads, plainWrites, type Reads, type Writes } from './operations.ts'
 import { type LastIds, readLastIds } from './triggers.ts'
 import { buildWindowSteps } from './window-steps.ts'
@@ -42,10 +42,10 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
     // Selectors may read all devices: whoever else reads does not wait behind them.
     const scanner = new LazyThread(() => new DatabaseThread<Reads>('scanner', path, onLost))
-    const carrier = new LogCarrier(path)
-    writer.onLongLog = () => void shortenLog(carrier, writer)
+    const checkpointer = new Checkpointer(path)
+    writer.onLongLog = () => void shortenLog(checkpointer, writer)
     const onClosed = async () => {
-      await carrier.close()
+      await checkpointer.close()
       lock.release()
     }
     return buildSqliteStore({ catalogue, lastIds, writer, reader, scanner, onClosed })
@@ -56,9 +56,9 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
 }
 
 /** If it fails, the log stays until it is longer: what is committed is on disk either way. */
-async function shortenLog(carrier: LogCarrier, writer: WriterThread): Promise<void> {
-  await carrier.carryOver()
-  await writer.call('carryOver', undefined).catch(() => undefined)
+async function shortenLog(checkpointer: Checkpointer, writer: WriterThread): Promise<void> {
+  await checkpointer.checkpoint()
+  await writer.call('checkpoint', undefined).catch(() => undefined)
 }
 
 function loadMemory(folder: string): { catalogue: Catalogue; lastIds: LastIds } {
@@ -95,12 +95,12 @@ export function buildSqliteStore(parts: StoreParts): Store {
     onZones: (changes) => followZones(catalogue, changes),
   }
   return {
-    ...passOn(reader, plainReads),
-    ...passOn(scanner, selectionSnapshots),
+    ...releaseTurn(reader, plainReads),
+    ...releaseTurn(scanner, selectionSnapshots),
     ...buildCountSteps(reader, scanner),
     listDevices: (list) =>
       hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
-    ...passOn(writer, plainWrites),
+    ...releaseTurn(writer, plainWrites),
     ...buildKeySteps(catalogue, writer),
     ...buildNameSteps(catalogue, writer),
     ...buildDeviceSteps(catalogue, writer, reader),
@@ -125,7 +125,10 @@ export function buildSqliteStore(parts: StoreParts): Store {
 type PlainSteps = typeof plainReads | typeof plainWrites | typeof selectionSnapshots
 
 /** Steps of which nothing is kept in memory go to their thread as they are. */
-function passOn<Steps extends PlainSteps>(thread: ReaderThread | WriterThread, steps: Steps): Bound<Steps> {
+function releaseTurn<Steps extends PlainSteps>(
+  thread: ReaderThread | WriterThread,
+  steps: Steps,
+): Bound<Steps> {
   const call = thread.call.bind(thread) as (name: string, input: unknown) => Promise<unknown>
   const passed = Object.keys(steps).map((name) => [name, (input: unknown) => call(name, input)])
   return Object.fromEntries(passed)
@@ -151,7 +154,7 @@ function buildCountSteps(
 
 type KeySteps = Pick<
   Store,
-  'createFirstKey' | 'createApiKey' | 'findApiKey' | 'recallApiKey' | 'revokeApiKey' | 'recordKeyUse'
+  'createFirstKey' | 'createApiKey' | 'findApiKey' | 'cachedApiKey' | 'revokeApiKey' | 'recordKeyUse'
 >
 
 /** Keys are kept in memory: each call of the API asks for one. */
@@ -168,7 +171,7 @@ function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
       return stored
     },
     findApiKey: ({ keyId }) => apiKeys.get(keyId),
-    recallApiKey: () => undefined,
+    cachedApiKey: () => undefined,
     async revokeApiKey(revocation) {
       const outcome = await writer.call('revokeApiKey', revocation)
       if (outcome.kind !== 'revoked') return outcome

@@ -27,7 +27,7 @@ type Launch = {
   /** A write that comes before it may change the name of one of its devices: answer as it is on disk. */
   readBack: boolean
   /** It is not held back any more, if it was. */
-  takeBack: (() => void) | undefined
+  undoHold: (() => void) | undefined
 }
 /** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
 type Refused = { question: KeyQuestion; refusal: Refusal }
@@ -81,7 +81,7 @@ export class TriggerGroup {
   }
 
   /** Nothing of it was recorded. */
-  takeBack(): void {
+  undoHold(): void {
     for (const entry of this.#entries) settle(entry, false)
   }
 }
@@ -141,18 +141,18 @@ function launch(
   })
   lastIds.jobExecutionId += devices.length
   const run = newRun(trigger, job, { runId: ++lastIds.runId, firstExecutionId }, devices.length)
-  withhold(catalogue, run)
+  holdBack(catalogue, run)
   return {
     question: { ...run, deviceNos, idempotency, ...(request && { request }), ...(values && { values }) },
     run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
-    takeBack: run.rollout || run.window ? () => takeBack(catalogue, run) : undefined,
+    undoHold: run.rollout || run.window ? () => undoHold(catalogue, run) : undefined,
   }
 }
 
 /** Before it can be seen. */
-export function withhold({ held, windows }: Catalogue, run: NewRun): void {
+export function holdBack({ held, windows }: Catalogue, run: NewRun): void {
   const { ownerNo, runId, firstExecutionId: from, total, rollout, window } = run
   const to = from + total
   if (rollout) held.hold(runId, from, to)
@@ -160,7 +160,7 @@ export function withhold({ held, windows }: Catalogue, run: NewRun): void {
 }
 
 /** It was not recorded. */
-export function takeBack({ held, windows }: Catalogue, { runId }: Pick<NewRun, 'runId'>): void {
+export function undoHold({ held, windows }: Catalogue, { runId }: Pick<NewRun, 'runId'>): void {
   held.drop(runId)
   windows.drop(runId)
 }
@@ -170,5 +170,5 @@ function settle(entry: Launch | Refused, written: boolean): void {
   entry.devices.forEach((device, index) => {
     device.queue.settle(entry.run.firstExecutionId + index, written)
   })
-  if (!written) entry.takeBack?.()
+  if (!written) entry.undoHold?.()
 }

@@ -14,14 +14,14 @@ export type RecordedRun = KeyQuestion &
 export type CheckedTrigger = RecordedRun & { deviceNos: Int32Array }
 
 /** `runs`: the fields of a new run, as `runs.ts` has them, one run after the other. `deviceNos`: of all runs. */
-export type UsualTriggers = { runs: SQLInputValue[]; deviceNos: Int32Array }
+export type PackedTriggers = { runs: SQLInputValue[]; deviceNos: Int32Array }
 
 export const fieldsPerRun = 12
 /** Where in the fields of a run it stands. */
-export const places = { runId: 0, ownerNo: 1, launchedAt: 4, firstExecutionId: 5, total: 6 } as const
+export const positions = { runId: 0, ownerNo: 1, launchedAt: 4, firstExecutionId: 5, total: 6 } as const
 
 /** Undefined if one of them is not a usual one. */
-export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): UsualTriggers | undefined {
+export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): PackedTriggers | undefined {
   const runs: SQLInputValue[] = []
   let devices = 0
   for (const question of questions) {

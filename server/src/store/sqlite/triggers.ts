@@ -11,7 +11,7 @@ import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.t
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 import type { CheckedTrigger, KeyQuestion, RecordedRun } from './trigger-message.ts'
-import { fieldsPerRun, places, type UsualTriggers } from './trigger-message.ts'
+import { fieldsPerRun, type PackedTriggers, positions } from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id` as const
@@ -89,26 +89,26 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return { kind: 'created' }
   }
 
-  function recordUsual({ runs, deviceNos }: UsualTriggers): void {
+  function recordPacked({ runs, deviceNos }: PackedTriggers): void {
     let from = 0
     for (let at = 0; at < runs.length; at += fieldsPerRun) {
       const fields = runs.slice(at, at + fieldsPerRun)
-      const [runId, ownerNo] = [fields[places.runId] as number, fields[places.ownerNo] as number]
-      const firstExecutionId = fields[places.firstExecutionId] as number
-      const total = fields[places.total] as number
+      const [runId, ownerNo] = [fields[positions.runId] as number, fields[positions.ownerNo] as number]
+      const firstExecutionId = fields[positions.firstExecutionId] as number
+      const total = fields[positions.total] as number
       insertRun.runWith(fields)
       if (total === 1) insertExecution.run(firstExecutionId, runId, ownerNo, deviceNos[from] as number)
       else {
         const wanted = `[${deviceNos.subarray(from, from + total).join(',')}]`
         insertExecutions.run(firstExecutionId, runId, ownerNo, wanted)
       }
-      log?.runCreated(ownerNo, runId, fields[places.launchedAt] as number)
+      log?.runCreated(ownerNo, runId, fields[positions.launchedAt] as number)
       from += total
     }
     const last = runs.length - fieldsPerRun
-    const firstOfLast = runs[last + places.firstExecutionId] as number
-    const jobExecutionId = firstOfLast + (runs[last + places.total] as number) - 1
-    setLastId.run({ runId: runs[last + places.runId] as number, jobExecutionId })
+    const firstOfLast = runs[last + positions.firstExecutionId] as number
+    const jobExecutionId = firstOfLast + (runs[last + positions.total] as number) - 1
+    setLastId.run({ runId: runs[last + positions.runId] as number, jobExecutionId })
   }
 
   function setLastIds({ runId, firstExecutionId, total }: NewRun): void {
@@ -120,7 +120,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     setLastIds,
     recordRun: recordTrigger,
     /** All of them have been created. */
-    recordUsual,
+    recordPacked,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const recorded = questions.map(recordTrigger)
       // The ids of a call that was made before may be given to the next one.

@@ -85,11 +85,11 @@ test('in any order of answers, one of a subject is under way at a time and all e
       (subjects, outcomes) => {
         const entries = subjects.map((each, index) => entryOf(index + 1, each))
         const queues = lanesOf(...entries)
-        const underWay: Entry[] = []
+        const inFlight: Entry[] = []
         const ended: Entry[] = []
         let now = 0
         const settle = (entry: Entry, isAccepted: boolean, delay: number) => {
-          underWay.splice(underWay.indexOf(entry), 1)
+          inFlight.splice(inFlight.indexOf(entry), 1)
           if (isAccepted) {
             queues.done(entry)
             ended.push(entry)
@@ -101,9 +101,9 @@ test('in any order of answers, one of a subject is under way at a time and all e
         const beginAll = () => {
           for (let next = queues.peek(now); next; next = queues.peek(now)) {
             queues.begin(next)
-            underWay.push(next)
+            inFlight.push(next)
           }
-          assert.equal(new Set(underWay.map((entry) => entry.subject)).size, underWay.length)
+          assert.equal(new Set(inFlight.map((entry) => entry.subject)).size, inFlight.length)
           const untried = entries.filter((entry) => !entry.isTried && !ended.includes(entry))
           assert.equal(queues.firstUntried, untried[0])
           assert.equal(queues.size, entries.length - ended.length)
@@ -111,13 +111,13 @@ test('in any order of answers, one of a subject is under way at a time and all e
         for (const { which, accepted, delay } of outcomes) {
           now++
           beginAll()
-          const entry = underWay[which % Math.max(1, underWay.length)]
+          const entry = inFlight[which % Math.max(1, inFlight.length)]
           if (entry) settle(entry, accepted, delay)
         }
         while (ended.length < entries.length) {
           now += 50
           beginAll()
-          for (const entry of [...underWay]) settle(entry, true, 0)
+          for (const entry of [...inFlight]) settle(entry, true, 0)
         }
         for (const ofSubject of Map.groupBy(ended, (entry) => entry.subject).values()) {
           const ids = ofSubject.map(({ eventId }) => eventId)

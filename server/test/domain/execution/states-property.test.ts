@@ -45,7 +45,7 @@ class OneLife {
   readonly #counted = new Set<string>()
   #cancelVersion: number | null = null
   /** Told by the device and not forgotten by the network: any of it may come now, or once more. */
-  readonly #underWay: Report[] = []
+  readonly #inFlight: Report[] = []
 
   constructor(random: Random) {
     this.#random = random
@@ -82,8 +82,8 @@ class OneLife {
   #step(): void {
     const random = this.#random
     const dice = random.below(20)
-    if (dice < 6) this.#underWay.push(this.#newReport())
-    else if (dice < 12 && this.#underWay.length > 0) this.#deliver(random.below(this.#underWay.length))
+    if (dice < 6) this.#inFlight.push(this.#newReport())
+    else if (dice < 12 && this.#inFlight.length > 0) this.#deliver(random.below(this.#inFlight.length))
     else if (dice < 16) this.#pass(random.pick([0, 500, 1000, 4000, 15_000]))
     else if (dice < 18) this.#take(random.pick(['cancel', 'cancel', 'force-cancel', 'remove-device']))
     // From somewhere, at a time when nobody should have sent it.
@@ -104,8 +104,8 @@ class OneLife {
 
   /** In any order, and often twice: at once, or it stays under way. */
   #deliver(index: number): void {
-    const report = this.#underWay[index] as Report
-    if (this.#random.chance(0.6)) this.#underWay.splice(index, 1)
+    const report = this.#inFlight[index] as Report
+    if (this.#random.chance(0.6)) this.#inFlight.splice(index, 1)
     const counted = this.#tell(report)
     if (!counted || !this.#random.chance(0.3)) return
     const again = this.#tell(report)

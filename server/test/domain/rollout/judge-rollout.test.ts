@@ -23,14 +23,14 @@ type Given = {
   run?: EndedCounts
   wave?: EndedCounts
   confirmed?: number
-  underWay?: number
+  inFlight?: number
 }
 
 function facts(
   seconds: number,
-  { rollout = {}, sizes = [2, 3], run, wave = {}, confirmed = 0, underWay = 0 }: Given = {},
+  { rollout = {}, sizes = [2, 3], run, wave = {}, confirmed = 0, inFlight = 0 }: Given = {},
 ): RolloutFacts {
-  return { rollout, sizes, run: run ?? wave, wave, confirmed, underWay, now: at(seconds) }
+  return { rollout, sizes, run: run ?? wave, wave, confirmed, inFlight, now: at(seconds) }
 }
 
 function begun(given: Given = {}): RolloutStatus {
@@ -131,14 +131,14 @@ test('no more than maxUnderWay are released and unfinished, over waves and with 
   assert.equal(begun(given).released, 2)
   const second = judgeRollout(begun(given), facts(1, { ...given, wave: succeeded(2) })).status
   assert.deepEqual(seen(second), ['ROLLING_OUT', 2, 5])
-  const released = (underWay: number) =>
-    judgeRollout(second, facts(2, { ...given, underWay })).status.released
+  const released = (inFlight: number) =>
+    judgeRollout(second, facts(2, { ...given, inFlight })).status.released
   assert.deepEqual([released(3), released(2), released(0), released(4)], [5, 6, 8, 5])
   const paced: Given = { rollout: { maxUnderWay: 2, ratePerMinute: 600 }, sizes: [10] }
   const first = judgeRollout(beginRollout(1, at(0)), facts(0, paced)).status
-  const full = judgeRollout(first, facts(1, { ...paced, underWay: 1 }))
+  const full = judgeRollout(first, facts(1, { ...paced, inFlight: 1 }))
   assert.deepEqual([first.released, full.status.released, full.nextAt], [1, 2, null])
-  assert.deepEqual(judgeRollout(full.status, facts(9, { ...paced, underWay: 2 })).status, full.status)
+  assert.deepEqual(judgeRollout(full.status, facts(9, { ...paced, inFlight: 2 })).status, full.status)
 })
 
 test('of several stop rules that are met the hardest action wins, also over a closed gate and in a pause', () => {
@@ -336,7 +336,7 @@ test('whatever ends and whenever it is judged: never backwards, never past the w
           run.SUCCEEDED += each.SUCCEEDED
           run.FAILED += each.FAILED
         }
-        const given = { rollout, sizes, run, wave, confirmed: 0, underWay: 0, now: at(seconds) }
+        const given = { rollout, sizes, run, wave, confirmed: 0, inFlight: 0, now: at(seconds) }
         const before = status
         status = judgeRollout(status, given).status
         assert.ok(status.released >= before.released)

@@ -41,7 +41,7 @@ class Driven {
       run,
       wave: run,
       confirmed: 0,
-      underWay: 0,
+      inFlight: 0,
       now: steadyInstant(at),
     }
   }

@@ -194,12 +194,12 @@ for (const version of [4, 5] as const) {
 test('requests are served in the order in which they came, one at a time', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener)
-  let underWay = 0
+  let inFlight = 0
   listener.backend.recordReport = async () => {
-    underWay++
+    inFlight++
     // Packets behind this one are read meanwhile.
     await new Promise((resolve) => setImmediate(resolve))
-    assert.equal(underWay--, 1)
+    assert.equal(inFlight--, 1)
     return nothingPending
   }
   const ids = Array.from({ length: 100 }, (_, i) => i + 1)

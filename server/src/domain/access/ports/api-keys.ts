@@ -17,7 +17,7 @@ export type StoredApiKey = Maker & {
 }
 
 /** A key as it was found before. `asOf`: what it is compared by where it is used (`Trigger.keyAsOf`). */
-export type RecalledKey = { key: StoredApiKey; asOf: string }
+export type CachedKey = { key: StoredApiKey; asOf: string }
 
 export type NewStoredApiKey = Omit<StoredApiKey, 'ownerId' | 'revokedAt' | 'lastUsedAt'>
 
@@ -58,7 +58,7 @@ export type ApiKeyStore = {
   /** Never stale: a key that was revoked before this call is seen as revoked. */
   findApiKey(key: { keyId: string }): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
   /** One that is remembered, and may be void by now. Of a store that finds keys at once, none. */
-  recallApiKey(key: { keyId: string }): RecalledKey | undefined
+  cachedApiKey(key: { keyId: string }): CachedKey | undefined
   listApiKeys(list: OwnerList<string>): Promise<Sliced<StoredApiKey, string>>
   /** A key that was revoked before keeps the instant. No key of the revoked ones creates another one meanwhile. */
   revokeApiKey(revocation: KeyRevocation): Promise<RevokeOutcome>

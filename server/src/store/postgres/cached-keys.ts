@@ -2,7 +2,7 @@
 // void by now. It belongs to a state of its owner's names (directory.ts), which a revocation changes as well
 // (note_changed_name), and which the transaction that writes compares. So nothing remembered decides anything on its own.
 
-import type { RecalledKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
+import type { CachedKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { Trigger } from '../../domain/trigger/trigger.ts'
 import type { Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
@@ -19,15 +19,15 @@ const FIND =
 
 const mostKeys = 10_000
 
-export class RememberedKeys {
-  readonly #keys = new Map<string, RecalledKey>()
+export class CachedKeys {
+  readonly #keys = new Map<string, CachedKey>()
   readonly #most: number
 
   constructor(most = mostKeys) {
     this.#most = most
   }
 
-  recall(keyId: string): RecalledKey | undefined {
+  lookUpCached(keyId: string): CachedKey | undefined {
     return this.#keys.get(keyId)
   }
 
@@ -66,7 +66,7 @@ export class RememberedKeys {
     this.#keys.clear()
   }
 
-  #remember(found: RecalledKey): void {
+  #remember(found: CachedKey): void {
     if (found.key.revokedAt !== null) return
     // Rare: whatever is in use comes back with its next use.
     if (this.#keys.size >= this.#most) this.#keys.clear()

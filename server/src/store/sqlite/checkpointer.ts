@@ -5,7 +5,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { openDatabase } from './database.ts'
 import { prepareCarryOver } from './log-length.ts'
 
-export class LogCarrier {
+export class Checkpointer {
   readonly #path: string
   #worker: Worker | undefined
   /** Under way. */
@@ -18,7 +18,7 @@ export class LogCarrier {
   }
 
   /** Resolves when it has done what it could. */
-  async carryOver(): Promise<void> {
+  async checkpoint(): Promise<void> {
     if (this.#isClosed) return
     if (this.#carrying === undefined) {
       this.#worker ??= this.#start()
@@ -56,14 +56,14 @@ export class LogCarrier {
 
 function serve(path: string): void {
   const db = openDatabase(path)
-  const carryOver = prepareCarryOver(db)
+  const checkpoint = prepareCarryOver(db)
   parentPort?.on('message', (question: 'carry over' | 'close') => {
     if (question === 'close') {
       db.close()
       parentPort?.close()
       return
     }
-    carryOver()
+    checkpoint()
     parentPort?.postMessage('done')
   })
 }

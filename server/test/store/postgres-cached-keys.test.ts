@@ -8,13 +8,13 @@ import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
-import type { RecalledKey } from '../../src/domain/access/ports/api-keys.ts'
+import type { CachedKey } from '../../src/domain/access/ports/api-keys.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { Trigger, TriggerOutcome } from '../../src/domain/trigger/trigger.ts'
+import { CachedKeys } from '../../src/store/postgres/cached-keys.ts'
 import { locks } from '../../src/store/postgres/locks.ts'
 import { buildNamedQueries } from '../../src/store/postgres/named-queries.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
-import { RememberedKeys } from '../../src/store/postgres/remembered-keys.ts'
 import { openNodes } from './postgres-under-test.ts'
 import {
   by,
@@ -40,13 +40,13 @@ const newKey = (ownerNo: number, keyId: string) => ({
 })
 const revoke = (node: Store, keyId: string, withDescendants = false) =>
   node.revokeApiKey({ ...by, withDescendants, ownerNo: undefined, keyId, at: startedAt })
-const recall = (node: Store, keyId: string): RecalledKey => {
-  const recalled = node.recallApiKey({ keyId })
+const lookUpCached = (node: Store, keyId: string): CachedKey => {
+  const recalled = node.cachedApiKey({ keyId })
   assert.ok(recalled)
   return recalled
 }
 /** As a trigger of somebody who was recalled. */
-const withKey = (node: Store, keyId: string) => ({ keyId, keyAsOf: recall(node, keyId).asOf })
+const withKey = (node: Store, keyId: string) => ({ keyId, keyAsOf: lookUpCached(node, keyId).asOf })
 
 test(`keys and names change on any node between triggers on any node, and no void key makes a run (seed ${testSeed})`, async (t) => {
   const { nodes } = await openNodes(t)
@@ -85,12 +85,12 @@ test(`keys and names change on any node between triggers on any node, and no voi
     const triggers: Trigger[] = []
     for (const [keyId, { owner, isValid }] of keys) {
       if (random.below(3) > 0) continue
-      if (node.recallApiKey({ keyId }) === undefined) {
+      if (node.cachedApiKey({ keyId }) === undefined) {
         const found = await node.findApiKey({ keyId })
         assert.equal(found?.revokedAt === null, isValid)
-        if (!isValid) assert.equal(node.recallApiKey({ keyId }), undefined)
+        if (!isValid) assert.equal(node.cachedApiKey({ keyId }), undefined)
       }
-      const recalled = node.recallApiKey({ keyId })
+      const recalled = node.cachedApiKey({ keyId })
       if (recalled) triggers.push(owner.trigger(['d1'], { keyId, keyAsOf: recalled.asOf }))
     }
     const outcomes = await node.createExecutions(triggers)
@@ -166,14 +166,14 @@ test('a key that is used, or is new, makes nobody look up the others again', asy
   const { ownerNo } = await seedOwner(node)
   await node.createApiKey(newKey(ownerNo, 'one'))
   await node.findApiKey({ keyId: 'one' })
-  const before = recall(node, 'one')
+  const before = lookUpCached(node, 'one')
   await elsewhere.recordKeyUse([{ keyId: 'one', at: startedAt }])
   await elsewhere.createApiKey(newKey(ownerNo, 'two'))
   await node.findApiKey({ keyId: 'one' })
-  assert.equal(recall(node, 'one').asOf, before.asOf)
+  assert.equal(lookUpCached(node, 'one').asOf, before.asOf)
   await revoke(elsewhere, 'two')
   await node.findApiKey({ keyId: 'one' })
-  assert.notEqual(recall(node, 'one').asOf, before.asOf)
+  assert.notEqual(lookUpCached(node, 'one').asOf, before.asOf)
 })
 
 test('a key whose names have changed is looked up in the same transaction', async (t) => {
@@ -186,7 +186,7 @@ test('a key whose names have changed is looked up in the same transaction', asyn
   await elsewhere.deleteDevice({ ownerNo, deviceId: 'd1', moment: momentAt(startedAt), actor: 'key k1' })
   const [made, unknown] = await node.createExecutions([trigger(['d2'], old), trigger(['d1'], old)])
   assert.deepEqual([made?.kind, unknown?.kind], ['created', 'unknown-device'])
-  assert.notEqual(recall(node, 'one').asOf, old.keyAsOf)
+  assert.notEqual(lookUpCached(node, 'one').asOf, old.keyAsOf)
 })
 
 test('no more keys are remembered than the bound', async (t) => {
@@ -198,8 +198,8 @@ test('no more keys are remembered than the bound', async (t) => {
   const client = new pg.Client(url)
   await client.connect()
   t.after(() => client.end())
-  const keys = new RememberedKeys(2)
+  const keys = new CachedKeys(2)
   const queries = buildNamedQueries((sql, values) => client.query(sql, [...values]))
   await keys.find(queries, ['a', 'b', 'c'])
-  assert.deepEqual(['a', 'b', 'c'].filter((keyId) => keys.recall(keyId)).length, 1)
+  assert.deepEqual(['a', 'b', 'c'].filter((keyId) => keys.lookUpCached(keyId)).length, 1)
 })
