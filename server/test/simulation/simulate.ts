@@ -66,8 +66,9 @@ async function simulateOn(
   world.isQuiet = true
   world.disturbedAt = time.elapsed
   await letEnd(world, db)
-  // Presence is written every second, and a half-open connection is found within three.
-  await time.run(() => false, time.elapsed + 5000)
+  // Presence is written every second, and a half-open connection is found within three. A device that works for five
+  // seconds notices only then that its connection is gone.
+  await time.run(() => false, time.elapsed + 10_000)
   problems.push(...checkPresence(db, devices))
 
   const finals = await readAll(world, guarded)

@@ -166,8 +166,8 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
     const marked = ['d1', 'd2'].map((deviceId) => ({ ownerNo, deviceId }))
     const before = await store.readQueues(marked)
+    // Nobody reads what was released: that may fail, and a sweep must still find it.
     assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 1)))
-    await store.listReleased({ ownerNo, runId: run.runId, from: 0, to: 1 })
     const again = marked.map((device, index) => {
       const queue = before[index]
       return { ...device, unlessMark: typeof queue === 'object' ? queue.mark : undefined }

@@ -58,7 +58,7 @@ export function followMoves(
 export function followZones(catalogue: Catalogue, changes: ZoneChange[]): void {
   for (const { ownerNo, deviceId, deviceNo, zone } of changes) {
     catalogue.zones.set(deviceNo, zone)
-    catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue.release()
+    catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue.changeZone()
   }
 }
 
@@ -138,12 +138,12 @@ function viewOf(
   unlessMark: number | undefined,
 ): QueueView | 'unchanged' | undefined {
   if (device === undefined) return undefined
-  const { frozen, freezeChanges, windows } = catalogue
+  const { frozen, freezeChanges, held, windows } = catalogue
   const { deviceNo, queue } = device
   const isUnwritten = queue.unwritten()
   const isUnderWindow = !windows.isEmpty && queue.all.some((id) => windows.isUnder(id))
   const changes = (freezeChanges.get(ownerNo) ?? 0) + (isUnderWindow ? windows.changesOf(ownerNo) : 0)
-  const mark = queue.mark + changes * marksPerChange
+  const mark = queue.mark(held) + changes * marksPerChange
   if (mark === unlessMark) return 'unchanged'
   const withheld = catalogue.withheldFrom(deviceNo)
   const total = queue.offered(withheld)

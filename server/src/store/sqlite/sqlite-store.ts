@@ -104,7 +104,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...buildKeySteps(catalogue, writer),
     ...buildNameSteps(catalogue, writer),
     ...buildDeviceSteps(catalogue, writer, reader),
-    ...buildRolloutSteps(catalogue, writer, reader),
+    ...buildRolloutSteps(catalogue, writer),
     ...buildWindowSteps(catalogue, writer),
     ...buildTriggerSteps({ catalogue, lastIds, writer, reader, largeFrom }),
     ...buildExecutionSteps(catalogue, lastIds, writer, reader),
@@ -223,22 +223,16 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
   }
 }
 
-type RolloutSteps = Pick<Store, 'changeRollout' | 'listReleased' | 'freezeFleet' | 'unfreezeFleet'>
+type RolloutSteps = Pick<Store, 'changeRollout' | 'freezeFleet' | 'unfreezeFleet'>
 
 /** Steps that change what may be offered: memory follows once it is on disk. */
-function buildRolloutSteps(catalogue: Catalogue, writer: WriterThread, reader: ReaderThread): RolloutSteps {
+function buildRolloutSteps(catalogue: Catalogue, writer: WriterThread): RolloutSteps {
   return {
     async changeRollout(change) {
       const isChanged = await writer.call('changeRollout', change)
       const { before, status, isOver } = change
       if (isChanged) catalogue.held.release(before.runId, isOver ? null : heldFrom({ ...before, status }))
       return isChanged
-    },
-    async listReleased(part) {
-      const released = await reader.call('listReleased', part)
-      const devices = catalogue.devices(part.ownerNo)
-      for (const { deviceId } of released?.executions ?? []) devices.getOnDisk(deviceId)?.queue.release()
-      return released
     },
     async freezeFleet(freeze) {
       const isNew = await writer.call('freezeFleet', freeze)

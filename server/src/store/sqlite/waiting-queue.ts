@@ -12,8 +12,8 @@ export class WaitingQueue {
   #unwritten = 0
   /** Those of them that are on disk before an older one is: others are written while a large run is. */
   #early: Set<number> | undefined
-  /** Another number whenever what a device can see of the queue may be another. */
-  mark = 0
+  /** How often it has changed, apart from what is released of it. */
+  #changes = 0
 
   /** Known to be on disk. */
   add(jobExecutionId: number): void {
@@ -35,7 +35,7 @@ export class WaitingQueue {
       this.#early ??= new Set()
       this.#early.add(jobExecutionId)
     }
-    this.mark++
+    this.#changes++
   }
 
   /** What was announced is on disk; or it is not, and never was. */
@@ -44,7 +44,7 @@ export class WaitingQueue {
       this.#unwritten--
       this.#drop(jobExecutionId)
     } else {
-      this.mark++
+      this.#changes++
       if (jobExecutionId > this.#firstUnwritten) {
         this.#early ??= new Set()
         this.#early.add(jobExecutionId)
@@ -62,38 +62,38 @@ export class WaitingQueue {
       this.#countEarly()
     }
     this.#delayed?.delete(jobExecutionId)
-    this.mark++
+    this.#changes++
   }
 
   delay(jobExecutionId: number): void {
     this.#delayed ??= new Set()
     this.#delayed.add(jobExecutionId)
-    this.mark++
+    this.#changes++
   }
 
   /** It has moved, and is offered or under way. */
   touch(jobExecutionId: number): void {
     this.#delayed?.delete(jobExecutionId)
-    this.mark++
+    this.#changes++
   }
 
-  /** One of those that were held back is offered from now on. */
-  release(): void {
-    this.mark++
+  /** Its device is in another zone: other windows are open there. */
+  changeZone(): void {
+    this.#changes++
+  }
+
+  /**
+   * Another number whenever what a device can see of the queue may be another. A release needs no step of its own, which
+   * could fail: with fewer that are held back the number is higher. What is written and held back leaves it as it is.
+   */
+  mark(held: Withheld): number {
+    return this.#changes - this.#countWithheld(held)
   }
 
   /** How many a device can see. */
   offered(held: Withheld): number {
-    const early = this.#early ?? none
-    const first = this.#firstUnwritten
-    const all = this.#ids.length - this.#unwritten + early.size - (this.#delayed?.size ?? 0)
-    if (held.isEmpty) return all
-    let count = all
-    for (const id of this.#ids) {
-      const isWritten = id < first || early.has(id)
-      if (isWritten && held.has(id) && !this.#delayed?.has(id)) count--
-    }
-    return count
+    const written = this.#ids.length - this.#unwritten + (this.#early?.size ?? 0)
+    return written - (this.#delayed?.size ?? 0) - this.#countWithheld(held)
   }
 
   /** Whether it is being written, as of now. */
@@ -141,6 +141,19 @@ export class WaitingQueue {
   #append(jobExecutionId: number): void {
     if (this.#ids.length === 0) this.#ids = [jobExecutionId]
     else this.#ids.push(jobExecutionId)
+  }
+
+  /** Of those that are on disk and do not wait for a retry. */
+  #countWithheld(held: Withheld): number {
+    if (held.isEmpty) return 0
+    const early = this.#early ?? none
+    const first = this.#firstUnwritten
+    let count = 0
+    for (const id of this.#ids) {
+      const isWritten = id < first || early.has(id)
+      if (isWritten && held.has(id) && !this.#delayed?.has(id)) count++
+    }
+    return count
   }
 
   /** What none that is being written is older than is one of the others. */
