@@ -260,7 +260,7 @@ for (const [why, args, code, text, input] of refusals) {
   })
 }
 
-test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 6 when a rule has stopped it', async () => {
+test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 10 when a rule has paused it', async () => {
   await server.putJobAndDevices('rolled', ['rolled-2', 'rolled-3'])
   const fail = await deviceThatEnds('rolled-1', 'FAILED')
   const target = ['rolled', '-d', 'rolled-1', '-d', 'rolled-2', '-d', 'rolled-3']
@@ -290,8 +290,11 @@ test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 6
   assert.match(approved.stdout, /rollout +ROLLING_OUT, wave 1 of 3, 1 of 3 released/)
   await fail()
   const stopped = await jobcast(['runs', 'watch', runId])
-  assert.equal(stopped.code, 6, stopped.stderr)
-  assert.match(stopped.stderr, /is paused \(1 of 3 released\): 1 of 1 ended executions of the run are FAILED/)
+  assert.equal(stopped.code, 10, stopped.stderr)
+  assert.match(
+    stopped.stderr,
+    /is paused by stop rule \(1 of 3 released\): 1 of 1 ended executions of the run are FAILED/,
+  )
   assert.equal((await jobcast(['runs', 'cancel', runId])).code, 0)
   assert.equal((await jobcast(['trigger', ...target, '--stop-at', '101%'])).code, 2)
 })

@@ -225,6 +225,12 @@ test('a freeze is shown with its reason to everyone on every page, until it is e
 test('a trigger in waves shows its plan, says at the field what is wrong, and makes the run that was asked for', async (t) => {
   for (const name of ['t1', 't2', 't3', 't4', 't5', 't6'])
     await server.call('PUT', `/job/api/devices/${name}`, { body: { tags: ['planned'] } })
+  const { token } = await newDevice(server, 'reports-fw')
+  await fetch(`${server.http}/things/reports-fw/attributes`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ fw: '2.4.0' }),
+  })
   const page = await openSignedIn(t, server, '/trigger?jobName=update&where=tag%3Dplanned', {
     expected: [/400/],
   })

@@ -134,7 +134,7 @@ export const devices = {
   view: Device,
   query: DeviceQuery,
   scopes: { read: 'READ', write: 'MANAGE' },
-  quota: 'max-owner-devices',
+  quota: 'devices',
   notFound: 'J-001',
   refusals: { put: ['J-908'], list: ['J-309', 'J-503'] },
   events: { created: 'device.created', updated: 'device.updated', deleted: 'device.deleted' },

@@ -192,7 +192,7 @@ export const jobs = {
   content: JobContent,
   view: Job,
   scopes: { read: 'READ', write: 'MANAGE' },
-  quota: 'max-owner-jobs',
+  quota: 'jobs',
   notFound: 'J-301',
   refusals: { put: ['J-311'] },
   events: { created: 'job.changed', updated: 'job.changed', deleted: 'job.deleted' },

@@ -177,7 +177,7 @@ export const webhooks = {
   created: CreatedWebhook,
   shownOnce: 'secret',
   scopes: { read: 'READ', write: 'MANAGE' },
-  quota: 'max-owner-webhooks',
+  quota: 'webhooks',
   notFound: 'J-307',
   events: { created: 'webhook.created', updated: 'webhook.updated', deleted: 'webhook.deleted' },
   texts: {

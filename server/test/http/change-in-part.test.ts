@@ -94,7 +94,10 @@ for (const path of ['devices/only-new', 'jobs/only-new']) {
     const both = await Promise.all([create(), create(), create()])
     assert.deepEqual(both.map(({ status }) => status).toSorted(), [201, 412, 412])
     assertRefused(await create(), 'J-312')
-    assert.match((await put({ 'if-none-match': '*', ...problem })).json.detail, /There is a (?:device|job) "only-new" already/)
+    assert.match(
+      (await put({ 'if-none-match': '*', ...problem })).json.detail,
+      /There is a (?:device|job) "only-new" already/,
+    )
     assert.equal((await put({ 'if-none-match': '*', 'if-match': '*' })).status, 412)
     assert.equal((await put({ 'if-none-match': '"1"' })).json.code, 'J-500')
     assert.equal((await put({})).status, 200)

@@ -60,7 +60,7 @@ test('a rollout that cannot be written says so until it can', async (t) => {
   assertFailing(items[0].rollout.failing)
   await waitUntil('the metric counts it', async () => (await countOf('rollout')) === '1')
   accept()
-  await waitUntil('it goes on', async () => (await rollout()).state === 'RELEASED')
+  await waitUntil('it goes on, to its closed gate', async () => (await rollout()).state === 'PAUSED')
   assert.equal((await rollout()).failing, null)
   await waitUntil('the metric counts none', async () => (await countOf('rollout')) === '0')
 })

@@ -44,7 +44,7 @@ test('a gate on what nobody reports is J-500 at its field, wherever a rollout is
     const schedule = { jobName: 'gated', targets: { where: 'all' }, when: { cron: '0 3 * * *' }, rollout }
     for (const [method, path, body] of [
       ['POST', '/job/api/runs', runOf(where)],
-      ['PATCH', patched, { rollout }],
+      ['PATCH', patched, { rollout: { next: { ...rollout.next, onMissing: null } } }],
       ['PUT', '/job/api/jobs/gated-2', { rollout }],
       ['PUT', '/job/api/schedules/gated', schedule],
     ] as const) {

@@ -161,6 +161,8 @@ test('runs on chosen devices, groups and imports answer as the document says: 20
   await check(`GET ${group}`, { groupName: 'g' })
   await check('GET /job/api/groups')
   await check('POST /job/api/devices/count', {}, { body: { where: 'group=g' } })
+  await check('PATCH /job/api/devices/{deviceId}', { deviceId: 'd1' }, { body: { tags: ['patched'] } })
+  await check('POST /job/api/devices/change', {}, { body: { where: 'group=g', addTags: ['changed'] } })
   const run = { jobName: 'update', targets: { group: 'g' } }
   await check('POST /job/api/runs', {}, { body: run, query: '?dryRun=true' })
   await check('POST /job/api/runs', {}, { body: run })

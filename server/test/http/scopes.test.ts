@@ -62,6 +62,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; also?: Scope; body?: 
   { call: 'DELETE /job/api/jobs/nowhere', scopes: ['MANAGE'] },
   { call: 'GET /job/api/devices', scopes: ['READ'] },
   { call: 'POST /job/api/devices/count', scopes: ['READ'], body: { where: 'all' } },
+  { call: 'POST /job/api/devices/change', scopes: ['MANAGE'], body: { where: 'all', addTags: ['x'] } },
   { call: 'POST /job/api/devices/import', scopes: ['MANAGE'], body: {} },
   { call: 'PUT /job/api/groups/g', scopes: ['MANAGE'], body: { where: 'all' } },
   {
@@ -87,6 +88,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; also?: Scope; body?: 
   { call: 'DELETE /job/api/windows/nothing', scopes: ['MANAGE'] },
   { call: 'GET /job/api/devices/d1', scopes: ['READ'] },
   { call: 'PUT /job/api/devices/d1', scopes: ['MANAGE'], body: {} },
+  { call: 'PATCH /job/api/devices/d1', scopes: ['MANAGE'], body: {} },
   { call: 'DELETE /job/api/devices/nobody', scopes: ['MANAGE'] },
   { call: 'POST /job/api/devices/d1/credential', scopes: ['MANAGE'] },
   { call: 'DELETE /job/api/devices/d1/credential', scopes: ['MANAGE'] },
