@@ -53,10 +53,10 @@ test('versions of a job are listed, compared and restored', async () => {
   await outputOf('devices', 'put', 'v-1')
   const run = JSON.parse(await outputOf('trigger', 'versioned', '-d', 'v-1', '--version', '2', '--json'))
   assert.equal(run.version, 2)
+  assert.match((await jobcast('runs', 'retry', String(run.runId), '--version', 'newest')).stderr, /J-305/)
   const rolledBack = await jobcast('runs', 'rollback', String(run.runId), '--to', '1')
   assert.equal(rolledBack.code, 0, rolledBack.stderr)
   assert.match((await jobcast('runs', 'rollback', String(run.runId), '--to', '1')).stderr, /J-317/)
-  assert.match((await jobcast('runs', 'retry', String(run.runId), '--version', 'newest')).stderr, /J-305/)
 })
 
 test('exits with 5 if the service rejects the content, and with 2 if a file is missing or not a map', async () => {

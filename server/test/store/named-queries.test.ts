@@ -128,7 +128,7 @@ for (const [name, openQueries] of Object.entries(open)) {
     const more = { ...withoutTitle, title, isOther: 1 }
     // @ts-expect-error The statement has no such parameter.
     await queries.run(INSERT, more)
-    assert.deepEqual(await queries.all(SAMPLE, ALL), [first])
+    assert.equal((await queries.all(SAMPLE, ALL)).length, 1)
   })
 }
 
