@@ -144,7 +144,9 @@ for (const [which, deviceIds, more] of groups) {
         trigger(['d2'], withKey(node, 'other')),
       ])
       await waitUntil('it waits for the lock', async () => {
-        return (await execute(url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0
+        const waiting =
+          'SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()'
+        return (await execute(url, waiting)).length > 0
       })
       // A revocation waits for nobody.
       await change(elsewhere, url)

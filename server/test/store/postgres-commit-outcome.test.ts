@@ -133,7 +133,9 @@ test('a statement of its own whose connection the server ends is looked up', asy
   await other.query(`SELECT pg_advisory_lock(${locks.eventsOfOwner}, ${ownerNo})`)
   const made = createOne(store, trigger(['d1']))
   made.catch(() => undefined)
-  const waiting = 'SELECT pid FROM pg_locks WHERE NOT granted'
+  // Other tests use the same server.
+  const waiting = `
+    SELECT pid FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()`
   await waitUntil('it waits', async () => (await execute(databaseUrl, waiting)).length > 0)
   await execute(databaseUrl, `SELECT pg_terminate_backend(pid) FROM (${waiting}) AS waiting`)
   await assert.rejects(made, isUnavailable)

@@ -137,7 +137,9 @@ for (const [which, group] of groups) {
       await other.query(`SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, ${ownerNo})`)
       const written = node.createExecutions(group(trigger))
       await waitUntil('it waits for the lock', async () => {
-        return (await execute(url, 'SELECT FROM pg_locks WHERE NOT granted')).length > 0
+        const waiting =
+          'SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()'
+        return (await execute(url, waiting)).length > 0
       })
       for (const sql of statements) await other.query(sql)
       await other.query('COMMIT')

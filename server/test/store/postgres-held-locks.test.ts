@@ -26,7 +26,10 @@ async function openStoreAndHolder(t: TestContext) {
   const writes = groupWrites(store, () => undefined, buildMetrics(), true, undefined)
   const waitForLock = (count: number) =>
     waitUntil('they wait for the lock', async () => {
-      const waiting = 'SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted'
+      // Other tests use the same server.
+      const waiting = `
+        SELECT count(*)::int AS count FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE NOT granted AND datname = current_database()`
       return ((await execute(url, waiting))[0]?.count as number) >= count
     })
   return { url, store, holder, writes, waitForLock }

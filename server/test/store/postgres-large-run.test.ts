@@ -36,7 +36,9 @@ test('a device that is put again while a large run is written has nothing of it'
   const deviceNos = Int32Array.from(items, ({ deviceNo }) => deviceNo)
   const making = store.createLargeRun({ ...asked, deviceNos })
   await waitUntil('it waits for its ids', async () => {
-    const waiting = 'SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted'
+    const waiting = `
+      SELECT count(*)::int AS count FROM pg_locks JOIN pg_stat_activity USING (pid)
+      WHERE NOT granted AND datname = current_database()`
     return (await execute(url, waiting))[0]?.count === 1
   })
   await store.deleteDevice({ ownerNo, deviceId: 'b', moment: momentAt(startedAt + 5), actor: 'key k1' })
