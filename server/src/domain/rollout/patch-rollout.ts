@@ -41,7 +41,7 @@ export function patchedSizes(
     const isKept = isSame && (wave.where !== undefined || index < begun)
     const size = Math.min(left, isKept ? (sizes[index] ?? 0) : countOf(wave.size, total))
     if (index < begun && size !== sizes[index])
-      throw invalid(`${field}.size`, `must stay ${sizes[index]}: that wave has begun`)
+      throw invalid(`${field}.size`, `must stay ${sizes[index]}: that wave has already started`)
     if (size > 0) planned.push(size)
     left -= size
   }
