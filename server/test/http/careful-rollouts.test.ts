@@ -122,7 +122,7 @@ test('a patch changes what it names, null takes away, and the rest stays', async
     [{ waves: [{ size: 1, where: 'deviceId in (c0)' }, { size: 1 }] }, /must cover all devices/],
     [
       { waves: [{ size: 3, where: 'deviceId in (c0)' }, { size: '100%' }] },
-      /must stay 1: that wave has begun/,
+      /must stay 1: that wave has already started/,
     ],
     [{ waves: [{ size: 1 }, { size: '100%' }] }, /waves\[0\]\.where cannot change/],
     [{ order: 'RANDOM' }, /rollout\.order cannot change/],
