@@ -8,7 +8,6 @@ import {
   errorCatalogue,
   eventData,
   eventNouns,
-  eventPatterns,
   eventTypes,
   type Resource,
   resources,
@@ -111,7 +110,7 @@ import type { ${data
 export const eventTypes = ${JSON.stringify(eventTypes)} as const
 
 /** What a filter may name: all types of a noun, or one type. */
-export const eventPatterns = ${JSON.stringify(eventPatterns)} as const
+export const eventPatterns = [${eventNouns.map((noun) => `'${noun}.*'`).join(', ')}, ...eventTypes] as const
 
 /** What events are about, and the data that comes with them. */
 export type EventDataByNoun = { ${data.map(([noun, title]) => `${noun}: ${title}`).join('; ')} }

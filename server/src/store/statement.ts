@@ -70,32 +70,14 @@ export function placeParameters(sql: string, place: (name: string) => string): s
   return sql.replace(pattern, (_, name: string) => place(name))
 }
 
-export type Names = { readonly needed: readonly string[]; readonly all: ReadonlySet<string> }
-
-/** `needed`: by this dialect; `all`: by either of them. */
-export function namesOf(sql: Sql, dialect: Dialect): Names {
-  const find = (text: string) => new Set([...text.matchAll(pattern)].map(([, name]) => name ?? ''))
-  if (typeof sql === 'string') return { needed: [...find(sql)], all: find(sql) }
-  return { needed: [...find(sql[dialect])], all: find(`${sql.sqlite} ${sql.postgres}`) }
+/** The names of a statement's parameters, each once. */
+export function namesOf(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(pattern)].map(([, name]) => name ?? ''))]
 }
 
-/** For a statement that was put together: of these values those that it names. */
-export function valuesIn(sql: Sql, values: Values): Values {
-  const { all } = namesOf(sql, 'sqlite')
-  return Object.fromEntries(Object.entries(values).filter(([name]) => all.has(name)))
-}
-
-const known = new Map<Sql, Names>()
-
-/** Of an object that may have more those values that the statement names. Only for statements that are constants. */
-export function partOf<S extends Sql>(sql: S, values: Given<S>): Given<S> {
-  let names = known.get(sql)
-  if (names === undefined) {
-    names = namesOf(sql, 'sqlite')
-    known.set(sql, names)
-  }
-  const entries = Object.entries(values).filter(([name]) => names.all.has(name))
-  return Object.fromEntries(entries) as Given<S>
+/** For the compiler: an object of a port has more than the statement names, and only what it names is bound. */
+export function partOf<S extends Sql>(_sql: S, values: Given<S>): Given<S> {
+  return values
 }
 
 /** Of a row the values of these fields. */
@@ -108,8 +90,8 @@ export function pickValues<Row extends object, Name extends keyof Row & string>(
 }
 
 /** What a statement does not name is not bound: an object that came through a port may have more than its type says. */
-export function checkValues({ needed }: Pick<Names, 'needed'>, values: Values): void {
-  for (const name of needed) {
+export function checkValues(names: readonly string[], values: Values): void {
+  for (const name of names) {
     if (values[name] === undefined) throw new Error(`a statement has no value for :${name}`)
   }
 }

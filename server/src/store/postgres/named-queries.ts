@@ -6,7 +6,6 @@ import {
   checkValues,
   type Exactly,
   type Given,
-  type Names,
   namesOf,
   placeParameters,
   type Sql,
@@ -15,7 +14,7 @@ import {
 import { numbers, type Row } from './rows.ts'
 
 type Ask = (sql: string, values: readonly unknown[], isOnce: boolean) => Promise<pg.QueryResult<Row>>
-type Statement = { text: string; names: Names; isJson: boolean[] }
+type Statement = { text: string; names: readonly string[]; isJson: boolean[] }
 
 const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.postgres)
 
@@ -42,7 +41,7 @@ export function placeValues<S extends string, V extends Given<S>>(
 
 function place({ text, names, isJson }: Statement, values: Values) {
   checkValues(names, values)
-  const parameters = names.needed.map((name, index) =>
+  const parameters = names.map((name, index) =>
     isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
   )
   return { text, parameters }
@@ -60,20 +59,20 @@ function statementOf(sql: Sql): Statement {
 }
 
 function parse(sql: Sql): Statement {
-  const names = namesOf(sql, 'postgres')
-  const text = placeParameters(textOf(sql), (name) => `$${names.needed.indexOf(name) + 1}`)
+  const names = namesOf(textOf(sql))
+  const text = placeParameters(textOf(sql), (name) => `$${names.indexOf(name) + 1}`)
   // As `records` reads its list.
-  const isJson = names.needed.map((name) => textOf(sql).includes(`CAST(:${name} AS json)`))
+  const isJson = names.map((name) => textOf(sql).includes(`CAST(:${name} AS json)`))
   return { text, names, isJson }
 }
 
-const rowNames = new WeakMap<object, Names>()
+const rowNames = new WeakMap<object, readonly string[]>()
 
 /** Of a row of `:rows`: what the same statement takes on SQLite. */
 export function checkRows(sql: Exclude<Sql, string>, rows: readonly Values[]): void {
   let names = rowNames.get(sql)
   if (names === undefined) {
-    names = namesOf(sql.sqlite, 'sqlite')
+    names = namesOf(sql.sqlite)
     rowNames.set(sql, names)
   }
   for (const row of rows) checkValues(names, row)

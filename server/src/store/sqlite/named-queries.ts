@@ -42,7 +42,7 @@ function prepare(db: DatabaseSync, sql: Sql) {
     order.push(name)
     return '?'
   })
-  const names = namesOf(sql, 'sqlite')
+  const names = namesOf(textOf(sql))
   // A bare `LIMIT ?` has SQLite prepare the statement again whenever the number is bound, which takes longer than to run it.
   const statement = db.prepare(text.replaceAll('LIMIT ?', 'LIMIT 0 + ?'))
   const bind = (values: Values) => {

@@ -15,7 +15,6 @@ import { inBatch, type Moves } from '../moves.ts'
 import { inBoth, type Queries, type Sql } from '../queries.ts'
 import { number, select } from '../schema/column.ts'
 import { release } from '../schema/tables.ts'
-import { valuesIn } from '../statement.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { WriteSteps } from './step.ts'
 
@@ -143,7 +142,7 @@ export function clockWrites(cursors: RunCursors): WriteSteps<'fireClocks'> {
       for (const { clock, source, runs } of finished) {
         const { finish } = statements[source][clock]
         const values = { runIds: runs.map(({ runId }) => runId), ranges: runs }
-        queries.send(finish, valuesIn(finish, values))
+        queries.send(finish, values)
       }
       return { moved, more }
     },

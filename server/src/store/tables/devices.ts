@@ -5,7 +5,7 @@ import type { Attributes, DeviceToken, StoredDevice } from '../../domain/device/
 import { inBoth, type Sql, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
-import { partOf, valuesIn } from '../statement.ts'
+import { partOf } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
@@ -91,7 +91,7 @@ export const deviceReads: DeviceReads = {
   },
   async listDevices(queries, { ownerNo, filter: { tag, online = null }, slice: { after = '', limit } }) {
     const sql: Sql = tag !== undefined ? LIST_BY_TAG : online ? LIST_ONLINE : LIST
-    const values = valuesIn(sql, { ownerNo, tag, online, after, limit: limit + 1 })
+    const values = { ownerNo, tag, online, after, limit: limit + 1 }
     const found = await queries.all(DEVICE, sql, values)
     return sliced(found.map(toDevice), limit, ({ deviceId }) => deviceId)
   },

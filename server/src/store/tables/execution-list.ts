@@ -8,7 +8,6 @@ import type { Sliced } from '../../domain/common/ports/slices.ts'
 import type { ExecutionFilter, StoredExecution } from '../../domain/execution/ports/executions.ts'
 import { inBoth, type Queries, type Spelling, type Sql, sliced, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
-import { valuesIn } from '../statement.ts'
 import { EXECUTION, toExecution } from './executions.ts'
 import { OF_JOB, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
@@ -205,7 +204,7 @@ function hasStateIndex(state: ExecState | undefined): boolean {
 }
 
 async function select(queries: Queries, sql: Sql, values: Values): Promise<StoredExecution[]> {
-  const found = (await queries.all(EXECUTION, sql, valuesIn(sql, values))).map(toExecution)
+  const found = (await queries.all(EXECUTION, sql, values)).map(toExecution)
   return found.sort((a, b) => b.jobExecutionId - a.jobExecutionId)
 }
 

@@ -1,7 +1,6 @@
 import type { CountedQuota } from '../../domain/access/ports/quota-counts.ts'
 import { inBoth, type Sql } from '../queries.ts'
 import { number, rows } from '../schema/column.ts'
-import { valuesIn } from '../statement.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps } from './step.ts'
 
@@ -27,7 +26,7 @@ const COUNT = rows({ count: number() })
 export const quotaCountReads: ReadSteps<'countUsed'> = {
   async countUsed(queries, { quota, who, at }) {
     const sql: Sql = counts[quota]
-    const { count } = await queries.one(COUNT, sql, valuesIn(sql, { who, at }))
+    const { count } = await queries.one(COUNT, sql, { who, at })
     return Number(count)
   },
 }

@@ -5,7 +5,6 @@ import type { ExecState } from '@jobcast/contract/words'
 import { inBoth, type Queries, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { run } from '../schema/tables.ts'
-import { valuesIn } from '../statement.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 
 /** One slice through all runs of millions would keep every other reader waiting. */
@@ -41,7 +40,7 @@ export async function listFinishedAfter(
 export function findStop(queries: Queries, runs: number, where: string[], values: Values) {
   const sql: string = `SELECT run.run_id AS "runId", first_execution_id + total AS next FROM run
   WHERE ${where.join(' AND ')} ORDER BY run.run_id DESC LIMIT 1 OFFSET ${runs}`
-  return queries.get(STOP, sql, valuesIn(sql, values))
+  return queries.get(STOP, sql, values)
 }
 
 /** The run has at least one execution in one of these states. */

@@ -7,7 +7,7 @@ import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trig
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
-import { partOf, valuesIn, type Written } from '../statement.ts'
+import { partOf, type Written } from '../statement.ts'
 import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
@@ -118,7 +118,7 @@ async function listRuns(
   const values = { ...filter, ownerNo, after, limit: limit + 1 }
   const { where, runIds, stopAt } = await narrow(queries, filter, values, atOnce)
   const sql = of(where.join(' AND '), filter.finished, 'ORDER BY run.run_id DESC LIMIT :limit', runIds)
-  const found = await queries.all(RUN, sql, valuesIn(sql, { ...values, runIds, stopAt }))
+  const found = await queries.all(RUN, sql, { ...values, runIds, stopAt })
   const { items, next } = sliced(found.map(toRun), limit, ({ runId }) => runId)
   return { items, next: next ?? (stopAt === undefined ? undefined : stopAt + 1) }
 }

@@ -10,7 +10,6 @@ import {
 } from '@jobcast/contract/selector'
 import { inBoth, type Sql, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
-import { valuesIn } from '../statement.ts'
 
 type Compare = Extract<Selector, { kind: 'compare' }>
 type Listed = Extract<Selector, { kind: 'in' }>
@@ -28,7 +27,7 @@ export function withSelector(
     bound = { ...values, ...compiler.values }
     return text
   })
-  return { sql: { ...sql, isOnce: true }, values: valuesIn(sql, bound) }
+  return { sql: { ...sql, isOnce: true }, values: bound }
 }
 
 export class SelectorCompiler {

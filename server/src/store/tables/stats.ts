@@ -6,7 +6,7 @@ import type { Duration, LaunchedCounts, StoredStats } from '../../domain/device/
 import { columnOf, inBoth, type Queries, type Sql, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { job, run, transition } from '../schema/tables.ts'
-import { partOf, valuesIn } from '../statement.ts'
+import { partOf } from '../statement.ts'
 import { countFields, OF_JOB, pickCounts } from './run-fields.ts'
 import type { ReadSteps } from './step.ts'
 
@@ -85,7 +85,7 @@ export const statsSnapshots: ReadSteps<'readStats'> = {
     const behind = await findRunAt(queries, ownerNo, to)
     const values: Values = { ...question, first, behind }
     const launchedSql: Sql = launchedIn(jobName)
-    const found = await queries.all(LAUNCHED, launchedSql, valuesIn(launchedSql, values))
+    const found = await queries.all(LAUNCHED, launchedSql, values)
     const runs = found.reduce((sum, group) => sum + group.runs, 0)
     const oldest = Math.min(...found.map((group) => group.oldest))
     const launched = found.map(
@@ -99,7 +99,7 @@ export const statsSnapshots: ReadSteps<'readStats'> = {
     const executions = launched.reduce((sum, { total }) => sum + total, 0)
     const stride = Math.max(1, Math.ceil(executions / maxDurations))
     const sampled: Sql = durationsIn(jobName)
-    const given = valuesIn(sampled, { ...values, stride })
+    const given = { ...values, stride }
     const durations: Duration[] = await queries.all(DURATION, sampled, given)
     return { launched, durations, completeFrom: runs < maxRuns ? undefined : oldest }
   },
