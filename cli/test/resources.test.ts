@@ -39,6 +39,20 @@ test('creates a job from a file, updates it by flags without losing other fields
   assert.equal(gone.stdout, '')
 })
 
+test('rm of a job that a schedule needs names the schedule and needs --force', async () => {
+  await outputOf('jobs', 'put', 'cli-needed')
+  const nightly = ['--job', 'cli-needed', '--where', 'all', '--cron', '0 3 * * *']
+  await outputOf('schedules', 'put', 'cli-needs', ...nightly)
+  const refused = await jobcast('jobs', 'rm', 'cli-needed', '--yes')
+  assert.notEqual(refused.code, 0)
+  assert.match(refused.stderr, /J-315.*by the schedule cli-needs|by the schedule cli-needs.*J-315/s)
+  assert.match(
+    (await jobcast('jobs', 'rm', 'cli-needed', '--yes', '--force')).stderr,
+    /Deleted job cli-needed/,
+  )
+  await outputOf('schedules', 'rm', 'cli-needs', '--yes')
+})
+
 test('versions of a job are listed, compared and restored', async () => {
   for (const n of [1, 2]) {
     await runJobcast(['jobs', 'put', 'versioned', '-f', '-'], access, `document: { n: ${n} }\n`)

@@ -2,18 +2,29 @@
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
-import { resourceCalls } from './resource-calls.ts'
+import { remove, resourceCalls } from './resource-calls.ts'
 import type { Job, JobVersion, ListJobVersionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 /** `ifVersion`: only if the job still has this version, else J-312. */
 type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
+/** `force`: even if schedules or waiting runs need it, else J-315. */
+type DeleteOptions = ChangeOptions & { force?: boolean | undefined }
 
 export type Jobs = ReturnType<typeof jobCalls>
 
 export function jobCalls(transport: Transport) {
   return {
     ...resourceCalls<'jobs', ChangeOptions>(transport, 'jobs', ifVersion),
+
+    delete(jobName: string, options: DeleteOptions = {}): Promise<void> {
+      return remove(transport, {
+        path: path`/job/api/jobs/${jobName}`,
+        query: options.force ? { force: true } : {},
+        headers: ifVersion(options),
+        signal: options.signal,
+      })
+    },
 
     /** Newest first. */
     versions(

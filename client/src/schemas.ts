@@ -494,6 +494,10 @@ export interface CreatedWebhook {
   secret: string
 }
 
+export interface DeleteJobQuery {
+  force?: boolean
+}
+
 export interface Delivery {
   eventId: number
   type: string

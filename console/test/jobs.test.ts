@@ -36,7 +36,7 @@ test('a job is made, with what is wrong in its document said by line and column'
 test('a job is changed, shows its runs while they go on, and is deleted', async (t) => {
   await server.call('PUT', '/job/api/jobs/restart', { body: { description: 'Old', timeoutSeconds: 60 } })
   const device = await newDevice(server, 'a')
-  const page = await openSignedIn(t, server, '/jobs', { expected: [/404/] })
+  const page = await openSignedIn(t, server, '/jobs', { expected: [/404/, /409/] })
   await page.getByRole('link', { name: 'restart', exact: true }).click()
   await page.getByText('Not triggered yet').waitFor()
   const save = page.getByRole('button', { name: 'Save' })
@@ -57,8 +57,13 @@ test('a job is changed, shows its runs while they go on, and is deleted', async 
   await device.update(jobExecutionId, 'SUCCEEDED')
   await page.getByText('1 succeeded').waitFor()
 
+  const schedule = { jobName: 'restart', targets: { deviceIds: ['a'] }, when: { cron: '0 3 * * *' } }
+  await server.call('PUT', '/job/api/schedules/nightly', { body: schedule })
+  const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'Delete job' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete job' }).click()
+  await dialog.getByRole('button', { name: 'Delete job' }).click()
+  await dialog.getByText('The resource is in use: by the schedule nightly').waitFor()
+  await dialog.getByRole('button', { name: 'Delete anyway' }).click()
   await page.waitForURL(`${server.http}/jobs`)
   await page.getByRole('link', { name: 'restart', exact: true }).waitFor({ state: 'detached' })
   assert.equal((await server.call('GET', '/job/api/jobs/restart')).status, 404)

@@ -23,7 +23,7 @@ export const errorCatalogue = {
   'J-312': { status: 412, message: 'The resource was modified: If-Match or If-None-Match does not match' },
   'J-313': { status: 404, message: 'Version not found' },
   'J-314': { status: 409, message: 'The run has no executions to roll back' },
-  'J-315': { status: 409, message: 'The window is in use' },
+  'J-315': { status: 409, message: 'The resource is in use' },
   'J-316': { status: 409, message: 'A signed version cannot be restored: its author must sign it again' },
   'J-317': { status: 409, message: 'The run was rolled back before' },
   'J-500': { status: 400, message: 'Validation error' },
@@ -64,7 +64,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses the window, J-317 the run that did it. */
+  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses it, J-317 the run that did it. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

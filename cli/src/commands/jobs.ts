@@ -35,9 +35,18 @@ export function jobsCommand(): Command {
     jobs.get((job) => ({ fields: fieldsOf(job) })),
     putCommand(),
     signCommand(),
-    jobs.rm('Executions that have already been triggered continue.'),
+    removeCommand(),
     ...versionCommands(),
   ).addHelpText('after', '\nExample:\n  jobcast jobs put restart -f restart.yaml\n')
+}
+
+function removeCommand(): Command {
+  return jobs
+    .rm(
+      'Executions that have already been triggered continue.',
+      (client, name, { force }: { force?: boolean }) => client.jobs.delete(name, { force }),
+    )
+    .option('--force', 'even if schedules or waiting runs need it; its schedules are paused')
 }
 
 function fieldsOf(job: Job) {

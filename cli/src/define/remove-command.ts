@@ -17,7 +17,8 @@ type Removal = {
   noun: string
   /** Shown with the question: what else changes. */
   consequence?: string
-  remove: (client: Jobcast, name: string) => Promise<void>
+  /** `flags`: those that the caller adds. */
+  remove: (client: Jobcast, name: string, flags: object) => Promise<void>
 }
 
 export function removeCommand(removal: Removal): Command {
@@ -35,7 +36,7 @@ export function removeCommand(removal: Removal): Command {
           return exitCode.interrupted
         }
         for (const each of names) {
-          await remove(client, each)
+          await remove(client, each, flags)
           out.say(`${done} ${noun} ${each}.`)
         }
         if (out.json) out.show({ [verb[1].toLowerCase()]: names }, () => '')

@@ -56,13 +56,11 @@ export function resourceCommands<Name extends ResourceName>(name: Name) {
     /** Its flags, its further arguments and its action are its own. */
     put: (): Command => ownerCommand('put').description(`Create or update a ${noun}.`).argument(`<${key}>`),
 
-    rm: (consequence: string): Command =>
-      removeCommand({
-        argument: key,
-        noun,
-        consequence,
-        remove: (client, each) => callsOf(client, name).delete(each),
-      }).description(`Delete ${name}.`),
+    rm: (
+      consequence: string,
+      remove: (client: Jobcast, each: string, flags: object) => Promise<void> = (client, each) =>
+        callsOf(client, name).delete(each),
+    ): Command => removeCommand({ argument: key, noun, consequence, remove }).description(`Delete ${name}.`),
 
     /** What can be put of it as it is; empty if there is none. */
     async contentOf(client: Jobcast, each: string): Promise<Partial<Content<Name>>> {

@@ -43,10 +43,12 @@ export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false }
   return { ...plan, changes: inOrder(plan.changes) }
 }
 
-/** Deletions come last. */
+/** Deletions come last, and what needs others first. */
 function inOrder(changes: Change[]): Change[] {
   const isLast = ({ action }: Change) => action === 'delete'
-  return [...changes.filter((change) => !isLast(change)), ...changes.filter(isLast)]
+  const deletions = changes.filter(isLast)
+  const ordered = deletions.toSorted((one, other) => kinds.indexOf(other.kind) - kinds.indexOf(one.kind))
+  return [...changes.filter((change) => !isLast(change)), ...ordered]
 }
 
 async function find(

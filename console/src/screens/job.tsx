@@ -7,9 +7,7 @@ import { isNotFound } from '../api/is-there.ts'
 import { queries } from '../api/queries.ts'
 import { refreshKeys } from '../api/refresh-keys.ts'
 import { useAction } from '../api/use-action.ts'
-import { removeRow } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
-import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { countsInWords, formatCount } from '../parts/exec-state.ts'
@@ -17,8 +15,8 @@ import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
-import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
+import { DeleteJob } from './jobs/delete-job.tsx'
 import { contentOf, newDraft, problemOf } from './jobs/job-draft.ts'
 import { isAtJobField, JobFields } from './jobs/job-fields.tsx'
 import { useKeptDraft } from './jobs/kept-draft.ts'
@@ -30,11 +28,6 @@ export default function JobScreen({ params }: { params: Record<string, string> }
   const { data: job, error, refetch } = useQuery(queries.job(jobName))
   const { can } = useScopes()
   const isGone = isNotFound(error)
-  const remove = async () => {
-    await jobcast.jobs.delete(jobName)
-    removeRow(['jobs'], jobName)
-    navigate('/jobs')
-  }
   return (
     <>
       <PageHeader
@@ -54,18 +47,7 @@ export default function JobScreen({ params }: { params: Record<string, string> }
             Trigger
           </a>
         )}
-        {can('MANAGE') && job && !isGone && (
-          <ConfirmButton
-            label="Delete job"
-            question={
-              <p>
-                <strong>{jobName}</strong> can no longer be triggered. Running executions continue, past ones
-                are kept.
-              </p>
-            }
-            work={remove}
-          />
-        )}
+        {can('MANAGE') && job && !isGone && <DeleteJob jobName={jobName} />}
       </PageHeader>
       {isGone && (
         <EmptyState icon="jobs" title="Job not found">

@@ -191,15 +191,27 @@ export const jobs = {
   params: JobParams,
   content: JobContent,
   view: Job,
+  deletion: Type.Object(
+    {
+      force: Type.Boolean({
+        default: false,
+        description: 'Delete it even if schedules or waiting runs need it; its schedules are paused',
+      }),
+    },
+    { additionalProperties: false },
+  ),
   scopes: { read: 'READ', write: 'MANAGE' },
   quota: 'jobs',
   notFound: 'J-301',
+  inUse: 'J-315',
   refusals: { put: ['J-311'] },
   events: { created: 'job.changed', updated: 'job.changed', deleted: 'job.deleted' },
   texts: {
     put:
       'Creates the next version of the job, unless nothing has changed. Existing runs keep the version they were ' +
       'triggered with. `execute` is a reserved name.',
-    delete: 'Existing executions continue.',
+    delete:
+      'Rejected (J-315) while schedules or runs with pending executions need it, unless `force` is true. Then its schedules ' +
+      'are paused; existing executions continue.',
   },
 } as const satisfies Resource

@@ -26,6 +26,8 @@ export type Resource = {
   shownOnce?: string
   /** Of its list; default: limit and cursor only. */
   query?: TObject
+  /** Of its deletion. */
+  deletion?: TObject
   scopes: { read: Scope; write: Scope; alsoPut?: Scope }
   /** How many an owner may have: the name of a setting, or a number. */
   quota: string | number
@@ -42,4 +44,5 @@ export type Resource = {
 export type ContentOf<R extends Resource> = Static<R['content']>
 export type ViewOf<R extends Resource> = Static<R['view']>
 export type CreatedOf<R extends Resource> = R extends { created: TObject } ? Static<R['created']> : ViewOf<R>
+export type DeletionOf<R extends Resource> = R extends { deletion: TObject } ? Static<R['deletion']> : object
 export type QueryOf<R extends Resource> = R extends { query: TObject } ? Static<R['query']> : PageQuery

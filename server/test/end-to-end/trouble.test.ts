@@ -52,7 +52,7 @@ async function assertReadsOnly(server: SpawnedServer, runs: number): Promise<voi
     ['PUT', '/job/api/devices/new', {}],
     ['DELETE', '/job/api/devices/device-3'],
     ['PUT', '/job/api/jobs/restart', { description: 'new' }],
-    ['DELETE', '/job/api/jobs/restart'],
+    ['DELETE', '/job/api/jobs/restart?force=true'],
     ['POST', '/job/api/devices/device-1/credential'],
     ['POST', '/job/api/keys', { keyName: 'new' }],
   ]

@@ -100,7 +100,7 @@ async function changeResources(scene: Scene): Promise<void> {
   for (const verb of ['pause', 'resume']) await scene.call('POST', `/schedules/nightly/${verb}`)
   await scene.call('PUT', '/schedules/short-lived', nightly)
   await scene.call('DELETE', '/schedules/short-lived')
-  await scene.call('DELETE', '/jobs/again')
+  await scene.call('DELETE', '/jobs/again?force=true')
   await scene.call('POST', '/fleet/freeze', { reason: 'a test' })
   await scene.call('DELETE', '/fleet/freeze')
   await scene.call('PUT', '/devices/b', { deviceName: 'B' })

@@ -153,7 +153,7 @@ test('DELETE answers 204 once, then J-301; its executions go on; a new job of th
   await api.putJobAndDevices('passing', ['d1'])
   const [execution] = (await api.trigger('passing', ['d1'])).json
   const before = (await api.call('GET', path('passing'))).json
-  assert.equal((await api.call('DELETE', path('passing'))).status, 204)
+  assert.equal((await api.call('DELETE', `${path('passing')}?force=true`)).status, 204)
   assertRefused(await api.call('DELETE', path('passing')), 'J-301')
   assertRefused(await api.call('GET', path('passing')), 'J-301')
 
@@ -165,4 +165,41 @@ test('DELETE answers 204 once, then J-301; its executions go on; a new job of th
   const again = await api.call('PUT', path('passing'), { body: {} })
   assert.equal(again.status, 201)
   assert.notEqual(again.json.createdAt, before.createdAt)
+})
+
+test('DELETE answers J-315 with what needs the job, up to five names of each kind, unless it is forced', async () => {
+  await api.putJobAndDevices('needed', ['d1', 'd2'])
+  const started = (await api.trigger('needed', ['d1'])).headers.get('location') as string
+  const schedule = { jobName: 'needed', targets: { deviceIds: ['d1'] }, when: { cron: '0 3 * * *' } }
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => `needs-${each}`)
+  for (const name of names) await api.call('PUT', `/job/api/schedules/${name}`, { body: schedule })
+  const refusal = await api.call('DELETE', path('needed'))
+  assert.deepEqual([refusal.status, refusal.json.code], [409, 'J-315'])
+  const runId = started.split('/').at(-1)
+  assert.equal(
+    refusal.json.message,
+    `The resource is in use: by the schedules ${names.slice(0, 5).join(', ')} and others, and by the waiting run ${runId}`,
+  )
+  assert.equal((await api.trigger('needed', ['d2'])).status, 201)
+  assertRefused(await api.call('DELETE', `${path('needed')}?force=perhaps`), 'J-500')
+  assert.equal((await api.call('DELETE', `${path('needed')}?force=false`)).json.code, 'J-315')
+
+  // What nothing needs any more can be deleted; a paused schedule still needs it.
+  for (const name of names.slice(1)) await api.call('DELETE', `/job/api/schedules/${name}`)
+  await api.call('POST', '/job/api/schedules/needs-a/pause')
+  const { items } = (await api.call('GET', '/job/api/runs?jobName=needed')).json
+  for (const run of items) await api.call('POST', `/job/api/runs/${run.runId}/cancel`)
+  const { json } = await api.call('DELETE', path('needed'))
+  assert.equal(json.message, 'The resource is in use: by the schedule needs-a')
+  await api.call('DELETE', '/job/api/schedules/needs-a')
+  assert.equal((await api.call('DELETE', path('needed'))).status, 204)
+  assertRefused(await api.call('DELETE', path('needed')), 'J-301')
+})
+
+test('DELETE answers J-301 for a deleted job that schedules still name', async () => {
+  await api.putJobAndDevices('named-only', ['d1'])
+  const schedule = { jobName: 'named-only', targets: { deviceIds: ['d1'] }, when: { cron: '0 3 * * *' } }
+  await api.call('PUT', '/job/api/schedules/of-named-only', { body: schedule })
+  assert.equal((await api.call('DELETE', `${path('named-only')}?force=true`)).status, 204)
+  assertRefused(await api.call('DELETE', path('named-only')), 'J-301')
 })

@@ -214,7 +214,7 @@ test('pause, resume, next and fire do what they say', async () => {
 test('a schedule of a deleted job is paused, and says why', async () => {
   await api.call('PUT', '/job/api/jobs/short-lived', { body: {} })
   const { name, path, content } = await newSchedule({ jobName: 'short-lived' })
-  await api.call('DELETE', '/job/api/jobs/short-lived')
+  await api.call('DELETE', '/job/api/jobs/short-lived?force=true')
   const { because } = await waitForEvent(name, 'schedule.paused')
   assert.equal(because, 'the job short-lived was deleted')
   assert.equal((await read(path)).pausedBecause, because)

@@ -144,6 +144,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.getJob({ ownerNo, jobName: 'restart' })
   await store.listJobs({ ownerNo, slice })
   await store.deleteJob({ ownerNo, jobName: 'nobody', at: 1 })
+  await store.findJobUsers({ ownerNo, jobName: 'restart' })
   await store.putDevices([{ ...devicePut(ownerNo, 'd2', 'other'), tags: ['t'] }])
   await store.getDevice({ ownerNo, deviceId: 'd1' })
   for (const tag of ['t', undefined]) {

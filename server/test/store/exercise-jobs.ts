@@ -89,7 +89,12 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
   await t.test('a deleted job is gone for good, one put again is new; its runs go on', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
     const run = await createOne(store, trigger(['d1']))
-    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'deleted')
+    const job = { ownerNo, jobName: 'restart', at: startedAt }
+    const users = { scheduleNames: [], runIds: [run.runId] }
+    assert.deepEqual(await store.findJobUsers(job), users)
+    assert.deepEqual(await store.deleteJob({ ...job, unlessUsed: true }), users)
+    assert.equal((await store.getJob(job))?.jobName, 'restart')
+    assert.equal(await store.deleteJob(job), 'deleted')
     assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'unknown')
     assert.equal(await store.getJob({ ownerNo, jobName: 'restart' }), undefined)
     assert.equal(

@@ -11,6 +11,7 @@ import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
 import type { Expectation } from '../common/entity-tag.ts'
+import { usersText } from '../common/in-use.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -18,7 +19,7 @@ import { requireRollout } from '../rollout/rollout-selectors.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
 import { checkParameters } from './check-parameters.ts'
 import { signaturesOf, wrongVersion } from './job-signatures.ts'
-import type { StoredJob, StoredJobContent } from './ports/jobs.ts'
+import type { JobUsers, StoredJob, StoredJobContent } from './ports/jobs.ts'
 
 export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
 
@@ -86,16 +87,19 @@ export async function deleteJob(
   deps: JobDeps,
   caller: Caller,
   jobName: string,
-  ifMatch: Expectation = {},
+  { force = false, ...ifMatch }: Expectation & { force?: boolean | undefined } = {},
 ): Promise<void> {
-  const by = principalOf(caller)
-  const outcome = await deps.store.deleteJob({
-    ownerNo: caller.ownerNo,
-    jobName,
-    at: deps.now(),
-    by,
-    ...ifMatch,
-  })
+  const { ownerNo } = caller
+  // First, so that nobody who triggers it meanwhile is told that it is gone.
+  const users = force ? undefined : await deps.store.findJobUsers({ ownerNo, jobName })
+  if (users && (await deps.store.getJob({ ownerNo, jobName }))) throw inUse(users)
+  const by = { at: deps.now(), by: principalOf(caller) }
+  const outcome = await deps.store.deleteJob({ ownerNo, jobName, ...by, unlessUsed: !force, ...ifMatch })
   if (outcome === 'changed') throw new ApiError('J-312')
   if (outcome === 'unknown') throw notFound('J-301', jobName)
+  if (outcome !== 'deleted') throw inUse(outcome)
+}
+
+function inUse({ scheduleNames, runIds }: JobUsers): ApiError {
+  return new ApiError('J-315', { suffix: usersText({ schedule: scheduleNames, 'waiting run': runIds }) })
 }

@@ -19,6 +19,7 @@ import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { tooMany } from '../access/quotas.ts'
 import type { Expectation } from '../common/entity-tag.ts'
+import { usersText } from '../common/in-use.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -100,16 +101,8 @@ export async function deleteWindow(
   await windows.changed()
 }
 
-/** "by the jobs restart, update, and by the unfinished run 12" */
 function usersOf({ jobNames, scheduleNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
-  const named = (noun: string, names: (string | number)[]) =>
-    names.length === 0 ? [] : [`by the ${noun}${names.length === 1 ? '' : 's'} ${names.join(', ')}`]
-  const users = [
-    ...named('job', jobNames),
-    ...named('schedule', scheduleNames),
-    ...named('unfinished run', runIds),
-  ]
-  return users.join(', and ')
+  return usersText({ job: jobNames, schedule: scheduleNames, 'unfinished run': runIds })
 }
 
 /** The zone for which these are, and the openings. */

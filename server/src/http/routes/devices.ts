@@ -78,7 +78,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       }
       return listDevices(deps, caller, filter, slice)
     },
-    delete: (...device) => deleteDevice(deps, ...device),
+    delete: (caller, deviceId, before) => deleteDevice(deps, caller, deviceId, before),
     toView: toDevice,
     tagOf: deviceTag,
   })

@@ -12,7 +12,7 @@ export function addJobs(app: App, deps: JobDeps): void {
     put: (...put) => putJob(deps, ...put),
     get: (...job) => getJob(deps, ...job),
     list: ({ ownerNo }, slice) => deps.store.listJobs({ ownerNo, slice }),
-    delete: (...job) => deleteJob(deps, ...job),
+    delete: (caller, name, before, { force }) => deleteJob(deps, caller, name, { ...before, force }),
     toView: toJob,
     tagOf: jobTag,
   })

@@ -3,6 +3,7 @@
 import {
   type ContentOf,
   type CreatedOf,
+  type DeletionOf,
   Page,
   PageQuery,
   type QueryOf,
@@ -33,7 +34,7 @@ type ResourceSteps<R extends Resource, Stored> = {
   put(caller: Caller, name: string, content: ContentOf<R>, before: Expectation): Promise<Put<Stored>>
   get(caller: Caller, name: string): Promise<Stored>
   list(caller: Caller, slice: Slice<string>, query: QueryOf<R>): Promise<Sliced<Stored, string>>
-  delete(caller: Caller, name: string, before: Expectation): Promise<void>
+  delete(caller: Caller, name: string, before: Expectation, query: DeletionOf<R>): Promise<void>
   toView(stored: Stored, caller: Caller): ViewOf<R>
   /** If a new one shows more. */
   toCreated?(stored: Stored, caller: Caller): CreatedOf<R>
@@ -48,7 +49,7 @@ export function serveResource<R extends Resource, Stored>(
 ): void {
   const resource: Resource = described
   const { name, noun, key, params, content, view, created = view, query = PageQuery } = resource
-  const { scopes, notFound, inUse, refusals = {}, texts = {} } = resource
+  const { scopes, notFound, inUse, deletion, refusals = {}, texts = {} } = resource
   const { tagOf, toView, toCreated = toView } = steps
   const [list, url] = [`/job/api/${name}`, `/job/api/${name}/:${key}`]
   const title = `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
@@ -123,10 +124,12 @@ export function serveResource<R extends Resource, Stored>(
       ...saying(texts.delete),
       params,
       ...(tagOf && { headers: IfMatchHeaders }),
+      ...(deletion && { querystring: deletion }),
       response: { 204: noContent('Deleted') },
     },
     handler: async (request, reply) => {
-      await steps.delete(callerOf(request), nameIn(request), tagOf ? expectedTags(request) : {})
+      const before = tagOf ? expectedTags(request) : {}
+      await steps.delete(callerOf(request), nameIn(request), before, request.query as DeletionOf<R>)
       return reply.code(204).send(undefined)
     },
   })

@@ -23,7 +23,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     put: (...put) => putWebhook(deps, ...put),
     get: (...webhook) => getWebhook(deps, ...webhook),
     list: ({ ownerNo }, slice) => deps.store.listWebhooks({ ownerNo, slice }),
-    delete: (...webhook) => deleteWebhook(deps, ...webhook),
+    delete: (caller, name, before) => deleteWebhook(deps, caller, name, before),
     toView: toWebhook,
     toCreated: (webhook, caller) => ({ ...toWebhook(webhook, caller), secret: webhook.secret }),
     tagOf: (webhook) => webhookTag(webhook),

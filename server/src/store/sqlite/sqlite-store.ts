@@ -203,7 +203,9 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
     },
     deleteJob(job) {
       const write = () => writer.call('deleteJob', job)
-      return catalogue.jobs(job.ownerNo).remove(job.jobName, write, (answer) => answer !== 'changed')
+      return catalogue
+        .jobs(job.ownerNo)
+        .remove(job.jobName, write, (answer) => answer === 'deleted' || answer === 'unknown')
     },
     async putDevices(puts) {
       const results = await catalogue.putDevices(puts, () => writer.call('putDevices', puts))

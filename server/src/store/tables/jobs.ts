@@ -14,6 +14,7 @@ import type { RunJob } from '../../domain/trigger/trigger.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
+import { findJobUsers } from './job-users.ts'
 import { pauseSchedulesOf } from './schedules.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 import { hasWindow } from './windows.ts'
@@ -124,10 +125,12 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     const { ref, ...result } = await putJob(queries, put)
     return result
   },
-  async deleteJob(queries, { ownerNo, jobName, at, by = operator, expected }) {
+  async deleteJob(queries, { ownerNo, jobName, at, by = operator, expected, unlessUsed = false }) {
     const before = await queries.get(JOB, FIND, { ownerNo, jobName })
     if (before?.deletedAt !== null) return 'unknown'
     if (!isExpected(expected, jobTag(before))) return 'changed'
+    const users = unlessUsed ? await findJobUsers(queries, { ownerNo, jobName }) : undefined
+    if (users) return users
     await queries.run(DELETE, { ownerNo, jobName, at })
     const data = { jobName, version: before.version, principal: by }
     queries.resourceChanged('job.deleted', { ownerNo, at, data })

@@ -16,6 +16,7 @@ import { freezeReads, freezeWrites } from './freezes.ts'
 import { removeGone } from './gone-devices.ts'
 import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
+import { jobUserReads } from './job-users.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
@@ -38,6 +39,7 @@ export const reads = {
   ...sessionReads,
   ...enrollmentReads,
   ...jobReads,
+  ...jobUserReads,
   ...deviceReads,
   ...deviceValueReads,
   ...groupReads,

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { isExpected } from '../../domain/common/entity-tag.ts'
+import { namedUsers } from '../../domain/common/in-use.ts'
 import { zoneOf } from '../../domain/window/device-zone.ts'
 import { inBoth, type Queries, type Spelling, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
@@ -82,14 +83,13 @@ const FILL = inBoth(
     AND device_attribute.reported = ${field('isReported')}`,
 )
 
-const namedUsers = 5
 const JOB_USER = select(job.pick('jobName'))
 const USED_BY_JOBS = inBoth(
   ({ is }) => `
   SELECT ${JOB_USER} FROM job JOIN job_version ON job_version.version_no = job.version_no
   WHERE owner_no = :ownerNo AND deleted_at IS NULL
     AND ${is === 'sqlite' ? 'content' : 'CAST(content AS json)'} ->> 'window' = :windowName
-  ORDER BY job_name LIMIT ${namedUsers}`,
+  ORDER BY job_name LIMIT ${namedUsers + 1}`,
 )
 const SCHEDULE_USER = select(schedule.pick('scheduleName'))
 const USED_BY_SCHEDULES = inBoth(
@@ -97,7 +97,7 @@ const USED_BY_SCHEDULES = inBoth(
   SELECT ${SCHEDULE_USER} FROM schedule
   WHERE owner_no = :ownerNo
     AND ${is === 'sqlite' ? 'content' : 'CAST(content AS json)'} ->> 'window' = :windowName
-  ORDER BY schedule_name LIMIT ${namedUsers}`,
+  ORDER BY schedule_name LIMIT ${namedUsers + 1}`,
 )
 const RUN = select({
   ...run.pick('runId'),
@@ -195,7 +195,7 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
     if ((await queries.get(WINDOW, LOCK, window)) === undefined) return { kind: 'unknown-window' }
     const jobs = await queries.all(JOB_USER, USED_BY_JOBS, window)
     const schedules = await queries.all(SCHEDULE_USER, USED_BY_SCHEDULES, window)
-    const runs = await listRuns(queries, window, namedUsers)
+    const runs = await listRuns(queries, window, namedUsers + 1)
     if (jobs.length + schedules.length + runs.length > 0) {
       const jobNames = jobs.map(({ jobName }) => jobName)
       const scheduleNames = schedules.map(({ scheduleName }) => scheduleName)

@@ -51,7 +51,7 @@ export type StoredJobVersion = StoredJobContent & {
   createdBy: string | null
 }
 
-type JobKey = { ownerNo: number; jobName: string }
+export type JobKey = { ownerNo: number; jobName: string }
 
 /** The name of the job is for devices, which compare it with the signed one. */
 export type JobSignature = { jobName: string; envelope: Envelope }
@@ -69,8 +69,11 @@ export type JobPut = {
 /** Of a version of a job: the document as JSON text, and what has to be filled in. */
 type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
 
-/** `changed`: it is not one of the expected. */
-type JobDeletion = 'deleted' | 'unknown' | 'changed'
+/** What needs a job, some of each: schedules, and runs with executions that wait. */
+export type JobUsers = { scheduleNames: string[]; runIds: number[] }
+
+/** `changed`: it is not one of the expected. With users: they need it. */
+type JobDeletion = 'deleted' | 'unknown' | 'changed' | JobUsers
 
 /**
  * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.
@@ -82,8 +85,12 @@ export type JobStore = {
   putJob(put: JobPut): Promise<JobPutResult>
   getJob(job: JobKey): Promise<StoredJob | undefined>
   listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
-  /** Executions of the job that are under way go on. */
-  deleteJob(job: JobKey & { at: number; by?: string; expected?: ExpectedTags }): Promise<JobDeletion>
+  /** Executions of the job that are under way go on. `unlessUsed`: not while something needs it. */
+  deleteJob(
+    job: JobKey & { at: number; by?: string; expected?: ExpectedTags; unlessUsed?: boolean },
+  ): Promise<JobDeletion>
+  /** Undefined: nothing needs it. */
+  findJobUsers(job: JobKey): Promise<JobUsers | undefined>
   /** Undefined: the job or this version of it is not there. */
   getJobVersion(job: JobKey & { version: number }): Promise<StoredJobVersion | undefined>
   /** Newest first; those from before the job was deleted and put again are among them. */
