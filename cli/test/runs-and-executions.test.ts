@@ -234,12 +234,31 @@ test('exits with 0 if the reader closes the pipe', async (t) => {
   assert.equal(listing.stderr(), '')
 })
 
+test('runs failures shows the reasons, and what the devices have in common', async () => {
+  const { runId, device } = await endedRun('broken', 'FAILED')
+  await server.call('PUT', `/job/api/devices/${device.deviceId}`, {
+    body: { deviceName: 'b', tags: ['old ones'] },
+  })
+  const { code, stdout } = await jobcast('runs', 'failures', runId)
+  assert.equal(code, 0)
+  assert.match(
+    stdout,
+    /^COUNT +REASON +DEVICES\n1 +because +broken-1\n\nSHARED +UNSUCCESSFUL +SUCCEEDED\ntag="old ones" +1 of 1 +0 of 0\n$/,
+  )
+  const { total, reasons } = await json('runs', 'failures', runId)
+  assert.deepEqual([total, reasons], [1, [{ reason: 'because', count: 1, sample: ['broken-1'] }]])
+  const { runId: succeeded } = await endedRun('fine', 'SUCCEEDED')
+  const none = await jobcast('runs', 'failures', succeeded)
+  assert.deepEqual([none.code, none.stdout], [0, ''])
+  assert.match(none.stderr, /^No execution of run \d+ was unsuccessful\.\n$/)
+})
+
 test('exits with 2 for an unknown command or an invalid argument', async () => {
   for (const [args, text] of [
     [['rnus'], /^error: unknown command 'rnus'\n\(Did you mean runs\?\)/],
     [
       ['runs', 'gte', '1'],
-      /^error: unknown command 'gte'; the commands of runs are ls, get, watch, cancel, retry/,
+      /^error: unknown command 'gte'; the commands of runs are ls, get, watch, failures, cancel, retry/,
     ],
     [['runs', 'get', 'x'], /It must be an integer of at least 1/],
     [['executions', 'ls', '--state', 'DONE'], /Allowed choices are SUCCEEDED, /],
@@ -254,6 +273,7 @@ test('exits with 4 if a run or execution does not exist', async () => {
   for (const args of [
     ['runs', 'get', '999999'],
     ['runs', 'watch', '999999'],
+    ['runs', 'failures', '999999'],
     ['executions', 'get', '999999'],
     ['executions', 'watch', '999999'],
     ['executions', 'output', '999999', '-f'],

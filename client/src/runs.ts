@@ -14,6 +14,7 @@ import type {
   RollbackRequest,
   RolloutPatch,
   Run,
+  RunFailures,
   RunPlan,
   RunTimeline,
 } from './schemas.ts'
@@ -73,6 +74,16 @@ export class Runs {
   /** The job's document as it was when the run was created. */
   document(runId: number, { signal }: CallOptions = {}): Promise<JobDocument> {
     return this.#transport.value({ method: 'GET', path: path`/job/api/runs/${runId}/document`, signal })
+  }
+
+  /** Why executions of it did not succeed, and what their devices have in common. */
+  failures(runId: number, { signal }: CallOptions = {}): Promise<RunFailures> {
+    return this.#transport.value({
+      method: 'GET',
+      path: path`/job/api/runs/${runId}/failures`,
+      holdSeconds: largeRunSeconds,
+      signal,
+    })
   }
 
   /** How its counts changed over time. */

@@ -2055,6 +2055,53 @@ export interface Run {
    */
   window: string | null
 }
+
+export interface RunFailures {
+  /**
+   * Executions that ended otherwise than SUCCEEDED; those that were canceled before they were sent are not counted
+   */
+  total: number
+  /**
+   * Most frequent first
+   */
+  reasons: {
+    /**
+     * What the device reported (`statusDetails.reason`, or all status details), otherwise how the execution ended. At most 20 reasons; all others are the last entry, `other reasons`
+     */
+    reason: string
+    count: number
+    /**
+     * deviceIds of up to 20 of them
+     */
+    sample: string[]
+  }[]
+  /**
+   * Tags and attributes, as they are now, that the unsuccessful devices have more often than the successful ones. At most 20, the largest difference first
+   */
+  shared: {
+    /**
+     * `tag`, or the name of an attribute; `reported.NAME` where the value of the owner hides the one that the device reports
+     */
+    name: string
+    value: string | number | boolean
+    /**
+     * How many unsuccessful devices have it
+     */
+    failed: number
+    /**
+     * How many unsuccessful devices were compared
+     */
+    ofFailed: number
+    /**
+     * How many successful devices have it
+     */
+    succeeded: number
+    /**
+     * How many successful devices were compared
+     */
+    ofSucceeded: number
+  }[]
+}
 /**
  * The plan, with `dryRun=true`
  */

@@ -170,6 +170,7 @@ const rows: Row[] = [
   ['cancelExecution', 'executions.cancel', ({ jobcast, ids }) => jobcast.executions.cancel(ids.execution)],
   ['getRun', 'runs.get', ({ jobcast, ids }) => jobcast.runs.get(ids.run)],
   ['getRunDocument', 'runs.document', ({ jobcast, ids }) => jobcast.runs.document(ids.run)],
+  ['getRunFailures', 'runs.failures', ({ jobcast, ids }) => jobcast.runs.failures(ids.run)],
   ['getRunTimeline', 'runs.timeline', ({ jobcast, ids }) => jobcast.runs.timeline(ids.run, { buckets: 2 })],
   ['listRuns', 'runs.list', ({ jobcast }) => jobcast.runs.list({ jobName: 'restart' }).page()],
   ['cancelRun', 'runs.cancel', ({ jobcast, ids }) => jobcast.runs.cancel(ids.run, { force: true })],

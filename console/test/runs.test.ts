@@ -59,17 +59,28 @@ test('a failed run is retried: the tabs count while it goes, and both runs are l
   await page.waitForURL(`${server.http}/runs/${retry}`)
 })
 
-chaosTest('failures of a run are grouped by reason, also while they come in', async (t) => {
-  const run = await launch('restart', ['w1', 'w2', 'w3', 'w4'])
-  await end(run, 0, 'FAILED', { statusDetails: { reason: 'disk full' } })
-  await end(run, 1, 'FAILED')
-  const page = await openSignedIn(t, server, `/runs/${run.runId}`)
-  const reasons = page.getByRole('region', { name: 'Failures by reason' }).getByRole('listitem')
-  await reasons.filter({ hasText: 'failed, no reason given × 1' }).waitFor()
-  await end(run, 2, 'FAILED', { statusDetails: { reason: 'disk full' } })
-  await reasons.filter({ hasText: 'disk full × 2' }).waitFor()
-  assert.match((await reasons.first().textContent()) ?? '', /^disk full/)
-})
+chaosTest(
+  'failures of a run are grouped by reason, also while they come in, and open their devices',
+  async (t) => {
+    const tagged = { deviceName: 'w', tags: ['old'] }
+    const run = await launch('restart', ['w1', 'w2', 'w3', 'w4'])
+    await end(run, 0, 'FAILED', { statusDetails: { reason: 'disk full' } })
+    await end(run, 1, 'FAILED')
+    const page = await openSignedIn(t, server, `/runs/${run.runId}`)
+    const reasons = page.getByRole('region', { name: 'Why devices failed' }).getByRole('listitem')
+    await reasons.filter({ hasText: 'FAILED, without a reason × 1' }).waitFor()
+    for (const deviceId of ['w1', 'w2'])
+      await server.call('PUT', `/job/api/devices/${deviceId}`, { body: tagged })
+    await end(run, 3, 'SUCCEEDED')
+    await end(run, 2, 'FAILED', { statusDetails: { reason: 'disk full' } })
+    await reasons.filter({ hasText: 'disk full × 2' }).waitFor()
+    assert.match((await reasons.first().textContent()) ?? '', /^disk full/)
+    await page.getByRole('link', { name: 'tag=old', exact: true }).waitFor()
+    await page.getByText('disk full × 2').click()
+    await reasons.first().getByRole('link', { name: 'w1' }).click()
+    await page.waitForURL(`${server.http}/devices/w1`)
+  },
+)
 
 chaosTest('a retry asks, and leaves out what was canceled on purpose unless it is chosen', async (t) => {
   const run = await launch('restart', ['r1', 'r2', 'r3'])

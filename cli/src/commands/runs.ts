@@ -23,6 +23,7 @@ import type { ListFlags as ExecutionListFlags } from '../output/show-executions.
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { pauserOf } from '../watch/rollout-halted.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
+import { failuresCommand } from './run-failures.ts'
 import { rolloutCommands } from './run-rollout.ts'
 import { type WaitFlags, waitOptions } from './trigger.ts'
 
@@ -32,6 +33,7 @@ export function runsCommand(): Command {
   const others = [
     getCommand(),
     watchCommand(),
+    failuresCommand(),
     cancelCommand(),
     retryCommand(),
     rollbackCommand(),

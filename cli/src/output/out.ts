@@ -44,9 +44,14 @@ export class Out {
 
   /** A list: a table, or a JSON array. */
   showTable<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+    this.show(rows, () => this.tableOf(rows, columns))
+  }
+
+  /** As wide as the terminal. */
+  tableOf<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
     const { stdout } = this.#io
     const width = stdout.isTTY ? stdout.columns : undefined
-    this.show(rows, () => tableText(rows, columns, { paint: this.paint, columns: width }))
+    return tableText(rows, columns, { paint: this.paint, columns: width })
   }
 
   /** One item of a stream: a line of JSON, or of text. */

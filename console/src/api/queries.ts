@@ -15,7 +15,6 @@ import {
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import { type CalendarQuery, readCalendar } from './read-calendar.ts'
-import { readFailures } from './read-failures.ts'
 import { readQueue } from './read-queue.ts'
 import { readWhyHeld } from './read-why-held.ts'
 
@@ -106,9 +105,9 @@ export const queries = {
     read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
   /** What the gate before the next wave waits for; null if it is something else. */
   whyHeld: (runId: number) => read(['run', runId, 'held'], (options) => readWhyHeld(runId, options)),
-  /** The newest failures of a run. `count`: how many there are, as far as that is reason to read them again. */
+  /** Why devices of a run failed. `count`: how many there are, as far as that is reason to read them again. */
   failuresOf: (runId: number, count: number) =>
-    read(['failures', runId, count], (options) => readFailures(runId, options)),
+    read(['failures', runId, count], (options) => jobcast.runs.failures(runId, options)),
   /** Runs that try again what this one did not do. Of the same job, so they are among its newest. */
   retriesOf: ({ runId, jobName }: { runId: number; jobName: string }) =>
     read(['runs', 'retries of', runId], async (options) => {

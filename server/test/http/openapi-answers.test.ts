@@ -94,6 +94,7 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
     'GET /job/api/executions/{jobExecutionId}/document',
     'GET /job/api/runs/{runId}',
     'GET /job/api/runs/{runId}/document',
+    'GET /job/api/runs/{runId}/failures',
     'GET /job/api/runs/{runId}/timeline',
   ]) {
     await check(operation, { jobExecutionId, runId })

@@ -52,6 +52,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; also?: Scope; body?: 
   { call: 'GET /job/api/fleet/devices', scopes: ['READ'] },
   { call: 'GET /job/api/fleet/groups', scopes: ['READ'] },
   { call: 'GET /job/api/stats', scopes: ['READ'] },
+  { call: 'GET /job/api/runs/1/failures', scopes: ['READ'] },
   { call: 'GET /job/api/runs/1/timeline', scopes: ['READ'] },
   { call: 'GET /job/api/jobs', scopes: ['READ'] },
   { call: 'GET /job/api/jobs/update', scopes: ['READ'] },

@@ -29,6 +29,7 @@ import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseRollouts } from './exercise-rollouts.ts'
+import { exerciseRunFailures } from './exercise-run-failures.ts'
 import { exerciseSchedules } from './exercise-schedules.ts'
 import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
@@ -67,6 +68,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   quotas: exerciseQuotas,
   'the fleet as a whole': exerciseFleet,
   'counts over time': exerciseStats,
+  'failures of a run': exerciseRunFailures,
   retention: exerciseRetention,
   jobs: exerciseJobs,
   'owners and keys': exerciseKeys,

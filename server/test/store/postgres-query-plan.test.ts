@@ -118,7 +118,10 @@ test('no statement scans a table that grows, and an index made for it finds', as
     })
   }
   await t.test('a slice of a list without a sort of all that matches', () => {
-    const lists = [...plans].filter(([sql]) => /LIMIT \$\d+(::bigint)?\)? ?(AS execution|$)/.test(sql.trim()))
+    // Groups are counted before the largest are known.
+    const lists = [...plans].filter(
+      ([sql]) => /LIMIT \$\d+(::bigint)?\)? ?(AS execution|$)/.test(sql.trim()) && !/GROUP BY/.test(sql),
+    )
     assert.ok(lists.length > 50)
     for (const [sql, plan] of lists) {
       // The two halves of a device's list are merged, and a few rows may be sorted above a limit.

@@ -1,9 +1,10 @@
-// Why executions of a run did not succeed, grouped: forty failures are often one.
+// Why devices of a run failed: forty failures often have one reason, and what their devices have in common leads to it.
 
-import type { Execution, Run } from '@jobcast/client'
+import type { Run, RunFailures } from '@jobcast/client'
+import { termText } from '@jobcast/contract/selector'
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { failuresOf, formatCount, stateStyles } from '../../parts/exec-state.ts'
+import { failuresOf, formatCount } from '../../parts/exec-state.ts'
 
 const shownAtMost = 8
 /** So many failures are read again with each new one; more of them every ten seconds. */
@@ -14,39 +15,66 @@ export function FailureReasons({ run }: { run: Run }) {
   const failures = failuresOf(run.counts)
   const { data } = useQuery({
     ...queries.failuresOf(run.runId, run.finished ? failures : Math.min(failures, readEach)),
-    enabled: failures > 1,
+    enabled: failures > 0,
     ...(!run.finished && failures > readEach && { refetchInterval: readEveryMs }),
   })
-  const reasons = data ? groupReasons(data.items) : []
-  if (failures < 2 || reasons.length === 0) return null
+  if (failures === 0 || !data || data.total === 0) return null
   return (
     <section aria-labelledby="reasons" class="reasons">
-      <h2 id="reasons">Failures by reason</h2>
+      <h2 id="reasons">Why devices failed</h2>
       <ol>
-        {reasons.slice(0, shownAtMost).map(({ reason, count }) => (
-          <li key={reason}>
-            <bdi>{reason}</bdi> <span class="quiet">× {formatCount(count)}</span>
-          </li>
+        {data.reasons.slice(0, shownAtMost).map((each) => (
+          <Reason key={each.reason} {...each} />
         ))}
       </ol>
-      {reasons.length > shownAtMost && (
-        <p class="quiet">and {formatCount(reasons.length - shownAtMost)} more reasons</p>
+      {data.reasons.length > shownAtMost && (
+        <p class="quiet">and {formatCount(data.reasons.length - shownAtMost)} more reasons</p>
       )}
-      {data?.hasMore && <p class="quiet">Of the newest {formatCount(data.items.length)} failures.</p>}
+      {data.shared.length > 0 && <Shared shared={data.shared.slice(0, shownAtMost)} />}
     </section>
   )
 }
 
-/** Most frequent first; without a reason the state is one. */
-function groupReasons(
-  executions: Pick<Execution, 'execState' | 'statusDetails'>[],
-): { reason: string; count: number }[] {
-  const counts = new Map<string, number>()
-  for (const { execState, statusDetails } of executions) {
-    const name = statusDetails.reason || `${stateStyles[execState].word}, no reason given`
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return Array.from(counts, ([reason, count]) => ({ reason, count })).sort(
-    (a, b) => b.count - a.count || (a.reason < b.reason ? -1 : 1),
+function Reason({ reason, count, sample }: RunFailures['reasons'][number]) {
+  return (
+    <li>
+      <details>
+        <summary>
+          <bdi>{reason}</bdi> <span class="quiet">× {formatCount(count)}</span>
+        </summary>
+        <ul>
+          {sample.map((deviceId) => (
+            <li key={deviceId}>
+              <a href={`/devices/${encodeURIComponent(deviceId)}`}>{deviceId}</a>
+            </li>
+          ))}
+        </ul>
+        {count > sample.length && <p class="quiet">and {formatCount(count - sample.length)} more</p>}
+      </details>
+    </li>
+  )
+}
+
+function Shared({ shared }: Pick<RunFailures, 'shared'>) {
+  return (
+    <>
+      <h3 id="shared">More frequent among them than among successful devices</h3>
+      <ul aria-labelledby="shared">
+        {shared.map(({ name, value, failed, ofFailed, succeeded, ofSucceeded }) => {
+          const where = termText(name, value)
+          return (
+            <li key={where}>
+              <a href={`/devices?where=${encodeURIComponent(where)}`}>
+                <bdi>{where}</bdi>
+              </a>{' '}
+              <span class="quiet">
+                {formatCount(failed)} of {formatCount(ofFailed)}
+                {ofSucceeded > 0 && `, successful ${formatCount(succeeded)} of ${formatCount(ofSucceeded)}`}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+    </>
   )
 }

@@ -7,6 +7,7 @@ import {
   JobDocument,
   NewRun,
   Run,
+  RunFailures,
   RunPage,
   RunParams,
   RunPlan,
@@ -19,6 +20,7 @@ import { type ViewDeps, viewRollouts } from '../../domain/rollout/view-rollout.t
 import { type CancelRunDeps, cancelRun } from '../../domain/trigger/cancel-run.ts'
 import { type CreateRunDeps, createRun } from '../../domain/trigger/create-run.ts'
 import { planRun } from '../../domain/trigger/plan-run.ts'
+import { readFailures } from '../../domain/trigger/read-failures.ts'
 import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { holdRequest } from '../connections/held-request.ts'
@@ -76,6 +78,24 @@ export function addRuns(
       if (run === undefined) throw new ApiError('J-304')
       return JSON.parse((await deps.documents.content(run.jobVersion)).document)
     },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/runs/:runId/failures',
+    config: { scopes: ['READ'], refusals: ['J-304'] },
+    schema: {
+      operationId: 'getRunFailures',
+      tags: ['executions'],
+      summary: 'Get why executions of a run did not succeed, and what their devices have in common',
+      description:
+        'Counts all executions of the run that ended FAILED, TIMED_OUT, REJECTED or EXPIRED, and those that were CANCELED after ' +
+        'they were sent to their device. `shared` compares the tags and attributes of their devices with those of the ' +
+        'devices that SUCCEEDED; of more than 10,000 on one side, about 10,000 are compared.',
+      params: RunParams,
+      response: { 200: RunFailures },
+    },
+    handler: (request) => readFailures(deps, callerOf(request), request.params.runId),
   })
 
   app.route({

@@ -10,6 +10,7 @@ import { hasSelector, listSelected, selectionSnapshots } from '../tables/device-
 import { deviceReads } from '../tables/devices.ts'
 import { enrollDevice, findEnrollment } from '../tables/enrollments.ts'
 import { type ExecutionList, goesThroughRuns, listExecutions } from '../tables/execution-list.ts'
+import { runFailureSnapshots } from '../tables/run-failures.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { CachedKeys } from './cached-keys.ts'
@@ -30,6 +31,7 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedK
         ? db.inSnapshot(({ named }) => listExecutions(named, list))
         : listExecutions(db.named, list),
     ...bind(selectionSnapshots, (step) => db.inSelection(({ named }) => step(named))),
+    ...bind(runFailureSnapshots, (step) => db.inSelection(({ named }) => step(named))),
     listDevices(list: Input<'listDevices'>) {
       if (!hasSelector(list)) return deviceReads.listDevices(db.named, list)
       return db.inSelection(({ named }) => listSelected(named, list))

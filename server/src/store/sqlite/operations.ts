@@ -18,6 +18,7 @@ import { readLevels } from '../tables/fleet.ts'
 import { type GoneRemoval, removeGone } from '../tables/gone-devices.ts'
 import { putJob } from '../tables/jobs.ts'
 import { RunPurge } from '../tables/retention.ts'
+import { runFailureSnapshots } from '../tables/run-failures.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
@@ -46,6 +47,7 @@ export function prepareReads(db: DatabaseSync) {
     ...bind(snapshots, (step) => inSnapshot(db, () => step(queries))),
     listExecutions: (list: ExecutionList) => inSnapshot(db, () => listExecutions(queries, list)),
     ...bind(selectionSnapshots, (step) => inSnapshot(db, () => step(queries))),
+    ...bind(runFailureSnapshots, (step) => inSnapshot(db, () => step(queries))),
     listSelected: (list: Parameters<typeof listSelected>[1]) =>
       inSnapshot(db, () => listSelected(queries, list)),
     readQueues: (wanted: (QueueQuestion | undefined)[]) => inSnapshot(db, () => readQueues(queries, wanted)),

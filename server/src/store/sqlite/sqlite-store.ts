@@ -7,6 +7,7 @@ import { heldFrom } from '../../domain/rollout/rollout.ts'
 import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
+import { runFailureSnapshots } from '../tables/run-failures.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { Checkpointer } from './checkpointer.ts'
@@ -97,6 +98,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
   return {
     ...releaseTurn(reader, plainReads),
     ...releaseTurn(scanner, selectionSnapshots),
+    ...releaseTurn(scanner, runFailureSnapshots),
     ...buildCountSteps(reader, scanner),
     listDevices: (list) =>
       hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
@@ -122,7 +124,11 @@ export function buildSqliteStore(parts: StoreParts): Store {
   }
 }
 
-type PlainSteps = typeof plainReads | typeof plainWrites | typeof selectionSnapshots
+type PlainSteps =
+  | typeof plainReads
+  | typeof plainWrites
+  | typeof selectionSnapshots
+  | typeof runFailureSnapshots
 
 /** Steps of which nothing is kept in memory go to their thread as they are. */
 function releaseTurn<Steps extends PlainSteps>(

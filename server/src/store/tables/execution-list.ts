@@ -39,7 +39,7 @@ const halves: Readonly<Record<Dialect, string[]>> = {
   ),
 }
 // The planner uses a partial index only where it can see the index's own condition.
-const IN_STATE_INDEX: Readonly<Record<Dialect, string>> = {
+export const IN_STATE_INDEX: Readonly<Record<Dialect, string>> = {
   sqlite: "execution.state NOT IN ('PENDING', 'SUCCEEDED')",
   postgres: "execution.state <> 'PENDING' AND execution.state <> 'SUCCEEDED'",
 }

@@ -25,6 +25,7 @@ import type { JobStore } from '../../job/ports/jobs.ts'
 import type { RolloutStore } from '../../rollout/ports/rollouts.ts'
 import type { ScheduleStore } from '../../schedule/ports/schedules.ts'
 import type { GroupStore } from '../../selector/ports/groups.ts'
+import type { RunFailureStore } from '../../trigger/ports/run-failures.ts'
 import type { RunStore } from '../../trigger/ports/runs.ts'
 import type { TriggerStore } from '../../trigger/ports/triggers.ts'
 import type { WebhookStore } from '../../webhook/ports/webhooks.ts'
@@ -43,6 +44,7 @@ export type Store = StoreLifecycle &
   TriggerStore &
   ExecutionStore &
   RunStore &
+  RunFailureStore &
   RolloutStore &
   ScheduleStore &
   WindowStore &

@@ -1,0 +1,92 @@
+// Why executions of a run did not succeed, and what the devices have in common that the successful ones do not have, or
+// have less often.
+
+import type { RunFailures } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { ExecutionEvent } from '../execution/execution.ts'
+import type { FailureGroup, SharedValue } from './ports/run-failures.ts'
+
+type FailureDeps = { store: Store }
+
+/** So many reasons are listed; the others are counted together. */
+export const maxReasons = 20
+/** Groups that turn out to have the same reason become one, so more are read. */
+const groupsRead = 100
+const sampleSize = 20
+const maxShared = 20
+/** Of more devices on one side a part is compared. */
+const compared = 10_000
+const million = 1_000_000
+
+export async function readFailures(
+  { store }: FailureDeps,
+  { ownerNo }: Caller,
+  runId: number,
+): Promise<RunFailures> {
+  const run = { ownerNo, runId }
+  const stored = await store.countFailures({ ...run, groups: groupsRead, sampled: maxReasons })
+  if (stored === undefined) throw notFound('J-304', runId)
+  const { total, groups, succeeded } = stored
+  const reasons = listReasons(groups, total)
+  if (total === 0) return { total, reasons, shared: [] }
+  const shared = await store.listSharedValues({
+    ...run,
+    failed: partOf(total),
+    succeeded: partOf(succeeded),
+    // What one of several devices has is not shared.
+    least: Math.min(2, total),
+    limit: maxShared,
+  })
+  return { total, reasons, shared: shared.map(toShared) }
+}
+
+/** In parts of a million. */
+function partOf(count: number): number {
+  return count <= compared ? million : Math.round((compared / count) * million)
+}
+
+/** Most frequent first. Groups with the same words become one. */
+export function listReasons(groups: FailureGroup[], total: number): RunFailures['reasons'] {
+  const byWords = new Map<string, { reason: string; count: number; sample: string[] }>()
+  for (const group of groups) {
+    const reason = inWords(group)
+    const known = byWords.get(reason)
+    const count = (known?.count ?? 0) + group.count
+    byWords.set(reason, { reason, count, sample: join(known?.sample ?? [], group.sample) })
+  }
+  const reasons = [...byWords.values()].sort((one, other) => other.count - one.count)
+  const [listed, others] = [reasons.slice(0, maxReasons), reasons.slice(maxReasons)]
+  const left = total - listed.reduce((sum, { count }) => sum + count, 0)
+  if (left === 0) return listed
+  const sample = others.reduce<string[]>((all, each) => join(all, each.sample.slice(0, 1)), [])
+  return [...listed, { reason: 'other reasons', count: left, sample }]
+}
+
+function join(one: string[], other: string[]): string[] {
+  return [...new Set([...one, ...other])].slice(0, sampleSize)
+}
+
+/** Where the device has given no reason: how it ended. */
+const ends: Partial<Record<ExecutionEvent, string>> = {
+  expire: ': waited longer than expireAfterSeconds allows',
+  'time-out': ': the device worked longer than timeoutSeconds, or its own step timeout, allows',
+  'miss-deadline': ': it took longer in total than deadlineSeconds allows',
+  cancel: ' after it was sent to the device',
+  'confirm-cancel': ' after it was sent to the device',
+  'overrun-cancel': ': the device did not confirm in time',
+  'force-cancel': ' by force',
+  'remove-device': ': the device was deleted',
+  'rollout-stopped': ': the run was stopped',
+  superseded: ': replaced by a later run',
+}
+
+function inWords({ execState, event, reason }: FailureGroup): string {
+  const how = event && ends[event]
+  return reason ?? `${execState}${how ?? ', without a reason'}`
+}
+
+function toShared({ isTag, isHidden, name, ...shared }: SharedValue): RunFailures['shared'][number] {
+  return { name: isTag ? 'tag' : isHidden ? `reported.${name}` : name, ...shared }
+}

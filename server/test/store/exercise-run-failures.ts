@@ -1,0 +1,144 @@
+// Why executions of a run did not succeed, and what their devices have in common.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import type { ExecutionEvent } from '../../src/domain/execution/execution.ts'
+import {
+  bringTo,
+  createOne,
+  devicePut,
+  momentAt,
+  moveOf,
+  type StoreUnderTest,
+  seedOwner,
+  startedAt,
+} from './store-under-test.ts'
+
+const everything = 1_000_000
+
+export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderTest): Promise<void> {
+  const end = async (ownerNo: number, id: number, event: ExecutionEvent, reason?: string) => {
+    const outcome = await store.moveExecution({ ...moveOf(ownerNo, id, event), ...(reason && { reason }) })
+    assert.equal(outcome.kind, 'moved')
+  }
+
+  await t.test(
+    'failures are counted by their reason, without what was canceled before it was sent',
+    async () => {
+      const devices = Array.from({ length: 9 }, (_, index) => `d${index}`)
+      const { ownerNo, trigger } = await seedOwner(store, { devices })
+      const other = await createOne(store, trigger(['d0']))
+      await bringTo(store, ownerNo, other.firstExecutionId, 'FAILED')
+      const { runId, firstExecutionId: first } = await createOne(store, trigger(devices))
+      const later = await createOne(store, trigger(['d1']))
+      await bringTo(store, ownerNo, later.firstExecutionId, 'REJECTED')
+      await end(ownerNo, first, 'fail', 'disk full')
+      await end(ownerNo, first + 1, 'reject')
+      await end(ownerNo, first + 2, 'fail', `disk full${' and more'.repeat(100)}`)
+      await end(ownerNo, first + 3, 'fail', `disk full${' and more'.repeat(99)}`)
+      await end(ownerNo, first + 4, 'cancel')
+      for (const event of ['start', 'cancel', 'confirm-cancel'] as const) await end(ownerNo, first + 5, event)
+      await bringTo(store, ownerNo, first + 6, 'SUCCEEDED')
+      await end(ownerNo, first + 7, 'start')
+      const read = async (more: { groups?: number; sampled?: number } = {}) => {
+        const found = await store.countFailures({ ownerNo, runId, groups: 9, sampled: 9, ...more })
+        const groups = found?.groups.map(({ execState, event, reason, count, sample }) => [
+          ...[execState, event, reason?.slice(0, 10) ?? null, count, sample],
+        ])
+        return { ...found, groups }
+      }
+      const long = ['FAILED', 'fail', 'disk full ', 2]
+      const groups = [
+        ['FAILED', 'fail', 'disk full', 1, ['d0']],
+        ['REJECTED', 'reject', null, 1, ['d1']],
+        ['CANCELED', 'confirm-cancel', null, 1, ['d5']],
+      ]
+      assert.deepEqual(await read(), { total: 5, succeeded: 1, groups: [[...long, ['d2', 'd3']], ...groups] })
+      assert.deepEqual(await read({ groups: 1, sampled: 0 }), {
+        ...{ total: 5, succeeded: 1 },
+        groups: [[...long, ['d2']]],
+      })
+      const { ownerNo: stranger } = await seedOwner(store)
+      const asked = { ownerNo: stranger, runId, groups: 9, sampled: 9 }
+      assert.equal(await store.countFailures(asked), undefined)
+      const compared = { failed: everything, succeeded: everything, least: 1, limit: 9 }
+      assert.deepEqual(await store.listSharedValues({ ownerNo: stranger, runId, ...compared }), [])
+    },
+  )
+
+  await t.test('a run without failures has none', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const { runId } = await createOne(store, trigger(['d1']))
+    const found = await store.countFailures({ ownerNo, runId, groups: 9, sampled: 9 })
+    assert.deepEqual(found, { total: 0, groups: [], succeeded: 0 })
+  })
+
+  await t.test('what failed devices have more often is found: tags, attributes, reported ones', async () => {
+    const devices = ['bad1', 'bad2', 'bad3', 'good1', 'good2', 'gone']
+    const { ownerNo, trigger } = await seedOwner(store, { devices })
+    const isBad = (deviceId: string) => deviceId.startsWith('bad') || deviceId === 'gone'
+    await store.putDevices(
+      devices.map((deviceId, index) => ({
+        ...devicePut(ownerNo, deviceId),
+        tags: ['all', ...(isBad(deviceId) ? ['old "x"'] : [])],
+        attributes: { site: index % 2 === 0 ? 'berlin' : 'lima', serial: deviceId, fw: '3' },
+      })),
+    )
+    await store.recordAttributes(
+      devices.map((deviceId) => ({
+        device: { ownerNo, deviceId },
+        changes: { fw: isBad(deviceId) ? '2.3' : '2.4', ram: isBad(deviceId) ? 256 : 512 },
+        at: startedAt,
+      })),
+    )
+    const { runId, firstExecutionId: first } = await createOne(store, trigger(devices))
+    for (const [index, deviceId] of devices.entries()) {
+      await bringTo(store, ownerNo, first + index, isBad(deviceId) ? 'FAILED' : 'SUCCEEDED')
+    }
+    await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt), actor: 'key k1' })
+    const asked = { ownerNo, runId, failed: everything, succeeded: everything, limit: 9 }
+    const shared = await store.listSharedValues({ ...asked, least: 2 })
+    const of = { ofFailed: 3, ofSucceeded: 2 }
+    const all = { failed: 3, succeeded: 0, ...of }
+    assert.deepEqual(shared, [
+      { name: '', isTag: true, isHidden: false, value: 'old "x"', ...all },
+      { name: 'fw', isTag: false, isHidden: true, value: '2.3', ...all },
+      { name: 'ram', isTag: false, isHidden: false, value: 256, ...all },
+      { name: 'site', isTag: false, isHidden: false, value: 'berlin', failed: 2, succeeded: 1, ...of },
+    ])
+    const alone = await store.listSharedValues({ ...asked, least: 1 })
+    assert.equal(alone.filter(({ name }) => name === 'serial').length, 3)
+    assert.equal((await store.listSharedValues({ ...asked, least: 1, limit: 2 })).length, 2)
+    // Nobody to compare with: as if all others were without.
+    const without = await store.listSharedValues({ ...asked, succeeded: 0, least: 3 })
+    assert.deepEqual(
+      new Set(without.map(({ failed, ofSucceeded }) => `${failed} ${ofSucceeded}`)),
+      new Set(['3 0']),
+    )
+    assert.equal(without.length, 5)
+  })
+
+  await t.test('of many devices a part is compared, spread over what repeats itself', async () => {
+    const devices = Array.from({ length: 1000 }, (_, index) => `d${String(index).padStart(3, '0')}`)
+    const { ownerNo, trigger } = await seedOwner(store, { devices: [] })
+    const puts = devices.map((deviceId, index) => ({
+      ...devicePut(ownerNo, deviceId),
+      attributes: { site: index % 10 },
+    }))
+    await store.putDevices(puts)
+    const { runId } = await createOne(store, trigger(devices))
+    const move = { ownerNo, runId, event: 'fail', moment: momentAt(startedAt), actor: 'key k1' } as const
+    for (let from: number | undefined; ; ) {
+      const moved = await store.moveRun({ ...move, from })
+      from = moved?.next
+      if (from === undefined) break
+    }
+    const part = { failed: everything / 10, succeeded: everything, least: 1, limit: 20 }
+    const shared = await store.listSharedValues({ ownerNo, runId, ...part })
+    assert.equal(shared.length, 10)
+    for (const { failed, ofFailed } of shared) {
+      assert.ok(ofFailed >= 90 && ofFailed <= 110, `${ofFailed} of 1000`)
+      assert.ok(failed >= 5 && failed <= 15, `${failed} of ${ofFailed}`)
+    }
+  })
+}
