@@ -552,9 +552,13 @@ report() { # folder job attempt
 
 settle() {
   read_started "$1"
-  printf '%s %s\n' "${1##*/}" "$queued_before" >>"$state/settled"
-  if [ "$(wc -l <"$state/settled")" -gt 2000 ]; then
-    tail -n 1000 "$state/settled" >"$state/settled.new" && mv "$state/settled.new" "$state/settled"
+  # What could not run now is started again when the server hands it out: the last number is how long it asked to wait.
+  waits=$(sed -n 's/^{"status":"REJECTED".*"retryAfterSeconds":"\([0-9]*\)".*/ \1/p' "$1/outcome" 2>/dev/null)
+  list=$state/settled
+  [ -z "$waits" ] || list=$state/not-now
+  printf '%s %s%s\n' "${1##*/}" "$queued_before" "$waits" >>"$list"
+  if [ "$(wc -l <"$list")" -gt 2000 ]; then
+    tail -n 1000 "$list" >"$list.new" && mv "$list.new" "$list"
   fi
   rm -rf "$1"
 }
@@ -1539,11 +1543,22 @@ judge() {
         wait_for_reboot
       elif [ -z "$why" ]; then
         finish SUCCEEDED '' "$detail"
+      elif [ "$exit_code" = 75 ]; then
+        not_now
       else
         finish FAILED "$why" "$detail"
       fi
       ;;
   esac
+}
+
+# It goes back to the server, which hands it out again later: after a minute, then after twice as long, up to an hour.
+not_now() {
+  waited=$(sed -n "s/^$job\\.$attempt $queued \\([0-9]\\{1,4\\}\\)\$/\\1/p" "$state/not-now" 2>/dev/null | tail -n 1)
+  is_count "$waited" || waited=30
+  waited=$((waited < 1800 ? waited * 2 : 3600))
+  rm -f "$folder/result.json"
+  finish REJECTED "not now (exit code 75), again in $waited s" "$detail,\"retryAfterSeconds\":\"$waited\""
 }
 
 # Until then nothing else starts, and it can be canceled.

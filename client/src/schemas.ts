@@ -759,7 +759,7 @@ export interface Execution {
    */
   deliveredAt: string | null
   /**
-   * Earliest start of the next attempt
+   * It is not offered to the device before: it waits for a retry, or the device said not now
    */
   notBefore: string | null
   statusDetails: {
@@ -805,6 +805,7 @@ export interface Explanation {
     | 'FROZEN'
     | 'OUTSIDE_WINDOW'
     | 'WAITING_FOR_RETRY'
+    | 'NOT_NOW'
     | 'DEVICE_NEVER_CONNECTED'
     | 'DEVICE_OFFLINE'
     | 'BEHIND_EXECUTION'

@@ -90,3 +90,18 @@ test('a device that was quicker than the clock of the trigger waited no time at 
   ]
   assert.deepEqual(described({ history }), ['ready 0.007-0.007', 'running 0.007-20'])
 })
+
+test('a device that said not now, twice and once without having started, explains its waits', () => {
+  const notNow = (seconds: number, from: Transition['from']) => ({
+    ...move(seconds, from, 'PENDING'),
+    event: 'not-now',
+  })
+  const history = [
+    move(0, null, 'PENDING'),
+    notNow(1, 'PENDING'),
+    move(61, 'PENDING', 'IN_PROGRESS'),
+    notNow(62, 'IN_PROGRESS'),
+  ]
+  const waiting = { history, execution: { notBefore: at(700) } }
+  assert.deepEqual(described(waiting), ['ready 0-1', 'not-now 1-61', 'running 61-62', 'not-now 62-'])
+})

@@ -29,7 +29,8 @@ const ofExecutions: Record<Lowercase<ExecState> | 'progress', string> = {
   expired: 'no device started it in time',
   canceling: 'a cancel was requested; the device has not confirmed it yet',
   canceled: 'the execution was canceled',
-  pending: 'an attempt was unsuccessful, and the execution waits for its retry',
+  pending:
+    'an attempt was unsuccessful, and the execution waits for its retry; or the device said not now (cause `not-now`), and it is offered again later',
 }
 
 export const eventMap = {

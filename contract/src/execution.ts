@@ -64,7 +64,9 @@ export const Execution = Type.Object(
     finishedAt: orNull(Instant),
     notifiedAt: orNull(Instant, { description: 'When it was first sent to the device' }),
     deliveredAt: orNull(Instant, { description: 'When the device acknowledged it' }),
-    notBefore: orNull(Instant, { description: 'Earliest start of the next attempt' }),
+    notBefore: orNull(Instant, {
+      description: 'It is not offered to the device before: it waits for a retry, or the device said not now',
+    }),
     statusDetails: Type.Record(Type.String(), Type.String()),
     result: Type.Unknown({ description: 'Result reported by the device; null until then' }),
     outputBytes: Type.Integer({ description: 'Bytes of output stored' }),

@@ -13,6 +13,7 @@ export const explanationCodes = [
   'FROZEN',
   'OUTSIDE_WINDOW',
   'WAITING_FOR_RETRY',
+  'NOT_NOW',
   'DEVICE_NEVER_CONNECTED',
   'DEVICE_OFFLINE',
   'BEHIND_EXECUTION',

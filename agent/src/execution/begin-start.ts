@@ -20,7 +20,14 @@ export type BeginDeps = {
 }
 
 /** What to start: a program for each step, and the journal's entry of an earlier start. */
-export type Start = { offered: Offered; work: Work; programs: string[]; before: Entry | undefined }
+export type Start = {
+  offered: Offered
+  work: Work
+  programs: string[]
+  before: Entry | undefined
+  /** The seconds that it asked for when it last could not run. */
+  waited: number | undefined
+}
 
 export type BegunStart = {
   key: AttemptKey
@@ -39,7 +46,7 @@ export type BegunStart = {
 /** If this rejects, nothing may be started. */
 export async function beginStart(
   { journal, state, bootId, maxOutputBytes, tell }: BeginDeps,
-  { offered, work, before }: Start,
+  { offered, work, before, waited }: Start,
 ): Promise<BegunStart> {
   const key = { jobId: offered.jobId, attempt: offered.attempt, queuedAt: offered.queuedAt }
   const paths = await state.prepare(key)
@@ -48,7 +55,7 @@ export async function beginStart(
   const startId = randomUUID()
   const { onInterrupt } = work
   try {
-    await journal.add({ kind: 'starting', ...key, start, startId, bootId, onInterrupt }, true)
+    await journal.add({ kind: 'starting', ...key, start, startId, bootId, onInterrupt, waited }, true)
   } catch (error) {
     await spool.close()
     throw error

@@ -8,7 +8,7 @@ import { type AttemptKey, isAnother } from '../state/attempt-key.ts'
 import type { Entry } from '../state/journal-records.ts'
 import type { Trust } from '../trust/trust.ts'
 import type { Offered } from './offered.ts'
-import { failure, type Outcome, refusal } from './outcome.ts'
+import { failure, type Outcome, refusal, waitOf } from './outcome.ts'
 import { interrupted, mayStartAgain } from './recover.ts'
 import { type RunDeps, runExecution } from './run-execution.ts'
 import { markSettled, report, type SettleDeps } from './settle.ts'
@@ -27,7 +27,11 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
   const found = journal.get(key)
   const isOther = found !== undefined && isAnother(found, offered)
   if (isOther) await markSettled(deps, found)
-  const before = isOther ? undefined : found
+  const known = isOther ? undefined : found
+  const waited = known?.outcome === undefined ? known?.waited : waitOf(known.outcome)
+  // The server knows that it could not run, and hands it out again: it is started as if for the first time.
+  const isAgain = known?.phase === 'settled' && known.outcome !== undefined && waited !== undefined
+  const before = isAgain ? undefined : known
   // Already ended, but the server still hands it out: report it again instead of starting it.
   if (before?.outcome) return report(deps, key, before.outcome)
   if (before === undefined && offered.begunBy !== journal.agentId) {
@@ -38,7 +42,7 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
 
   const prepared = await prepare(deps, offered, before)
   if ('refused' in prepared) return refuse(deps, key, prepared.refused)
-  const end = await runExecution(deps, { before, ...prepared })
+  const end = await runExecution(deps, { before, waited, ...prepared })
   switch (end.kind) {
     case 'finished':
       return report(deps, key, end.outcome)

@@ -10,6 +10,7 @@ const rebootExitCode = 194
 type Verdict = {
   status: Outcome['status']
   reason?: string
+  retryAfterSeconds?: number
   exitCode?: number | undefined
   signal?: string | undefined
 }
@@ -17,6 +18,11 @@ type Verdict = {
 export function asksForReboot(end: StepEnd): boolean {
   return end.kind === 'exited' && end.exitCode === rebootExitCode
 }
+
+/** The handler cannot run now: it is to be started later. EX_TEMPFAIL of sysexits.h. */
+const notNowExitCode = 75
+const firstWaitSeconds = 60
+const longestWaitSeconds = 3600
 
 /** Why the step failed; undefined if it succeeded. */
 export function failureOf({ allowStdErr }: Step, end: StepEnd): string | undefined {
@@ -30,11 +36,15 @@ export function failureOf({ allowStdErr }: Step, end: StepEnd): string | undefin
   return undefined
 }
 
-/** `last` is the last step that ran, if any; `mayRefuse`: nothing was ever started. */
+/**
+ * `last` is the last step that ran, if any; `mayRefuse`: nothing was ever started; `waited`: the seconds that it asked for when
+ * it last could not run.
+ */
 export function judgeRun(
   last: { step: Step; end: StepEnd } | undefined,
   ending: Ending | undefined,
   mayRefuse: boolean,
+  waited?: number,
 ): Verdict {
   const exit = last?.end.kind === 'exited' ? last.end : undefined
   const details = { exitCode: exit?.exitCode ?? undefined, signal: exit?.signal ?? undefined }
@@ -49,6 +59,12 @@ export function judgeRun(
   const reason = last && failureOf(last.step, last.end)
   if (last === undefined || reason === undefined || last.step.ignoreFailure) {
     return { status: 'SUCCEEDED', ...details }
+  }
+  if (exit?.exitCode === notNowExitCode) {
+    const retryAfterSeconds =
+      waited === undefined ? firstWaitSeconds : Math.min(longestWaitSeconds, waited * 2)
+    const when = `not now (exit code ${notNowExitCode}), again in ${retryAfterSeconds} s`
+    return { status: 'REJECTED', reason: when, retryAfterSeconds, ...details }
   }
   const isRefusal = mayRefuse && last.end.kind === 'not-started' && last.end.isFinal
   return { status: isRefusal ? 'REJECTED' : 'FAILED', reason, ...details }

@@ -8,6 +8,12 @@ export type Outcome = {
   result?: unknown
 }
 
+/** The seconds after which it is to be started again, if it could not run now; undefined: it has ended. */
+export function waitOf({ status, statusDetails }: Outcome): number | undefined {
+  const seconds = status === 'REJECTED' ? Number(statusDetails.retryAfterSeconds) : Number.NaN
+  return Number.isSafeInteger(seconds) ? seconds : undefined
+}
+
 export function refusal(reason: string): Outcome {
   return { status: 'REJECTED', statusDetails: details({ reason }) }
 }

@@ -107,8 +107,9 @@ async function conclude(
     await journal.add({ kind: 'rebooting', ...key, bootId, step: last.index }, true)
     return { kind: 'rebooting' }
   }
-  const { status, ...verdict } = judgeRun(last, early.ending, start === 1 && last?.index === 0)
-  const { problem, ...given } = await readResult(paths.result)
+  const { status, ...verdict } = judgeRun(last, early.ending, start === 1 && last?.index === 0, entry?.waited)
+  // What is started again has no result yet.
+  const { problem, ...given } = verdict.retryAfterSeconds === undefined ? await readResult(paths.result) : {}
   const outputCut = spool.isCut ? spool.length : undefined
   const statusDetails = details({ ...common, ...verdict, resultProblem: problem, outputCut })
   const outcome: Outcome = { status, statusDetails, ...given }

@@ -14,6 +14,8 @@ export type JournalRecord =
       startId: string
       bootId: string
       onInterrupt: 'report' | 'rerun'
+      /** The seconds that it asked for when it last could not run. */
+      waited?: number | undefined
     } & AttemptKey)
   | ({ kind: 'started'; pid: number; startedAt: string } & AttemptKey)
   /** Resumes with this step after the next boot. */
@@ -33,6 +35,7 @@ export type Entry = AttemptKey & {
   processes: { pid: number; startedAt: string }[]
   step: number
   outcome: Outcome | undefined
+  waited?: number | undefined
 }
 
 export function keyOf({ jobId, attempt }: AttemptKey): string {
@@ -62,8 +65,10 @@ export function afterRecord(before: Entry | undefined, record: JournalRecord): E
       }
   switch (record.kind) {
     case 'starting': {
-      const { start, startId, bootId, onInterrupt } = record
-      return { ...entry, phase: 'started', start, startId, bootId, onInterrupt, processes: [] }
+      const { start, startId, bootId, onInterrupt, waited } = record
+      const begun = { start, startId, bootId, onInterrupt, waited, processes: [] }
+      // One that could not run and is started again has its outcome still to come.
+      return { ...entry, ...begun, phase: 'started', outcome: undefined }
     }
     case 'started': {
       const { pid, startedAt } = record
@@ -80,12 +85,12 @@ export function afterRecord(before: Entry | undefined, record: JournalRecord): E
 
 /** The fewest records that produce the entry. A settled entry no longer needs its result. */
 export function recordsOf(entry: Entry): JournalRecord[] {
-  const { jobId, attempt, queuedAt, phase, start, startId, bootId, onInterrupt, processes, step, outcome } =
-    entry
+  const { jobId, attempt, queuedAt, phase, start, startId, bootId, onInterrupt, processes } = entry
+  const { step, outcome, waited } = entry
   const key = { jobId, attempt, queuedAt }
   const { result: _, ...short } = outcome ?? { status: 'FAILED', statusDetails: {} }
   return [
-    { kind: 'starting', ...key, start, startId, bootId, onInterrupt },
+    { kind: 'starting', ...key, start, startId, bootId, onInterrupt, waited },
     ...processes.map((process) => ({ kind: 'started' as const, ...key, ...process })),
     ...(phase === 'rebooting' ? [{ kind: 'rebooting' as const, ...key, bootId, step }] : []),
     ...(outcome

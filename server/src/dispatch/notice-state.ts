@@ -22,6 +22,9 @@ export class NoticeState {
   #list = nothing
   #nextId = 0
   #nextAttempt = 0
+  #nextVersion = 0
+  /** The versions of what waits in the list, added up. */
+  #waitingVersions = 0
   #canceled: Set<number> | undefined
 
   constructor(session: DeviceSession, since: SteadyInstant) {
@@ -46,15 +49,21 @@ export class NoticeState {
     return this.isCurrent && next && !list && this.#nextId !== 0
   }
 
-  /** An execution was added or removed. A start or progress of one does not count. */
+  /**
+   * An execution was added or removed, or is offered again after its device said not now. A start or progress of one does
+   * not count.
+   */
   isNewList(queue: DeviceQueue): boolean {
-    return this.session.wants.list && listText(queue) !== this.#list
+    if (!this.session.wants.list) return false
+    return listText(queue) !== this.#list || waitingVersions(queue) > this.#waitingVersions
   }
 
   isNewNext(queue: DeviceQueue): boolean {
     const [next] = queue.executions
-    const { jobExecutionId = 0, attempt = 0 } = next ?? {}
-    return this.session.wants.next && (jobExecutionId !== this.#nextId || attempt !== this.#nextAttempt)
+    const { jobExecutionId = 0, attempt = 0, execState, versionNumber = 0 } = next ?? {}
+    if (!this.session.wants.next) return false
+    const isOther = jobExecutionId !== this.#nextId || attempt !== this.#nextAttempt
+    return isOther || (execState === 'PENDING' && versionNumber !== this.#nextVersion)
   }
 
   /** The device requested its queue before it was greeted, so this part is not repeated. Later changes are all sent. */
@@ -63,7 +72,7 @@ export class NoticeState {
     const { wants } = this.session
     const next = 'queue' in seen ? seen.queue.executions[0] : seen.next
     if (wants.next) this.#rememberNext(next)
-    if (wants.list && 'queue' in seen) this.#list = listText(seen.queue)
+    if (wants.list && 'queue' in seen) this.#rememberList(seen.queue)
   }
 
   newCancels({ executions }: DeviceQueue): DeviceExecution[] {
@@ -82,7 +91,7 @@ export class NoticeState {
   /** What the device is not subscribed to was not sent: it is news once the device subscribes. */
   remember(queue: DeviceQueue): void {
     const { wants } = this.session
-    this.#list = wants.list ? listText(queue) : nothing
+    this.#rememberList(wants.list ? queue : undefined)
     this.#rememberNext(wants.next ? queue.executions[0] : undefined)
     this.mark = queue.mark
     this.isCurrent = true
@@ -97,15 +106,22 @@ export class NoticeState {
   rememberOnly(execution: DeviceExecution): void {
     const { list, next } = this.session.wants
     this.#list = list ? onlyText(execution, 1) : nothing
+    this.#waitingVersions = list ? execution.versionNumber : 0
     this.#rememberNext(next ? execution : undefined)
     this.mark = undefined
     this.isCurrent = true
     this.#canceled = undefined
   }
 
+  #rememberList(queue: DeviceQueue | undefined): void {
+    this.#list = queue ? listText(queue) : nothing
+    this.#waitingVersions = queue ? waitingVersions(queue) : 0
+  }
+
   #rememberNext(next: DeviceExecution | undefined): void {
     this.#nextId = next?.jobExecutionId ?? 0
     this.#nextAttempt = next?.attempt ?? 0
+    this.#nextVersion = next?.versionNumber ?? 0
   }
 }
 
@@ -114,6 +130,12 @@ function listText({ executions, total }: DeviceQueue): string {
   if (only === undefined) return nothing
   if (executions.length === 1) return onlyText(only, total)
   return `${total}: ${executions.map(attemptText).toSorted().join(' ')}`
+}
+
+function waitingVersions({ executions }: DeviceQueue): number {
+  let sum = 0
+  for (const { execState, versionNumber } of executions) if (execState === 'PENDING') sum += versionNumber
+  return sum
 }
 
 function onlyText(execution: DeviceExecution, total: number): string {

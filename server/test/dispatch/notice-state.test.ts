@@ -85,6 +85,12 @@ const table: [string, DeviceQueue, DeviceQueue, ReturnType<typeof newsIn>][] = [
     { ...none, list: true, next: true, seen: [1] },
   ],
   [
+    'the same is offered again after its device said not now',
+    queue(execution(1, 'IN_PROGRESS')),
+    queue({ ...execution(1), versionNumber: 3 }),
+    { ...none, list: true, next: true, seen: [1] },
+  ],
+  [
     'one is being canceled',
     queue(execution(1, 'IN_PROGRESS')),
     queue(execution(1, 'CANCELING')),

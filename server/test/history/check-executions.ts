@@ -68,6 +68,10 @@ function checkTransitions(execution: Execution, its: Transition[]): string[] {
       if (state === null || rank[state] === endRank || to !== 'PENDING')
         problems.push(`was retried from ${state} to ${to}`)
       attempt++
+    } else if (event === 'not-now') {
+      if (state === null || rank[state] >= rank.CANCELING || to !== 'PENDING')
+        problems.push(`was put off from ${state} to ${to}`)
+      started.delete(of)
     } else if (state !== null && rank[to] <= rank[state]) problems.push(`went back from ${state} to ${to}`)
     if (event === 'start') {
       if (started.has(of)) problems.push(`started attempt ${of} twice`)

@@ -91,6 +91,37 @@ test('one that times out says when; one that waits for its retry says until when
   assert.ok(Math.abs(Date.parse(notBefore) - Date.parse(waiting.until)) < 1000)
 })
 
+test('one that its device cannot run now says so, why, and until when', async () => {
+  await api.call('PUT', '/job/api/jobs/later', { body: {} })
+  const device = await newDevice(api, 'd-later')
+  const id = await launch('d-later', 'later')
+  await device.startNext()
+  const rejected = (statusDetails: object) => device.update(id, 'REJECTED', { statusDetails })
+  for (const retryAfterSeconds of ['0', '86401', '1.5', 'soon', '-1', -1, 1.5, true, null]) {
+    const refused = await rejected({ retryAfterSeconds })
+    assert.equal(refused.status, 400, `${retryAfterSeconds}`)
+    assert.match(refused.json.message, /^statusDetails\.retryAfterSeconds must be /)
+  }
+  assert.equal((await explain(id)).json.code, 'RUNNING')
+  const accepted = await rejected({ retryAfterSeconds: 600, reason: 'a customer is using it' })
+  assert.equal(accepted.status, 200, accepted.text)
+  const waiting = (await explain(id)).json
+  assert.deepEqual([waiting.code, waiting.execState], ['NOT_NOW', 'PENDING'])
+  assert.match(waiting.text, /cannot run this now \(a customer is using it\); it is offered again at /)
+  const { notBefore, attempt, statusDetails } = (await api.call('GET', `/job/api/executions/${id}`)).json
+  assert.deepEqual([notBefore, attempt, statusDetails.retryAfterSeconds], [waiting.until, 1, '600'])
+  const minutes = (Date.parse(notBefore) - Date.now()) / 60_000
+  assert.ok(minutes > 8 && minutes <= 10, `${minutes}`)
+  assert.equal((await device.startNext()).json.execution, undefined)
+  const history = (await api.call('GET', `/job/api/executions/${id}/history`)).json.items
+  assert.equal(history.at(-1).event, 'not-now')
+  // A detail of that name means nothing in other reports.
+  const other = await launch('d-later', 'later')
+  await device.startNext()
+  const done = await device.update(other, 'SUCCEEDED', { statusDetails: { retryAfterSeconds: 'x' } })
+  assert.equal(done.status, 200)
+})
+
 test('answers J-302 for an execution that is not there, and J-500 to an id that is none', async () => {
   assertRefused(await explain(999_999_999), 'J-302')
   assertRefused(await explain('x'), 'J-500')

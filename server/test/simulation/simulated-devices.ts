@@ -60,6 +60,11 @@ abstract class SimulatedDevice {
     const update: DeviceOperation = { name: 'update', jobId }
     await time.sleep(isQuiet ? 10 : random.pick([1, 20, 200, 1000, 5000]))
     if (random.chance(0.2)) await ask(update, { status: 'IN_PROGRESS', executionNumber })
+    if (!isQuiet && !this.canceled.has(jobExecutionId) && random.chance(0.1)) {
+      const statusDetails = { retryAfterSeconds: random.pick(['1', '5']) }
+      await ask(update, { status: 'REJECTED', statusDetails, executionNumber })
+      return
+    }
     // Of an attempt that was withdrawn: the next one is carried out.
     const status = this.canceled.delete(jobExecutionId)
       ? 'CANCELED'

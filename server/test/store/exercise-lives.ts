@@ -47,11 +47,12 @@ const policy: fc.Arbitrary<Policies> = fc.record({
   ),
 })
 
-const lively = ['IN_PROGRESS', 'FAILED', 'CANCELED'] as const
+const lively = ['IN_PROGRESS', 'FAILED', 'REJECTED', 'CANCELED'] as const
 
 const brought = {
   statusDetails: fc.option(
-    fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom('1', '2'), {
+    // Of a rejection the second means: not now.
+    fc.dictionary(fc.constantFrom('a', 'retryAfterSeconds'), fc.constantFrom('1', '4'), {
       maxKeys: 2,
       noNullPrototype: true,
     }),

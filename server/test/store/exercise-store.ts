@@ -19,6 +19,7 @@ import { exerciseLargeRuns } from './exercise-large-runs.ts'
 import { exerciseLists } from './exercise-lists.ts'
 import { exerciseLives } from './exercise-lives.ts'
 import { exerciseMoves } from './exercise-moves.ts'
+import { exerciseNotNow } from './exercise-not-now.ts'
 import { exerciseOutputs } from './exercise-outputs.ts'
 import { exercisePresence } from './exercise-presence.ts'
 import { exerciseQueues } from './exercise-queues.ts'
@@ -45,6 +46,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   moves: exerciseMoves,
   reports: exerciseReports,
   retries: exerciseRetries,
+  'not now': exerciseNotNow,
   clocks: exerciseClocks,
   lives: exerciseLives,
   queues: exerciseQueues,

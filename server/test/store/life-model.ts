@@ -8,6 +8,7 @@ import {
   dueEvent,
   type ExecutionEvent,
   isActive,
+  isEndedBy,
   isTerminal,
   type Life,
   type Moment,
@@ -15,6 +16,7 @@ import {
   timesOutAt,
 } from '../../src/domain/execution/execution.ts'
 import { judgeReport } from '../../src/domain/execution/judge-report.ts'
+import { waitOf } from '../../src/domain/execution/not-now.ts'
 import type { Moved, StoredExecution, StoredTransition } from '../../src/domain/execution/ports/executions.ts'
 import { reasonOf } from '../../src/domain/execution/reported-reason.ts'
 import { reportMark, withSeen } from '../../src/domain/execution/seen-reports.ts'
@@ -25,6 +27,7 @@ import type { Update } from './device-reports.ts'
 type ReportFields = Partial<Pick<Update, 'statusDetails' | 'result'>> & {
   stepTimeout?: StepTimeout
   mark?: string | undefined
+  waitMs?: number | undefined
 }
 
 type ModelExecution = {
@@ -113,14 +116,20 @@ export class LifeModel {
     const execution = this.executions.find(({ jobExecutionId }) => jobExecutionId === report.jobExecutionId)
     if (execution?.deviceId !== deviceId) return { kind: 'unknown-execution' }
     const mark = reportMark(report)
-    const judgement = judgeReport(execution, { ...report, mark }, report.moment.clock)
+    const waitMs = waitOf(report)
+    const judged = { ...report, mark, isNotNow: waitMs !== undefined }
+    const judgement = judgeReport(execution, judged, report.moment.clock)
     switch (judgement.kind) {
       case 'unknown-execution':
         return judgement
       case 'double':
         return { kind: 'done', execution: this.seen(execution), moved: undefined }
       case 'event': {
-        const moved = this.move(execution, judgement.event, report.moment, 'device', { ...report, mark })
+        const moved = this.move(execution, judgement.event, report.moment, 'device', {
+          ...report,
+          mark,
+          waitMs,
+        })
         const isMove = judgement.event !== 'progress'
         return { kind: 'done', execution: this.seen(execution), moved: isMove ? moved : undefined }
       }
@@ -138,7 +147,7 @@ export class LifeModel {
     brought: ReportFields = {},
   ): Moved | undefined {
     const { life: before, jobExecutionId, deviceId, run } = execution
-    const life = afterEvent(before, event, this.content, moment, brought.stepTimeout)
+    const life = afterEvent(before, event, this.content, moment, brought.stepTimeout, brought.waitMs)
     if (life === undefined) return undefined
     const isRetry = life.attempt > before.attempt
     const from = before.execState
@@ -157,7 +166,7 @@ export class LifeModel {
       execution.notifiedAt ??= moment.at
       execution.deliveredAt ??= moment.at
     }
-    if (isRetry) {
+    if (isRetry || event === 'not-now') {
       execution.notifiedAt = null
       execution.deliveredAt = null
     }
@@ -185,7 +194,7 @@ export class LifeModel {
       .filter(({ life }) => isOver(life.dueAt))
       .map((execution) => this.#fireDue(execution, moment))
     const expired = this.executions
-      .filter(({ life, expireAt }) => life.attempt === 1 && life.execState === 'PENDING' && isOver(expireAt))
+      .filter(({ life, expireAt }) => isEndedBy('expire', life) && isOver(expireAt))
       .map((execution) => this.move(execution, 'expire', moment, 'clock'))
     const tooLate = this.executions
       .filter(({ life }) => isOver(life.deadlineAt))

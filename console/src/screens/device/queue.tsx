@@ -45,7 +45,8 @@ export function Queue({ device: { deviceId, online, since } }: { device: Device 
 }
 
 function QueueRow({ position, execution }: { position: number; execution: Execution }) {
-  const { jobExecutionId, jobName, execState, launchedAt, startedAt, notBefore, attempt } = execution
+  const { jobExecutionId, jobName, execState, launchedAt, startedAt, notBefore, attempt, statusDetails } =
+    execution
   const isWaitingToRetry = notBefore !== null && parseTime(notBefore) > now.value
   return (
     <li>
@@ -56,7 +57,8 @@ function QueueRow({ position, execution }: { position: number; execution: Execut
       <span class="quiet queue-when">
         {isWaitingToRetry ? (
           <>
-            attempt {attempt} <RelativeTime at={notBefore} isAhead />
+            {statusDetails.retryAfterSeconds === undefined ? `attempt ${attempt}` : 'not now, again'}{' '}
+            <RelativeTime at={notBefore} isAhead />
           </>
         ) : (
           <>

@@ -3,12 +3,13 @@ import type { ComponentChildren } from 'preact'
 import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 import { formatDuration, formatTime, parseTime } from '../../parts/time.ts'
 import { actorOf } from './actor-of.ts'
-import type { Span, Why } from './timeline.ts'
+import { movesOf, type Span, type Why } from './timeline.ts'
 
 const tones: Record<Why, Tone> = {
   offline: 'off',
   behind: 'waiting',
   backoff: 'waiting',
+  'not-now': 'waiting',
   ready: 'waiting',
   running: 'running',
   canceling: 'running',
@@ -18,7 +19,7 @@ const tones: Record<Why, Tone> = {
 type Props = { spans: Span[]; history: Transition[] }
 
 export function TimelineView({ spans, history }: Props) {
-  const moves = history.filter(({ from, to }) => from !== to)
+  const moves = movesOf(history)
   const after = Map.groupBy(spans, ({ version }) => version)
   return (
     <>
@@ -85,6 +86,8 @@ function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span):
       )
     case 'backoff':
       return `${isOpen ? 'has waited' : 'waited'} ${long} before attempt ${attempt}`
+    case 'not-now':
+      return `${waited}: the device said not now`
     case 'ready':
       return `${waited} for the device to start`
     case 'running':
@@ -97,6 +100,7 @@ function describeSpan({ why, from, to, isOpen, behind, awayMs, attempt }: Span):
 function describeTransition({ from, to, event, actor, attempt }: Transition, name: string): string {
   const who = actor === 'device' || actor === 'clock' ? '' : `, by ${name}`
   if (from === null) return `Triggered${who}`
+  if (event === 'not-now') return 'Not now'
   if (to === 'PENDING') return `Attempt ${attempt} failed, attempt ${attempt + 1} follows`
   if (to === 'IN_PROGRESS') return attempt > 1 ? `Attempt ${attempt} started` : 'Started'
   if (to === 'CANCELING') return `Cancel requested${who}`

@@ -4,7 +4,7 @@
 import type { Execution, Transition } from '@jobcast/client'
 import { parseTime } from '../../parts/parse-time.ts'
 
-export type Why = 'offline' | 'behind' | 'backoff' | 'ready' | 'running' | 'canceling'
+export type Why = 'offline' | 'behind' | 'backoff' | 'not-now' | 'ready' | 'running' | 'canceling'
 
 export type Span = {
   why: Why
@@ -35,19 +35,27 @@ export type Facts = {
   now: number
 }
 
+const notNow = 'not-now'
+
+/** Each of them is followed by a span; a device may say not now without having started. */
+export function movesOf(history: Transition[]): Transition[] {
+  return history.filter(({ from, to, event }) => from !== to || event === notNow)
+}
+
 export function spansOf(facts: Facts): Span[] {
-  const moves = facts.history.filter(({ from, to }) => from !== to)
+  const moves = movesOf(facts.history)
   const times = growing(moves.map(({ at }) => parseTime(at)))
   return moves.flatMap((move, index) => {
     const from = times[index] as number
     const isOpen = index === moves.length - 1
     const to = isOpen ? Math.max(from, facts.now) : (times[index + 1] as number)
     // In the history a retry has the number of the attempt that it ends.
-    const attempt = move.from !== null && move.to === 'PENDING' ? move.attempt + 1 : move.attempt
+    const isRetry = move.from !== null && move.to === 'PENDING' && move.event !== notNow
+    const attempt = isRetry ? move.attempt + 1 : move.attempt
     const span = { version: move.versionNumber, from, to, isOpen, attempt }
     switch (move.to) {
       case 'PENDING':
-        return waitingSpans(facts, span)
+        return waitingSpans(facts, { ...span, isNotNow: move.event === notNow })
       case 'IN_PROGRESS':
         return [{ why: 'running' as const, ...span, ...awayOf(facts, from, to) }]
       case 'CANCELING':
@@ -67,7 +75,7 @@ function growing(times: number[]): number[] {
   })
 }
 
-type Wait = Pick<Span, 'version' | 'from' | 'to' | 'isOpen' | 'attempt'>
+type Wait = Pick<Span, 'version' | 'from' | 'to' | 'isOpen' | 'attempt'> & { isNotNow: boolean }
 type Reason = { why: Why; from: number; to: number; behind?: number }
 
 /** Shorter ones mean nothing: a device needs that long to answer. */
@@ -99,21 +107,23 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
     else if (last && last.to - last.from < worthShowingMs) spans.splice(-1, 1, { ...span, from: last.from })
     else spans.push(span)
   }
-  if (spans.length === 0) spans.push({ why: unexplained(wait), ...wait })
+  const { isNotNow: _, ...whole } = wait
+  if (spans.length === 0) spans.push({ why: unexplained(wait), ...whole })
   const end = spans.at(-1)
   if (end) end.isOpen = wait.isOpen
   return spans
 }
 
 /** Of a retry that has started since, nobody knows which part of its wait was backoff: the device is not blamed for it. */
-function unexplained({ attempt, isOpen }: Wait): Why {
-  return attempt > 1 && !isOpen ? 'backoff' : 'ready'
+function unexplained({ attempt, isOpen, isNotNow }: Wait): Why {
+  if (isOpen) return 'ready'
+  return isNotNow ? 'not-now' : attempt > 1 ? 'backoff' : 'ready'
 }
 
 /** Only the backoff that is under way is known exactly. */
-function backoffOf({ execution: { notBefore } }: Facts, { from, to, isOpen }: Wait): Reason[] {
+function backoffOf({ execution: { notBefore } }: Facts, { from, to, isOpen, isNotNow }: Wait): Reason[] {
   return isOpen && notBefore !== null
-    ? [{ why: 'backoff', from, to: Math.min(to, parseTime(notBefore)) }]
+    ? [{ why: isNotNow ? 'not-now' : 'backoff', from, to: Math.min(to, parseTime(notBefore)) }]
     : []
 }
 

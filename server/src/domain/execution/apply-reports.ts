@@ -7,6 +7,7 @@ import { type LiveExecution, toDeviceExecution } from './execution-move.ts'
 import { judgeReport, refuseOutput } from './judge-report.ts'
 import { keepOutput } from './keep-output.ts'
 import type { MoveBatch } from './move-batch.ts'
+import { waitOf } from './not-now.ts'
 import type { Moved } from './ports/executions.ts'
 import { hasSeen, reportMark } from './seen-reports.ts'
 
@@ -91,7 +92,9 @@ function isRepeated({ seenReports }: LiveExecution, report: Update | Output): bo
 
 function update(batch: MoveBatch, execution: LiveExecution, report: Update): ReportOutcome {
   const mark = reportMark(report)
-  const judgement = judgeReport(execution, { ...report, mark }, report.moment.clock)
+  const waitMs = waitOf(report)
+  const judged = { ...report, mark, isNotNow: waitMs !== undefined }
+  const judgement = judgeReport(execution, judged, report.moment.clock)
   switch (judgement.kind) {
     case 'unknown-execution':
       return judgement
@@ -106,7 +109,7 @@ function update(batch: MoveBatch, execution: LiveExecution, report: Update): Rep
       if (event === 'progress' && report.refusesProgress) return { kind: 'no-space' }
       const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
       if (quota) return { kind: 'over-quota', quota }
-      const fields = { statusDetails, result, stepTimeout, mark }
+      const fields = { statusDetails, result, stepTimeout, mark, waitMs }
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
       if (after === undefined) throw new Error('a report that counts cannot be carried out')
       if (event !== 'progress') return done(after.execution, after.moved)

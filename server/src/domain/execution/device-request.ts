@@ -5,6 +5,7 @@ import { isName, type ReportedStatus, reportedStatuses } from '@jobcast/contract
 import { isNestedTooDeep, maxJsonDepth } from '../common/json-depth.ts'
 import { DeviceError } from './device-error.ts'
 import type { StepTimeout } from './execution.ts'
+import { longestWaitSeconds, waitOf } from './not-now.ts'
 
 export type StartNextRequest = {
   statusDetails: Record<string, string> | undefined
@@ -85,9 +86,13 @@ export function parseUpdate(fields: Fields): UpdateRequest {
   if (!reportedStatuses.includes(status)) {
     throw invalid(`status must be one of ${reportedStatuses.join(', ')}.`)
   }
+  const parsed = parseStartNext(fields)
+  if (Number.isNaN(waitOf({ status, statusDetails: parsed.statusDetails }))) {
+    throw invalid(`statusDetails.retryAfterSeconds must be an integer from 1 to ${longestWaitSeconds}.`)
+  }
   return {
     status,
-    ...parseStartNext(fields),
+    ...parsed,
     result: resultOf(fields),
     expectedVersion: wholeNumber(fields, 'expectedVersion', 1),
     attempt: wholeNumber(fields, 'executionNumber', 1),
@@ -143,7 +148,13 @@ function statusDetailsOf({ statusDetails }: Fields): Record<string, string> | un
   if (typeof statusDetails !== 'object' || Array.isArray(statusDetails)) {
     throw invalid('statusDetails must be an object of strings.')
   }
-  const details = statusDetails as Record<string, string>
+  // The one detail that is a number may come as one.
+  const { retryAfterSeconds } = statusDetails as Fields
+  const details = (
+    typeof retryAfterSeconds === 'number'
+      ? { ...statusDetails, retryAfterSeconds: String(retryAfterSeconds) }
+      : statusDetails
+  ) as Record<string, string>
   const names = Object.keys(details)
   if (names.length > maxDetails) throw invalid(`statusDetails has more than ${maxDetails} entries.`)
   for (const name of names) {

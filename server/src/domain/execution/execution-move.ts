@@ -63,6 +63,8 @@ type ReportFields = {
   result?: string | undefined
   /** What identifies the report (seen-reports.ts). */
   mark?: string | undefined
+  /** It is rejected for so long (not-now.ts). */
+  waitMs?: number | undefined
 }
 
 /** `actor` is `key <keyId>`, `device` or `clock`. */
@@ -102,7 +104,7 @@ export type MoveEffects = {
 /** Undefined if the state does not allow the event. */
 export function applyMove(before: LiveExecution, policy: Policy, move: Move): MoveEffects | undefined {
   const { event, moment, fields = {} } = move
-  const life = afterEvent(before.life, event, policy, moment, fields.stepTimeout)
+  const life = afterEvent(before.life, event, policy, moment, fields.stepTimeout, fields.waitMs)
   if (life === undefined) return undefined
   return event === 'progress' ? progress(before, life, move) : changeState(before, life, move)
 }
@@ -182,13 +184,18 @@ function isRetry(before: Life, after: Life): boolean {
   return after.attempt !== before.attempt
 }
 
-/** A new attempt starts without notifications and output. A report proves that the execution reached its device. */
-function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields = {} }: Move): LiveExecution {
+/** What is offered anew starts without notifications and output. A report proves that the execution reached its device. */
+function fieldsAfter(
+  before: LiveExecution,
+  life: Life,
+  { event, moment, actor, fields = {} }: Move,
+): LiveExecution {
   const { at } = moment
   const byDevice = actor === 'device'
   const retried = isRetry(before.life, life)
+  const isAnew = retried || event === 'not-now'
   const versionNumber = before.versionNumber + 1
-  const reached = (instant: WallInstant | null) => (retried ? null : byDevice ? (instant ?? at) : instant)
+  const reached = (instant: WallInstant | null) => (isAnew ? null : byDevice ? (instant ?? at) : instant)
   return {
     ...before,
     life,
@@ -204,13 +211,13 @@ function fieldsAfter(before: LiveExecution, life: Life, { moment, actor, fields 
         ? before.seenReports
         : withSeen(before.seenReports, fields.mark, retried || isTerminal(life.execState)),
     cancelVersion: life.execState === 'CANCELING' && !byDevice ? versionNumber : before.cancelVersion,
-    outputBytes: retried ? 0 : before.outputBytes,
-    outputCut: !retried && before.outputCut,
-    outputPieces: retried ? 0 : before.outputPieces,
+    outputBytes: isAnew ? 0 : before.outputBytes,
+    outputCut: !isAnew && before.outputCut,
+    outputPieces: isAnew ? 0 : before.outputPieces,
   }
 }
 
-/** The retry delay is over and the execution is offered again. Not a move: it stays PENDING. */
+/** The delay is over and the execution is offered again. Not a move: it stays PENDING. */
 export function offerAgain(
   before: LiveExecution,
   policy: Policy,

@@ -16,6 +16,8 @@ export const executionEvents = [
   'succeed',
   'fail',
   'reject',
+  // the device rejected it for now: it is offered again later (not-now.ts)
+  'not-now',
   'confirm-cancel',
   // triggered by a clock
   'expire',
@@ -43,6 +45,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     succeed: 'SUCCEEDED',
     fail: 'FAILED',
     reject: 'REJECTED',
+    'not-now': 'PENDING',
     expire: 'EXPIRED',
     'miss-deadline': 'TIMED_OUT',
     retry: 'PENDING',
@@ -56,6 +59,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     succeed: 'SUCCEEDED',
     fail: 'FAILED',
     reject: 'REJECTED',
+    'not-now': 'PENDING',
     'time-out': 'TIMED_OUT',
     'miss-deadline': 'TIMED_OUT',
     retry: 'PENDING',
@@ -112,7 +116,7 @@ export type Life = {
   attempt: number
   startedAt: WallInstant | null
   finishedAt: WallInstant | null
-  /** Waiting for a retry: not offered to the device before this instant. */
+  /** Waiting for a retry, or because its device said not now: not offered to the device before this instant. */
   notBefore: SteadyInstant | null
   /** When its own clock is due; its state says which clock that is. */
   dueAt: SteadyInstant | null
@@ -133,13 +137,14 @@ export type Moment = BothClocks & { chance: number; cancelDeadlineMs: number }
 /** The milliseconds that a device allows itself for its next step; 'discard' removes the limit. */
 export type StepTimeout = number | 'discard' | undefined
 
-/** The execution after the event, or undefined if its state does not allow it. */
+/** The execution after the event, or undefined if its state does not allow it. `waitMs`: of a device that says not now. */
 export function afterEvent(
   life: Life,
   event: ExecutionEvent,
   policy: Policy,
   moment: Moment,
   stepTimeout?: StepTimeout,
+  waitMs = 0,
 ): Life | undefined {
   // A retry is never requested: it is what a failure or a time-out turns into.
   if (event === 'retry' || nextState(life.execState, event) === undefined) return undefined
@@ -159,13 +164,17 @@ export function afterEvent(
     const attempt = life.attempt + 1
     return { ...life, execState, attempt, startedAt: null, notBefore: retryAt, dueAt: retryAt }
   }
+  if (decided === 'not-now') {
+    const notBefore = earlier(laterBy(waitMs, moment.clock), life.deadlineAt)
+    return { ...life, execState, startedAt: null, notBefore, dueAt: notBefore }
+  }
   if (execState === 'CANCELING') {
     return { ...life, execState, dueAt: laterBy(moment.cancelDeadlineMs, moment.clock) }
   }
   return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
 }
 
-/** The retry delay is over: the execution is offered again, and may expire again. */
+/** The delay is over: the execution is offered again, and may expire again. */
 export function afterRetryDelay(life: Life, { expireAfterSeconds }: Policy, clock: SteadyInstant): Life {
   const dueAt = expireAfterSeconds === null ? null : laterBy(expireAfterSeconds * 1000, clock)
   return { ...life, notBefore: null, dueAt }
@@ -176,11 +185,14 @@ export function timesOutAt({ execState, dueAt, deadlineAt }: Life): SteadyInstan
   if (!isActive(execState)) return null
   // A cancel has a deadline of its own, and no other clock ends it.
   if (execState === 'CANCELING') return dueAt
-  if (dueAt === null || deadlineAt === null) return dueAt ?? deadlineAt
-  return dueAt < deadlineAt ? dueAt : deadlineAt
+  return dueAt === null ? deadlineAt : earlier(dueAt, deadlineAt)
 }
 
-/** Whether its device can see it: it is running, or PENDING and not waiting for a retry. */
+function earlier(one: SteadyInstant, other: SteadyInstant | null): SteadyInstant {
+  return other === null || one < other ? one : other
+}
+
+/** Whether its device can see it: it is running, or PENDING and not delayed. */
 export function isOffered({ execState, notBefore }: Life): boolean {
   return isActive(execState) || (execState === 'PENDING' && notBefore === null)
 }
@@ -201,10 +213,10 @@ export function dueEvent({ execState, notBefore }: Life): ExecutionEvent | 'retr
 export type RunClock = 'expire' | 'miss-deadline'
 
 /** Whether that clock of its run ends the execution. */
-export function isEndedBy(clock: RunClock, { execState, attempt }: Life): boolean {
-  // A later attempt has its own expiry clock, and a cancel its own deadline.
+export function isEndedBy(clock: RunClock, { execState, attempt, dueAt }: Life): boolean {
+  // What was offered again has its own expiry clock, and a cancel its own deadline.
   return clock === 'expire'
-    ? execState === 'PENDING' && attempt === 1
+    ? execState === 'PENDING' && attempt === 1 && dueAt === null
     : execState === 'PENDING' || execState === 'IN_PROGRESS'
 }
 
@@ -242,8 +254,8 @@ function timeoutAt(
   return timeoutSeconds === null ? null : laterBy(timeoutSeconds * 1000, clock)
 }
 
-/** The event that a device's report means in this state. */
-export function eventOf(status: ReportedStatus, state: ExecState): ExecutionEvent {
+/** The event that a device's report means in this state. `isNotNow`: it wants it later. */
+export function eventOf(status: ReportedStatus, state: ExecState, isNotNow = false): ExecutionEvent {
   switch (status) {
     case 'IN_PROGRESS':
       return state === 'PENDING' ? 'start' : 'progress'
@@ -252,7 +264,7 @@ export function eventOf(status: ReportedStatus, state: ExecState): ExecutionEven
     case 'FAILED':
       return 'fail'
     case 'REJECTED':
-      return 'reject'
+      return isNotNow && nextState(state, 'not-now') ? 'not-now' : 'reject'
     case 'CANCELED':
       return 'confirm-cancel'
   }

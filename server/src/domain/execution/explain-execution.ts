@@ -29,7 +29,7 @@ export type ExplainDeps = {
 
 export type Facts = {
   execution: Omit<StoredExecution, 'notBefore'>
-  /** Waiting for a retry until then. */
+  /** Delayed until then: waiting for a retry, or because its device said not now. */
   notBefore: WallInstant | null
   transitions: StoredTransition[]
   presence: StoredPresence
@@ -191,7 +191,8 @@ function explainPending(facts: Facts): Explanation {
 
 function explainRetry({ execution, transitions }: Facts, notBefore: WallInstant): Explanation {
   const { attempt } = execution
-  const retry = transitions.findLast(({ event }) => event === 'retry')
+  const retry = transitions.findLast(({ event }) => event === 'retry' || event === 'not-now')
+  if (retry?.event === 'not-now') return explainNotNow(execution.deviceId, retry, notBefore)
   const end = retry?.actor === 'clock' ? 'timed out' : 'failed'
   const when = retry ? ` at ${inWords(retry.at)}` : ''
   return {
@@ -199,6 +200,21 @@ function explainRetry({ execution, transitions }: Facts, notBefore: WallInstant)
     code: 'WAITING_FOR_RETRY',
     text: `Attempt ${attempt - 1} ${end}${when}; attempt ${attempt} starts no earlier than ${inWords(notBefore)}.`,
     since: retry?.at ?? null,
+    until: notBefore,
+  }
+}
+
+function explainNotNow(
+  deviceId: string,
+  { at, reason }: StoredTransition,
+  notBefore: WallInstant,
+): Explanation {
+  const why = reason === null ? '' : ` (${reason})`
+  return {
+    ...plain,
+    code: 'NOT_NOW',
+    text: `Device ${deviceId} said at ${inWords(at)} that it cannot run this now${why}; it is offered again at ${inWords(notBefore)}.`,
+    since: at,
     until: notBefore,
   }
 }

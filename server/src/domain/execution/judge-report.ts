@@ -30,6 +30,8 @@ export function judgeReport(
     expectedVersion: number | undefined
     /** What identifies the report, if it can be identified (seen-reports.ts). */
     mark: string | undefined
+    /** A rejection for a while (not-now.ts). */
+    isNotNow?: boolean
   },
   clock: SteadyInstant,
 ): Judgement {
@@ -37,7 +39,7 @@ export function judgeReport(
   if (hasSeen(judged.seenReports, report.mark)) return { kind: 'double' }
   // A late report of an earlier attempt must not end the next one.
   if (report.attempt !== undefined && report.attempt !== life.attempt) return { kind: 'unknown-execution' }
-  const event = eventOf(report.status, life.execState)
+  const event = eventOf(report.status, life.execState, report.isNotNow)
   if (isTerminal(life.execState) || waitsForRetry(life, clock)) return { kind: 'wrong-state' }
   if (!isExpected(judged, report.expectedVersion)) return { kind: 'wrong-version' }
   if (event !== 'start' && mayBeOfEarlierAttempt(life, report)) return { kind: 'wrong-state' }

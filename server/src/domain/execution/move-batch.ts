@@ -30,10 +30,12 @@ export type MoveWrites = {
   /** Of these only the length of the output has changed. */
   withOutput: LiveExecution[]
   pieces: OutputPiece[]
+  /** Whose output is removed: the device produces it again. */
+  droppedOutputs: { jobExecutionId: number; attempt: number }[]
   transitions: NewTransition[]
   changes: ExecutionChange[]
   runs: RunChange[]
-  /** What may have changed a device's queue, and those of them that wait for a retry now. */
+  /** What may have changed a device's queue, and those of them that are delayed now. */
   moved: Moved[]
   delayedIds: number[]
 }
@@ -45,7 +47,8 @@ export class MoveBatch {
   /** As they were when they were loaded, if they were. */
   readonly #changed = new Map<number, LiveExecution | undefined>()
   readonly #withOutput = new Set<number>()
-  readonly #pieces: OutputPiece[] = []
+  #pieces: OutputPiece[] = []
+  readonly #droppedOutputs: MoveWrites['droppedOutputs'] = []
   readonly #transitions: NewTransition[] = []
   readonly #changes: ExecutionChange[] = []
   readonly #moves: { moved: Moved; at: number }[] = []
@@ -75,6 +78,7 @@ export class MoveBatch {
     if (effects === undefined) return undefined
     const { execution, transition, changes, moved } = effects
     this.#set(execution)
+    if (move.event === 'not-now' && before.outputBytes > 0) this.#dropOutput(before)
     if (transition) this.#transitions.push(transition)
     this.#changes.push(...changes)
     this.#moves.push({ moved, at: move.moment.at })
@@ -129,12 +133,18 @@ export class MoveBatch {
       progressed: new Set(this.#progressed()),
       withOutput: inOrder(this.#withOutput.difference(this.#changed)),
       pieces: this.#pieces,
+      droppedOutputs: this.#droppedOutputs,
       transitions: this.#transitions,
       changes: this.#changes,
       runs: countMoves(this.#moves),
       moved: this.#moved,
       delayedIds: executions.filter(({ life }) => life.notBefore !== null).map((each) => each.jobExecutionId),
     }
+  }
+
+  #dropOutput({ jobExecutionId, life: { attempt } }: LiveExecution): void {
+    this.#pieces = this.#pieces.filter((piece) => piece.jobExecutionId !== jobExecutionId)
+    this.#droppedOutputs.push({ jobExecutionId, attempt })
   }
 
   *#progressed(): Iterable<number> {

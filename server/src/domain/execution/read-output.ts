@@ -75,8 +75,17 @@ async function* slicesOf(
   let { attempt } = source
   let { offset } = query
   let hasReportedCut = false
+  let { length } = first
   try {
     for (let slice = first; ; slice = await read(attempt, offset)) {
+      // The device said not now, so its output was removed: it begins anew.
+      const isAnew = slice.length < length
+      length = slice.length
+      if (isAnew) {
+        offset = 0
+        yield line('output removed: the device runs this again later')
+        continue
+      }
       if (slice.data.length > 0) {
         if (query.isValid && !(await query.isValid())) return
         yield slice.data
@@ -90,6 +99,7 @@ async function* slicesOf(
         if (query.attempt !== undefined || attempt === (await newestAttempt())) return
         attempt++
         offset = 0
+        length = 0
         yield line(`attempt ${attempt}`)
         continue
       }

@@ -11,7 +11,8 @@ export function reasonOf(
   to: ExecState,
   details: Record<string, string> | undefined,
 ): string | null {
-  if (details === undefined || !(cause === 'retry' || unsuccessfulEnds.includes(to))) return null
+  if (details === undefined || !(cause === 'retry' || cause === 'not-now' || unsuccessfulEnds.includes(to)))
+    return null
   const { reason, ...others } = details
   const text =
     reason ??

@@ -7,13 +7,16 @@ import type { MoveWrites } from '../../domain/execution/move-batch.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto, recordSet, type Writes } from '../queries.ts'
 import { number } from '../schema/column.ts'
-import { run, transition } from '../schema/tables.ts'
+import { output, run, transition } from '../schema/tables.ts'
 import { countFields } from '../tables/run-fields.ts'
 
 const INSERT_TRANSITIONS = insertInto(transition.fields)
 const INSERT_PIECES = `
   INSERT INTO output (execution_id, attempt, start, data)
   SELECT * FROM unnest(CAST(:ids AS bigint[]), CAST(:attempts AS int[]), CAST(:starts AS int[]), CAST(:data AS bytea[]))`
+const DROP_OUTPUT =
+  `DELETE FROM output USING ${recordSet('dropped', output.pick('jobExecutionId', 'attempt'))}
+  WHERE execution_id = record."jobExecutionId" AND output.attempt = record.attempt` as const
 // The counts of runs change with the executions in them: one update for all runs that a transaction touches.
 const added = execStates.map((state) => {
   const { sql } = countFields[state]
@@ -34,9 +37,10 @@ type Sending = {
 }
 
 export function sendMoves(transaction: Sending, writes: MoveWrites): void {
-  const { executions, withOutput, pieces, transitions, changes, runs } = writes
+  const { executions, withOutput, pieces, droppedOutputs, transitions, changes, runs } = writes
   const { named } = transaction
   named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toWritten))
+  if (droppedOutputs.length > 0) named.send(DROP_OUTPUT, { dropped: droppedOutputs })
   if (pieces.length > 0) {
     named.send(INSERT_PIECES, {
       ids: pieces.map(({ jobExecutionId }) => jobExecutionId),

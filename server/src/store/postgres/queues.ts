@@ -10,7 +10,7 @@ import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
 import type { Row } from './rows.ts'
 
-// What waits for a retry is not offered.
+// What is delayed is not offered.
 const MAY_START = `not_before IS NULL AND ${isReleased.postgres}
   AND ${isNotFrozen} AND ${isInWindow}` as const
 const OFFERED =
@@ -18,7 +18,7 @@ const OFFERED =
 const largestMark = Number.MAX_SAFE_INTEGER
 
 // A mark is made of what a device can see: any node gets the same one, and another when something has changed. Progress is
-// no change. Nothing is written for it: a counter for each device would double the rows that a trigger writes.
+// no change; what waits has a new version when its device has said not now, however short a time it was not seen. Nothing is written for it: a counter for each device would double the rows that a trigger writes.
 // One statement sees one state of the database, so a run that is being written is in all queues or in none.
 const QUEUES = `
   WITH queue AS MATERIALIZED (
@@ -27,7 +27,7 @@ const QUEUES = `
       JOIN device USING (owner_no, device_id)
       CROSS JOIN LATERAL (
         SELECT count(*)::int AS total,
-          coalesce(bit_xor(hashtextextended(concat_ws(' ', execution_id, state, attempt), 0)), 0) & ${largestMark} AS mark
+          coalesce(bit_xor(hashtextextended(concat_ws(' ', execution_id, state, attempt, CASE WHEN state = 'PENDING' THEN version_number END), 0)), 0) & ${largestMark} AS mark
         FROM execution WHERE ${OFFERED}) AS seen
     WHERE deleted_at IS NULL)
   SELECT position, mark, total, is_wanted AS "isWanted", first.*

@@ -15,6 +15,7 @@ import { prepareNamed } from './named-queries.ts'
 const SET_OUTPUT_LENGTH = `
   UPDATE execution SET output_bytes = :outputBytes, output_cut = :outputCut, output_pieces = :outputPieces
   WHERE execution_id = :jobExecutionId`
+const DROP_OUTPUT = 'DELETE FROM output WHERE execution_id = :jobExecutionId AND attempt = :attempt'
 // SQLite writes the entries of an index anew for each column of it that is set, even to what it was.
 const SET_PROGRESS = `
   UPDATE execution SET version_number = ?, updated_at = ?, status_details = ?, seen_report = ?
@@ -32,6 +33,7 @@ export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: Mov
   const setProgress = db.prepare(SET_PROGRESS)
   const setOutputLength = prepareNamed(db, SET_OUTPUT_LENGTH)
   const insertPiece = prepareNamed(db, insertInto(output.fields))
+  const dropOutput = prepareNamed(db, DROP_OUTPUT)
   const insertTransition = prepareNamed(db, insertInto(transition.fields))
   const count = prepareNamed(db, COUNT)
   const end = prepareNamed(db, END)
@@ -51,11 +53,12 @@ export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: Mov
     setProgress.run(versionNumber, updatedAt, statusDetails, seenReports, jobExecutionId)
   }
 
-  return ({ executions, progressed, withOutput, pieces, transitions, changes, runs }) => {
+  return ({ executions, progressed, withOutput, pieces, droppedOutputs, transitions, changes, runs }) => {
     for (const execution of executions) writeExecution(execution, progressed.has(execution.jobExecutionId))
     for (const { jobExecutionId, outputBytes, outputCut, outputPieces } of withOutput) {
       setOutputLength.run({ jobExecutionId, outputBytes, outputCut, outputPieces })
     }
+    for (const dropped of droppedOutputs) dropOutput.run(dropped)
     for (const piece of pieces) insertPiece.run(piece)
     for (const transition of transitions) insertTransition.run(transition)
     changes.forEach(log.executionChanged)

@@ -96,7 +96,7 @@ function statementsOf(column: string, endedBy: string, isOpen = unfinishedOn.sql
   }
 }
 
-const isWaiting = `state = 'PENDING' AND attempt = 1`
+const isWaiting = `state = 'PENDING' AND attempt = 1 AND due_at IS NULL`
 const isUnderWay = `state IN ('PENDING', 'IN_PROGRESS')`
 const statements: Record<ClockSource, Record<RunClock, Statements>> = {
   run: {

@@ -6,8 +6,12 @@ import fc from 'fast-check'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
 import {
   afterEvent,
+  afterRetryDelay,
+  dueEvent,
   type ExecutionEvent,
   executionEvents,
+  isEndedBy,
+  isOffered,
   isTerminal,
   type Life,
   nextState,
@@ -33,6 +37,7 @@ test('states move as the design says', () => {
   assert.deepEqual(movesOf('PENDING'), {
     start: 'IN_PROGRESS',
     ...reported,
+    'not-now': 'PENDING',
     expire: 'EXPIRED',
     'miss-deadline': 'TIMED_OUT',
     retry: 'PENDING',
@@ -44,6 +49,7 @@ test('states move as the design says', () => {
   assert.deepEqual(movesOf('IN_PROGRESS'), {
     progress: 'IN_PROGRESS',
     ...reported,
+    'not-now': 'PENDING',
     'time-out': 'TIMED_OUT',
     'miss-deadline': 'TIMED_OUT',
     retry: 'PENDING',
@@ -60,7 +66,7 @@ test('states move as the design says', () => {
   for (const state of terminal) assert.deepEqual(movesOf(state), {})
 })
 
-test('no sequence of events leads out of a terminal state, and only a retry leads back to PENDING', () => {
+test('no sequence of events leads out of a terminal state, and only a retry and not now lead back to PENDING', () => {
   const event = fc.constantFrom<ExecutionEvent>(...executionEvents)
   fc.assert(
     fc.property(fc.constantFrom(...execStates), fc.array(event, { maxLength: 12 }), (start, sequence) => {
@@ -69,7 +75,10 @@ test('no sequence of events leads out of a terminal state, and only a retry lead
         const next = nextState(state, event)
         if (next === undefined) continue
         assert.ok(!isTerminal(state), `${state} is terminal, yet ${event} leads to ${next}`)
-        assert.ok(next !== 'PENDING' || event === 'retry', `${event} leads back to PENDING`)
+        assert.ok(
+          next !== 'PENDING' || event === 'retry' || event === 'not-now',
+          `${event} leads back to PENDING`,
+        )
         state = next
       }
     }),
@@ -110,6 +119,32 @@ test('a time-out of what nobody works on is no attempt, and nobody can ask for a
   for (const execState of execStates) {
     assert.equal(afterEvent({ ...life, execState }, 'retry', policy, moment), undefined)
   }
+})
+
+test('what is not now waits for as long as its device asks, at most until its deadline, and uses no attempt', () => {
+  const policy = { expireAfterSeconds: 5, timeoutSeconds: 9, retry: null }
+  const moment = { at: 1, clock: steadyInstant(1000), chance: 0, cancelDeadlineMs: 1 }
+  const running: Life = { ...life, execState: 'IN_PROGRESS', startedAt: 1, dueAt: steadyInstant(7) }
+  const waits = (deadlineAt: number | null) => {
+    const given = { ...running, deadlineAt: deadlineAt === null ? null : steadyInstant(deadlineAt) }
+    return afterEvent(given, 'not-now', policy, moment, undefined, 60_000)
+  }
+  const until = steadyInstant(61_000)
+  assert.deepEqual(waits(null), { ...life, notBefore: until, dueAt: until })
+  assert.equal(waits(62_000)?.notBefore, 61_000)
+  assert.equal(waits(60_000)?.notBefore, 60_000)
+  const waiting = waits(null) as Life
+  assert.deepEqual(
+    [isOffered(waiting), isEndedBy('expire', waiting), dueEvent(waiting)],
+    [false, false, 'retry-due'],
+  )
+  const offered = afterRetryDelay(waiting, policy, until)
+  assert.deepEqual(offered, { ...life, dueAt: steadyInstant(66_000) })
+  assert.deepEqual(
+    [isOffered(offered), isEndedBy('expire', offered), dueEvent(offered)],
+    [true, false, 'expire'],
+  )
+  assert.equal(afterEvent({ ...running, execState: 'CANCELING' }, 'not-now', policy, moment), undefined)
 })
 
 test('the first of its clocks ends what a device works on; only its own ends a cancel', () => {

@@ -204,6 +204,17 @@ const rows: Row[] = [
     ),
   },
   {
+    code: 'NOT_NOW',
+    text: 'Device kiosk-1 said at 2026-11-15T03:00:00Z that it cannot run this now (customer at the till); it is offered again at 2026-11-15T03:01:00Z.',
+    given: about(
+      {},
+      {
+        notBefore: at + minute,
+        transitions: [{ ...step('not-now', 'device', 'PENDING'), reason: 'customer at the till' }],
+      },
+    ),
+  },
+  {
     code: 'DEVICE_NEVER_CONNECTED',
     text: 'Device kiosk-1 has never connected; it gets this when it does.',
     given: about({}, { presence: never, first: undefined }),
@@ -335,6 +346,7 @@ test('since, until and behind are there for programs', () => {
   const byCode = (code: ExplanationCode) => rows.find((row) => row.code === code)?.given
   assert.equal(byCode('DEVICE_OFFLINE')?.since, at + minute)
   assert.equal(byCode('WAITING_FOR_RETRY')?.until, at + minute)
+  assert.equal(byCode('NOT_NOW')?.until, at + minute)
   assert.equal(byCode('BEHIND_EXECUTION')?.behind, 41)
   assert.equal(byCode('RUNNING')?.since, at)
   assert.equal(byCode('CANCEL_REQUESTED')?.until, at + minute)

@@ -69,6 +69,13 @@ const counting: [string, Life, Partial<Report>, string][] = [
   ['an attempt that is not started, by its number', waiting, { attempt: 2 }, 'succeed'],
   ['an attempt that is not started, by its version', waiting, { expectedVersion: 5 }, 'succeed'],
   ['an attempt that is not started, which it starts', waiting, { status: 'IN_PROGRESS', mark: 'u' }, 'start'],
+  ['what is not now', running, { status: 'REJECTED', isNotNow: true }, 'not-now'],
+  [
+    'what is being canceled and not now',
+    { ...running, execState: 'CANCELING' },
+    { status: 'REJECTED', isNotNow: true },
+    'reject',
+  ],
   ['what has waited for its retry', { ...delayed, notBefore: clock }, { status: 'IN_PROGRESS' }, 'start'],
 ]
 for (const [title, life, report, event] of counting) {

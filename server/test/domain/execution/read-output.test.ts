@@ -64,7 +64,11 @@ function buildOutput() {
     for await (const slice of (await read(wish)).slices) all += Buffer.from(slice).toString()
     return all
   }
-  return { add, start, read, text, state, changes, outputs, stopping, callerGone }
+  const removeAll = () => {
+    Object.assign(kept.at(-1) as (typeof kept)[number], { bytes: Buffer.alloc(0) })
+    outputs.notify([id])
+  }
+  return { add, removeAll, start, read, text, state, changes, outputs, stopping, callerGone }
 }
 
 test('the whole output comes in slices of 64 KiB, from the offset on', async () => {
@@ -177,4 +181,16 @@ test('a reader that goes between two slices leaves no watch behind', async () =>
   assert.ok(output.outputs.isWatched)
   await slices.return(undefined)
   assert.ok(!output.outputs.isWatched && !output.changes.isWatched)
+})
+
+test('whoever follows sees that output was removed because its device said not now, and what comes then', async () => {
+  const output = buildOutput()
+  output.start('in vain')
+  let idle = 0
+  output.state.onIdle = () => {
+    if (++idle === 1) output.removeAll()
+    else output.add('done', { ended: true })
+  }
+  const text = await output.text({ follow: true })
+  assert.equal(text, 'in vain\n[jobcast: output removed: the device runs this again later]\ndone')
 })

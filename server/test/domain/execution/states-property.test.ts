@@ -14,6 +14,7 @@ import {
   type ExecutionEvent,
   executionEvents,
   isActive,
+  isEndedBy,
   isTerminal,
   type Life,
   type Moment,
@@ -30,6 +31,8 @@ const sequences = testSize('sequences', { test: 5000, chaos: 300_000 })
 
 type Report = Parameters<typeof judgeReport>[1] & { stepTimeout: StepTimeout }
 
+const waitMs = 3000
+
 const launchedAt = 1_000_000
 const cancelDeadlineMs = 5000
 
@@ -44,6 +47,8 @@ class OneLife {
   /** The marks of those that counted. */
   readonly #counted = new Set<string>()
   #cancelVersion: number | null = null
+  /** Its device has said not now. */
+  #isOfferedAnew = false
   /** Told by the device and not forgotten by the network: any of it may come now, or once more. */
   readonly #inFlight: Report[] = []
 
@@ -99,6 +104,7 @@ class OneLife {
       expectedVersion: random.chance(0.5) ? undefined : this.#versionNumber - random.below(2),
       mark: random.chance(0.5) ? undefined : `m${random.below(1_000_000)}`,
       stepTimeout: random.pick([undefined, undefined, 3000, 'discard']),
+      isNotNow: random.chance(0.5),
     }
   }
 
@@ -170,7 +176,7 @@ class OneLife {
     const before = this.#life
     const kept = { ...before }
     const moment = this.#moment()
-    const after = afterEvent(before, event, this.#policy, moment, stepTimeout)
+    const after = afterEvent(before, event, this.#policy, moment, stepTimeout, waitMs)
     assert.deepEqual(before, kept, 'what was is changed')
     const isAllowed = event !== 'retry' && nextState(before.execState, event) !== undefined
     assert.equal(after !== undefined, isAllowed)
@@ -186,6 +192,13 @@ class OneLife {
   #assertForward(before: Life, event: ExecutionEvent, after: Life): void {
     assert.ok(!isTerminal(before.execState), 'a move out of a terminal state')
     assert.equal(after.deadlineAt, before.deadlineAt)
+    if (event === 'not-now') {
+      assert.deepEqual([after.attempt, after.execState], [before.attempt, 'PENDING'])
+      assert.ok(before.execState !== 'CANCELING' && after.notBefore !== null)
+      assert.ok(after.deadlineAt === null || after.notBefore <= after.deadlineAt)
+      this.#isOfferedAnew = true
+      return
+    }
     if (after.attempt === before.attempt) {
       assert.equal(after.execState, nextState(before.execState, event))
       const gain = rank(after.execState) - rank(before.execState)
@@ -209,11 +222,15 @@ class OneLife {
   #assertSound(life: Life): void {
     const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = life
     assert.equal(finishedAt !== null, isTerminal(execState))
-    assert.ok(notBefore === null || (execState === 'PENDING' && attempt > 1 && dueAt === notBefore))
+    assert.ok(notBefore === null || (execState === 'PENDING' && dueAt === notBefore))
     if (isActive(execState)) assert.notEqual(startedAt, null)
     else assert.equal(timesOutAt(life), null)
     if (execState === 'PENDING') assert.equal(startedAt, null)
-    if (execState === 'PENDING' && attempt === 1) assert.equal(dueAt, null)
+    const isFirst = attempt === 1 && !this.#isOfferedAnew
+    if (execState === 'PENDING' && isFirst) assert.equal(dueAt ?? notBefore, null)
+    if (execState === 'PENDING' && !isFirst && notBefore === null) {
+      assert.equal(dueAt === null, this.#policy.expireAfterSeconds === null)
+    }
     if (execState === 'IN_PROGRESS' && this.#policy.timeoutSeconds !== null) assert.notEqual(dueAt, null)
     if (execState === 'CANCELING') assert.ok(dueAt !== null && timesOutAt(life) === dueAt)
     if (isTerminal(execState)) assert.equal(dueAt, null)
@@ -228,7 +245,7 @@ class OneLife {
       else assert.ok(this.#take(event), 'a clock that runs out for nothing')
       this.#assertSound(this.#life)
     }
-    if (this.#isOver(this.#expireAt) && this.#life.attempt === 1) this.#take('expire')
+    if (this.#isOver(this.#expireAt) && isEndedBy('expire', this.#life)) this.#take('expire')
     if (this.#isOver(this.#life.deadlineAt)) this.#take('miss-deadline')
   }
 
