@@ -264,7 +264,8 @@ test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 1
   await server.putJobAndDevices('rolled', ['rolled-2', 'rolled-3'])
   const fail = await deviceThatEnds('rolled-1', 'FAILED')
   const target = ['rolled', '-d', 'rolled-1', '-d', 'rolled-2', '-d', 'rolled-3']
-  const flags = ['--canary', '1', '--waves', '1,100%', '--rate', '600', '--soak', '1h', '--stop-at', '5%']
+  const waves = ['--order', 'given', '--canary', '1', '--waves', '1,100%']
+  const flags = [...waves, '--rate', '600', '--soak', '1h', '--stop-at', '5%']
   const plan = await jobcast(['trigger', ...target, ...flags, '--until', 'fw=2.4.1', '--dry-run', '--json'])
   assert.deepEqual(
     JSON.parse(plan.stdout).waves.map(({ size }: { size: number }) => size),

@@ -1228,7 +1228,7 @@ export interface Job {
 
 export interface Rollout {
   /**
-   * The order in which devices are released; default GIVEN
+   * The order in which devices are released: RANDOM (default), or GIVEN, that of the call or of deviceIds
    */
   order?: 'RANDOM' | 'GIVEN'
   /**

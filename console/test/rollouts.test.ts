@@ -50,7 +50,7 @@ const waves = [{ size: 1 }, { size: 2 }, { size: '100%' }]
 
 test('a rollout is shown wave by wave, says why it paused and by what, and is resumed, advanced and paused', async (t) => {
   const { runId, devices } = await rollOut(['w1', 'w2', 'w3', 'w4'], {
-    rollout: { waves, next: { succeededPercent: 100 }, stop: [{ on: ['FAILED'], count: 1 }] },
+    rollout: { order: 'GIVEN', waves, next: { succeededPercent: 100 }, stop: [{ on: ['FAILED'], count: 1 }] },
   })
   const page = await openSignedIn(t, server, `/runs/${runId}`)
   const rollout = page.getByRole('region', { name: 'Rollout' })

@@ -95,7 +95,12 @@ const StopRule = Type.Object(
 
 export const Rollout = Type.Object(
   {
-    order: Type.Optional(oneOf(rolloutOrders, 'The order in which devices are released; default GIVEN')),
+    order: Type.Optional(
+      oneOf(
+        rolloutOrders,
+        'The order in which devices are released: RANDOM (default), or GIVEN, that of the call or of deviceIds',
+      ),
+    ),
     waves: Type.Optional(Type.Array(Wave, { minItems: 1, maxItems: 50, description: 'Default: one wave' })),
     ratePerMinute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
     growth: Type.Optional(

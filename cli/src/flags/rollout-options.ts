@@ -4,6 +4,7 @@ import type { NewRun } from '@jobcast/client'
 import { percentPattern } from '@jobcast/contract/words'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../errors/usage-error.ts'
+import { choiceOption } from './choice.ts'
 import { durationSeconds } from './duration.ts'
 import { wholeNumber } from './whole-number.ts'
 
@@ -15,6 +16,7 @@ export type RolloutFlags = {
   canary?: number
   canaryWhere?: string
   waves?: Wave['size'][]
+  order?: Rollout['order']
   rate?: number
   maxUnderWay?: number
   success?: number
@@ -30,6 +32,11 @@ export function rolloutOptions(): Option[] {
     new Option('--canary <number>', 'release it to this many devices first').argParser(wholeNumber(1)),
     new Option('--canary-where <selector>', 'choose the canaries among these devices, such as tag=canary'),
     new Option('--waves <sizes>', 'then in waves, such as 0.1%,10%,100% or 50,500,100%').argParser(waveSizes),
+    choiceOption(
+      '--order <order>',
+      'the order in which devices are released: RANDOM (default), or GIVEN, as they are listed',
+      ['RANDOM', 'GIVEN'] as const,
+    ),
     new Option('--rate <number>', 'release it to at most this many devices per minute').argParser(
       wholeNumber(1),
     ),
@@ -63,7 +70,7 @@ export function rolloutOptions(): Option[] {
 
 /** Nothing where no flag is given: then the job decides. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
-  const { rate, maxUnderWay, success, soak, stopAt, until, untilWait, approval } = flags
+  const { order, rate, maxUnderWay, success, soak, stopAt, until, untilWait, approval } = flags
   const waves = wavesOf(flags)
   if (untilWait && until === undefined)
     throw new UsageError('--until-wait is used with --until, which is missing')
@@ -79,6 +86,7 @@ export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approv
     )
   }
   const rollout: Rollout = {
+    ...(order && { order }),
     ...(waves.length > 0 && { waves }),
     ...(rate !== undefined && { ratePerMinute: rate }),
     ...(maxUnderWay !== undefined && { maxUnderWay }),

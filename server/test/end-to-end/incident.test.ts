@@ -101,6 +101,7 @@ async function open(t: TestContext, databaseUrl?: string) {
 async function playIncident(t: TestContext, databaseUrl?: string): Promise<void> {
   const { call, kiosks } = await open(t, databaseUrl)
   const rollout = {
+    order: 'GIVEN',
     waves: [{ size: '10%' }, { size: '30%' }, { size: '100%' }],
     next: { succeededPercent: 80 },
   }

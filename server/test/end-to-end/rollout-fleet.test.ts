@@ -20,6 +20,7 @@ const reportsAtOnce = 200
 /** Each is a read of its own: more than PostgreSQL has connections for would wait. */
 const askedAtOnce = 20
 const rollout = {
+  order: 'GIVEN',
   waves: [{ size: '1%' }, { size: '20%' }, { size: '100%' }],
   next: { succeededPercent: 50 },
   stop: [{ on: ['FAILED'], percent: 10, minEnded: 100, of: 'WAVE' }],

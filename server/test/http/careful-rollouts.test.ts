@@ -75,6 +75,7 @@ test('no more than maxUnderWay are released and unfinished, also after some were
 
 test('sizes and shares take fractions of a percent', async () => {
   const rollout = {
+    order: 'GIVEN',
     waves: [{ size: '0.1%' }, { size: '33.5%' }, { size: '100%' }],
     next: { succeededPercent: 99.9 },
     stop: [{ on: ['FAILED'], percent: 0.5 }],
@@ -96,6 +97,7 @@ test('sizes and shares take fractions of a percent', async () => {
 test('a patch changes what it names, null takes away, and the rest stays', async () => {
   const stop = [{ on: ['FAILED'], count: 2 }]
   const rollout = {
+    order: 'GIVEN',
     ...{ waves: [{ size: 2, where: 'deviceId in (c0)' }, { size: '100%' }], ratePerMinute: 60, stop },
     ...{ growth: { factor: 2, afterSucceeded: 5 }, next: { succeededPercent: 90, soakSeconds: 60 } },
   }
@@ -109,7 +111,7 @@ test('a patch changes what it names, null takes away, and the rest stays', async
   assert.deepEqual(await definition({ ratePerMinute: 500 }), { ...rollout, ratePerMinute: 500 })
   const next = { succeededPercent: 90, action: 'PAUSE' }
   assert.deepEqual(await definition({ next: { soakSeconds: null, action: 'PAUSE' }, growth: null }), {
-    ...{ waves: rollout.waves, ratePerMinute: 500, stop, next },
+    ...{ order: 'GIVEN', waves: rollout.waves, ratePerMinute: 500, stop, next },
   })
   const { stop: _, ...others } = await definition({ maxUnderWay: 3 })
   assert.deepEqual(await definition({ stop: null }), others)
@@ -126,6 +128,7 @@ test('a patch changes what it names, null takes away, and the rest stays', async
     ],
     [{ waves: [{ size: 1 }, { size: '100%' }] }, /waves\[0\]\.where cannot change/],
     [{ order: 'RANDOM' }, /rollout\.order cannot change/],
+    [{ order: null }, /rollout\.order cannot change/],
     [{ growth: { factor: 3 } }, /growth\.afterSucceeded is missing/],
     [{ ratePerMinute: 0 }, /rollout\.ratePerMinute must be between 1 and 1000000, or null/],
     [{ surprise: 1 }, /unknown field rollout\.surprise/],

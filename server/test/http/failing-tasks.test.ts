@@ -39,7 +39,7 @@ test('a rollout that cannot be written says so until it can', async (t) => {
   const ids = ['d1', 'd2']
   for (const id of ids) await newDevice(api, id)
   await api.call('PUT', '/job/api/jobs/slow', {
-    body: { rollout: { waves: [{ size: 1 }, { size: '100%' }] } },
+    body: { rollout: { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] } },
   })
   const reply = await api.trigger('slow', ids)
   const path = reply.headers.get('location') as string

@@ -8,7 +8,11 @@ import { openRolledRuns } from './rolled-runs.ts'
 
 const api = await openSharedServer()
 const { ids, devices, newJob, launch, runOf, waitFor, act, report } = await openRolledRuns(api, 'b', 6)
-const waves = (size: number) => ({ waves: [{ size }, { size: '100%' }], next: { succeededPercent: 1 } })
+const waves = (size: number) => ({
+  order: 'GIVEN',
+  waves: [{ size }, { size: '100%' }],
+  next: { succeededPercent: 1 },
+})
 
 /** Of version 2, with the rollout of the job. */
 async function launchSecond(content: object) {

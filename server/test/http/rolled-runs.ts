@@ -36,6 +36,11 @@ type ShownRun = {
 /** The ids of its executions are in the order of the devices. */
 type Launched = { path: string; runId: number; executionIds: number[] }
 
+/** A job whose rollout takes devices in the order of the call, unless it says otherwise. */
+export function inGivenOrder(content: { rollout?: object }): object {
+  return content.rollout ? { ...content, rollout: { order: 'GIVEN', ...content.rollout } } : content
+}
+
 export async function openRolledRuns(api: Api, prefix: string, count: number) {
   const ids = Array.from({ length: count }, (_, index) => `${prefix}${index}`)
   const devices = await Promise.all(ids.map((id) => newDevice(api, id)))
@@ -43,7 +48,7 @@ export async function openRolledRuns(api: Api, prefix: string, count: number) {
 
   async function newJob(content: object): Promise<string> {
     const jobName = `${prefix}-job-${++jobs}`
-    const put = await api.call('PUT', `/job/api/jobs/${jobName}`, { body: content })
+    const put = await api.call('PUT', `/job/api/jobs/${jobName}`, { body: inGivenOrder(content) })
     assert.equal(put.status, 201, put.text)
     return jobName
   }

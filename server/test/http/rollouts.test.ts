@@ -6,6 +6,7 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { assertRefused } from './assert-reply.ts'
+import { inGivenOrder } from './rolled-runs.ts'
 
 const api = await openSharedServer()
 const ids = Array.from({ length: 6 }, (_, index) => `r${index}`)
@@ -31,7 +32,7 @@ let jobs = 0
 /** A run of a job of its own; the ids of its executions are in the order of the devices. */
 async function launch(content: object, deviceIds = ids) {
   const jobName = `rolled-${++jobs}`
-  const put = await api.call('PUT', `/job/api/jobs/${jobName}`, { body: content })
+  const put = await api.call('PUT', `/job/api/jobs/${jobName}`, { body: inGivenOrder(content) })
   assert.equal(put.status, 201, JSON.stringify(put.json))
   const reply = await api.trigger(jobName, deviceIds)
   assert.equal(reply.status, 201)
@@ -180,7 +181,8 @@ test('somebody else approves, never who made it', async () => {
 
 test('a gate may wait for approval, and a wave may be changed while it has not begun', async () => {
   const approver = await api.newKey(['APPROVE'])
-  const rollout = { waves: [{ size: 1 }, { size: 1 }, { size: '100%' }], next: { action: 'APPROVAL' } }
+  const sizes = [{ size: 1 }, { size: 1 }, { size: '100%' }]
+  const rollout = { order: 'GIVEN', waves: sizes, next: { action: 'APPROVAL' } }
   const { path, executionIds } = await launch({ rollout })
   await waitFor(path, 1)
   await end({ executionIds }, 0, 'SUCCEEDED')
@@ -278,6 +280,7 @@ test('waves choose by selector, and a gate believes what devices report, not wha
   await api.call('PUT', '/job/api/devices/r4', { body: { tags: ['canary'], attributes: { fw: '2.4.1' } } })
   assert.equal((await report(devices[4] as Device, { fw: '2.4.0' })).status, 200)
   const rollout = {
+    order: 'GIVEN',
     waves: [{ size: 1, where: 'tag=canary' }, { size: '100%' }],
     next: { succeededPercent: 100, where: 'fw=2.4.1' },
   }

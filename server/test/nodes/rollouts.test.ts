@@ -32,7 +32,7 @@ const devicesPerKill = 20
 type Launched = { path: string; ids: number[] }
 
 async function launch(api: Api, rollout: object, deviceIds: string[]): Promise<Launched> {
-  await api.call('PUT', '/job/api/jobs/update', { body: { rollout } })
+  await api.call('PUT', '/job/api/jobs/update', { body: { rollout: { order: 'GIVEN', ...rollout } } })
   const reply = await api.trigger('update', deviceIds)
   assert.equal(reply.status, 201, reply.text)
   const ids = reply.json.map(({ jobExecutionId }: { jobExecutionId: number }) => jobExecutionId)

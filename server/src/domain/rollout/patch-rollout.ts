@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type Rollout, type RolloutChanges } from '@jobcast/contract'
 import { mergePatch } from '../common/merge-patch.ts'
-import { countOf } from './plan-waves.ts'
+import { countOf, defaultOrder } from './plan-waves.ts'
 import type { RolloutPlan } from './rollout.ts'
 import { waveParts } from './rollout.ts'
 
@@ -25,7 +25,7 @@ export function patchedSizes(
   { total, begun }: { total: number; begun: number },
   rollout: Rollout,
 ): number[] {
-  if ((rollout.order ?? 'GIVEN') !== (before.order ?? 'GIVEN')) {
+  if ((rollout.order ?? defaultOrder) !== (before.order ?? defaultOrder)) {
     throw invalid('rollout.order', 'cannot change: the run has ordered its devices')
   }
   if (isDeepStrictEqual(rollout.waves, before.waves)) return sizes

@@ -3,6 +3,8 @@
 import { ApiError, type Rollout } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import type { WallInstant } from '../common/instants.ts'
+import { seededRandom } from '../common/seeded-random.ts'
+import type { Moment } from '../execution/execution.ts'
 import { readTargets, type SelectDeps, selectDevices } from '../selector/select-devices.ts'
 import { planWaves, type WaveProblem } from './plan-waves.ts'
 
@@ -13,12 +15,15 @@ export type MatchDevices = (
   deviceIds: readonly string[],
 ) => Promise<ReadonlySet<string>>
 
-export type PlanDeps = { matchDevices: MatchDevices }
+export type PlanDeps = { matchDevices: MatchDevices } & OrderDeps
+type OrderDeps = { moment: () => Moment }
 
 type AskedRollout = {
   rollout: Rollout
   /** The devices are those of a job's default, which has to fit any of them: what is left over is one more wave. */
   fitsAny: boolean
+  /** The same one gives the same order of the same devices; undefined: any. */
+  seed?: string
 }
 
 /** With who has to approve it. */
@@ -27,10 +32,10 @@ export type AskedPlan = AskedRollout & { approval: boolean; startAt?: WallInstan
 type PlannedRollout = { deviceIds: string[]; sizes: number[] }
 
 export async function planRollout(
-  { matchDevices }: PlanDeps,
+  { matchDevices, moment }: PlanDeps,
   ownerNo: number,
   deviceIds: string[],
-  { rollout, fitsAny }: AskedRollout,
+  { rollout, fitsAny, seed }: AskedRollout,
 ): Promise<PlannedRollout> {
   const wheres = new Set(rollout.waves?.flatMap(({ where }) => where ?? []))
   const matching = new Map<string, ReadonlySet<string>>()
@@ -42,11 +47,15 @@ export async function planRollout(
   const planned = planWaves(rollout, {
     total: deviceIds.length,
     matches: (where, index) => matching.get(where)?.has(deviceIds[index] ?? '') ?? false,
-    random: Math.random,
+    random: randomOf(moment(), seed),
     fitsAny,
   })
   if ('kind' in planned) throw new ApiError('J-500', { field: 'rollout.waves', detail: wordsOf(planned) })
   return { sizes: planned.sizes, deviceIds: planned.deviceIndexes.map((index) => deviceIds[index] ?? '') }
+}
+
+function randomOf({ chance }: Pick<Moment, 'chance'>, seed = String(chance)): () => number {
+  return seededRandom(seed)
 }
 
 function noneIfRefused(error: unknown): ReadonlySet<string> {
@@ -62,10 +71,10 @@ function wordsOf(problem: WaveProblem): string {
 
 /** The same for so many devices that they are known by number only. */
 export async function planLarge(
-  deps: SelectDeps,
+  deps: SelectDeps & OrderDeps,
   caller: Caller,
   deviceNos: Int32Array,
-  { rollout, fitsAny }: AskedRollout,
+  { rollout, fitsAny, seed }: AskedRollout,
 ): Promise<{ deviceNos: Int32Array; sizes: number[] }> {
   const matching = new Map<string, ReadonlySet<number>>()
   for (const where of new Set(rollout.waves?.flatMap((wave) => wave.where ?? []))) {
@@ -75,7 +84,7 @@ export async function planLarge(
   const planned = planWaves(rollout, {
     total: deviceNos.length,
     matches: (where, index) => matching.get(where)?.has(deviceNos[index] ?? 0) ?? false,
-    random: Math.random,
+    random: randomOf(deps.moment(), seed),
     fitsAny,
   })
   if ('kind' in planned) throw new ApiError('J-500', { field: 'rollout.waves', detail: wordsOf(planned) })

@@ -4,6 +4,9 @@
 import type { Rollout } from '@jobcast/contract'
 import { countOfShare } from './percent.ts'
 
+/** So that the first to get something are a sample of all. */
+export const defaultOrder = 'RANDOM'
+
 /** `deviceIndexes` are positions in the list of devices, in the order of their release. */
 type PlannedWaves = { sizes: number[]; deviceIndexes: number[] }
 export type WaveProblem = { kind: 'wave-matches-none'; wave: number } | { kind: 'not-all'; missing: number }
@@ -20,7 +23,7 @@ type WavePlanning = {
 
 /** A wave takes at most what the ones before it have left, so that "100%" is all the rest. */
 export function planWaves(
-  { waves = [{ size: '100%' }], order = 'GIVEN' }: Pick<Rollout, 'waves' | 'order'>,
+  { waves = [{ size: '100%' }], order = defaultOrder }: Pick<Rollout, 'waves' | 'order'>,
   { total, matches, random, fitsAny = false }: WavePlanning,
 ): PlannedWaves | WaveProblem {
   let rest = Array.from({ length: total }, (_, index) => index)

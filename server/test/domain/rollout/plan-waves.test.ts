@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { seededRandom } from '../../../src/domain/common/seeded-random.ts'
 import { planWaves } from '../../../src/domain/rollout/plan-waves.ts'
 
 const planning = {
@@ -9,7 +10,10 @@ const planning = {
 }
 
 test('five canaries, then ten percent, then all the rest', () => {
-  const plan = planWaves({ waves: [{ size: 5, where: 'even' }, { size: '10%' }, { size: '100%' }] }, planning)
+  const plan = planWaves(
+    { order: 'GIVEN', waves: [{ size: 5, where: 'even' }, { size: '10%' }, { size: '100%' }] },
+    planning,
+  )
   assert.ok('sizes' in plan)
   assert.deepEqual(plan.sizes, [5, 4, 31])
   assert.deepEqual(plan.deviceIndexes.slice(0, 9), [0, 2, 4, 6, 8, 1, 3, 5, 7])
@@ -20,9 +24,13 @@ test('five canaries, then ten percent, then all the rest', () => {
 })
 
 test('without waves there is one; a percentage is at least one device; waves for which nothing is left are dropped', () => {
-  assert.deepEqual(planWaves({}, { ...planning, total: 2 }), { sizes: [2], deviceIndexes: [0, 1] })
+  const order = 'GIVEN'
+  assert.deepEqual(planWaves({ order }, { ...planning, total: 2 }), { sizes: [2], deviceIndexes: [0, 1] })
   const waves = [{ size: '1%' }, { size: 1 }, { size: '50%' }]
-  assert.deepEqual(planWaves({ waves }, { ...planning, total: 2 }), { sizes: [1, 1], deviceIndexes: [0, 1] })
+  assert.deepEqual(planWaves({ order, waves }, { ...planning, total: 2 }), {
+    sizes: [1, 1],
+    deviceIndexes: [0, 1],
+  })
 })
 
 test('waves that leave devices out, and a wave that matches none, are problems', () => {
@@ -34,13 +42,12 @@ test('waves that leave devices out, and a wave that matches none, are problems',
   assert.deepEqual(planWaves({ waves }, planning), { kind: 'wave-matches-none', wave: 2 })
 })
 
-test('in random order every device is in it once', () => {
-  let seed = 1
-  const random = () => {
-    seed = (seed * 48_271) % 2_147_483_647
-    return seed / 2_147_483_647
-  }
-  const plan = planWaves({ order: 'RANDOM' }, { ...planning, random })
+test('the order is random by default, and every device is in it once', () => {
+  const ordered = (seed: string, order?: 'RANDOM') =>
+    planWaves(order ? { order } : {}, { ...planning, random: seededRandom(seed) })
+  const plan = ordered('one')
+  assert.deepEqual(plan, ordered('one', 'RANDOM'))
+  assert.notDeepEqual(plan, ordered('another'))
   assert.ok('sizes' in plan)
   assert.notDeepEqual(
     plan.deviceIndexes,
