@@ -2077,7 +2077,7 @@ export interface RunFailures {
     sample: string[]
   }[]
   /**
-   * Tags and attributes, as they are now, that the unsuccessful devices have more often than the successful ones. At most 20, the largest difference first
+   * Tags and attributes, as they are now, that the unsuccessful devices have more often than the successful ones, by at least 2 percentage points. At most 20, the largest difference first
    */
   shared: {
     /**

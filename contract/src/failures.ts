@@ -36,8 +36,8 @@ export const RunFailures = Type.Object(
     reasons: Type.Array(FailureReason, { description: 'Most frequent first' }),
     shared: Type.Array(SharedValue, {
       description:
-        'Tags and attributes, as they are now, that the unsuccessful devices have more often than the successful ones. At ' +
-        'most 20, the largest difference first',
+        'Tags and attributes, as they are now, that the unsuccessful devices have more often than the successful ones, ' +
+        'by at least 2 percentage points. At most 20, the largest difference first',
     }),
   },
   { title: 'RunFailures' },

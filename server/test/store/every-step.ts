@@ -245,7 +245,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   const range = { from: 1, to: startedAt + 9, stepMs: 1000, maxRuns: 9, maxDurations: 9 }
   for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFailures({ ownerNo, runId, groups: 9, sampled: 9 })
-  await store.listSharedValues({ ownerNo, runId, failed: 9, succeeded: 9, least: 1, limit: 9 })
+  await store.listSharedValues({ ownerNo, runId, failed: 9, succeeded: 9, least: 1, percent: 2, limit: 9 })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
   await store.getJobVersion({ ownerNo, jobName: 'nobody', version: 1 })

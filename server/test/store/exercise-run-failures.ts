@@ -61,7 +61,7 @@ export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderT
       const { ownerNo: stranger } = await seedOwner(store)
       const asked = { ownerNo: stranger, runId, groups: 9, sampled: 9 }
       assert.equal(await store.countFailures(asked), undefined)
-      const compared = { failed: everything, succeeded: everything, least: 1, limit: 9 }
+      const compared = { failed: everything, succeeded: everything, least: 1, percent: 0, limit: 9 }
       assert.deepEqual(await store.listSharedValues({ ownerNo: stranger, runId, ...compared }), [])
     },
   )
@@ -96,7 +96,7 @@ export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderT
       await bringTo(store, ownerNo, first + index, isBad(deviceId) ? 'FAILED' : 'SUCCEEDED')
     }
     await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: momentAt(startedAt), actor: 'key k1' })
-    const asked = { ownerNo, runId, failed: everything, succeeded: everything, limit: 9 }
+    const asked = { ownerNo, runId, failed: everything, succeeded: everything, percent: 0, limit: 9 }
     const shared = await store.listSharedValues({ ...asked, least: 2 })
     const of = { ofFailed: 3, ofSucceeded: 2 }
     const all = { failed: 3, succeeded: 0, ...of }
@@ -106,6 +106,9 @@ export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderT
       { name: 'ram', isTag: false, isHidden: false, value: 256, ...all },
       { name: 'site', isTag: false, isHidden: false, value: 'berlin', failed: 2, succeeded: 1, ...of },
     ])
+    const clear = await store.listSharedValues({ ...asked, least: 2, percent: 17 })
+    assert.deepEqual(clear, shared.slice(0, 3))
+    assert.deepEqual(await store.listSharedValues({ ...asked, least: 2, percent: 16 }), shared)
     const alone = await store.listSharedValues({ ...asked, least: 1 })
     assert.equal(alone.filter(({ name }) => name === 'serial').length, 3)
     assert.equal((await store.listSharedValues({ ...asked, least: 1, limit: 2 })).length, 2)
@@ -133,7 +136,7 @@ export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderT
       from = moved?.next
       if (from === undefined) break
     }
-    const part = { failed: everything / 10, succeeded: everything, least: 1, limit: 20 }
+    const part = { failed: everything / 10, succeeded: everything, least: 1, percent: 0, limit: 20 }
     const shared = await store.listSharedValues({ ownerNo, runId, ...part })
     assert.equal(shared.length, 10)
     for (const { failed, ofFailed } of shared) {

@@ -18,6 +18,8 @@ const sampleSize = 20
 const maxShared = 20
 /** Of more devices on one side a part is compared. */
 const compared = 10_000
+/** In percent. With ten thousand devices on either side, chance makes less. */
+const leastDifference = 2
 const million = 1_000_000
 
 export async function readFailures(
@@ -37,6 +39,7 @@ export async function readFailures(
     succeeded: partOf(succeeded),
     // What one of several devices has is not shared.
     least: Math.min(2, total),
+    percent: leastDifference,
     limit: maxShared,
   })
   return { total, reasons, shared: shared.map(toShared) }

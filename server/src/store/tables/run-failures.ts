@@ -79,6 +79,8 @@ const LIST_SHARED = inBoth((spelling) => {
       : 'LATERAL json_array_elements_text(device.tags::json) AS each (value)'
   const asJson = is === 'sqlite' ? 'json_quote(each.value)' : 'CAST(to_json(each.value) AS text)'
   const count = (of: string, failed: string) => `(SELECT count(*) FROM ${of} WHERE is_failed = ${failed})`
+  const difference = `(counted.failed * 100.0 / sides.failed
+      - counted.succeeded * 100.0 / ${spelling.greatest}(sides.succeeded, 1))`
   // A number for each device: PostgreSQL keeps the tags of twenty thousand out of its work memory.
   return `
   WITH compared AS MATERIALIZED (
@@ -104,9 +106,8 @@ const LIST_SHARED = inBoth((spelling) => {
   SELECT name, value, is_tag AS "isTag", is_hidden AS "isHidden", counted.failed, sides.failed AS "ofFailed",
     counted.succeeded, sides.succeeded AS "ofSucceeded"
   FROM counted CROSS JOIN sides
-  WHERE counted.failed >= :least
-    AND counted.failed * ${spelling.greatest}(sides.succeeded, 1) > counted.succeeded * sides.failed
-  ORDER BY counted.failed * 1.0 / sides.failed - counted.succeeded * 1.0 / ${spelling.greatest}(sides.succeeded, 1) DESC,
+  WHERE counted.failed >= :least AND ${difference} > 0 AND ${difference} >= CAST(:percent AS integer)
+  ORDER BY ${difference} DESC,
     counted.failed DESC, is_tag DESC, name, value LIMIT :limit`
 })
 

@@ -41,10 +41,10 @@ export type RunFailureStore = {
   countFailures(run: RunKey & { groups: number; sampled: number }): Promise<StoredFailures | undefined>
   /**
    * Values that the devices of these executions have more often than those of successful ones, the largest difference in
-   * shares first; only what `least` of them have. About `failed` and `succeeded` parts of a million of the executions are
+   * shares first; only what `least` of them have, and more often by so many percent of all. About `failed` and `succeeded` parts of a million of the executions are
    * looked at.
    */
   listSharedValues(
-    run: RunKey & { failed: number; succeeded: number; least: number; limit: number },
+    run: RunKey & { failed: number; succeeded: number; least: number; percent: number; limit: number },
   ): Promise<SharedValue[]>
 }
