@@ -30,7 +30,7 @@ export function overHttp(name: string, loader: Loader, start: (cell: Cell) => Pr
   }
 }
 
-export async function startOnCopy(stored: Stored, options: JobcastOptions = {}): Promise<Target> {
+export async function startOnCopy(stored: Stored, options: JobcastOptions = {}) {
   const folder = copyStored(stored)
   const jobcast = await startJobcast(folder, options)
   return {
@@ -43,7 +43,6 @@ export async function startOnCopy(stored: Stored, options: JobcastOptions = {}):
 }
 
 export const startNothingStored = () => startTarget('limits/nothing-stored.ts')
-export const startFastifyOnly = () => startTarget('limits/nothing-stored.ts', 'fastify')
 export const startBareHttp = ({ devices }: Cell) => startTarget('limits/bare-http.ts', String(devices))
 
 export async function startSqliteSketch(): Promise<Target> {

@@ -5,7 +5,6 @@ import {
   overHttp,
   rawInsert,
   startBareHttp,
-  startFastifyOnly,
   startNothingStored,
   startOnCopy,
   startSqliteSketch,
@@ -40,7 +39,6 @@ const rawInto = ({ executions }: Stored) => `raw insert at ${executions}`
 const limits = pick(
   [
     { name: 'nothing stored', of: () => [overHttp('nothing stored', loader, startNothingStored)] },
-    { name: 'by Fastify', of: () => [overHttp('by Fastify', loader, startFastifyOnly)] },
     { name: 'sketch', of: () => [overHttp('sketch', loader, startSqliteSketch)] },
     { name: 'bare HTTP', of: () => [overHttp('bare HTTP', loader, startBareHttp)] },
     { name: 'raw insert', of: () => levels.map((stored) => rawInsert(rawInto(stored), stored)) },

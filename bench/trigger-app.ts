@@ -22,8 +22,7 @@ import { tellParent } from './server-process.ts'
 /** Puts one job per device where it is kept; resolves once it is. */
 type Keep = (jobName: string, deviceIds: string[]) => Promise<unknown>
 
-/** `isPlain`: triggers that are plain are served as such. */
-export async function serveTriggers(keep?: Keep, { isPlain = true } = {}): Promise<void> {
+export async function serveTriggers(keep?: Keep): Promise<void> {
   const metrics = buildMetrics()
   const log = openLog({ level: 'info', json: true, requestLevel: 'info' })
   const tell: Tell = (event) => {
@@ -35,7 +34,7 @@ export async function serveTriggers(keep?: Keep, { isPlain = true } = {}): Promi
   // Triggers need nothing else of a store.
   const store = {
     findApiKey: ({ keyId }: { keyId: string }) => (keyId === id ? key : undefined),
-    recallApiKey: () => undefined,
+    cachedApiKey: () => undefined,
     recordKeyUse: async () => undefined,
     onEvents: () => undefined,
   } as unknown as Store
@@ -68,8 +67,6 @@ export async function serveTriggers(keep?: Keep, { isPlain = true } = {}): Promi
       isTrustedProxy: undefined,
       hasMetrics: false,
       consoleFolder: 'none',
-      // Triggers that a page may send are never plain.
-      ...(!isPlain && { corsOrigins: ['http://localhost'] }),
     },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })

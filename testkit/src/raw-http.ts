@@ -1,6 +1,7 @@
 // Bytes as they are, for requests that no well-behaved client can send.
 
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 
 export type RawReply = {
   status: number
@@ -23,15 +24,17 @@ export function sendRaw(
   sent: string | Buffer | AsyncIterable<string | Buffer>,
   answers = 1,
 ): Promise<RawReply> {
-  const { hostname, port } = new URL(http)
+  const { protocol, hostname, port } = new URL(http)
   const begun = performance.now()
   return new Promise((resolve, reject) => {
     /** Each character is a byte, so that its length is one in bytes. */
     let received = ''
-    const socket = connect(Number(port), hostname, () => {
+    const onConnect = () => {
       if (typeof sent === 'string' || Buffer.isBuffer(sent)) socket.write(sent)
       else writePieces(socket, sent).catch(reject)
-    })
+    }
+    const to = { port: Number(port), host: hostname }
+    const socket: Socket = protocol === 'https:' ? connectTls(to, onConnect) : connect(to, onConnect)
     const finish = (closed: boolean) => {
       socket.destroy()
       const text = Buffer.from(received, 'latin1').toString()

@@ -35,6 +35,8 @@ declare module 'fastify' {
     isWrongMethod?: true
     /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
+    /** What it writes compares the key of its caller, which need not be looked up before (recalled-caller.ts). */
+    comparesKey?: true
     /** NDJSON, which is not parsed as a whole: the body is a stream, or bytes. */
     takesLines?: true
     /** Of a large body only these fields are read. */
@@ -42,6 +44,8 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     caller: Caller | null
+    /** `routeOptions.config`, read once: Fastify makes a new object of all options each time. Without url: there is none. */
+    route: FastifyContextConfig & { url?: string }
     /** Its body counts until it is parsed. */
     heldBody: HeldBody | null
     /** For the log: an error code, or the exception's name on device routes. */

@@ -26,9 +26,9 @@ import type { HealthCheck } from '../state/health-check.ts'
 import type { KeyUse } from '../state/key-use.ts'
 import type { SessionUse } from '../state/session-use.ts'
 import type { StreamCounts } from '../state/stream-counts.ts'
-import { authenticateCallers } from './access/authenticate.ts'
+import { authenticateCallers, lookUpCaller } from './access/authenticate.ts'
 import { allowOrigins } from './access/cors.ts'
-import { addSecurityHeaders, headersOfOwners } from './access/security-headers.ts'
+import { addSecurityHeaders } from './access/security-headers.ts'
 import { userAgentOf } from './access/user-agent.ts'
 import type { App } from './app-type.ts'
 import { answerClientErrors } from './connections/client-error.ts'
@@ -36,8 +36,6 @@ import { keepConnections } from './connections/connections.ts'
 import { countBodies } from './connections/count-bodies.ts'
 import { countBegunRequests, feedAllInTurns } from './connections/feed-in-turns.ts'
 import { serveOneByOne } from './connections/pipelining.ts'
-import { servePlainSockets } from './connections/plain-sockets.ts'
-import { servePlainTriggers } from './connections/plain-trigger.ts'
 import { refuseCutAddresses } from './connections/refuse-cut-addresses.ts'
 import { describeApi } from './openapi/openapi.ts'
 import { describeRefusals } from './openapi/route-refusals.ts'
@@ -64,14 +62,14 @@ import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
 import { addStats } from './routes/stats.ts'
-import { addTriggerJob, type TriggerLimits, triggerBody } from './routes/trigger-job.ts'
+import { addTriggerJob, type TriggerLimits } from './routes/trigger-job.ts'
 import { addWebhookDeliveries } from './routes/webhook-deliveries.ts'
 import { addWebhooks } from './routes/webhooks.ts'
 import { addWindows } from './routes/windows.ts'
 import { compressAnswers } from './wire/compress.ts'
-import { failureTeller, replyWithErrors } from './wire/error-reply.ts'
+import { replyWithErrors } from './wire/error-reply.ts'
 import { readJsonBodies } from './wire/json-body.ts'
-import { buildBodyCheck, buildValidator } from './wire/validation.ts'
+import { buildValidator } from './wire/validation.ts'
 
 export type AppDeps = TriggerDeps &
   ChangeRolloutDeps &
@@ -127,7 +125,6 @@ const maxBytesPerDevice = 520
 const maxTriggerBytesEver = 256 * 1024 * 1024
 
 export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App> {
-  const requestIds = requestIdsOf(deps.now())
   // Java's HttpClient offers an upgrade to HTTP/2 with every request; ignore it.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
     headers.upgrade?.toLowerCase() === 'websocket' && app.server.listenerCount('upgrade') > 0
@@ -138,7 +135,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
     connectionTimeout: silentConnectionMs,
     bodyLimit: maxBodyBytes,
     return503OnClosing: false,
-    genReqId: requestIds,
+    genReqId: requestIdsOf(deps.now()),
     trustProxy: options.isTrustedProxy ?? false,
     clientErrorHandler: answerClientErrors(deps.tell),
     rewriteUrl: asRoutable,
@@ -150,10 +147,9 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   app.setValidatorCompiler(buildValidator())
   app.setSerializerCompiler(() => JSON.stringify)
   readJsonBodies(app)
-  const tellFailure = failureTeller(deps.tell)
-  replyWithErrors(app, tellFailure)
+  replyWithErrors(app, deps.tell, (request) => lookUpCaller(deps, request))
   tellRequests(app, deps.tell)
-  const connections = keepConnections(app, () => deps.stopping.aborted)
+  keepConnections(app, () => deps.stopping.aborted)
   addSecurityHeaders(app, options.tls !== undefined)
   allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
@@ -194,20 +190,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addConsole(app, options.consoleFolder)
   options.addRoutes?.(app)
   routes.finish()
-  const { tls, corsOrigins = [] } = options
-  const takesPlain = corsOrigins.length === 0
-  if (takesPlain) {
-    const headers = ['content-type', 'application/json; charset=utf-8', ...headersOfOwners(tls !== undefined)]
-    const parts = { deps, connections, tellFailure, headers }
-    const [nextRequestId, checkBody] = [
-      () => requestIds({ headers: {} }),
-      buildBodyCheck(triggerBody(limits)),
-    ]
-    servePlainTriggers(app.server, { ...parts, nextRequestId, checkBody })
-    if (!tls) servePlainSockets(app, { ...parts, nextRequestId, checkBody })
-  }
-  // Plain sockets are fed so when they become Node's.
-  if (tls || !takesPlain) feedAllInTurns(app.server)
+  feedAllInTurns(app.server)
   serveOneByOne(app.server, refuseCutAddresses(app.server, deps, options.isTrustedProxy))
   countBegunRequests(app.server)
   return app
@@ -238,11 +221,11 @@ function requestIdsOf(startedAt: number): (request: Pick<IncomingMessage, 'heade
 }
 
 /** What matches no route, or not with this method, has one label: strangers choose both. */
-function labelsOf({ method, routeOptions: { url, config } }: FastifyRequest): {
+function labelsOf({ method, route: { url, isWrongMethod } }: FastifyRequest): {
   method: string
   route: string
 } {
-  return url === undefined || config.isWrongMethod ? { method: 'any', route: 'none' } : { method, route: url }
+  return url === undefined || isWrongMethod ? { method: 'any', route: 'none' } : { method, route: url }
 }
 
 function triedKeyId({ caller, headers }: FastifyRequest): string | undefined {

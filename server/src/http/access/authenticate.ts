@@ -8,43 +8,51 @@
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import { requireScope } from '../../domain/access/access.ts'
-import { type Caller, identifyCaller } from '../../domain/access/caller.ts'
+import { type Caller, identifyCaller, KeyChanged } from '../../domain/access/caller.ts'
 import type { SecretCheck } from '../../domain/access/ports/secret-check.ts'
 import { type IdentifySessionDeps, identifySession } from '../../domain/access/session.ts'
+import type { Store } from '../../domain/common/ports/store.ts'
 import { addressGroup } from '../../limits/address-group.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { KeyUse } from '../../state/key-use.ts'
 import type { SessionUse } from '../../state/session-use.ts'
 import type { App } from '../app-type.ts'
+import { recallCaller, refuseSlowBody } from './recalled-caller.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
 export type IdentifyDeps = IdentifySessionDeps & { now: () => number; secrets?: SecretCheck }
-export type AuthenticateDeps = IdentifyDeps & { keyUse: KeyUse; sessionUse: SessionUse; limits: RateLimits }
+export type AuthenticateDeps = IdentifyDeps & {
+  store: Pick<Store, 'cachedApiKey'>
+  keyUse: KeyUse
+  sessionUse: SessionUse
+  limits: RateLimits
+}
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
   app.decorateRequest('caller', null)
   app.decorateRequest('runId', undefined)
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const admit = (caller: Caller) => {
       request.caller = caller
       limitRate(limits, 'key', caller.keyId)
       limitRate(limits, 'owner', caller.ownerId)
-      const { scopes, alsoScope } = request.routeOptions.config
+      const { scopes, alsoScope } = request.route
       if (scopes) requireScope(caller, ...scopes)
       if (alsoScope) requireScope(caller, alsoScope)
     }
     const refuse = (failure: unknown) => done(failure as Error)
     try {
       if (needsKey(request)) {
-        const caller = identify(deps, request)
+        const caller = recallCaller(deps, request) ?? identify(deps, request)
         // An await would cost every request, also where the caller is known at once.
         if (caller instanceof Promise) {
           caller.then(admit).then(() => done(), refuse)
           return
         }
         admit(caller)
+        if (caller.keyAsOf !== undefined) refuseSlowBody(() => lookUpCaller(deps, request), request, reply)
       }
       // Device routes have a sign-in of their own.
       else if (!isDeviceRoute(request)) limitRate(limits, 'address', addressGroup(request.ip))
@@ -60,6 +68,26 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === null) throw new ApiError('J-802')
   return request.caller
+}
+
+/** Of a route that compares keys: does the work as its caller, once more if the recalled key was another by then. */
+export async function asCaller<T>(
+  deps: AuthenticateDeps,
+  request: FastifyRequest,
+  work: (caller: Caller) => Promise<T>,
+): Promise<T> {
+  const caller = callerOf(request)
+  if (caller.keyAsOf === undefined) return work(caller)
+  try {
+    const value = await work(caller)
+    deps.keyUse.note(caller.keyId, deps.now())
+    return value
+  } catch (error) {
+    // The others are answered after the key was looked up, too (error-reply.ts).
+    if (!(error instanceof KeyChanged)) throw error
+    await lookUpCaller(deps, request)
+    return work(callerOf(request))
+  }
 }
 
 /**
@@ -92,6 +120,16 @@ export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Ca
   return identifySession(deps, session, now())
 }
 
+/** Of one that was recalled. A key that is void is refused, and then nobody has called. */
+export async function lookUpCaller(deps: AuthenticateDeps, request: FastifyRequest): Promise<void> {
+  try {
+    request.caller = await identify(deps, request)
+  } catch (failure) {
+    if (failure instanceof ApiError) request.caller = null
+    throw failure
+  }
+}
+
 function identify(deps: AuthenticateDeps, request: FastifyRequest): Caller | Promise<Caller> {
   const at = deps.now()
   const note = (caller: Caller) => {
@@ -117,15 +155,15 @@ function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner' | 'sess
   if (rateLimit) throw new ApiError('J-911', { rateLimit })
 }
 
-function isDeviceRoute({ routeOptions }: FastifyRequest): boolean {
-  return routeOptions.url?.startsWith('/things/') ?? false
+function isDeviceRoute({ route }: FastifyRequest): boolean {
+  return route.url?.startsWith('/things/') ?? false
 }
 
 /** Everything under /job/api, known or not: without a key nobody learns which routes exist. */
 function needsKey(request: FastifyRequest): boolean {
   if (!request.is404) {
-    if (request.routeOptions.config.isOpen) return false
-    return request.routeOptions.url?.startsWith('/job/api/') ?? true
+    if (request.route.isOpen) return false
+    return request.route.url?.startsWith('/job/api/') ?? true
   }
   return /^[/\\]+job[/\\]+api(?:[/\\?#]|$)/i.test(request.raw.url ?? '')
 }

@@ -4,12 +4,6 @@ import type { App } from '../app-type.ts'
 
 const oneYear = 'max-age=31536000'
 
-/** Of every answer to an owner; names and values take turns. */
-export function headersOfOwners(hasTls: boolean): string[] {
-  const safe = ['x-content-type-options', 'nosniff', 'cache-control', 'no-store']
-  return hasTls ? [...safe, 'strict-transport-security', oneYear] : safe
-}
-
 /** Without TLS a browser ignores Strict-Transport-Security; a proxy that terminates TLS sets it itself. */
 export function addSecurityHeaders(app: App, hasTls: boolean): void {
   app.addHook('onSend', (request, reply, _payload, done) => {

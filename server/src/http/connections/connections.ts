@@ -1,9 +1,8 @@
 // Connection rules that apply to every route.
 //
-// This folder is what happens below routes, so that one client cannot slow down the others. Read next: plain-sockets.ts
-// and plain-trigger.ts, the way of plain triggers, without Fastify; turns.ts, large requests one after the other;
-// pipelining.ts, feed-in-turns.ts and refuse-cut-addresses.ts, clients that do not wait for answers; held-request.ts
-// and count-stream.ts, answers that take long; count-bodies.ts, bodies that are on their way.
+// This folder is what happens below routes, so that one client cannot slow down the others. Read next: turns.ts, large
+// requests one after the other; pipelining.ts, feed-in-turns.ts and refuse-cut-addresses.ts, clients that do not wait for
+// answers; held-request.ts and count-stream.ts, answers that take long; count-bodies.ts, bodies that are on their way.
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -23,28 +22,16 @@ const refused = new WeakSet<Socket>()
 const newestAnswer = new WeakMap<Socket, ServerResponse>()
 const lastAnswers = new WeakSet<ServerResponse>()
 
-/** For requests that are served without Fastify's hooks. */
-export type Connections = {
-  /** A request begins on a connection; whether it may. */
-  begin(socket: Socket, answer: ServerResponse): boolean
-  /** Whether the answer is the last one on its connection. */
-  isLast(answer: ServerResponse): boolean
-  /** Of a connection that is not Node's: it is not silent any more. */
-  hasAsked(socket: Socket): void
-  isStopping(): boolean
-}
-
-export function keepConnections(app: App, isStopping: () => boolean): Connections {
+/** Its hook must be the first. */
+export function keepConnections(app: App, isStopping: () => boolean): void {
   const silent = watchSilent(app)
-  const begin = (socket: Socket, answer: ServerResponse) => {
-    silent.delete(socket)
-    newestAnswer.set(socket, answer)
-    return !refused.has(socket)
-  }
-  const isLast = (answer: ServerResponse) => isStopping() || lastAnswers.has(answer)
+  app.decorateRequest('route')
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw
-    const error = begin(socket, reply.raw) ? malformation(request) : new ApiError('J-907')
+    request.route = request.routeOptions.config
+    silent.delete(socket)
+    newestAnswer.set(socket, reply.raw)
+    const error = refused.has(socket) ? new ApiError('J-907') : malformation(request)
     if (error) refused.add(socket)
     done(error)
   })
@@ -55,15 +42,16 @@ export function keepConnections(app: App, isStopping: () => boolean): Connection
     const malformed = request.errorCode === 'J-906' || request.errorCode === 'J-907'
     // A stranger that sends too much has to connect again.
     const isThrottled = request.errorCode === 'J-911' && request.caller === null
-    const isClosed = refusedEarly || malformed || isThrottled || isLast(reply.raw)
+    const isClosed = refusedEarly || malformed || isThrottled || isStopping() || lastAnswers.has(reply.raw)
     if (isClosed) {
       reply.header('connection', 'close')
       lastAnswers.add(reply.raw)
     }
+    // Fastify's, after a body that cannot be parsed: it was read whole.
+    else if (request.errorCode !== undefined) reply.removeHeader('connection')
     if (refusedEarly) lingerOnClose(raw.socket)
     done()
   })
-  return { begin, isLast, isStopping, hasAsked: (socket) => silent.delete(socket) }
 }
 
 /** Connections without a request so far. Node does not count them as idle, so closing the server would wait for them. */

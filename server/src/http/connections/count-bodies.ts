@@ -22,7 +22,7 @@ export function countBodies(app: App, bodies: BodyBudget): void {
     reply.raw.once('close', () => held.release())
     try {
       // Lines are counted where they are kept until they are used.
-      if (request.routeOptions.config.takesLines) done()
+      if (request.route.takesLines) done()
       else if (length !== undefined && Number(length) <= announcedBytes) {
         held.add(Number(length))
         done()
@@ -33,7 +33,7 @@ export function countBodies(app: App, bodies: BodyBudget): void {
   })
   // It is parsed.
   app.addHook('preValidation', (request, _reply, done) => {
-    if (!request.routeOptions.config.takesLines) request.heldBody?.release()
+    if (!request.route.takesLines) request.heldBody?.release()
     done()
   })
 }

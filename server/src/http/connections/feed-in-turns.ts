@@ -18,14 +18,13 @@ export function countBegunRequests(server: Server): void {
   server.prependListener('request', ({ socket }) => feeds.get(socket)?.requestBegun())
 }
 
-/** Of connections that Node has accepted by itself. */
 export function feedAllInTurns(server: Server): void {
   const isTls = 'setSecureContext' in server
   server.on(isTls ? 'secureConnection' : 'connection', feedInTurns)
 }
 
 /** Must be called when Node's HTTP server has just accepted the connection. */
-export function feedInTurns(socket: Socket): void {
+function feedInTurns(socket: Socket): void {
   const parse = socket.listeners('data').at(-1) as OnData | undefined
   const onEnd = socket.listeners('end').at(-1) as OnEnd | undefined
   if (parse === undefined || onEnd === undefined) return

@@ -7,7 +7,7 @@ import Type from 'typebox'
 import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import { type TriggerDeps, triggerJob } from '../../domain/trigger/trigger-job.ts'
 import type { Tell } from '../../observe/events.ts'
-import { callerOf } from '../access/authenticate.ts'
+import { type AuthenticateDeps, asCaller } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { turnToAnswer } from '../connections/turns.ts'
 import { IdempotencyHeaders, replayedDescription, replayedHeader } from '../wire/idempotency-key.ts'
@@ -22,9 +22,9 @@ export type TriggerLimits = {
   bytesPerDevice: number
 }
 
-export const triggerPath = '/job/api/jobs/execute'
+const triggerPath = '/job/api/jobs/execute'
 
-export function triggerBody({ maxDevices }: Pick<TriggerLimits, 'maxDevices'>) {
+function triggerBody({ maxDevices }: Pick<TriggerLimits, 'maxDevices'>) {
   const { jobName, deviceIds } = TriggerRequest.properties
   return Type.Object(
     { jobName, deviceIds: Type.Array(deviceIds.items, { ...deviceIds, maxItems: maxDevices }) },
@@ -32,12 +32,17 @@ export function triggerBody({ maxDevices }: Pick<TriggerLimits, 'maxDevices'>) {
   )
 }
 
-export function addTriggerJob(app: App, deps: TriggerDeps & { tell: Tell }, limits: TriggerLimits): void {
+export function addTriggerJob(
+  app: App,
+  deps: TriggerDeps & AuthenticateDeps & { tell: Tell },
+  limits: TriggerLimits,
+): void {
   app.route({
     method: 'POST',
     url: triggerPath,
     config: {
       scopes: ['TRIGGER'],
+      comparesKey: true,
       wrongTypeCode: 'J-500',
       largeBody: {
         text: 'jobName',
@@ -74,9 +79,12 @@ export function addTriggerJob(app: App, deps: TriggerDeps & { tell: Tell }, limi
     },
     handler: async (request, reply) => {
       const { 'idempotency-key': key, traceparent } = request.headers
-      const run = await triggerJob(deps, callerOf(request), request.body, key, traceparent)
+      const run = await asCaller(deps, request, (caller) =>
+        triggerJob(deps, caller, request.body, key, traceparent),
+      )
       request.runId = run.runId
-      await turnToAnswer(run.devices.length)
+      const turn = turnToAnswer(run.devices.length)
+      if (turn) await turn
       if (run.isReplayed) reply.header(replayedHeader, 'true')
       reply.code(201).header('location', `/job/api/runs/${run.runId}`)
       return run.devices.length > mostAtOnce ? sendInPieces(request, reply, run) : reply.send(run)

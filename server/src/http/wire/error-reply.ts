@@ -15,12 +15,12 @@ import { wrongType } from './json-body.ts'
 import { toValidationError } from './validation-error.ts'
 
 /** Of what is no fault of the caller's. */
-export type TellFailure = (answer: ApiError, cause: unknown, requestId: string, route: string) => void
+type TellFailure = (answer: ApiError, cause: unknown, request: FastifyRequest) => void
 
-export function failureTeller(tell: Tell): TellFailure {
+function failureTeller(tell: Tell): TellFailure {
   // At most once a second: every request fails alike, and the log may be on the full disk.
   let loggedAt = Number.NEGATIVE_INFINITY
-  return ({ code }, error, requestId, route) => {
+  return ({ code }, error, { id: requestId, route: { url: route = '' } }) => {
     if (code === 'J-900') tell({ kind: 'request-failed', requestId, route, error })
     if (code !== 'J-909' || performance.now() - loggedAt < 1000) return
     loggedAt = performance.now()
@@ -28,12 +28,26 @@ export function failureTeller(tell: Tell): TellFailure {
   }
 }
 
-export function replyWithErrors(app: App, tellFailure: TellFailure): void {
+/** `lookUpCaller`: of one that was recalled. Its key is refused first, whatever else there is to refuse. */
+export function replyWithErrors(
+  app: App,
+  tell: Tell,
+  lookUpCaller: (request: FastifyRequest) => Promise<void>,
+): void {
+  const tellFailure = failureTeller(tell)
   app.decorateRequest('errorCode', undefined)
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  const answer = (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     const apiError = toApiError(error, request)
-    tellFailure(apiError, error, request.id, request.routeOptions.url ?? '')
+    tellFailure(apiError, error, request)
     return sendError(request, reply, apiError)
+  }
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    if (request.caller?.keyAsOf === undefined) return answer(error, request, reply)
+    const mayBeVoid = (failure: FastifyError) => {
+      const isFailure = !(failure instanceof ApiError) && toApiError(error, request).status >= 500
+      return answer(isFailure ? error : failure, request, reply)
+    }
+    return lookUpCaller(request).then(() => answer(error, request, reply), mayBeVoid)
   })
   app.setNotFoundHandler((request, reply) => sendError(request, reply, new ApiError('J-901')))
 }
@@ -58,7 +72,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
 }
 
 /** To what a service or the store throws. */
-export function answerTo(error: unknown): ApiError {
+function answerTo(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
   if (error instanceof CommitUnknown) {
@@ -91,7 +105,7 @@ function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError
     .send(JSON.stringify(errorBody(error)))
 }
 
-export function retryHeaders({ details: { retryAfterSeconds } }: ApiError): Record<string, string> {
+function retryHeaders({ details: { retryAfterSeconds } }: ApiError): Record<string, string> {
   return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
 }
 

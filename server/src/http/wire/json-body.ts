@@ -27,12 +27,21 @@ const lineTypes = ['application/x-ndjson', 'application/jsonl', 'text/csv']
 
 export function readJsonBodies(app: App): void {
   app.removeAllContentTypeParsers()
-  const parse = async (request: FastifyRequest, body: Buffer) => {
-    await turnToRead(body.length)
-    const { largeBody, takesLines } = request.routeOptions.config
-    requireJsonType(request)
-    if (takesLines) return body
-    return largeBody && body.length >= pickedBytes ? pickBody(body, largeBody) : parseBody(body)
+  // By a callback: a promise would cost every request, and few bodies are large.
+  const parse = (request: FastifyRequest, body: Buffer, done: Done) => {
+    const turn = turnToRead(body.length)
+    if (turn) {
+      void turn.then(() => readBody(request, body)).then((value) => done(null, value), done)
+      return
+    }
+    let value: unknown
+    try {
+      value = readBody(request, body)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    done(null, value)
   }
   // Registered by name for speed: for other types Fastify tries every parser on every request.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse)
@@ -41,6 +50,16 @@ export function readJsonBodies(app: App): void {
     return body
   })
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
+}
+
+type Done = (error: Error | null, body?: unknown) => void
+
+/** A promise only of a large one. */
+function readBody(request: FastifyRequest, body: Buffer): unknown {
+  const { largeBody, takesLines } = request.route
+  requireJsonType(request)
+  if (takesLines) return body
+  return largeBody && body.length >= pickedBytes ? pickBody(body, largeBody) : parseBody(body)
 }
 
 function requireJsonType(request: FastifyRequest): void {
@@ -55,10 +74,10 @@ function requireLines(request: FastifyRequest): void {
   const { 'content-type': type = '', 'content-encoding': encoding } = request.headers
   const isLines =
     lineTypes.some((each) => isUtf8Type(type, each)) && countHeader(request, 'content-type') === 1
-  if (!request.routeOptions.config.takesLines || !isLines || encoding !== undefined) throw wrongType(request)
+  if (!request.route.takesLines || !isLines || encoding !== undefined) throw wrongType(request)
 }
 
-export function wrongType({ method, routeOptions: { config } }: FastifyRequest): ApiError {
+export function wrongType({ method, route: config }: FastifyRequest): ApiError {
   const json = method === 'PATCH' ? 'application/merge-patch+json or application/json' : 'application/json'
   const types = config.takesLines ? 'application/x-ndjson or text/csv' : json
   const code = config.wrongTypeCode ?? 'J-905'

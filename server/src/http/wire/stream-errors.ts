@@ -17,7 +17,7 @@ export function tellStreamErrors(
   })
 }
 
-function eventOf(error: Error, { id, routeOptions }: FastifyRequest): ServiceEvent {
+function eventOf(error: Error, { id, route }: FastifyRequest): ServiceEvent {
   if (error instanceof StorageUnavailable) return { kind: 'storage-unavailable', error }
-  return { kind: 'request-failed', requestId: id, route: routeOptions.url ?? '', error }
+  return { kind: 'request-failed', requestId: id, route: route.url ?? '', error }
 }

@@ -4,7 +4,6 @@ import { mustBe } from '@jobcast/contract'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
-import { toValidationError } from './validation-error.ts'
 
 // Fastify's type names a schema FastifySchema; ours are TypeBox objects, which Ajv takes as they are.
 type AnySchema = Record<string, unknown>
@@ -19,16 +18,6 @@ export function buildValidator(): FastifySchemaCompiler<AnySchema> {
   return ({ schema, httpPart }) => {
     const validate = whenFirstUsed(() => ajv.compile(schema))
     return httpPart === 'body' ? validate : readingTexts(schema, validate)
-  }
-}
-
-/** For a body that Fastify does not see; throws J-500. */
-export function buildBodyCheck(schema: object): (body: unknown) => void {
-  keptAjv ??= buildAjv()
-  const ajv = keptAjv
-  const validate = whenFirstUsed(() => ajv.compile(schema))
-  return (body) => {
-    if (!validate(body)) throw toValidationError(validate.errors ?? [])
   }
 }
 
