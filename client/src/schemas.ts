@@ -258,7 +258,7 @@ export interface WindowEventData {
   principal: string
 }
 /**
- * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`. `isNew` with `schedule.changed`
+ * `scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. `count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with `schedule.missed` and `schedule.paused`, `rule` with `schedule.paused`. `isNew` with `schedule.changed`
  */
 export interface ScheduleEventData {
   scheduleName: string
@@ -284,6 +284,10 @@ export interface ScheduleEventData {
   from?: string
   to?: string
   because?: string
+  /**
+   * STOP_RULE of its rollout, over its runs of the last 24 hours; FAILURES: `pauseAfterFailures` runs in a row; RUN_STOPPED: its last run was aborted or denied; REFUSED: its run cannot be created; JOB_DELETED; KEY_REVOKED with its descendants; PRINCIPAL: paused by pausedBy
+   */
+  rule?: 'STOP_RULE' | 'FAILURES' | 'RUN_STOPPED' | 'REFUSED' | 'JOB_DELETED' | 'KEY_REVOKED' | 'PRINCIPAL'
   /**
    * Who did it: `key:<keyId>`, `operator`, or `service`
    */
@@ -1725,9 +1729,9 @@ export interface PauseCause {
    */
   stopRule: number | null
   /**
-   * What the stop rule or the gate counts
+   * What the stop rule or the gate counts; SCHEDULE: the runs of its schedule of the last 24 hours
    */
-  of: ('RUN' | 'WAVE') | null
+  of: ('RUN' | 'WAVE' | 'SCHEDULE') | null
   /**
    * The states that the stop rule or the gate counts
    */
@@ -2208,7 +2212,7 @@ export interface Schedule {
    */
   pausedBecause: string | null
   /**
-   * Who: `key:<keyId>`, or `service`
+   * Who: `key:<keyId>`, `service`, or `stop rule`
    */
   pausedBy: string | null
   /**
@@ -2216,6 +2220,10 @@ export interface Schedule {
    */
   pausedByName: string | null
   pausedAt: string | null
+  /**
+   * pausedBecause for programs; null also if an earlier version has paused it
+   */
+  pausedCause: SchedulePause | null
   /**
    * Its next occurrence, without jitter; null while it is paused, after its end, and with match
    */
@@ -2275,6 +2283,43 @@ export interface When {
    * Once for every device that matches, now or as soon as it starts to match
    */
   match?: true
+}
+
+export interface SchedulePause {
+  /**
+   * STOP_RULE of its rollout, over its runs of the last 24 hours; FAILURES: `pauseAfterFailures` runs in a row; RUN_STOPPED: its last run was aborted or denied; REFUSED: its run cannot be created; JOB_DELETED; KEY_REVOKED with its descendants; PRINCIPAL: paused by pausedBy
+   */
+  rule: 'STOP_RULE' | 'FAILURES' | 'RUN_STOPPED' | 'REFUSED' | 'JOB_DELETED' | 'KEY_REVOKED' | 'PRINCIPAL'
+  /**
+   * Its position in rollout.stop, from 1
+   */
+  stopRule: number | null
+  /**
+   * The states that the stop rule counts
+   */
+  on: (
+    | 'PENDING'
+    | 'IN_PROGRESS'
+    | 'CANCELING'
+    | 'SUCCEEDED'
+    | 'FAILED'
+    | 'TIMED_OUT'
+    | 'REJECTED'
+    | 'EXPIRED'
+    | 'CANCELED'
+  )[]
+  /**
+   * How many executions have ended in one of these states; with FAILURES, how many runs have failed
+   */
+  count: number | null
+  /**
+   * How many executions have ended in total
+   */
+  ended: number | null
+  /**
+   * count of ended
+   */
+  percent: number | null
 }
 
 export interface ScheduleContent {

@@ -6,6 +6,7 @@ import { AttributeValue } from './attributes.ts'
 import { Counts } from './counts.ts'
 import type { EventNoun, eventMap } from './event-type.ts'
 import { ExecState } from './execution.ts'
+import { SchedulePauseRule } from './schedule-pause.ts'
 import { Instant, orNull } from './text.ts'
 
 const state = Type.Unsafe<ExecState>(ExecState)
@@ -143,6 +144,7 @@ export const ScheduleEventData = Type.Object(
     from: Type.Optional(Instant),
     to: Type.Optional(Instant),
     because: Type.Optional(Type.String()),
+    rule: Type.Optional(SchedulePauseRule),
     principal,
     isNew: Type.Optional(isNew),
   },
@@ -151,7 +153,7 @@ export const ScheduleEventData = Type.Object(
     description:
       '`scheduledFor`, `runId`, `matched` and `skipped` with `schedule.fired`: without `runId` there was no device. ' +
       '`count`, `from` and `to` with `schedule.missed`: the first and the last of the missed occurrences. `because` with ' +
-      '`schedule.missed` and `schedule.paused`. `isNew` with `schedule.changed`',
+      '`schedule.missed` and `schedule.paused`, `rule` with `schedule.paused`. `isNew` with `schedule.changed`',
   },
 )
 export type ScheduleEventData = Static<typeof ScheduleEventData>

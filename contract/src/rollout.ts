@@ -152,6 +152,7 @@ export const rolloutStates = [
 ] as const
 export type RolloutState = (typeof rolloutStates)[number]
 
+const pauseScopes = [...stopScopes, 'SCHEDULE'] as const
 export const pauseRules = ['STOP_RULE', 'GATE_CLOSED', 'GATE_ACTION', 'GATE_TIMEOUT', 'PRINCIPAL'] as const
 export type PauseRule = (typeof pauseRules)[number]
 
@@ -166,7 +167,10 @@ const PauseCause = Type.Object(
     stopRule: orNull(Type.Integer(), {
       description: 'For a stop rule: its position in rollout.stop, from 1',
     }),
-    of: orNull(oneOf(stopScopes), { description: 'What the stop rule or the gate counts' }),
+    of: orNull(oneOf(pauseScopes), {
+      description:
+        'What the stop rule or the gate counts; SCHEDULE: the runs of its schedule of the last 24 hours',
+    }),
     on: Type.Array(oneOf(execStates), { description: 'The states that the stop rule or the gate counts' }),
     count: orNull(Type.Integer(), { description: 'How many have ended in one of these states' }),
     ended: orNull(Type.Integer(), { description: 'How many have ended in total' }),

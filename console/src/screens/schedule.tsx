@@ -72,7 +72,7 @@ function State({ schedule }: { schedule: Schedule }) {
           {' '}
           <RelativeTime at={pausedAt} />
           {pausedBecause !== null && `: ${pausedBecause}`}
-          {pausedBy !== null && pausedBy !== 'service' && (
+          {pausedBy?.startsWith('key:') && (
             <>
               {' '}
               (<Maker createdBy={pausedBy} />)

@@ -5,6 +5,7 @@ import { KeyState } from '../api-key.ts'
 import { Failing } from '../failing.ts'
 import { Targets } from '../new-run.ts'
 import { Rollout } from '../rollout.ts'
+import { SchedulePause } from '../schedule-pause.ts'
 import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from '../text.ts'
 import { JobVersionNumber } from './jobs.ts'
 import type { Resource } from './resource.ts'
@@ -153,9 +154,12 @@ export const Schedule = Type.Object(
     until: orNull(Instant),
     paused: Type.Boolean(),
     pausedBecause: orNull(Type.String(), { description: 'The reason, as a sentence' }),
-    pausedBy: orNull(Type.String(), { description: 'Who: `key:<keyId>`, or `service`' }),
+    pausedBy: orNull(Type.String(), { description: 'Who: `key:<keyId>`, `service`, or `stop rule`' }),
     pausedByName: keyNameOf('pausedBy'),
     pausedAt: orNull(Instant),
+    pausedCause: orNull(SchedulePause, {
+      description: 'pausedBecause for programs; null also if an earlier version has paused it',
+    }),
     nextAt: orNull(Instant, {
       description:
         'Its next occurrence, without jitter; null while it is paused, after its end, and with match',

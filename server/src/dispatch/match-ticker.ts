@@ -9,10 +9,12 @@ import { fireMatch, waitsFor } from '../domain/schedule/fire-match.ts'
 import { type FireDeps, isTriedAgain, pauseUnreadable } from '../domain/schedule/fire-schedule.ts'
 import { concerns, type Match, sweep, withoutGiven } from '../domain/schedule/match-schedule.ts'
 import type { DeviceChanged, StoredSchedule } from '../domain/schedule/ports/schedules.ts'
+import type { StopScheduleDeps } from '../domain/schedule/stop-schedule.ts'
 import { GivenDevices } from './given-devices.ts'
 import { hasGroups, MatchReader } from './match-reader.ts'
+import { ScheduleStops } from './schedule-stops.ts'
 
-export type MatchTickerDeps = Omit<FireDeps, 'link'> & {
+export type MatchTickerDeps = Omit<FireDeps & StopScheduleDeps, 'link'> & {
   onFailure: (error: unknown, scheduleNo?: number) => void
   onDone: (scheduleNo: number) => void
 }
@@ -54,6 +56,7 @@ export class MatchTicker {
   readonly #watched = new Map<number, Watched>()
   readonly #readers = new Map<number, MatchReader>()
   readonly #failed = new Map<number, Failed>()
+  readonly #stops = new ScheduleStops()
   /** Of each owner, the schedule that comes first in the next tick. */
   readonly #first = new Map<number, number>()
   /** Set before the first tick. */
@@ -72,6 +75,7 @@ export class MatchTicker {
     const kept = new Set(ours.map(({ scheduleNo }) => scheduleNo))
     for (const scheduleNo of this.#watched.keys()) if (!kept.has(scheduleNo)) this.#watched.delete(scheduleNo)
     for (const scheduleNo of this.#failed.keys()) if (!kept.has(scheduleNo)) this.#failed.delete(scheduleNo)
+    this.#stops.keep(kept)
     const byOwner = Map.groupBy(ours, (each) => each.ownerNo)
     for (const ownerNo of this.#readers.keys()) {
       if (byOwner.has(ownerNo)) continue
@@ -80,11 +84,14 @@ export class MatchTicker {
     }
     for (const [ownerNo, schedules] of byOwner) {
       if (this.#deps.stopping.aborted) return
-      await this.#lookAt(ownerNo, schedules).catch((error: unknown) => this.#deps.onFailure(error))
+      await this.#stops
+        .judge(this.#fire, ownerNo, schedules)
+        .then((left) => this.#lookAt(ownerNo, left))
+        .catch((error: unknown) => this.#deps.onFailure(error))
     }
   }
 
-  get #fire(): FireDeps {
+  get #fire(): FireDeps & StopScheduleDeps {
     return { ...this.#deps, link: this.link }
   }
 
@@ -231,6 +238,8 @@ export class MatchTicker {
     const { at, clock } = this.#deps.moment()
     if (waiting.size > 0) {
       if (clock < watched.notBefore || (await waitsFor(this.#fire, schedule))) return false
+      const [isLeft] = await this.#stops.judge(this.#fire, schedule.ownerNo, [schedule], { isUrgent: true })
+      if (!isLeft) return false
       watched.notBefore = clock + tryAgainMs
       // Rejected, it is finished by whoever finds it.
       if (!(await fireMatch(this.#fire, schedule, match, waiting, cursor))) return false

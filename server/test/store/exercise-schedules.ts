@@ -283,8 +283,25 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
       [[1, 1]],
     )
     assert.deepEqual(await store.listScheduledEnds({ scheduleNo, after: run.runId, limit: 5 }), [])
-    const set = { watchedRunId: run.runId }
+    const sums = async (since: number) => {
+      const counted = await store.countScheduled({ scheduleNos: [scheduleNo, 987_654], since })
+      return counted.map(({ FAILED, CANCELED, PENDING }) => [FAILED, CANCELED, PENDING])
+    }
+    assert.deepEqual([await sums(startedAt), await sums(startedAt + 1)], [[[1, 1, 1]], [[0, 0, 1]]])
+    assert.deepEqual(await sums(startedAt + 2), [])
+    const [open] = await store.listUnfinishedCounts({ ownerNo, scheduleNo, limit: 1 })
+    assert.equal(open?.PENDING, 1)
+    const counts = (since: number) =>
+      store.listRunCounts({ ownerNo, runIds: [open?.runId ?? 0, 987_654], since })
+    assert.deepEqual([await counts(0), await counts(Number.MAX_SAFE_INTEGER)], [[open], []])
+    const none = { stopRule: null, on: [], ended: null, percent: null }
+    const pausedCause = { rule: 'FAILURES' as const, count: 1, ...none }
+    const stopBaseline = { runs: [{ runId: run.runId, counts: { FAILED: 1 } }], letsGo: true }
+    const set = { watchedRunId: run.runId, pausedCause, stopBaseline, failuresAfter: run.runId }
     assert.ok(await store.changeSchedule({ before: schedule, set, at: startedAt }))
+    const changed = await store.getSchedule(schedule)
+    assert.deepEqual([changed?.pausedCause, changed?.stopBaseline], [pausedCause, stopBaseline])
+    assert.deepEqual(await sums(startedAt), [[0, 0, 1]])
     const judged = await store.listJudgedSchedules({ limit: 1000 })
     assert.ok(judged.some((each) => each.scheduleNo === scheduleNo))
     assert.deepEqual(await store.getRunRange({ runId: run.runId }), {

@@ -7,7 +7,7 @@ import { unsuccessfulEnds } from '../execution/execution.ts'
 import { countIn, type EndedCounts, ends, type Gate, gateOf } from './gate.ts'
 import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
-import { isShare } from './percent.ts'
+import { countsOfMet, findMet, type MetRule, percentOf, type StopRule, wordsOfMet } from './stop-rule.ts'
 
 type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
@@ -170,8 +170,6 @@ export function pauseRollout(
   return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by, pausedCause }
 }
 
-type StopRule = NonNullable<Rollout['stop']>[number]
-
 /** Of several rules that are met the hardest action wins, then the first of the list. */
 function stopIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
   return abortIfAsked(status, facts) ?? stopBy(status, facts, () => true)
@@ -187,30 +185,31 @@ function stopBy(
   facts: RolloutFacts,
   isMeant: (rule: StopRule) => boolean,
 ): RolloutStatus | undefined {
-  for (const [index, rule] of (facts.rollout.stop ?? []).entries()) {
-    if (!isMeant(rule)) continue
-    const { on, percent = 100, count, minEnded = 1, action = 'PAUSE', of = 'RUN' } = rule
-    const counts = of === 'RUN' ? facts.run : facts.wave
-    const baseline = of === 'RUN' ? status.baseline.run : status.baseline.wave
-    const ended = countIn(ends, counts) - countIn(ends, baseline)
-    const matching = countIn(on, counts) - countIn(on, baseline)
-    const isReached =
-      count === undefined ? ended >= minEnded && isShare(matching, percent, ended) : matching >= count
-    if (!isReached || matching === 0) continue
-    const where = of === 'RUN' ? 'the run' : `wave ${status.wave + 1}`
-    return {
-      ...status,
-      state: action === 'ABORT' ? 'ABORTED' : 'PAUSED',
-      pausedBecause: `${matching} of ${ended} ended executions of ${where} are ${on.join(' or ')}`,
-      pausedBy: 'stop rule',
-      pausedCause: {
-        ...causeOf(status, 'STOP_RULE'),
-        ...{ stopRule: index + 1, of, on: [...on], count: matching, ended },
-        percent: percentOf(matching, ended),
-      },
-    }
+  const met = findMet(facts.rollout.stop ?? [], (rule) => {
+    if (!isMeant(rule)) return undefined
+    return rule.of === 'WAVE'
+      ? { counts: facts.wave, baseline: status.baseline.wave }
+      : { counts: facts.run, baseline: status.baseline.run }
+  })
+  if (met === undefined) return undefined
+  const { of = 'RUN' } = met.rule
+  return stopBecauseOf(status, met, of, of === 'RUN' ? 'the run' : `wave ${status.wave + 1}`)
+}
+
+/** `where`: what it has counted, in words. */
+export function stopBecauseOf(
+  status: RolloutStatus,
+  met: MetRule,
+  of: PauseCause['of'],
+  where: string,
+): RolloutStatus {
+  return {
+    ...status,
+    state: met.rule.action === 'ABORT' ? 'ABORTED' : 'PAUSED',
+    pausedBecause: wordsOfMet(met, where),
+    pausedBy: 'stop rule',
+    pausedCause: { ...causeOf(status, 'STOP_RULE'), of, ...countsOfMet(met) },
   }
-  return undefined
 }
 
 /** A gate that can no longer open would keep the run waiting for nothing. The last wave has none. */
@@ -229,10 +228,6 @@ function pauseIfClosed(status: RolloutStatus, facts: RolloutFacts): RolloutStatu
     ...{ percent: percentOf(unsuccessful, ended), needed, possible },
   }
   return { ...paused, pausedCause }
-}
-
-function percentOf(part: number, total: number): number {
-  return Math.round((part * 1000) / total) / 10
 }
 
 /** As much of the current wave as the rate, and what is under way, allow. */

@@ -7,7 +7,7 @@ export type PauseCause = {
   wave: number
   /** Of a stop rule: which one of them, from 1, and what it has counted. */
   stopRule: number | null
-  of: 'RUN' | 'WAVE' | null
+  of: 'RUN' | 'WAVE' | 'SCHEDULE' | null
   on: ExecState[]
   count: number | null
   ended: number | null

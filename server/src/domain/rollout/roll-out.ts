@@ -111,7 +111,7 @@ async function nameCauses(
   const { pausedCause } = status
   if (pausedCause === null || pausedCause.of === null) return status
   const { ownerNo, firstExecutionId } = rollout
-  const { from } = pausedCause.of === 'RUN' ? { from: 0 } : currentPart(rollout)
+  const { from } = pausedCause.of === 'WAVE' ? currentPart(rollout) : { from: 0 }
   const part = { ownerNo, first: firstExecutionId + from, last: firstExecutionId + status.released - 1 }
   const wanted = { ...part, execStates: pausedCause.on, limit: namedCauses }
   return { ...status, pausedCause: { ...pausedCause, executions: await store.listEndedPart(wanted) } }

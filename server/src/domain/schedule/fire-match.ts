@@ -19,7 +19,12 @@ export async function waitsFor(
   const { at, clock } = deps.moment()
   const { status, plan } = found.rollout
   if (status.state === 'ABORTED' || status.state === 'DENIED') {
-    const { set, events } = pausedEvent(schedule, `its run ${lastRunId} was stopped`, service, at)
+    const { set, events } = pausedEvent(
+      schedule,
+      { rule: 'RUN_STOPPED', because: `its run ${lastRunId} was stopped` },
+      service,
+      at,
+    )
     await deps.store.changeSchedule({ before: schedule, set, events, at })
     return 'paused'
   }

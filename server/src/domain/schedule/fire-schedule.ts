@@ -12,7 +12,7 @@ import { type Launched, type LaunchScheduleDeps, launchSchedule } from './launch
 import { resumeMatch } from './match-schedule.ts'
 import type { Firing, ScheduleEvent, ScheduleState, StoredSchedule } from './ports/schedules.ts'
 import { getSchedule } from './schedule.ts'
-import { firedEvent, jobDeleted, missedEvent, pausedEvent } from './schedule-events.ts'
+import { firedEvent, jobDeleted, missedEvent, type PausedFor, pausedEvent } from './schedule-events.ts'
 import { judgeDue, timesAfter } from './schedule-times.ts'
 
 export type FireDeps = LaunchScheduleDeps & {
@@ -171,10 +171,10 @@ async function noteRefused(
   refusal: ApiError,
 ): Promise<void> {
   const { at } = deps.moment()
-  const because = wordsOf(before, refusal)
+  const { because } = causeOf(before, refusal)
   const idle = { ...before, ...timesNow(before), firing: null }
   if (givesUp.includes(refusal.code) && before.pausedAt === null) {
-    const { set, events } = pausedEvent(idle, because, service, at)
+    const { set, events } = pausedEvent(idle, causeOf(before, refusal), service, at)
     await deps.store.changeSchedule({ before, set: { ...set, firing: null }, events, at })
     return
   }
@@ -194,14 +194,15 @@ async function noteRefused(
 export async function pauseUnreadable(deps: FireDeps, before: StoredSchedule, error: unknown): Promise<void> {
   if (!(error instanceof ApiError) || !givesUp.includes(error.code)) throw error
   const { at } = deps.moment()
-  const { set, events } = pausedEvent(before, wordsOf(before, error), service, at)
+  const { set, events } = pausedEvent(before, causeOf(before, error), service, at)
   await deps.store.changeSchedule({ before, set, events, at })
 }
 
 const givesUp: readonly string[] = ['J-301', 'J-309', 'J-313', 'J-503']
 
-function wordsOf({ jobName }: StoredSchedule, { code, message, details }: ApiError): string {
-  return code === 'J-301' ? jobDeleted(jobName) : `${code}: ${details.detail ?? message}`
+function causeOf({ jobName }: StoredSchedule, { code, message, details }: ApiError): PausedFor {
+  if (code === 'J-301') return jobDeleted(jobName)
+  return { rule: 'REFUSED', because: `${code}: ${details.detail ?? message}` }
 }
 
 /** The run that was watched has ended. */
@@ -233,7 +234,8 @@ function afterFailures(
   }
   const last = refusedBecause === undefined ? '' : `, the last one: ${refusedBecause}`
   const failed = failures === 1 ? 'a run has failed' : `${failures} runs in a row have failed`
-  const { set, events } = pausedEvent(schedule, failed + last, service, at)
+  const cause = { rule: 'FAILURES', because: failed + last, count: failures } as const
+  const { set, events } = pausedEvent(schedule, cause, service, at)
   return { set: { ...set, failures }, events }
 }
 

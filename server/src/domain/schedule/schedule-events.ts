@@ -1,11 +1,17 @@
 // What a schedule's log says. Free of schemas, so that threads of the store can use it.
 
+import type { SchedulePause } from '@jobcast/contract'
 import { toInstant } from '@jobcast/contract/words'
 import { service } from '../access/principal.ts'
 import type { WallInstant } from '../common/instants.ts'
 import type { ScheduleChange, ScheduleEvent, StoredSchedule } from './ports/schedules.ts'
 
 type Fired = { scheduledFor: WallInstant; runId: number | null; matched: number; skipped: number }
+/** Why it is paused: in words, and for programs. */
+export type PausedFor = { because: string } & Partial<SchedulePause> & Pick<SchedulePause, 'rule'>
+
+const notCounted = { stopRule: null, on: [], count: null, ended: null, percent: null }
+
 type Missed = { count: number; isMore: boolean; from: WallInstant; to: WallInstant; because: string }
 
 export function firedEvent(
@@ -26,25 +32,27 @@ export function missedEvent({ scheduleName, jobName }: StoredSchedule, missed: M
 /** It is paused now; what is being made is finished first. */
 export function pausedEvent(
   { scheduleName, jobName, firing, dueAt }: StoredSchedule,
-  because: string,
+  { because, ...cause }: PausedFor,
   principal: string,
   at: WallInstant,
 ): Required<Pick<ScheduleChange, 'set' | 'events'>> {
+  const { rule } = cause
   return {
     set: {
       pausedBecause: because,
-      pausedBy: principal,
+      pausedBy: rule === 'STOP_RULE' ? 'stop rule' : principal,
       pausedAt: at,
+      pausedCause: { ...notCounted, ...cause },
       nextFor: null,
       dueAt: firing ? dueAt : null,
       handledAt: at,
     },
-    events: [{ type: 'schedule.paused', data: { scheduleName, jobName, because, principal } }],
+    events: [{ type: 'schedule.paused', data: { scheduleName, jobName, because, rule, principal } }],
   }
 }
 
-export function jobDeleted(jobName: string): string {
-  return `the job ${jobName} was deleted`
+export function jobDeleted(jobName: string): PausedFor {
+  return { rule: 'JOB_DELETED', because: `the job ${jobName} was deleted` }
 }
 
 /** `keyName`: of the one that was revoked, which may be the creator of the key that left it. */

@@ -19,6 +19,8 @@ export function newScheduleState(
     pausedBecause: null,
     pausedBy: null,
     pausedAt: null,
+    pausedCause: null,
+    stopBaseline: null,
     cursor: 0,
     matchedWhere: null,
   }

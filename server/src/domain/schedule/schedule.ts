@@ -41,6 +41,7 @@ import { readCron } from './cron-pattern.ts'
 import type { StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import { pausedEvent } from './schedule-events.ts'
 import { nextOccurrence, timesAfter } from './schedule-times.ts'
+import { countAnew } from './stop-schedule.ts'
 
 export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas; ownerTurns: OwnerTurns }
 
@@ -112,7 +113,7 @@ export async function deleteSchedule(
 export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
   return change(deps, caller, name, (before, at) =>
     before.pausedAt === null
-      ? pausedEvent(before, 'it was paused manually', principalOf(caller), at)
+      ? pausedEvent(before, { rule: 'PRINCIPAL', because: 'it was paused manually' }, principalOf(caller), at)
       : undefined,
   )
 }
@@ -126,7 +127,8 @@ export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string)
     const times = timesAfter(content, scheduleNo, at)
     return {
       set: {
-        ...{ pausedBecause: null, pausedBy: null, pausedAt: null, failures: 0, handledAt: at },
+        ...{ pausedBecause: null, pausedBy: null, pausedAt: null, pausedCause: null },
+        ...{ failures: 0, handledAt: at, stopBaseline: await countAnew(deps, before) },
         // Who lets it go on answers for it: the key that put it may be revoked.
         keyId: caller.keyId,
         ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },

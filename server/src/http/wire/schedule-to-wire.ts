@@ -30,6 +30,7 @@ export function toSchedule({ schedule: stored, keyNames, failing }: ScheduleView
     pausedBy: stored.pausedBy,
     pausedByName: keyNames(stored.pausedBy)?.keyName ?? null,
     pausedAt: toInstantOrNull(stored.pausedAt),
+    pausedCause: stored.pausedCause,
     nextAt: toInstantOrNull(stored.nextFor),
     lastScheduledFor: toInstantOrNull(stored.lastFor),
     lastFiredAt: toInstantOrNull(stored.lastFiredAt),

@@ -414,6 +414,8 @@ CREATE TABLE schedule (
   is_match boolean NOT NULL,
   cursor_id bigint NOT NULL,
   matched_where text,
+  paused_cause text,
+  stop_baseline text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (schedule_no),
   UNIQUE (owner_no, schedule_name)

@@ -2,7 +2,7 @@
 // description from which rows get their types, and by which exports are read and written. A test compares it with the
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
-import type { EventType, PauseReason, RolloutState, Scope } from '@jobcast/contract'
+import type { EventType, PauseReason, RolloutState, SchedulePause, Scope } from '@jobcast/contract'
 import type { ParameterValue } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
 import type { SessionKind } from '../../domain/access/ports/sessions.ts'
@@ -11,7 +11,7 @@ import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { ExecutionEvent } from '../../domain/execution/execution.ts'
 import type { StoredJobContent } from '../../domain/job/ports/jobs.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/rollout.ts'
-import type { Firing, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
+import type { Firing, StopBaseline, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
 import {
   bytes,
@@ -273,6 +273,8 @@ export const schedule = table('schedule', ['scheduleNo'], {
   isMatch: flag(),
   cursor: number('cursor_id'),
   matchedWhere: orNull(text()),
+  pausedCause: orNull(json<SchedulePause>()),
+  stopBaseline: orNull(json<StopBaseline>()),
 })
 
 /** Devices that were given the job of a schedule that gives it to each of them once. */

@@ -408,7 +408,7 @@ CREATE TABLE schedule (
   paused_at INTEGER,
   is_match INTEGER NOT NULL,
   cursor_id INTEGER NOT NULL,
-  matched_where TEXT,
+  matched_where TEXT, paused_cause TEXT, stop_baseline TEXT,
   UNIQUE (owner_no, schedule_name)
 ) STRICT;
 

@@ -2,6 +2,7 @@
 // another, changes nothing.
 
 import { isDeepStrictEqual } from 'node:util'
+import { type ExecState, execStates } from '@jobcast/contract/words'
 import { principalOf } from '../../domain/access/principal.ts'
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
@@ -10,7 +11,7 @@ import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
 import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { assignmentsOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
-import { number, rows, select } from '../schema/column.ts'
+import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { device, execution, run, runRequest, schedule } from '../schema/tables.ts'
 import { partOf, pickValues } from '../statement.ts'
 import { isRevokedMaker } from './revoked-maker.ts'
@@ -60,7 +61,7 @@ const INSERT = insertInto(schedule.fields)
 const state = schedule.pick(
   ...(['nextFor', 'dueAt', 'handledAt', 'firing', 'lastFor', 'lastFiredAt', 'lastRunId'] as const),
   ...(['watchedRunId', 'failures', 'failuresAfter', 'pausedBecause', 'pausedBy', 'pausedAt'] as const),
-  ...(['cursor', 'matchedWhere'] as const),
+  ...(['pausedCause', 'stopBaseline', 'cursor', 'matchedWhere'] as const),
 )
 const SET_STATE = assignmentsOf(state)
 const CHANGE = `
@@ -92,6 +93,31 @@ const BUSY_RUNS = inBoth(
   WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND run_request.schedule_no = :scheduleNo
   ORDER BY run.run_id`,
 )
+const RUN_COUNTS = select({ ...run.pick('runId'), ...countFields })
+const UNFINISHED_COUNTS = inBoth(
+  ({ is, by, join }) => `
+  SELECT ${RUN_COUNTS} FROM run ${by('run_unfinished')} ${join} run_request ON run_request.run_id = run.run_id
+  WHERE run.owner_no = :ownerNo AND ${unfinishedOn[is]} AND run_request.schedule_no = :scheduleNo
+  ORDER BY run.run_id DESC LIMIT :limit`,
+)
+const LIST_COUNTS = inBoth(
+  ({ isIn }) => `
+  SELECT ${RUN_COUNTS} FROM run
+  WHERE ${isIn('run.run_id', 'runIds', 'bigint')} AND run.owner_no = :ownerNo AND run.launched_at >= :since`,
+)
+const sum = (each: ExecState) => computed(`CAST(sum(${countFields[each].sql}) AS bigint)`, number())
+const SUMS = select({
+  ...schedule.pick('scheduleNo'),
+  ...(Object.fromEntries(execStates.map((each) => [each, sum(each)])) as Record<ExecState, Field<number>>),
+})
+const COUNT_SCHEDULED = inBoth(
+  ({ join, isIn }) => `
+  SELECT ${SUMS} FROM schedule
+    ${join} run_request ON run_request.schedule_no = schedule.schedule_no AND run_request.schedule_no IS NOT NULL
+      AND run_request.scheduled_for >= :since AND run_request.run_id > schedule.failures_after
+    ${join} run ON run.run_id = run_request.run_id
+  WHERE ${isIn('schedule.schedule_no', 'scheduleNos', 'bigint')} GROUP BY schedule.schedule_no`,
+)
 const LIST_BUSY = inBoth(
   ({ is }) => `
   SELECT ${BUSY} FROM execution WHERE execution_id BETWEEN :first AND :last AND ${isUnfinished[is]}
@@ -111,7 +137,7 @@ const GET_RANGE = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId` as const
 type ScheduleReads = ReadSteps<
   | ('getSchedule' | 'listSchedules' | 'listDueSchedules' | 'listSchedulesAhead' | 'listJudgedSchedules')
   | ('listMatchSchedules' | 'findScheduledRun' | 'listScheduledEnds' | 'listBusyRuns' | 'listBusyDevices')
-  | ('listGivenDevices' | 'getRunRange')
+  | ('listGivenDevices' | 'getRunRange' | 'countScheduled' | 'listUnfinishedCounts' | 'listRunCounts')
 >
 
 export const scheduleReads: ScheduleReads = {
@@ -134,6 +160,10 @@ export const scheduleReads: ScheduleReads = {
     const found = await queries.all(rows(device.pick('deviceNo')), GIVEN, partOf(GIVEN, devices))
     return found.map(({ deviceNo }) => deviceNo)
   },
+  countScheduled: (queries, counted) => queries.all(SUMS, COUNT_SCHEDULED, partOf(COUNT_SCHEDULED, counted)),
+  listUnfinishedCounts: (queries, runs) =>
+    queries.all(RUN_COUNTS, UNFINISHED_COUNTS, partOf(UNFINISHED_COUNTS, runs)),
+  listRunCounts: (queries, runs) => queries.all(RUN_COUNTS, LIST_COUNTS, partOf(LIST_COUNTS, runs)),
   getRunRange: (queries, { runId }) => queries.get(RUN_RANGE, GET_RANGE, { runId }),
 }
 
@@ -223,7 +253,7 @@ export async function pauseSchedulesBy(
 ): Promise<ScheduleKey[]> {
   const found = await queries.all(SCHEDULE, OF_KEYS, { keyIds })
   for (const before of found) {
-    const { set, events } = pausedEvent(before, because, principal, at)
+    const { set, events } = pausedEvent(before, { rule: 'KEY_REVOKED', because }, principal, at)
     await scheduleWrites.changeSchedule(queries, { before, set, events, at })
   }
   return found.map(({ ownerNo, scheduleName }) => ({ ownerNo, scheduleName }))
@@ -240,7 +270,13 @@ function replaceState(before: StoredSchedule, put: Parameters<typeof scheduleWri
 }
 
 function valuesOf(schedule: StoredSchedule) {
-  return { ...pickValues(state, schedule), firing: schedule.firing && JSON.stringify(schedule.firing) }
+  const { firing, pausedCause, stopBaseline } = schedule
+  return {
+    ...pickValues(state, schedule),
+    firing: firing && JSON.stringify(firing),
+    pausedCause: pausedCause && JSON.stringify(pausedCause),
+    stopBaseline: stopBaseline && JSON.stringify(stopBaseline),
+  }
 }
 
 function find(queries: Queries, { ownerNo, scheduleName }: ScheduleKey) {

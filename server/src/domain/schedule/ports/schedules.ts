@@ -1,12 +1,21 @@
 // The part of the store's port for schedules, under the rules of store.ts.
 
-import type { EventDataOf, EventTypeOf, ExecState, Overlap, Rollout, Targets } from '@jobcast/contract'
+import type {
+  EventDataOf,
+  EventTypeOf,
+  ExecState,
+  Overlap,
+  Rollout,
+  SchedulePause,
+  Targets,
+} from '@jobcast/contract'
 import type { SelectableDevice } from '@jobcast/contract/selector'
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { Moved } from '../../execution/ports/executions.ts'
+import type { EndedCounts } from '../../rollout/gate.ts'
 import type { StateCounts } from '../../rollout/ports/rollouts.ts'
 
 export type StoredWhen =
@@ -48,6 +57,13 @@ export type Firing = {
 
 export type ScheduleKey = { ownerNo: number; scheduleName: string }
 
+/** What had ended of runs that went on when it was resumed; of those up to `failuresAfter`, only these are counted. */
+export type StopBaseline = {
+  runs: { runId: number; counts: EndedCounts }[]
+  /** Runs that a stop rule of the schedule holds go on. */
+  letsGo: boolean
+}
+
 /** What changes while it runs. */
 export type ScheduleState = {
   /** The next occurrence. */
@@ -68,6 +84,9 @@ export type ScheduleState = {
   pausedBecause: string | null
   pausedBy: string | null
   pausedAt: WallInstant | null
+  pausedCause: SchedulePause | null
+  /** With match, since somebody resumed it: what stop rules do not count any more. */
+  stopBaseline: StopBaseline | null
   /** With match: up to which event of devices it has looked. */
   cursor: number
   /** With match: for which selector, with its groups replaced, all devices were looked at. */
@@ -161,6 +180,23 @@ export type ScheduleStore = {
   findScheduledRun(occurrence: { scheduleNo: number; scheduledFor: WallInstant }): Promise<number | undefined>
   /** The latest runs that have ended behind that one, newest first. */
   listScheduledEnds(runs: { scheduleNo: number; after: number; limit: number }): Promise<StateCounts[]>
+  /** Of each of these: all that it has made since then and behind `failuresAfter`, together. */
+  countScheduled(counted: {
+    scheduleNos: number[]
+    since: WallInstant
+  }): Promise<(StateCounts & { scheduleNo: number })[]>
+  /** Some of its runs that have not ended, the newest first. */
+  listUnfinishedCounts(runs: {
+    ownerNo: number
+    scheduleNo: number
+    limit: number
+  }): Promise<(StateCounts & { runId: number })[]>
+  /** Those of these runs that were made since then. */
+  listRunCounts(runs: {
+    ownerNo: number
+    runIds: number[]
+    since: WallInstant
+  }): Promise<(StateCounts & { runId: number })[]>
   /** Its runs that have not ended, and where their executions are. */
   listBusyRuns(busy: { ownerNo: number; scheduleNo: number }): Promise<RunRange[]>
   /** Those of these executions that have not ended, in order. */

@@ -1,0 +1,48 @@
+// Stop rules: which of them is met by what has ended, and what is said of it.
+
+import type { ExecState, Rollout } from '@jobcast/contract'
+import { countIn, type EndedCounts, ends } from './gate.ts'
+import { isShare } from './percent.ts'
+
+export type StopRule = NonNullable<Rollout['stop']>[number]
+
+/** `index`: its position in the list, from 0. */
+export type MetRule = { rule: StopRule; index: number; matching: number; ended: number }
+
+/** The first that is met, of those that `countsOf` gives something to count. */
+export function findMet(
+  rules: readonly StopRule[],
+  countsOf: (rule: StopRule) => { counts: EndedCounts; baseline: EndedCounts } | undefined,
+): MetRule | undefined {
+  for (const [index, rule] of rules.entries()) {
+    const found = countsOf(rule)
+    if (found === undefined) continue
+    const { on, percent = 100, count, minEnded = 1 } = rule
+    const ended = countIn(ends, found.counts) - countIn(ends, found.baseline)
+    const matching = countIn(on, found.counts) - countIn(on, found.baseline)
+    const isReached =
+      count === undefined ? ended >= minEnded && isShare(matching, percent, ended) : matching >= count
+    if (isReached && matching > 0) return { rule, index, matching, ended }
+  }
+  return undefined
+}
+
+/** `where`: "the run" */
+export function wordsOfMet({ rule: { on }, matching, ended }: MetRule, where: string): string {
+  return `${matching} of ${ended} ended executions of ${where} are ${on.join(' or ')}`
+}
+
+/** What it has counted, for programs. */
+export function countsOfMet({ rule: { on }, index, matching, ended }: MetRule) {
+  const counted: { stopRule: number; on: ExecState[]; count: number; ended: number } = {
+    stopRule: index + 1,
+    on: [...on],
+    count: matching,
+    ended,
+  }
+  return { ...counted, percent: percentOf(matching, ended) }
+}
+
+export function percentOf(part: number, total: number): number {
+  return Math.round((part * 1000) / total) / 10
+}
