@@ -73,6 +73,7 @@ async function putWindow(store: Store, ownerNo: number, windowName: string, of: 
     openZones: '',
     principal: 'operator',
     at: now,
+    clock: steadyInstant(now),
     most: 1000,
   })
 }

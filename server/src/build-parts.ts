@@ -124,7 +124,7 @@ export function buildParts(options: PartsOptions) {
     ownerTurns: new OwnerTurns(),
     documents: new Documents(store, secretBox),
     freezes: new Freezes(store),
-    windows: new OpenWindows({ store, now }),
+    windows: new OpenWindows({ store, now, moment }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
     countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
     dailyOutput: new DailyOutput(quotas['owner-output-bytes'], now),

@@ -132,12 +132,12 @@ async function fireTimers(deps: BackgroundDeps): Promise<void> {
 }
 
 /** One whose time is over ends by itself. */
-async function keepFreezes({ store, freezes, now }: BackgroundDeps): Promise<void> {
+async function keepFreezes({ store, freezes, moment }: BackgroundDeps): Promise<void> {
   await freezes.refresh()
-  const at = now()
+  const { at, clock } = moment()
   const ended = freezes.endedBy(at)
   for (const ownerNo of ended) {
-    await store.unfreezeFleet({ ownerNo, principal: service, at, expiredBy: at })
+    await store.unfreezeFleet({ ownerNo, principal: service, at, clock, expiredBy: at })
   }
   if (ended.length > 0) await freezes.changed()
 }

@@ -1,6 +1,7 @@
 // Keeps the store's record of which windows are open, on every node: when a minute begins, and when a window or the zones of
 // devices change. The record holds for all nodes; each node notifies its own devices when something opens.
 
+import type { BothClocks } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
 import { JudgedZones } from '../domain/window/judge-windows.ts'
 import { newlyOpen } from '../domain/window/open-zones.ts'
@@ -12,6 +13,7 @@ export type OpenedWindow = WindowKey & { zones: string[] | undefined }
 type OpenWindowsDeps = {
   store: Pick<Store, 'listAllWindows' | 'listZones' | 'fillZones' | 'setOpenZones'>
   now: () => number
+  moment: () => BothClocks
 }
 
 type Known = { version: number; openZones: string; judged: JudgedZones }
@@ -73,7 +75,10 @@ export class OpenWindows {
       known.set(key, { version: window.version, openZones, judged })
       if (openZones !== window.openZones) changes.push({ ...window, openZones })
     }
-    if (changes.length > 0) await store.setOpenZones(changes.map(toChange))
+    if (changes.length > 0) {
+      const { at, clock } = this.#deps.moment()
+      await store.setOpenZones(changes.map((each) => ({ ...toChange(each), at, clock })))
+    }
     this.#known = known
     this.#minute = Math.floor(now / minuteMs)
     this.#readAt = now

@@ -25,6 +25,7 @@ const live = {
   ...execution.pick('notifiedAt', 'deliveredAt', 'seenReports', 'cancelVersion', 'outputBytes', 'outputCut'),
   ...execution.pick('outputPieces', 'progressAt', 'progressHeld', 'progressBytes'),
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
+  ...execution.pick('heldMs', 'waitsFrom'),
   ...run.pick('jobVersion', 'launchedAt', 'traceParent'),
   // Of a run that is released little by little, its release says it.
   deadlineAt: computed(
@@ -32,7 +33,7 @@ const live = {
       SELECT rollout_release.deadline_at FROM rollout_release
       WHERE rollout_release.run_id = execution.run_id AND last_execution_id >= execution.execution_id
         AND rollout_release.first_execution_id <= execution.execution_id)
-    ELSE run.deadline_at END`,
+    ELSE run.deadline_at END + execution.held_ms`,
     run.fields.deadlineAt,
   ),
   ...device.pick('deviceId'),
@@ -118,6 +119,8 @@ function toLive(row: Row): LiveExecution {
       notBefore: found.notBefore,
       dueAt: found.dueAt,
       deadlineAt: found.deadlineAt,
+      heldMs: found.heldMs,
+      waitsFrom: found.waitsFrom,
     },
   }
 }
@@ -161,6 +164,8 @@ function readList(list: unknown[]): LiveExecution {
       notBefore: list[at.notBefore] as Life['notBefore'],
       dueAt: list[at.dueAt] as Life['dueAt'],
       deadlineAt: list[at.deadlineAt] as Life['deadlineAt'],
+      heldMs: list[at.heldMs] as Life['heldMs'],
+      waitsFrom: list[at.waitsFrom] as Life['waitsFrom'],
     },
   }
 }
@@ -170,7 +175,7 @@ const written = {
   ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'seenReports'),
   ...execution.pick('cancelVersion', 'outputBytes', 'outputCut', 'outputPieces', 'result'),
-  ...execution.pick('progressAt', 'progressHeld', 'progressBytes'),
+  ...execution.pick('progressAt', 'progressHeld', 'progressBytes', 'heldMs', 'waitsFrom'),
 }
 const rowFields = { ...execution.pick('jobExecutionId'), ...written }
 /** For rows as toWritten gives them. */
@@ -185,9 +190,9 @@ export const UPDATE_EXECUTION: RowSql<Written<typeof rowFields>> = inBoth(({ is,
 })
 
 export function toWritten(live: LiveExecution): Written<typeof rowFields> {
-  const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = live.life
+  const { execState, attempt, startedAt, finishedAt, notBefore, dueAt, heldMs, waitsFrom } = live.life
   return {
-    ...{ execState, attempt, startedAt, finishedAt, notBefore, dueAt },
+    ...{ execState, attempt, startedAt, finishedAt, notBefore, dueAt, heldMs, waitsFrom },
     jobExecutionId: live.jobExecutionId,
     versionNumber: live.versionNumber,
     updatedAt: live.updatedAt,

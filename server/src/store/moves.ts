@@ -1,8 +1,11 @@
 // The executions that a transaction moves (see domain/execution/move-batch.ts): both stores load and write them through `Writes`.
 
+import type { SteadyInstant } from '../domain/common/instants.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
+import { waitsFrom } from '../domain/execution/held-clocks.ts'
 import { MoveBatch } from '../domain/execution/move-batch.ts'
 import type { JobPolicy } from '../domain/job/ports/jobs.ts'
+import { Holders } from './holders.ts'
 import { LIVE, liveJoins } from './live-executions.ts'
 import { inBoth, type Sql, type Values, type Writes } from './queries.ts'
 
@@ -16,11 +19,19 @@ const BY_ID = inBoth(
 export class Moves {
   readonly #queries: Writes
   readonly #policies = new Map<number, JobPolicy>()
-  readonly batch = new MoveBatch((jobVersion) => this.#policies.get(jobVersion) as JobPolicy)
+  readonly holders: Holders
+  readonly batch = new MoveBatch(
+    (jobVersion) => this.policyOf(jobVersion),
+    (execution, until) => this.#heldMs(execution, until),
+  )
 
   constructor(queries: Writes) {
     this.#queries = queries
+    this.holders = new Holders(queries)
   }
+
+  /** Of those that are loaded. */
+  readonly policyOf = (jobVersion: number): JobPolicy => this.#policies.get(jobVersion) as JobPolicy
 
   async loadById(jobExecutionIds: Iterable<number>): Promise<LiveExecution[]> {
     const ids = [...new Set(jobExecutionIds)].sort((a, b) => a - b)
@@ -37,7 +48,17 @@ export class Moves {
     const versions = new Set(found.map(({ jobVersion }) => jobVersion))
     const policyOf = await this.#queries.readPolicies(versions)
     for (const version of versions) this.#policies.set(version, policyOf(version))
-    return this.batch.load(found)
+    const loaded = this.batch.load(found)
+    // What begins has a deadline that did not run while it was held back.
+    await this.holders.read(
+      loaded.filter(({ life }) => life.execState === 'PENDING' && life.deadlineAt !== null),
+    )
+    return loaded
+  }
+
+  #heldMs(execution: LiveExecution, until: SteadyInstant): number {
+    const from = waitsFrom(execution.life, this.policyOf(execution.jobVersion))
+    return from < until ? this.holders.heldMs(execution, from, until) : 0
   }
 }
 

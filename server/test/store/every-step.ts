@@ -96,7 +96,7 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   }
   await store.listReleased(part)
   await store.fireClocks(momentAt(startedAt + 60_000))
-  const freeze = { ownerNo, principal: 'key:k1', at: 1 }
+  const freeze = { ownerNo, principal: 'key:k1', at: 1, clock: now.clock }
   await store.freezeFleet({ ...freeze, reason: 'r', until: 2 })
   await store.getFreeze({ ownerNo })
   await store.listFreezes()
@@ -113,7 +113,9 @@ async function takeWindowSteps(store: Store): Promise<void> {
   await store.listWindows({ ownerNo, slice })
   await store.recordAttributes([{ device: { ownerNo, deviceId: 'd1' }, changes: { timeZone: 'UTC' }, at: 1 }])
   const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { window: 'w' }))
-  for (const each of await store.listAllWindows()) await store.setOpenZones([{ ...each, openZones: '|UTC|' }])
+  for (const each of await store.listAllWindows()) {
+    await store.setOpenZones([{ ...each, ...momentAt(startedAt), openZones: '|UTC|' }])
+  }
   await store.listZones({ ownerNo })
   await store.fillZones()
   await store.listWindowRuns(window)

@@ -301,7 +301,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
       ownerNo,
       reason: 'black Friday',
       principal: 'key:k1',
-      at: startedAt,
+      ...{ at: startedAt, clock: momentAt(startedAt).clock },
       until: startedAt + 5,
     }
     assert.equal(await store.freezeFleet(freeze), true)
@@ -322,7 +322,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     const again = underTest.store
     assert.equal((await report(again, output(d1, first, 0, 'x'))).kind, 'output-kept')
     assert.equal((await report(again, update(d1, first, 'SUCCEEDED'))).kind, 'done')
-    const end = { ownerNo, principal: 'service', at: startedAt }
+    const end = { ownerNo, principal: 'service', at: startedAt, clock: momentAt(startedAt).clock }
     assert.equal(await again.unfreezeFleet({ ...end, expiredBy: startedAt + 4 }), false)
     assert.equal(await again.unfreezeFleet({ ...end, expiredBy: startedAt + 5 }), true)
     assert.equal(await again.unfreezeFleet(end), false)

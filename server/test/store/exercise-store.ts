@@ -11,6 +11,7 @@ import { exerciseEvents } from './exercise-events.ts'
 import { exerciseFailingTasks } from './exercise-failing-tasks.ts'
 import { exerciseFleet } from './exercise-fleet.ts'
 import { exerciseHistory } from './exercise-history.ts'
+import { exerciseHolds } from './exercise-holds.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
 import { exerciseInterleavings } from './exercise-interleavings.ts'
 import { exerciseJobs } from './exercise-jobs.ts'
@@ -54,6 +55,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   'rates of rollouts': exerciseRates,
   'failing tasks': exerciseFailingTasks,
   windows: exerciseWindows,
+  'time limits of what is held back': exerciseHolds,
   schedules: exerciseSchedules,
   outputs: exerciseOutputs,
   history: exerciseHistory,

@@ -28,7 +28,8 @@ const now = momentAt(startedAt)
 
 export function windowPut(ownerNo: number, windowName: string, ...zones: string[]): WindowPut {
   const rule = { cron: '0 2 * * *', durationMinutes: 60, timeZone: 'device', cutoffMinutes: 0, except: [] }
-  return { ownerNo, windowName, ...rule, openZones: writeOpenZones(zones), ...by, at: startedAt, most: 1000 }
+  const times = { at: startedAt, clock: now.clock }
+  return { ownerNo, windowName, ...rule, openZones: writeOpenZones(zones), ...by, ...times, most: 1000 }
 }
 
 async function putWindow(store: Store, put: WindowPut): Promise<void> {
@@ -46,7 +47,7 @@ async function open(store: Store, ownerNo: number, windowName: string, ...zones:
   const found = all.find((each) => each.ownerNo === ownerNo && each.windowName === windowName)
   assert.ok(found)
   await store.setOpenZones([
-    { ownerNo, windowName, version: found.version, openZones: writeOpenZones(zones) },
+    { ownerNo, windowName, version: found.version, openZones: writeOpenZones(zones), ...now },
   ])
 }
 
@@ -279,7 +280,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       const old = all.find((each) => each.ownerNo === ownerNo && each.windowName === 'of-run')
       assert.ok(old)
       await putWindow(store, windowPut(ownerNo, 'of-run'))
-      await store.setOpenZones([{ ...old, openZones: '|UTC|' }])
+      await store.setOpenZones([{ ...old, ...now, openZones: '|UTC|' }])
       await assertUnseen(store, { ownerNo, deviceId: 'd1' }, run.firstExecutionId)
       const end = { event: 'cancel' as const, moment: now, actor: 'key k1' }
       await store.moveRun({ ownerNo, runId: run.runId, from: undefined, ...end })

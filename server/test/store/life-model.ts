@@ -78,6 +78,8 @@ export class LifeModel {
           notBefore: null,
           dueAt: null,
           deadlineAt: after(deadlineSeconds),
+          heldMs: 0,
+          waitsFrom: null,
         },
         versionNumber: 1,
         seenReports: null,

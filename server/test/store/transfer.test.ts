@@ -80,7 +80,13 @@ async function fillRollout(store: Store): Promise<void> {
   const { rollout: before } = found
   const change = { before, status: { ...before.status, released: 1 }, nextAt: steadyInstant(9), events: [] }
   assert.ok(await store.changeRollout({ ...change, moment: momentAt(startedAt) }))
-  await store.freezeFleet({ ownerNo, reason: hard, principal: 'key:kept', at: startedAt, until: null })
+  await store.freezeFleet({
+    ownerNo,
+    reason: hard,
+    principal: 'key:kept',
+    ...momentAt(startedAt),
+    until: null,
+  })
   const put = schedulePut({ ownerNo })
   await store.putSchedule({ ...put, content: { ...put.content, description: hard } })
   const schedule = await store.getSchedule(put)

@@ -1,17 +1,37 @@
 // What the clocks that have run out do to the executions that were loaded for them.
 
+import type { SteadyInstant } from '../common/instants.ts'
+import type { JobPolicy } from '../job/ports/jobs.ts'
+import type { Holder, OfferHistory } from '../window/offer-history.ts'
 import { dueEvent, isEndedBy, type Moment, type RunClock } from './execution.ts'
 import type { LiveExecution } from './execution-move.ts'
+import { dueAt, type HeldClock, heldClockOf, lookAgainAt, ownExpiry, WaitingClocks } from './held-clocks.ts'
 import { batchSize, type MoveBatch } from './move-batch.ts'
 import type { Moved } from './ports/executions.ts'
 
 export const runClocks: readonly RunClock[] = ['expire', 'miss-deadline']
 
 /** The ids of a run's executions, or of those that were released at once. */
-type RunRange = { runId: number; first: number; last: number }
+export type RunRange = {
+  runId: number
+  first: number
+  last: number
+  /** Since when the expiry counts. */
+  countsFrom: SteadyInstant | null
+  /** Its owner has windows, or has frozen the fleet. */
+  mayBeHeld: boolean
+  /** How many executions of the run wait and how many are under way. */
+  counts: string
+}
 
 /** Whose clock it is: that of a run, or that of a release of some of its executions. */
 export type ClockSource = 'run' | 'release'
+
+/** What windows and freezes hold back, of what a store has loaded. */
+export type Holds = {
+  policyOf(jobVersion: number): JobPolicy
+  readonly holders: { readonly history: OfferHistory; of(execution: LiveExecution): Holder | undefined }
+}
 
 /** What a store has loaded: of each list no more than a batch, in the order in which it is to be moved. */
 type DueExecutions = {
@@ -28,41 +48,89 @@ type FiredClocks = {
   more: boolean
   /** Those that a clock is through with. */
   finished: { clock: RunClock; source: ClockSource; runs: RunRange[] }[]
+  /** Those in which some were held back and have time left; `left`: how many. */
+  postponed: { clock: RunClock; run: RunRange; next: SteadyInstant; left: number }[]
 }
 
 export function applyClocks(
   batch: MoveBatch,
   due: DueExecutions,
   cursors: RunCursors,
+  holds: Holds,
   moment: Moment,
 ): FiredClocks {
-  const moved = batch.load(due.own).map((execution) => fireOwn(batch, execution, moment))
+  const moved = batch.load(due.own).flatMap((execution) => fireOwn(batch, execution, holds, moment))
   for (const execution of batch.load(due.held)) batch.writeHeldProgress(execution, moment)
   let more = due.own.length === batchSize || due.held.length === batchSize
   const finished: FiredClocks['finished'] = []
+  const postponed: FiredClocks['postponed'] = []
   for (const { clock, source, runs, executions } of due.ofRuns) {
-    const ended = batch.load(executions).filter(({ life }) => isEndedBy(clock, life))
+    const found = batch.load(executions).filter(({ life }) => isEndedBy(clock, life))
+    const ended = found.filter((each) => isDue(clock, runs, each, cursors, holds, moment))
     moved.push(...batch.moveAll(ended, { event: clock, moment, actor: 'clock' }))
     const isFull = executions.length === batchSize
     const done = cursors.advance(clock, runs, isFull ? executions.at(-1) : undefined)
-    if (done.length > 0) finished.push({ clock, source, runs: done })
+    const ends: RunRange[] = []
+    for (const run of done) {
+      const { next, left } = cursors.settle(clock, run)
+      if (next === undefined) ends.push(run)
+      else postponed.push({ clock, run, next, left })
+    }
+    if (ends.length > 0) finished.push({ clock, source, runs: ends })
     // Where nothing moves, others hold the rest right now: a call right away would find the same again.
-    more ||= ended.length > 0 && (isFull || runs.length === batchSize)
+    const isHeld = ended.length < found.length
+    more ||= (ended.length > 0 || isHeld) && (isFull || runs.length === batchSize)
   }
-  return { moved, more, finished }
+  return { moved, more, finished, postponed }
 }
 
-function fireOwn(batch: MoveBatch, execution: LiveExecution, moment: Moment): Moved {
+/** Not if it was held back and has time left. */
+function isDue(
+  clock: RunClock,
+  runs: RunRange[],
+  execution: LiveExecution,
+  cursors: RunCursors,
+  { policyOf, holders }: Holds,
+  moment: Moment,
+): boolean {
+  const { jobExecutionId: id, life, jobVersion } = execution
+  const run = runs.find(({ first, last }) => first <= id && id <= last)
+  if (!run?.mayBeHeld) return true
+  const held = heldClockOf(clock, life, policyOf(jobVersion), run.countsFrom, holders.of(execution))
+  if (held === undefined || dueAt(held, holders.history, moment.clock) <= moment.clock) return true
+  cursors.wait(clock, run, held, holders.history, moment.clock)
+  return false
+}
+
+function fireOwn(
+  batch: MoveBatch,
+  execution: LiveExecution,
+  { policyOf, holders }: Holds,
+  moment: Moment,
+): Moved[] {
   const event = dueEvent(execution.life)
-  if (event === 'retry-due') return batch.offerAgain(execution, moment)
+  if (event === 'retry-due') return [batch.offerAgain(execution, moment)]
+  if (event === 'expire') {
+    const own = ownExpiry(execution.life, policyOf(execution.jobVersion), holders.of(execution))
+    if (own?.holder && dueAt(own, holders.history, moment.clock) > moment.clock) {
+      batch.postpone(execution, lookAgainAt(own, holders.history, moment.clock))
+      return []
+    }
+  }
   const after = batch.move(execution, { event, moment, actor: 'clock' })
   if (after === undefined) throw new Error(`${event} does not move ${execution.life.execState}`)
-  return after.moved
+  return [after.moved]
 }
+
+/** Of how many ranges it is remembered what waits in them; without it, all of a range is looked at again. */
+const keptRanges = 10_000
 
 /** Where the next batch of a run that is larger than one begins. Lost in a crash, which costs only time. */
 export class RunCursors {
   readonly #positions = new Map<string, number>()
+  /** Of ranges that are being looked at, and of those that have been: what has time left. */
+  readonly #walked = new Map<string, { clocks: WaitingClocks; left: number }>()
+  readonly #waiting = new Map<string, { clocks: WaitingClocks; counts: string }>()
 
   firstOf(clock: RunClock, range: RunRange): number {
     return this.#positions.get(nameOf(clock, range)) ?? range.first
@@ -79,8 +147,41 @@ export class RunCursors {
     return done
   }
 
+  wait(clock: RunClock, run: RunRange, held: HeldClock, history: OfferHistory, now: SteadyInstant): void {
+    const name = nameOf(clock, run)
+    const walked = this.#walked.get(name) ?? { clocks: new WaitingClocks(), left: 0 }
+    walked.clocks.add(held, history, now)
+    walked.left++
+    this.#walked.set(name, walked)
+  }
+
+  /** All of it was looked at: when to look again, and how many have time left. */
+  settle(clock: RunClock, run: RunRange): { next: SteadyInstant | undefined; left: number } {
+    const name = nameOf(clock, run)
+    const walked = this.#walked.get(name)
+    this.#walked.delete(name)
+    if (this.#waiting.size >= keptRanges) this.#waiting.clear()
+    if (walked) this.#waiting.set(name, { clocks: walked.clocks, counts: run.counts })
+    else this.#waiting.delete(name)
+    return { next: walked?.clocks.next, left: walked?.left ?? 0 }
+  }
+
+  /** What has time left there, if all of it was looked at before. What has begun is no longer held back from its deadline. */
+  waitingIn(clock: RunClock, run: RunRange): WaitingClocks | undefined {
+    const name = nameOf(clock, run)
+    const waiting = this.#waiting.get(name)
+    if (waiting === undefined || this.#positions.has(name)) return undefined
+    return clock === 'expire' || waiting.counts === run.counts ? waiting.clocks : undefined
+  }
+
+  forget(clock: RunClock, run: RunRange): void {
+    this.#waiting.delete(nameOf(clock, run))
+  }
+
   clear(): void {
     this.#positions.clear()
+    this.#walked.clear()
+    this.#waiting.clear()
   }
 }
 

@@ -2,7 +2,7 @@
 // store calls it inside the transaction that writes the move. docs/states.md has the diagram.
 //
 // Read next: execution-move.ts, what a move does to fields, history, events and counts; move-batch.ts, which applies
-// moves for both stores; device-report.ts and report-execution.ts, what devices report; judge-report.ts, whether that
+// moves for both stores; held-clocks.ts, time limits while windows and freezes hold it back; device-report.ts and report-execution.ts, what devices report; judge-report.ts, whether that
 // counts; apply-clocks.ts, what timers do; cancel-execution.ts, what people do; explain-execution.ts, why one has not
 // ended.
 
@@ -120,8 +120,12 @@ export type Life = {
   notBefore: SteadyInstant | null
   /** When its own clock is due; its state says which clock that is. */
   dueAt: SteadyInstant | null
-  /** When all attempts together must have ended. */
+  /** When all attempts together must have ended, as far as it is known how long it was held back. */
   readonly deadlineAt: SteadyInstant | null
+  /** How long windows and freezes have held it back in waits that are over; in `deadlineAt`. */
+  heldMs: number
+  /** Since when what was delayed is offered again; null: it is offered for the first time. */
+  waitsFrom: SteadyInstant | null
 }
 
 /** The job's settings for time limits and retries. */
@@ -162,16 +166,26 @@ export function afterEvent(
   }
   if (retryAt !== undefined) {
     const attempt = life.attempt + 1
-    return { ...life, execState, attempt, startedAt: null, notBefore: retryAt, dueAt: retryAt }
+    return {
+      ...{ ...life, execState, attempt, startedAt: null, notBefore: retryAt, dueAt: retryAt },
+      waitsFrom: retryAt,
+    }
   }
   if (decided === 'not-now') {
     const notBefore = earlier(laterBy(waitMs, moment.clock), life.deadlineAt)
-    return { ...life, execState, startedAt: null, notBefore, dueAt: notBefore }
+    return { ...life, execState, startedAt: null, notBefore, dueAt: notBefore, waitsFrom: notBefore }
   }
   if (execState === 'CANCELING') {
     return { ...life, execState, dueAt: laterBy(moment.cancelDeadlineMs, moment.clock) }
   }
   return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
+}
+
+/** Its wait is over: of that time it was held back so long, and its deadline did not come nearer. */
+export function afterHold(life: Life, heldMs: number): Life {
+  const { deadlineAt } = life
+  if (heldMs === 0 || deadlineAt === null) return life
+  return { ...life, heldMs: life.heldMs + heldMs, deadlineAt: laterBy(heldMs, deadlineAt) }
 }
 
 /** The delay is over: the execution is offered again, and may expire again. */

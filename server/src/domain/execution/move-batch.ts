@@ -1,8 +1,9 @@
 // The one engine that moves executions, for both stores. A store loads executions (PostgreSQL locks them, in the order of
 // their ids), this applies moves to them as domain/execution/execution-move.ts says, and the store writes what came of it.
 
+import type { SteadyInstant } from '../common/instants.ts'
 import { countMoves, type RunChange } from '../trigger/run-counts.ts'
-import type { Policy } from './execution.ts'
+import { afterHold, type Policy } from './execution.ts'
 import {
   applyMove,
   type ExecutionChange,
@@ -20,6 +21,9 @@ import type { ExecutionMove, Moved, MoveOutcome } from './ports/executions.ts'
 export const batchSize = 1000
 
 type PolicyOf = (jobVersion: number) => Policy
+
+/** How long it was held back in the wait that is over at this instant. */
+type HeldMsOf = (execution: LiveExecution, until: SteadyInstant) => number
 
 /** What a store has to write, all of it in one transaction. Executions and runs are in the order of their ids. */
 export type MoveWrites = {
@@ -42,6 +46,7 @@ export type MoveWrites = {
 
 export class MoveBatch {
   readonly #policyOf: PolicyOf
+  readonly #heldMsOf: HeldMsOf
   /** As they are by now. */
   readonly #live = new Map<number, LiveExecution>()
   /** As they were when they were loaded, if they were. */
@@ -54,8 +59,9 @@ export class MoveBatch {
   readonly #moves: { moved: Moved; at: number }[] = []
   readonly #moved: Moved[] = []
 
-  constructor(policyOf: PolicyOf) {
+  constructor(policyOf: PolicyOf, heldMsOf: HeldMsOf) {
     this.#policyOf = policyOf
+    this.#heldMsOf = heldMsOf
   }
 
   /** Takes in what a store has loaded. One that this batch has changed before is given back as it is by now. */
@@ -74,7 +80,7 @@ export class MoveBatch {
 
   /** Undefined when the state does not allow the event. */
   move(before: LiveExecution, move: Move): MoveEffects | undefined {
-    const effects = applyMove(before, this.#policyOf(before.jobVersion), move)
+    const effects = applyMove(this.#afterHold(before, move), this.#policyOf(before.jobVersion), move)
     if (effects === undefined) return undefined
     const { execution, transition, changes, moved } = effects
     this.#set(execution)
@@ -84,6 +90,18 @@ export class MoveBatch {
     this.#moves.push({ moved, at: move.moment.at })
     if (move.event !== 'progress') this.#moved.push(moved)
     return effects
+  }
+
+  #afterHold(before: LiveExecution, { moment }: Move): LiveExecution {
+    const { execState, deadlineAt } = before.life
+    if (execState !== 'PENDING' || deadlineAt === null) return before
+    const heldMs = this.#heldMsOf(before, moment.clock)
+    return heldMs === 0 ? before : { ...before, life: afterHold(before.life, heldMs) }
+  }
+
+  /** Its own clock is not due before. */
+  postpone(before: LiveExecution, dueAt: SteadyInstant): void {
+    this.#set({ ...before, life: { ...before.life, dueAt } })
   }
 
   /** Moves those whose state allows it. */

@@ -20,6 +20,7 @@ import { principalOf } from '../access/principal.ts'
 import { tooMany } from '../access/quotas.ts'
 import type { Expectation } from '../common/entity-tag.ts'
 import { usersText } from '../common/in-use.ts'
+import type { BothClocks } from '../common/instants.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -32,12 +33,13 @@ import { type Opening, WindowTimes } from './window-times.ts'
 export type WindowDeps = {
   store: Store
   now: () => number
+  moment: () => BothClocks
   /** Takes effect on all nodes. */
   windows: { changed(): Promise<void> }
 }
 
 export async function putWindow(
-  { store, now, windows }: WindowDeps,
+  { store, moment, windows }: WindowDeps,
   caller: Caller,
   windowName: string,
   content: WindowContent,
@@ -45,9 +47,9 @@ export async function putWindow(
 ): Promise<Put<StoredWindow>> {
   const { ownerNo } = caller
   const rule = readRule(content)
-  const at = now()
+  const { at, clock } = moment()
   const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
-  const by = { principal: principalOf(caller), at }
+  const by = { principal: principalOf(caller), at, clock }
   const window = { ownerNo, windowName, ...rule, openZones }
   const outcome = await store.putWindow({ ...window, ...by, most: resource.quota, ...before })
   if (outcome.kind === 'not-expected') throw notExpected(resource, windowName, before)

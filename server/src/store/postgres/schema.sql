@@ -171,6 +171,8 @@ CREATE TABLE execution (
   progress_held boolean DEFAULT false NOT NULL,
   progress_bytes bigint DEFAULT 0 NOT NULL,
   output_pieces integer DEFAULT 0 NOT NULL,
+  held_ms bigint DEFAULT 0 NOT NULL,
+  waits_from bigint,
   PRIMARY KEY (execution_id)
 ) PARTITION BY RANGE (execution_id);
 CREATE INDEX execution_by_state ON ONLY public.execution USING btree (owner_no, state, execution_id) WHERE ((state <> 'PENDING'::exec_state) AND (state <> 'SUCCEEDED'::exec_state));
@@ -245,6 +247,15 @@ CREATE TABLE node (
   PRIMARY KEY (node_no)
 ) WITH (fillfactor=50);
 
+CREATE TABLE offer_history (
+  owner_no integer NOT NULL,
+  window_name text COLLATE "C" NOT NULL,
+  clock bigint NOT NULL,
+  open_zones text NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, window_name, clock)
+);
+
 CREATE TABLE offer_window (
   owner_no integer NOT NULL,
   window_name text COLLATE "C" NOT NULL,
@@ -313,6 +324,7 @@ CREATE TABLE rollout_release (
   expire_at bigint,
   deadline_at bigint,
   deadline_due_at bigint,
+  counts_from bigint,
   PRIMARY KEY (run_id, first_execution_id)
 );
 CREATE INDEX rollout_release_deadline ON public.rollout_release USING btree (deadline_due_at) WHERE (deadline_due_at IS NOT NULL);

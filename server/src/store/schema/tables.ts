@@ -133,6 +133,14 @@ export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
   updatedAt: number(),
 })
 
+/** When each window was open for which zones; '' is the fleet, which is closed while it is frozen. */
+export const offerHistory = table('offer_history', ['ownerNo', 'windowName', 'clock'], {
+  ownerNo: number(),
+  windowName: text(),
+  clock: steady(),
+  openZones: text(),
+})
+
 export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {
   deviceNo: number(),
   lastExecutionId: number(),
@@ -237,6 +245,7 @@ export const release = table('rollout_release', ['runId', 'first'], {
   expireAt: orNull(steady()),
   deadlineAt: orNull(steady()),
   deadlineDueAt: orNull(steady()),
+  countsFrom: orNull(steady()),
 })
 
 export const freeze = table('fleet_freeze', ['ownerNo'], {
@@ -308,6 +317,8 @@ export const execution = table('execution', ['jobExecutionId'], {
   progressHeld: flag(),
   progressBytes: number(),
   outputPieces: number(),
+  heldMs: number(),
+  waitsFrom: orNull(steady()),
 })
 
 export const transition = table('transition', ['jobExecutionId', 'versionNumber'], {
@@ -447,6 +458,7 @@ export const tables: readonly Table[] = [
   deviceAttribute,
   deviceGroup,
   offerWindow,
+  offerHistory,
   deviceRename,
   enrollment,
   run,

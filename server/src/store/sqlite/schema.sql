@@ -161,7 +161,7 @@ CREATE TABLE execution (
   progress_held INTEGER NOT NULL DEFAULT 0,
   progress_bytes INTEGER NOT NULL DEFAULT 0,
   output_pieces INTEGER NOT NULL DEFAULT 0
-) STRICT;
+, held_ms INTEGER NOT NULL DEFAULT 0, waits_from INTEGER) STRICT;
 
 CREATE INDEX execution_active ON execution (device_no, execution_id) WHERE state IN ('IN_PROGRESS', 'CANCELING');
 
@@ -231,6 +231,14 @@ CREATE TABLE last_id (
   execution_id INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE offer_history (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  window_name TEXT NOT NULL,
+  clock INTEGER NOT NULL,
+  open_zones TEXT NOT NULL,
+  PRIMARY KEY (owner_no, window_name, clock)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE offer_window (
   owner_no INTEGER NOT NULL REFERENCES owner,
   window_name TEXT NOT NULL,
@@ -294,7 +302,7 @@ CREATE TABLE rollout_release (
   last_execution_id INTEGER NOT NULL,
   expire_at INTEGER,
   deadline_at INTEGER,
-  deadline_due_at INTEGER,
+  deadline_due_at INTEGER, counts_from INTEGER,
   PRIMARY KEY (run_id, first_execution_id)
 ) STRICT, WITHOUT ROWID;
 

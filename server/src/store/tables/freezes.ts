@@ -1,8 +1,10 @@
 // Owners to whose devices nothing is offered for now.
 
 import { toInstantOrNull } from '@jobcast/contract/words'
+import { fleetZones, wholeFleet } from '../../domain/window/offer-history.ts'
 import { select } from '../schema/column.ts'
 import { freeze } from '../schema/tables.ts'
+import { noteOffers, purgeOffers } from './offer-history.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const FREEZE = select(freeze.fields)
@@ -22,14 +24,15 @@ export const freezeReads: ReadSteps<'getFreeze' | 'listFreezes'> = {
 }
 
 export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
-  async freezeFleet(queries, { ownerNo, reason, principal, at, until }) {
+  async freezeFleet(queries, { ownerNo, reason, principal, at, clock, until }) {
     const before = await queries.get(FREEZE, GET, { ownerNo })
     await queries.run(PUT, { ownerNo, reason, principal, at, until })
     const data = { reason, until: toInstantOrNull(until), principal }
+    await noteOffers(queries, { ownerNo, windowName: wholeFleet, clock, openZones: fleetZones(true) })
     queries.resourceChanged('fleet.frozen', { ownerNo, at, data })
     return before === undefined
   },
-  async unfreezeFleet(queries, { ownerNo, principal, at, expiredBy }) {
+  async unfreezeFleet(queries, { ownerNo, principal, at, clock, expiredBy }) {
     const before = await queries.get(FREEZE, GET, { ownerNo })
     if (before === undefined) return false
     const removed =
@@ -38,6 +41,9 @@ export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
         : await queries.run(REMOVE_EXPIRED, { ownerNo, expiredBy })
     if (removed === 0) return false
     const data = { reason: before.reason, until: toInstantOrNull(before.until), principal }
+    const fleet = { ownerNo, windowName: wholeFleet, clock }
+    await noteOffers(queries, { ...fleet, openZones: fleetZones(false) })
+    await purgeOffers(queries, { ...fleet, at })
     queries.resourceChanged('fleet.unfrozen', { ownerNo, at, data })
     return true
   },

@@ -205,7 +205,8 @@ function writeRelease(queries: Writes, { before, status, moment }: RolloutChange
   const deadlineAt = after(deadlineSeconds)
   const first = firstExecutionId + before.status.released
   const last = firstExecutionId + status.released - 1
-  const times = { expireAt: after(expireAfterSeconds), deadlineAt, deadlineDueAt: deadlineAt }
+  const expireAt = after(expireAfterSeconds)
+  const times = { expireAt, deadlineAt, deadlineDueAt: deadlineAt, countsFrom: moment.clock }
   queries.sendRows(INSERT_RELEASE, [{ runId, first, last, ...times }])
 }
 

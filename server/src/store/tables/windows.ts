@@ -8,6 +8,7 @@ import { inBoth, type Queries, type Spelling, sliced } from '../queries.ts'
 import { computed, json, number, rows, select, text } from '../schema/column.ts'
 import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
+import { FORGET_OFFERS, noteOffers, purgeOffers } from './offer-history.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
@@ -39,14 +40,10 @@ const EXISTS = inBoth(
   WHERE owner_no = :ownerNo AND window_name = :windowName ${lock}`,
 )
 const DELETE = 'DELETE FROM offer_window WHERE owner_no = :ownerNo AND window_name = :windowName'
-const judged = offerWindow.pick('ownerNo', 'windowName', 'version', 'openZones')
-const SET_OPEN = inBoth(
-  ({ is, field, records }) => `
-  UPDATE offer_window SET open_zones = ${field('openZones')}
-  ${is === 'sqlite' ? '' : `FROM ${records('rows', judged)}`}
-  WHERE offer_window.owner_no = ${field('ownerNo')} AND offer_window.window_name = ${field('windowName')}
-    AND offer_window.version = ${field('version')} AND offer_window.open_zones <> ${field('openZones')}`,
-)
+// Of two nodes that find the same, one writes it.
+const SET_OPEN = `
+  UPDATE offer_window SET open_zones = :openZones
+  WHERE owner_no = :ownerNo AND window_name = :windowName AND version = :version AND open_zones <> :openZones`
 
 /** Far more than there are zones. */
 const mostZones = 2000
@@ -152,9 +149,12 @@ export const windowReads: ReadSteps<
 
 export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
   async setOpenZones(queries, changes) {
-    queries.sendRows(
-      SET_OPEN,
-      changes.map((change) => partOf(SET_OPEN, change)),
+    await Promise.all(
+      changes.map(async ({ at, clock, ...change }) => {
+        if ((await queries.run(SET_OPEN, partOf(SET_OPEN, change))) === 0) return
+        await noteOffers(queries, { ...change, clock })
+        await purgeOffers(queries, { ...change, at, clock })
+      }),
     )
   },
   async fillZones(queries) {
@@ -181,6 +181,7 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
       if (count >= most) return { kind: 'too-many' }
     }
     await queries.run(PUT, partOf(PUT, { ...put, exceptText: JSON.stringify(except) }))
+    await noteOffers(queries, put)
     const value = await queries.one(WINDOW, FIND, { ownerNo, windowName })
     if (
       before === undefined ||
@@ -202,6 +203,7 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
       return { kind: 'in-use', jobNames, scheduleNames, runIds: runs.map(({ runId }) => runId) }
     }
     await queries.run(DELETE, window)
+    await queries.run(FORGET_OFFERS, window)
     const { ownerNo, windowName } = window
     queries.resourceChanged('window.deleted', { ownerNo, at, data: { windowName, principal } })
     return { kind: 'deleted' }

@@ -51,6 +51,8 @@ const pending: LiveExecution = {
     notBefore: null,
     dueAt: null,
     deadlineAt: null,
+    heldMs: 0,
+    waitsFrom: null,
   },
 }
 const running: LiveExecution = {

@@ -109,6 +109,8 @@ const life: Life = {
   notBefore: null,
   dueAt: null,
   deadlineAt: null,
+  heldMs: 0,
+  waitsFrom: null,
 }
 
 test('a time-out of what nobody works on is no attempt, and nobody can ask for a retry', () => {

@@ -25,6 +25,8 @@ const waiting: Life = {
   notBefore: null,
   dueAt: null,
   deadlineAt: null,
+  heldMs: 0,
+  waitsFrom: null,
 }
 const running: Life = { ...waiting, execState: 'IN_PROGRESS', startedAt: 1 }
 const delayed: Life = { ...waiting, notBefore: soon, dueAt: soon }

@@ -75,6 +75,8 @@ class OneLife {
       notBefore: null,
       dueAt: null,
       deadlineAt: deadlineSeconds === null ? null : steadyInstant(launchedAt + deadlineSeconds * 1000),
+      heldMs: 0,
+      waitsFrom: null,
     }
   }
 

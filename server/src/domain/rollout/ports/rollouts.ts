@@ -91,12 +91,13 @@ export type RolloutStore = {
   getFreeze(owner: { ownerNo: number }): Promise<StoredFreeze | undefined>
   listFreezes(): Promise<(StoredFreeze & { ownerNo: number })[]>
   /** False: it is frozen already, and the reason was replaced. */
-  freezeFleet(freeze: StoredFreeze & { ownerNo: number }): Promise<boolean>
+  freezeFleet(freeze: StoredFreeze & { ownerNo: number; clock: SteadyInstant }): Promise<boolean>
   /** False: it was not frozen. `expiredBy`: only if its time is over by then. */
   unfreezeFleet(freeze: {
     ownerNo: number
     principal: string
     at: WallInstant
+    clock: SteadyInstant
     expiredBy?: WallInstant
   }): Promise<boolean>
 }

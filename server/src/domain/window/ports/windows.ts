@@ -2,6 +2,7 @@
 // zones, is stored with them, so that it holds for all nodes at once; whoever finds that it has changed writes it.
 
 import type { Expectation } from '../../common/entity-tag.ts'
+import type { BothClocks } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { DeviceKey } from '../../device/device-key.ts'
 
@@ -25,7 +26,8 @@ export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; op
 
 export type WindowPut = WindowKey &
   WindowRule &
-  Expectation & { openZones: string; principal: string; at: number; most: number }
+  Expectation &
+  BothClocks & { openZones: string; principal: string; most: number }
 
 type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' } | { kind: 'not-expected' }
 
@@ -52,7 +54,7 @@ export type WindowStore = {
   fillZones(): Promise<boolean>
   /** Only of windows that are still those that were judged. */
   setOpenZones(
-    changes: Pick<JudgedWindow, 'ownerNo' | 'windowName' | 'version' | 'openZones'>[],
+    changes: (Pick<JudgedWindow, 'ownerNo' | 'windowName' | 'version' | 'openZones'> & BothClocks)[],
   ): Promise<void>
   /** The executions of the unfinished runs under this window. */
   listWindowRuns(window: WindowKey): Promise<ExecutionRange[]>

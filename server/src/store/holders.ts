@@ -1,0 +1,90 @@
+// By which windows executions are held back, and when those were open (domain/window/offer-history.ts). Owners without windows
+// who never froze their fleet have no history: for them one look into an index is all.
+
+import type { SteadyInstant } from '../domain/common/instants.ts'
+import type { LiveExecution } from '../domain/execution/execution-move.ts'
+import { type Holder, type OfferChange, OfferHistory, wholeFleet } from '../domain/window/offer-history.ts'
+import { inBoth, type Queries } from './queries.ts'
+import { computed, number, rows, select, text } from './schema/column.ts'
+import { execution, offerHistory, runRequest } from './schema/tables.ts'
+
+const OWNER = rows({ ownerNo: number() })
+const OWNERS = inBoth(
+  ({ wanted }) => `
+  SELECT wanted.id AS "ownerNo" FROM ${wanted('ownerNos')}
+  WHERE EXISTS (SELECT 1 FROM offer_history WHERE offer_history.owner_no = wanted.id)`,
+)
+/** `isShadowed`: of two zones, the one that does not count. */
+export const zoneOfDevice = (isCounted: string) => `coalesce((
+  SELECT zone FROM device_attribute
+  WHERE device_attribute.device_no = execution.device_no AND name = 'timeZone' AND ${isCounted}), 'UTC')`
+const held = (isCounted: string) =>
+  select({
+    ...execution.pick('jobExecutionId', 'ownerNo'),
+    window: runRequest.fields.window,
+    zone: computed(zoneOfDevice(isCounted), text()),
+  })
+const HELD = held('NOT shadowed')
+const HOLDERS = inBoth(
+  ({ is, join, wanted }) => `
+  SELECT ${is === 'sqlite' ? held('shadowed = 0') : HELD}
+  FROM ${wanted('ids')} ${join} execution ON execution_id = wanted.id
+    LEFT JOIN run_request ON run_request.run_id = execution.run_id`,
+)
+const CHANGE = select(offerHistory.pick('ownerNo', 'windowName', 'clock', 'openZones'))
+const CHANGES = inBoth(
+  ({ isIn }) => `
+  SELECT ${CHANGE} FROM offer_history
+  WHERE ${isIn('owner_no', 'ownerNos', 'integer')} AND ${isIn('window_name', 'names', 'text')}
+  ORDER BY owner_no, window_name, clock`,
+)
+
+export class Holders {
+  readonly #queries: Queries
+  readonly #holders = new Map<number, Holder>()
+  readonly #read = new Set<string>()
+  #changes: OfferChange[] = []
+  history = new OfferHistory([])
+
+  constructor(queries: Queries) {
+    this.#queries = queries
+  }
+
+  /** Of one that was read; undefined: nothing has held it back. */
+  of({ jobExecutionId }: LiveExecution): Holder | undefined {
+    return this.#holders.get(jobExecutionId)
+  }
+
+  heldMs(execution: LiveExecution, from: SteadyInstant, to: SteadyInstant): number {
+    const holder = this.of(execution)
+    return holder === undefined ? 0 : this.history.heldMs(holder, from, to)
+  }
+
+  async read(executions: LiveExecution[]): Promise<void> {
+    if (executions.length === 0) return
+    const ownerNos = [...new Set(executions.map(({ ownerNo }) => ownerNo))]
+    const found = await this.#queries.all(OWNER, OWNERS, { ownerNos })
+    if (found.length === 0) return
+    const owners = new Set(found.map(({ ownerNo }) => ownerNo))
+    const ids = executions.flatMap((each) => (owners.has(each.ownerNo) ? [each.jobExecutionId] : []))
+    for (const { jobExecutionId, ownerNo, window, zone } of await this.#queries.all(HELD, HOLDERS, { ids })) {
+      this.#holders.set(jobExecutionId, { ownerNo, zone, windows: window === null ? [] : [window] })
+    }
+    await this.readHistory([...this.#holders.values()])
+  }
+
+  async readHistory(holders: Holder[]): Promise<void> {
+    const wanted = holders.flatMap(({ ownerNo, windows }) =>
+      [wholeFleet, ...windows].map((windowName) => ({ ownerNo, windowName })),
+    )
+    const unread = wanted.filter(({ ownerNo, windowName }) => !this.#read.has(`${ownerNo} ${windowName}`))
+    if (unread.length === 0) return
+    const ownerNos = [...new Set(unread.map(({ ownerNo }) => ownerNo))]
+    const names = [...new Set(unread.map(({ windowName }) => windowName))]
+    const changes = await this.#queries.all(CHANGE, CHANGES, { ownerNos, names })
+    const isNew = ({ ownerNo, windowName }: OfferChange) => !this.#read.has(`${ownerNo} ${windowName}`)
+    this.#changes = [...this.#changes, ...changes.filter(isNew)]
+    for (const ownerNo of ownerNos) for (const name of names) this.#read.add(`${ownerNo} ${name}`)
+    this.history = new OfferHistory(this.#changes)
+  }
+}
