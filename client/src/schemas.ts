@@ -821,7 +821,7 @@ export interface Explanation {
     | 'CANCEL_REQUESTED'
     | 'ENDED'
   /**
-   * One sentence for a person; its wording may change
+   * A sentence or two for a person; the wording may change
    */
   text: string
   /**
@@ -832,6 +832,10 @@ export interface Explanation {
    * When this changes on its own
    */
   until: string | null
+  /**
+   * While it is pending: when it ends on its own if its device does not start it, by `expireAfterSeconds` or `deadlineSeconds`. Neither runs while a window or a freeze holds it back. Null: it does not, or nobody can know
+   */
+  expiresAt: string | null
   /**
    * jobExecutionId of the execution the device must finish first
    */

@@ -33,13 +33,18 @@ export const Explanation = Type.Object(
     execState: Execution.properties.execState,
     code: Type.Unsafe<ExplanationCode>({ type: 'string', enum: [...explanationCodes] }),
     text: Type.String({
-      description: 'One sentence for a person; its wording may change',
+      description: 'A sentence or two for a person; the wording may change',
       examples: [
         'Device kiosk-1 has been offline since 2026-11-15T09:30:00Z; it gets this when it connects.',
       ],
     }),
     since: orNull(Instant, { description: 'Since when' }),
     until: orNull(Instant, { description: 'When this changes on its own' }),
+    expiresAt: orNull(Instant, {
+      description:
+        'While it is pending: when it ends on its own if its device does not start it, by `expireAfterSeconds` or ' +
+        '`deadlineSeconds`. Neither runs while a window or a freeze holds it back. Null: it does not, or nobody can know',
+    }),
     behind: orNull(Type.Integer(), {
       description: 'jobExecutionId of the execution the device must finish first',
     }),

@@ -14,8 +14,8 @@ const OWNERS = inBoth(
   SELECT wanted.id AS "ownerNo" FROM ${wanted('ownerNos')}
   WHERE EXISTS (SELECT 1 FROM offer_history WHERE offer_history.owner_no = wanted.id)`,
 )
-/** `isShadowed`: of two zones, the one that does not count. */
-export const zoneOfDevice = (isCounted: string) => `coalesce((
+/** `isCounted`: of two zones, the one that counts. */
+const zoneOfDevice = (isCounted: string) => `coalesce((
   SELECT zone FROM device_attribute
   WHERE device_attribute.device_no = execution.device_no AND name = 'timeZone' AND ${isCounted}), 'UTC')`
 const held = (isCounted: string) =>
@@ -48,6 +48,10 @@ export class Holders {
 
   constructor(queries: Queries) {
     this.#queries = queries
+  }
+
+  get changes(): OfferChange[] {
+    return this.#changes
   }
 
   /** Of one that was read; undefined: nothing has held it back. */

@@ -27,6 +27,7 @@ test('a device that never connected, with and without a token', async () => {
     text: 'Device bare has never connected; it has no device token yet.',
     since: null,
     until: null,
+    expiresAt: null,
     behind: null,
   })
   await newDevice(api, 'bare')

@@ -114,6 +114,7 @@ test("a job's window holds for the trigger call, whose answer does not change", 
     text: 'Window mornings is closed; it opens at 2026-11-15T10:00+00:00 where device k1 is (UTC), 2026-11-15T10:00:00Z.',
     since: null,
     until: '2026-11-15T10:00:00.000Z',
+    expiresAt: null,
     behind: null,
   })
   // What is not under the window, and came later, is offered; the other one is on no wire.
@@ -147,6 +148,28 @@ test("a job's window holds for the trigger call, whose answer does not change", 
   await put('mornings', { ...content, cron: '0 0 29 2 *' })
   assert.equal((await device.update(id, 'IN_PROGRESS')).status, 200)
   assert.equal((await device.update(id, 'SUCCEEDED')).status, 200)
+})
+
+test('explain says when it expires: time limits do not run outside the window, or in a frozen fleet', async () => {
+  await newDevice(api, 'expiring')
+  await put('noons', { ...content, cron: '0 12 * * *' })
+  const limits = { expireAfterSeconds: 5400, deadlineSeconds: 86_400 }
+  const job = { document: {}, window: 'noons', ...limits }
+  assert.equal((await api.call('PUT', '/job/api/jobs/expiring', { body: job })).status, 201)
+  const [{ jobExecutionId: id }] = (await api.trigger('expiring', ['expiring'])).json
+  const held = await explain(id)
+  assert.equal(held.code, 'OUTSIDE_WINDOW')
+  assert.match(held.expiresAt, /^2026-11-16T12:30:0\d/)
+  assert.match(held.text, / It ends unstarted at 2026-11-16T12:30:0\dZ\.$/)
+  const freeze = (body: object) => api.call('POST', '/job/api/fleet/freeze', { body })
+  await freeze({ reason: 'holidays', until: '2026-11-20T00:00:00Z' })
+  const frozen = await explain(id)
+  assert.equal(frozen.code, 'FROZEN')
+  assert.match(frozen.expiresAt, /^2026-11-21T12:30:0\d/)
+  await freeze({ reason: 'holidays' })
+  assert.equal((await explain(id)).expiresAt, null)
+  await api.call('DELETE', '/job/api/fleet/freeze')
+  await api.call('POST', `/job/api/executions/${id}/cancel`, { body: {} })
 })
 
 test("each device is judged in its own zone: its owner's, else the one it reports, else UTC", async () => {

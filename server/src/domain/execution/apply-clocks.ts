@@ -28,7 +28,7 @@ export type RunRange = {
 export type ClockSource = 'run' | 'release'
 
 /** What windows and freezes hold back, of what a store has loaded. */
-export type Holds = {
+type Holds = {
   policyOf(jobVersion: number): JobPolicy
   readonly holders: { readonly history: OfferHistory; of(execution: LiveExecution): Holder | undefined }
 }

@@ -16,6 +16,7 @@ import { explainWindow, readWindowReason, type WindowReason } from '../window/ex
 import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
 import { byWhom, explainEnd, inWords } from './explain-end.ts'
+import { readExpiry } from './explain-limits.ts'
 import { type Explanation, plain } from './explanation.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 
@@ -92,7 +93,18 @@ export async function explainExecution(
     window,
   }
   const overdue = await readOverdue(deps, facts, now.at)
-  return { execution, explanation: explain({ ...facts, overdue }) }
+  const explanation = explain({ ...facts, overdue })
+  if (!isWaiting) return { execution, explanation }
+  const expiresAt = await readExpiry(store, { ownerNo, jobExecutionId }, freeze, now)
+  return { execution, explanation: withExpiry(explanation, expiresAt) }
+}
+
+/** Whoever waits for a window wants to know whether it is in time. */
+function withExpiry(explanation: Explanation, expiresAt: WallInstant | null): Explanation {
+  const { code, text } = explanation
+  const isHeld = code === 'FROZEN' || code === 'OUTSIDE_WINDOW'
+  const words = isHeld && expiresAt !== null ? ` It ends unstarted at ${inWords(expiresAt)}.` : ''
+  return { ...explanation, expiresAt, text: `${text}${words}` }
 }
 
 async function readReasons(

@@ -10,6 +10,8 @@ export type Explanation = {
   since: WallInstant | null
   /** When this changes by itself. */
   until: WallInstant | null
+  /** When it ends by itself if its device does not start it. */
+  expiresAt?: WallInstant | null
   /** The execution that must finish first. */
   behind: number | null
 }

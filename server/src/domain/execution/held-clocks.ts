@@ -3,10 +3,21 @@
 // was, and the clock is set again for the whole range. Executions that are held back alike are judged once.
 
 import { laterBy, type SteadyInstant, steadyInstant } from '../common/instants.ts'
-import { type Holder, holderKey, type OfferHistory } from '../window/offer-history.ts'
+import { type Holder, holderKey, type OfferChange, type OfferHistory } from '../window/offer-history.ts'
 import type { Life, Policy, RunClock } from './execution.ts'
 
 type LimitPolicy = Policy & { deadlineSeconds: number | null }
+
+/** What decides when an execution that waits ends by itself. */
+export type TimeLimits = {
+  life: Life
+  policy: Pick<LimitPolicy, 'expireAfterSeconds' | 'deadlineSeconds'>
+  /** Since when its first expiry counts; null: it has none, or is not released. */
+  countsFrom: SteadyInstant | null
+  /** Undefined: nothing has ever held it back. */
+  holder: Holder | undefined
+  changes: OfferChange[]
+}
 
 /** Due at `base` and as much later as it is held back after `from`; without `holder` at `base`. */
 export type HeldClock = { base: SteadyInstant; from: SteadyInstant; holder: Holder | undefined }

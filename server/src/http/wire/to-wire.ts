@@ -101,7 +101,7 @@ export function toTransition(stored: StoredTransition): Transition {
 
 export function toExplanation(
   { jobExecutionId, execState }: StoredExecution,
-  { code, text, since, until, behind }: ExplanationFound,
+  { code, text, since, until, expiresAt = null, behind }: ExplanationFound,
 ): Explanation {
   return {
     jobExecutionId,
@@ -110,6 +110,7 @@ export function toExplanation(
     text,
     since: toInstantOrNull(since),
     until: toInstantOrNull(until),
+    expiresAt: toInstantOrNull(expiresAt),
     behind,
   }
 }

@@ -28,6 +28,7 @@ import { scheduleReads, scheduleWrites } from './schedules.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
+import { timeLimitReads } from './time-limits.ts'
 import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
@@ -44,6 +45,7 @@ export const reads = {
   ...deviceValueReads,
   ...groupReads,
   ...windowReads,
+  ...timeLimitReads,
   ...executionReads,
   ...runReads,
   ...rolloutReads,

@@ -4,6 +4,7 @@ import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
 import type { DeviceKey } from '../../device/device-key.ts'
 
 import type { ExecutionEvent, Moment } from '../execution.ts'
+import type { TimeLimits } from '../held-clocks.ts'
 
 export type ExecutionKey = { ownerNo: number; jobExecutionId: number }
 
@@ -89,6 +90,8 @@ export type ExecutionStore = {
     list: OwnerList<number> & { filter: ExecutionFilter },
   ): Promise<Sliced<StoredExecution, number>>
   getExecution(execution: ExecutionKey): Promise<StoredExecution | undefined>
+  /** Undefined: no such execution. */
+  getTimeLimits(execution: ExecutionKey): Promise<TimeLimits | undefined>
   moveExecution(move: ExecutionMove): Promise<MoveOutcome>
   /** Oldest first. Undefined: no such execution. */
   listTransitions(execution: ExecutionKey): Promise<StoredTransition[] | undefined>
