@@ -5,14 +5,14 @@ import type { SteadyInstant } from '../domain/common/instants.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import { type Holder, type OfferChange, OfferHistory, wholeFleet } from '../domain/window/offer-history.ts'
 import { inBoth, type Queries } from './queries.ts'
-import { computed, number, rows, select, text } from './schema/column.ts'
-import { execution, offerHistory, runRequest } from './schema/tables.ts'
+import { computed, select, text } from './schema/column.ts'
+import { execution, offerHistory, owner, runRequest } from './schema/tables.ts'
 
-const OWNER = rows({ ownerNo: number() })
+const OWNER = select(owner.pick('ownerNo'))
 const OWNERS = inBoth(
-  ({ wanted }) => `
-  SELECT wanted.id AS "ownerNo" FROM ${wanted('ownerNos')}
-  WHERE EXISTS (SELECT 1 FROM offer_history WHERE offer_history.owner_no = wanted.id)`,
+  ({ isIn }) => `
+  SELECT ${OWNER} FROM owner WHERE ${isIn('owner_no', 'ownerNos', 'integer')}
+    AND (SELECT 1 FROM offer_history WHERE offer_history.owner_no = owner.owner_no LIMIT 1) IS NOT NULL`,
 )
 /** `isCounted`: of two zones, the one that counts. */
 const zoneOfDevice = (isCounted: string) => `coalesce((

@@ -66,7 +66,9 @@ function executionsOf(endedBy: string): Sql {
   })
 }
 
-const MAY_BE_HELD = 'EXISTS (SELECT 1 FROM offer_history WHERE offer_history.owner_no = run.owner_no)'
+// Not EXISTS: PostgreSQL would rather read all of the index, once.
+const MAY_BE_HELD = `(
+  SELECT 1 FROM offer_history WHERE offer_history.owner_no = run.owner_no LIMIT 1) IS NOT NULL`
 const ofOwner = {
   mayBeHeld: computed(MAY_BE_HELD, flag()),
   counts: computed(`run.pending || ' ' || run.in_progress`, text()),
