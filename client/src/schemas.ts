@@ -113,6 +113,10 @@ export interface RunEventData {
    */
   principal?: string
   comment?: string
+  /**
+   * Of `run.approved`: how many more approvals the run needs
+   */
+  missing?: number
 }
 
 export interface ExecutionEventData {
@@ -378,8 +382,41 @@ export interface ApiKey {
   createdBySession: string | null
 }
 
+export interface ApprovalDecision {
+  /**
+   * Who decided: `key:<keyId>`
+   */
+  principal: string
+  /**
+   * The name of the key in `principal`; null if it is not a key, or a key of another owner
+   */
+  name: string | null
+  at: string
+  decision: 'APPROVED' | 'DENIED'
+  comment: string | null
+}
+
 export interface ApprovalRequest {
   comment?: string
+  /**
+   * The `rollout.approval.digest` you have seen: refused if the run has changed since
+   */
+  digest?: string
+}
+
+export interface AwaitedApproval {
+  /**
+   * How many approvals it needs now
+   */
+  required: number
+  /**
+   * How many of them it has; a change of the run makes those before it void
+   */
+  given: number
+  /**
+   * Of what is approved: job version, document, parameters, targets in order, rollout and window
+   */
+  digest: string
 }
 
 export interface CancelRequest {
@@ -1221,7 +1258,11 @@ export interface Job {
     on: ('FAILED' | 'TIMED_OUT')[]
   } | null
   rollout: Rollout | null
-  approval: boolean
+  approval:
+    | boolean
+    | {
+        required: number
+      }
   /**
    * The window in which its executions are offered; null: they are offered at any time
    */
@@ -1389,9 +1430,13 @@ export interface JobContent {
   }
   rollout?: Rollout
   /**
-   * Its runs wait until another key approves them; default false
+   * Its runs wait until others approve them: true for one approval, or how many are required; default false. To take it off or to lower it needs APPROVE
    */
-  approval?: boolean
+  approval?:
+    | boolean
+    | {
+        required: number
+      }
   /**
    * Name of the window in which its executions are offered, unless a run names another; applies to the trigger call as well
    */
@@ -1436,7 +1481,11 @@ export interface JobVersion {
     on: ('FAILED' | 'TIMED_OUT')[]
   } | null
   rollout: Rollout | null
-  approval: boolean
+  approval:
+    | boolean
+    | {
+        required: number
+      }
   /**
    * The window in which its executions are offered; null: they are offered at any time
    */
@@ -1665,9 +1714,13 @@ export interface NewRun {
   note?: string
   rollout?: Rollout
   /**
-   * Nothing is released before another key approves it; by default, as the job defines
+   * Nothing is released before others approve it: true for one approval, or how many are required. Adds to what the job requires; it cannot take that off
    */
-  approval?: boolean
+  approval?:
+    | boolean
+    | {
+        required: number
+      }
   /**
    * Nothing is released before this time, at most a year from now; by default, now
    */
@@ -1983,6 +2036,10 @@ export interface RolloutProgress {
    */
   failing: Failing | null
   definition: Rollout
+  /**
+   * What it waits for while it is AWAITING_APPROVAL
+   */
+  approval: AwaitedApproval | null
 }
 
 export interface Run {
@@ -2063,6 +2120,10 @@ export interface Run {
    * The window in which its executions are offered; null: they are offered at any time
    */
   window: string | null
+  /**
+   * Who approved or denied it, in order; those that came before a change of the run do not count any more
+   */
+  approvals: ApprovalDecision[]
 }
 
 export interface RunFailures {
@@ -2200,7 +2261,11 @@ export interface Schedule {
   }
   description: string | null
   rollout: Rollout | null
-  approval: boolean
+  approval:
+    | boolean
+    | {
+        required: number
+      }
   /**
    * Null: the job's, if it has one
    */
@@ -2343,9 +2408,13 @@ export interface ScheduleContent {
   description?: string
   rollout?: Rollout
   /**
-   * Nothing of a run is released before another key approves it; by default, as the job defines
+   * Nothing of a run is released before others approve it: true for one approval, or how many are required. Adds to what the job requires; it cannot take that off
    */
-  approval?: boolean
+  approval?:
+    | boolean
+    | {
+        required: number
+      }
   /**
    * Name of the window in which its runs are offered to devices; by default, the window of the job
    */

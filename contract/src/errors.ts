@@ -42,7 +42,7 @@ export const errorCatalogue = {
   'J-807': { status: 409, message: 'Owner name is already in use' },
   'J-808': { status: 403, message: 'Session or ticket is invalid or has expired' },
   'J-809': { status: 403, message: 'Cross-origin request refused' },
-  'J-810': { status: 403, message: 'The key that created the run cannot approve or deny it' },
+  'J-810': { status: 403, message: 'Whoever created, changed or fired a run cannot approve or deny it' },
   'J-811': { status: 404, message: 'Session not found' },
   'J-812': { status: 409, message: 'The last ADMIN key cannot be revoked' },
   'J-900': { status: 500, message: 'Internal error' },

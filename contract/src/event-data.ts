@@ -34,6 +34,9 @@ export const RunEventData = Type.Object(
       Type.String({ description: 'Who did it: `key:<keyId>`, or `service` where it was a rule or a gate' }),
     ),
     comment: Type.Optional(Type.String()),
+    missing: Type.Optional(
+      Type.Integer({ description: 'Of `run.approved`: how many more approvals the run needs' }),
+    ),
   },
   {
     title: 'RunEventData',

@@ -1,6 +1,7 @@
 // An execution is one job on one device; a run is all executions of one trigger call.
 
 import Type, { type Static } from 'typebox'
+import { ApprovalDecision } from './approval.ts'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Page, PageQuery } from './page.ts'
@@ -153,6 +154,10 @@ export const Run = Type.Object(
       description: 'The progress of its rollout; null: it was released immediately',
     }),
     window: shownWindow,
+    approvals: Type.Array(ApprovalDecision, {
+      description:
+        'Who approved or denied it, in order; those that came before a change of the run do not count any more',
+    }),
   },
   { title: 'Run' },
 )

@@ -1,6 +1,7 @@
 // POST /job/api/runs: a run on devices that are listed or selected, and the plan of one.
 
 import Type, { type Static } from 'typebox'
+import { approvalOf } from './approval.ts'
 import { Where } from './resources/groups.ts'
 import { JobVersionNumber } from './resources/jobs.ts'
 import { WindowName } from './resources/windows.ts'
@@ -65,9 +66,10 @@ export const NewRun = Type.Object(
       }),
     ),
     approval: Type.Optional(
-      Type.Boolean({
-        description: 'Nothing is released before another key approves it; by default, as the job defines',
-      }),
+      approvalOf(
+        'Nothing is released before others approve it: true for one approval, or how many are required. Adds to what the ' +
+          'job requires; it cannot take that off',
+      ),
     ),
     startAt: Type.Optional(
       Type.String({

@@ -1,6 +1,7 @@
 // How a run is released to its devices: in waves, at a rate, with gates between waves and rules that stop it.
 
 import Type, { type Static, type TSchema } from 'typebox'
+import { AwaitedApproval } from './approval.ts'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Failing } from './failing.ts'
@@ -216,13 +217,22 @@ export const RolloutProgress = Type.Object(
     }),
     /** What was asked for, or what it was changed to. */
     definition: Rollout,
+    approval: orNull(AwaitedApproval, { description: 'What it waits for while it is AWAITING_APPROVAL' }),
   },
   { title: 'RolloutProgress' },
 )
 export type RolloutProgress = Static<typeof RolloutProgress>
 
 export const ApprovalRequest = Type.Object(
-  { comment: Type.Optional(Type.String({ ...Prose, maxLength: 500 })) },
+  {
+    comment: Type.Optional(Type.String({ ...Prose, maxLength: 500 })),
+    digest: Type.Optional(
+      Type.String({
+        maxLength: 128,
+        description: 'The `rollout.approval.digest` you have seen: refused if the run has changed since',
+      }),
+    ),
+  },
   { title: 'ApprovalRequest', additionalProperties: false, examples: [{ comment: 'Tested on the bench' }] },
 )
 export type ApprovalRequest = Static<typeof ApprovalRequest>

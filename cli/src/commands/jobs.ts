@@ -7,6 +7,7 @@ import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
+import { approvalText } from '../output/approval-text.ts'
 import { localTime } from '../output/local-time.ts'
 import { signatureFields } from '../output/signature-fields.ts'
 import { versionCommands } from './job-versions.ts'
@@ -61,7 +62,7 @@ function fieldsOf(job: Job) {
     deadlineSeconds: job.deadlineSeconds,
     retry: job.retry && JSON.stringify(job.retry),
     rollout: job.rollout && JSON.stringify(job.rollout),
-    ...(job.approval && { approval: 'required' }),
+    ...(job.approval && { approval: approvalText(job.approval) }),
     ...(job.window && { window: job.window }),
     ...signatureFields(job),
     created: localTime(job.createdAt),

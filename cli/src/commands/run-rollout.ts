@@ -20,7 +20,7 @@ export function rolloutCommands(show: (out: Out, run: Run) => void): Command[] {
         ),
       )
   const commented = (command: Command) =>
-    command.option('--comment <text>', 'comment that is recorded in the event log')
+    command.option('--comment <text>', 'comment that is recorded with the run')
   return [
     act('pause', 'Pause the rollout of a run; released executions continue.', (client, runId) =>
       client.runs.pause(runId),
@@ -28,14 +28,18 @@ export function rolloutCommands(show: (out: Out, run: Run) => void): Command[] {
     act('resume', 'Resume a paused run, and reset the counters of its stop rules.', (client, runId) =>
       client.runs.resume(runId),
     ),
-    act('advance', 'Start the next wave of a run now.', (client, runId) => client.runs.advance(runId)),
+    act(
+      'advance',
+      'Start the next wave of a run now, or ask for its approval if its gate needs one.',
+      (client, runId) => client.runs.advance(runId),
+    ),
     commented(
-      act('approve', 'Approve a run that another key has created.', (client, runId, comment) =>
+      act('approve', 'Approve a run that somebody else has created, changed and fired.', (client, runId, comment) =>
         client.runs.approve(runId, comment === undefined ? {} : { comment }),
       ),
     ),
     commented(
-      act('deny', 'Deny a run that another key has created.', (client, runId, comment) =>
+      act('deny', 'Deny a run that somebody else has created, changed and fired.', (client, runId, comment) =>
         client.runs.deny(runId, comment === undefined ? {} : { comment }),
       ),
     ),

@@ -18,6 +18,7 @@ import { localTime } from '../output/local-time.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
+import { approvalFields } from '../output/approval-text.ts'
 import { rolloutCell } from '../output/rollout-text.ts'
 import type { ListFlags as ExecutionListFlags } from '../output/show-executions.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
@@ -133,7 +134,7 @@ function retryCommand(): Command {
   )
 }
 
-type ReleaseFlags = Omit<RolloutFlags, 'approval'> & { allAtOnce?: boolean }
+type ReleaseFlags = Omit<RolloutFlags, 'approval' | 'approvals'> & { allAtOnce?: boolean }
 type RetryFlags = WaitFlags & ReleaseFlags & { device?: string[]; version?: RetryVersion }
 type RollbackFlags = WaitFlags &
   Omit<ReleaseFlags, 'allAtOnce'> & {
@@ -146,7 +147,7 @@ type RollbackFlags = WaitFlags &
 
 /** Of a run that repeats another; by default it is released as that was. */
 function releaseOptions(): Option[] {
-  const options = rolloutOptions().filter(({ long }) => long !== '--approval')
+  const options = rolloutOptions().filter(({ long }) => long !== '--approval' && long !== '--approvals')
   return [new Option('--all-at-once', 'release it to all devices at once'), ...options]
 }
 
@@ -228,6 +229,7 @@ function showRun(out: Out, run: Run): void {
         ...(retryOf !== null && { 'retry of': retryOf }),
         ...(run.rollbackOf !== null && { 'rollback of': run.rollbackOf }),
         ...(rollout && rolloutFields(rollout, total)),
+        ...approvalFields(run),
         ...(window !== null && { window }),
       },
       out.paint,

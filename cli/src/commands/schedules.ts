@@ -7,6 +7,7 @@ import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { failingText } from '../output/failing-text.ts'
+import { approvalText } from '../output/approval-text.ts'
 import { localTime } from '../output/local-time.ts'
 import type { Column } from '../output/print-table.ts'
 import { zonedTime } from '../output/zoned-time.ts'
@@ -62,7 +63,7 @@ function fieldsOf(schedule: Schedule) {
     ...(pauseAfterFailures !== null && { failures: `${schedule.failures} of ${pauseAfterFailures}` }),
     ...(until !== null && { until: localTime(until) }),
     ...(rollout && { rollout: JSON.stringify(rollout) }),
-    ...(schedule.approval && { approval: 'required' }),
+    ...(schedule.approval && { approval: approvalText(schedule.approval) }),
     ...(schedule.window !== null && { window: schedule.window }),
     lastRun: schedule.lastRunId,
     lastFired: localTime(schedule.lastFiredAt),

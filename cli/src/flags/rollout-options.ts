@@ -1,7 +1,7 @@
 // How a run is released, as flags of a trigger or of a schedule.
 
 import type { NewRun } from '@jobcast/client'
-import { percentPattern } from '@jobcast/contract/words'
+import { percentPattern, toApproval } from '@jobcast/contract/words'
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../errors/usage-error.ts'
 import { choiceOption } from './choice.ts'
@@ -25,6 +25,7 @@ export type RolloutFlags = {
   until?: string
   untilWait?: true
   approval?: boolean
+  approvals?: number
 }
 
 export function rolloutOptions(): Option[] {
@@ -64,13 +65,17 @@ export function rolloutOptions(): Option[] {
       '--until-wait',
       'with --until: accept attributes that no device reports yet, and wait until one does',
     ),
-    new Option('--approval', 'release nothing before another key approves it'),
+    new Option('--approval', 'release nothing before somebody else approves it'),
+    new Option('--approvals <number>', 'release nothing before this many others approve it').argParser(
+      wholeNumber(1),
+    ),
   ]
 }
 
 /** Nothing where no flag is given: then the job decides. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
-  const { order, rate, maxUnderWay, success, soak, stopAt, until, untilWait, approval } = flags
+  const { order, rate, maxUnderWay, success, soak, stopAt, until, untilWait } = flags
+  const approval = toApproval(flags.approvals ?? Number(flags.approval ?? false))
   const waves = wavesOf(flags)
   if (untilWait && until === undefined)
     throw new UsageError('--until-wait is used with --until, which is missing')

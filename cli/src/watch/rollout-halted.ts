@@ -24,10 +24,16 @@ export function pauserOf(rollout: Run['rollout']): string | null {
   return rollout?.pausedByName ?? rollout?.pausedBy ?? null
 }
 
+/** Where one is not enough. */
+function counted(approval: NonNullable<Run['rollout']>['approval']): string {
+  const { required = 1, given = 0 } = approval ?? {}
+  return required > 1 ? `, ${given} of ${required} given` : ''
+}
+
 function wordsOf({ runId, rollout, total }: Run): string {
   const released = `${rollout?.released ?? 0} of ${total} released`
   if (rollout?.state === 'AWAITING_APPROVAL')
-    return `Run ${runId} waits for approval (${released}). To approve it with another key:  jobcast runs approve ${runId}`
+    return `Run ${runId} waits for approval${counted(rollout.approval)} (${released}). To approve it, with the key of somebody else:  jobcast runs approve ${runId}`
   const because = plainText(rollout?.pausedBecause ?? 'it was paused')
   const by = plainText(pauserOf(rollout) ?? '')
   return `Run ${runId} is paused${by && ` by ${by}`} (${released}): ${because}. To resume it:  jobcast runs resume ${runId}`

@@ -23,7 +23,8 @@ export function useApprovals(): Approvals {
     enabled: can('APPROVE') && can('READ'),
     staleTime: 60_000,
   })
-  const isOwn = ({ createdBy }: Run) => createdBy === `key:${shownSelf.value?.keyId}`
+  const self = `key:${shownSelf.value?.keyId}`
+  const isOwn = ({ createdBy }: Run) => createdBy === self
   return {
     runs: data?.items.filter((run) => !isOwn(run)),
     own: data?.items.filter(isOwn) ?? [],

@@ -14,7 +14,8 @@ import { whyNotApprove } from './why-not-approve.ts'
 const answers = {
   approve: {
     label: 'Approve',
-    say: (devices: string) => `The run starts, or continues with its next wave, on up to ${devices}.`,
+    say: (devices: string) =>
+      `With all required approvals the run starts, or continues, on up to ${devices}.`,
   },
   deny: {
     label: 'Deny',
@@ -46,7 +47,12 @@ function ApprovalDialog({ run, answer, onClose }: { run: Run; answer: Answer; on
   const { label, say } = answers[answer]
   const held = total - (rollout?.released ?? 0)
   const send = async () => {
-    const request = comment.trim() === '' ? {} : { comment: comment.trim() }
+    const digest = rollout?.approval?.digest
+    const request = {
+      ...(comment.trim() !== '' && { comment: comment.trim() }),
+      // What was looked at, not what it may have become since.
+      ...(digest !== undefined && { digest }),
+    }
     queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs[answer](runId, request))
     void refreshKeys(['approvals'], ['runs'])
   }

@@ -19,7 +19,7 @@ export type RolloutDraft = {
   soak: string
   stopPercent: string
   stopAfter: string
-  approval: boolean
+  approval: NonNullable<NewRun['approval']>
 }
 export type RolloutField = Exclude<keyof RolloutDraft, 'isOn' | 'approval'>
 
@@ -66,7 +66,7 @@ export function releaseOf(draft: RolloutDraft): Release {
   }
   return {
     ...(Object.keys(rollout).length > 0 && { rollout }),
-    ...(draft.approval && { approval: true }),
+    ...(draft.approval && { approval: draft.approval }),
   }
 }
 

@@ -11,6 +11,7 @@ import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { timeZone as ownZone, parseTime } from '../parts/time.ts'
 import { formatInZone } from '../parts/zoned-time.ts'
+import { Decisions } from './decisions.tsx'
 import { RolloutBar } from './rollout-bar.tsx'
 import { RolloutButtons } from './rollout-buttons.tsx'
 import { partsInWords, partsOf } from './wave-parts.ts'
@@ -35,7 +36,7 @@ type StateProps = { run: Run; rollout: RolloutProgress }
 
 const headings: Record<RolloutProgress['state'], string> = {
   SCHEDULED: 'Scheduled',
-  AWAITING_APPROVAL: 'Waiting for approval by another key',
+  AWAITING_APPROVAL: 'Waiting for approval by somebody else',
   ROLLING_OUT: 'Rolling out',
   PAUSED: 'Paused',
   RELEASED: 'Released to all devices',
@@ -57,6 +58,7 @@ function StateNote({ run, rollout }: StateProps) {
           {isStopped && pausedBecause !== null && `: ${pausedBecause}`}
           {isStopped && <StoppedBy by={rollout.pausedBy} />}
         </p>
+        <Decisions run={run} />
         {isStopped && <Causes run={run} cause={rollout.pausedCause} />}
         {state === 'SCHEDULED' && nextAt !== null && (
           <p>

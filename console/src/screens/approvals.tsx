@@ -9,6 +9,7 @@ import { formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import ApprovalButtons from '../rollout/approval-buttons.tsx'
+import { Decisions } from '../rollout/decisions.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 
@@ -25,7 +26,7 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
       {runs?.length === 0 && (
         <section class="panel" aria-label="Approvals">
           <EmptyState icon="good" title="Nothing to approve">
-            <p>Runs appear here when they wait for approval by a key other than the one that created them.</p>
+            <p>Runs appear here when they wait for approval by somebody who has not created, changed or fired them.</p>
           </EmptyState>
         </section>
       )}
@@ -73,6 +74,7 @@ function Waiting({ run }: { run: Run }) {
           </span>
         </p>
         {note !== null && <p>{note}</p>}
+        <Decisions run={run} />
         <p class="quiet">
           {hasBegun
             ? `Wave ${rollout?.wave} of ${waves.length} is done, ${formatCount(rollout?.released ?? 0)} released`

@@ -2,6 +2,7 @@
 
 import './schedules.css'
 import type { Run, Schedule } from '@jobcast/client'
+import { requiredApprovals } from '@jobcast/contract/words'
 import { isNotFound } from '../api/is-there.ts'
 import { lists, queries } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
@@ -146,7 +147,7 @@ function About({ schedule }: { schedule: Schedule }) {
           },
           {
             name: 'Approval',
-            value: schedule.approval ? 'each run needs one' : <span class="quiet">as the job says</span>,
+            value: schedule.approval ? `each run needs ${requiredApprovals(schedule.approval)}` : <span class="quiet">as the job says</span>,
           },
           { name: 'By', value: <Updater schedule={schedule} /> },
         ]}

@@ -158,7 +158,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
           <RolloutSection
             draft={draft.rollout}
             onChange={draft.setRollout}
-            hasDefault={chosen !== undefined && (chosen.rollout !== null || chosen.approval)}
+            hasDefault={chosen !== undefined && (chosen.rollout !== null || chosen.approval !== false)}
             error={draft.planError ?? trigger.error}
           />
         </div>

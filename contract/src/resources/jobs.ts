@@ -1,6 +1,7 @@
 // A job is a named description of what a device should do: a document and policies.
 
 import Type, { type Static } from 'typebox'
+import { Approval, approvalOf } from '../approval.ts'
 import { JobEnvelope } from '../job-signature.ts'
 import { Page } from '../page.ts'
 import type { ParameterSchema } from '../parameters/parameter-schema.ts'
@@ -88,7 +89,10 @@ export const JobContent = Type.Object(
       }),
     ),
     approval: Type.Optional(
-      Type.Boolean({ description: 'Its runs wait until another key approves them; default false' }),
+      approvalOf(
+        'Its runs wait until others approve them: true for one approval, or how many are required; default false. To take ' +
+          'it off or to lower it needs APPROVE',
+      ),
     ),
     window: Type.Optional(
       Type.Unsafe<string>({
@@ -141,7 +145,7 @@ const storedContent = {
   deadlineSeconds: orNull(policies.deadlineSeconds),
   retry: orNull(Retry),
   rollout: orNull(Rollout),
-  approval: Type.Boolean(),
+  approval: Approval,
   window: shownWindow,
   signatures: Type.Array(JobEnvelope, { description: 'One envelope, or none' }),
 }

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { KeyState } from '../api-key.ts'
+import { Approval, approvalOf } from '../approval.ts'
 import { Failing } from '../failing.ts'
 import { Targets } from '../new-run.ts'
 import { Rollout } from '../rollout.ts'
@@ -75,10 +76,10 @@ export const ScheduleContent = Type.Object(
       }),
     ),
     approval: Type.Optional(
-      Type.Boolean({
-        description:
-          'Nothing of a run is released before another key approves it; by default, as the job defines',
-      }),
+      approvalOf(
+        'Nothing of a run is released before others approve it: true for one approval, or how many are required. Adds to ' +
+          'what the job requires; it cannot take that off',
+      ),
     ),
     window: Type.Optional(
       Type.Unsafe<string>({
@@ -145,7 +146,7 @@ export const Schedule = Type.Object(
     parameters: Type.Record(Type.String(), Type.Unknown()),
     description: orNull(Type.String()),
     rollout: orNull(Rollout),
-    approval: Type.Boolean(),
+    approval: Approval,
     window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),

@@ -18,7 +18,7 @@ const leavesTo: Record<string, { from: RolloutState[]; to?: RolloutState }> = {
   'run.released': { from: ['ROLLING_OUT'], to: 'ROLLING_OUT' },
   'run.paused': { from: ['ROLLING_OUT'], to: 'PAUSED' },
   'run.resumed': { from: ['SCHEDULED', 'ROLLING_OUT', 'PAUSED'], to: 'ROLLING_OUT' },
-  'run.awaiting_approval': { from: ['ROLLING_OUT'], to: 'AWAITING_APPROVAL' },
+  'run.awaiting_approval': { from: ['ROLLING_OUT', 'PAUSED'], to: 'AWAITING_APPROVAL' },
   'run.approved': { from: ['AWAITING_APPROVAL'], to: 'ROLLING_OUT' },
   'run.denied': { from: ['AWAITING_APPROVAL'], to: 'DENIED' },
   'run.changed': { from: ['SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED'] },

@@ -5,12 +5,12 @@ import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../../src/domain/access/caller.ts'
 import {
   advanceRun,
-  approveRun,
   type ChangeRolloutDeps,
   patchRun,
   pauseRun,
   resumeRun,
 } from '../../src/domain/rollout/change-rollout.ts'
+import { approveRun } from '../../src/domain/rollout/decide-approval.ts'
 import { rates } from '../history/pick-rollout.ts'
 import { NodeKilled, type SimulatedNode } from './simulated-node.ts'
 import type { Tenant } from './tenant.ts'
@@ -47,7 +47,7 @@ function changeOne(
     case 'advance':
       return advanceRun(parts, caller, runId)
     case 'approve':
-      return approveRun(parts, caller, runId, undefined)
+      return approveRun(parts, caller, runId, {})
     case 'patch':
       tenant.patched.add(runId)
       return changeRate(parts, caller, runId, random.pick(rates))
@@ -77,9 +77,10 @@ export async function endRollouts(world: World): Promise<void> {
       const tenant = world.tenants.find((each) => each.ownerNo === ownerNo)
       for (const { caller } of tenant?.keys.slice(0, 2) ?? []) {
         if (state === 'PAUSED') await tryOne(node, () => resumeRun(node.parts, caller, runId))
-        // Not by the key that has made it.
+        // By nobody who has made or changed it.
+        const approver = { ...caller, keyId: 'approver' }
         if (state === 'AWAITING_APPROVAL')
-          await tryOne(node, () => approveRun(node.parts, caller, runId, undefined))
+          await tryOne(node, () => approveRun(node.parts, approver, runId, {}))
       }
     }
   }

@@ -6,7 +6,9 @@ import {
   jobs,
   maxDocumentBytes,
   type Rollout,
+  requiredApprovals,
   rolloutProblem,
+  toApproval,
 } from '@jobcast/contract'
 import {
   checkParameterSchema,
@@ -38,7 +40,7 @@ export const jobKind = kindOf(jobs, {
     deadlineSeconds: content.deadlineSeconds ?? null,
     retry: filledRetry(content.retry as JobContent['retry']),
     rollout: content.rollout ?? null,
-    approval: content.approval ?? false,
+    approval: toApproval(requiredApprovals(content.approval as JobContent['approval'])),
     window: content.window ?? null,
     signatures: filledSignatures(content.signatures as JobContent['signatures']),
   }),

@@ -1,6 +1,13 @@
 // Schedules in a fleet file.
 
-import { type Rollout, rolloutProblem, type ScheduleContent, schedules } from '@jobcast/contract'
+import {
+  type Rollout,
+  requiredApprovals,
+  rolloutProblem,
+  type ScheduleContent,
+  schedules,
+  toApproval,
+} from '@jobcast/contract'
 import { type Fields, kindOf } from './kind.ts'
 
 export const scheduleKind = kindOf(schedules, {
@@ -18,7 +25,7 @@ export const scheduleKind = kindOf(schedules, {
     parameters: content.parameters ?? {},
     description: content.description ?? null,
     rollout: content.rollout ?? null,
-    approval: content.approval ?? false,
+    approval: toApproval(requiredApprovals(content.approval as ScheduleContent['approval'])),
     window: content.window ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,

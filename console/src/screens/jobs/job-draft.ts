@@ -24,7 +24,7 @@ export type JobDraft = {
   retryOn: RetriedState[]
   /** JSON; empty if its runs are released at once. */
   rollout: string
-  approval: boolean
+  approval: Job['approval']
   /** The name of one; empty: at any time. */
   window: string
   /** JSON; empty if there are none. */

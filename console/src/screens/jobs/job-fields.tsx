@@ -6,6 +6,7 @@ import { errorAt } from '../../parts/error-at.ts'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
 import { WindowField } from '../../parts/window-field.tsx'
+import { ApprovalFields } from '../../rollout/approval-fields.tsx'
 import {
   backoffProblem,
   durationProblem,
@@ -148,13 +149,11 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
         isOptional
         error={errorAt(error, 'rollout')}
       />
-      <CheckList
-        label="Approval"
-        options={[
-          { value: 'yes', label: 'Runs need approval', about: 'by another key, before any device gets it' },
-        ]}
-        chosen={draft.approval ? ['yes'] : []}
-        onChange={(chosen) => set({ approval: chosen.length > 0 })}
+      <ApprovalFields
+        label="Runs need approval"
+        about="by others, before any device gets it"
+        value={draft.approval}
+        onChange={(approval) => set({ approval })}
       />
     </fieldset>
   )

@@ -11,6 +11,7 @@ const scopes: { value: Scope; label: string; about: string }[] = [
   { value: 'TRIGGER', label: 'TRIGGER', about: 'trigger jobs, retry runs' },
   { value: 'READ', label: 'READ', about: 'see everything' },
   { value: 'MANAGE', label: 'MANAGE', about: 'jobs, devices, webhooks, keys; cancel' },
+  { value: 'APPROVE', label: 'APPROVE', about: 'approve or deny runs of others' },
   { value: 'ADMIN', label: 'ADMIN', about: 'owners, and keys of any owner' },
 ]
 
@@ -60,10 +61,10 @@ export function NewKey({ ownerId, onClose, onCreated }: Props) {
         placeholder="ci"
         hint="Who will use it."
       />
-      {/* A key can grant only what it has itself. */}
+      {/* A key can grant only what it has itself; ADMIN may grant APPROVE as well. */}
       <CheckList
         label="Scopes"
-        options={scopes.filter(({ value }) => can(value))}
+        options={scopes.filter(({ value }) => can(value) || (value === 'APPROVE' && can('ADMIN')))}
         chosen={chosen}
         onChange={setChosen}
       />

@@ -29,7 +29,7 @@ export type ScheduleDraft = {
   pauseAfter: string
   until: string
   rollout: string
-  approval: boolean
+  approval: Schedule['approval']
   /** Kept as they are. */
   parameters: Schedule['parameters']
   version: Schedule['version']

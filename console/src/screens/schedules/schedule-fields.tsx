@@ -1,10 +1,10 @@
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
+import { ApprovalFields } from '../../rollout/approval-fields.tsx'
 import {
   maxRolloutBytes,
   type PartProps,
@@ -107,13 +107,11 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
         isOptional
         error={errorOf('rollout')}
       />
-      <CheckList
-        label="Approval"
-        options={[
-          { value: 'yes', label: 'Each run needs approval', about: 'by another key, before it starts' },
-        ]}
-        chosen={draft.approval ? ['yes'] : []}
-        onChange={(chosen) => set({ approval: chosen.length > 0 })}
+      <ApprovalFields
+        label="Each run needs approval"
+        about="by others, before it starts"
+        value={draft.approval}
+        onChange={(approval) => set({ approval })}
       />
     </>
   )

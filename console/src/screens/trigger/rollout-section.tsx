@@ -2,6 +2,7 @@
 
 import '../../styles/forms.css'
 import { CheckList } from '../../parts/check-list.tsx'
+import { ApprovalFields } from '../../rollout/approval-fields.tsx'
 import type { RolloutDraft } from '../../rollout/rollout-draft.ts'
 import { RolloutFields } from '../../rollout/rollout-fields.tsx'
 
@@ -37,11 +38,11 @@ export function RolloutSection({ draft, onChange, hasDefault, error }: Props) {
       {draft.isOn && (
         <>
           <RolloutFields draft={draft} onChange={onChange} error={error} />
-          <CheckList
-            label="Approval"
-            options={[{ value: 'yes', label: 'Needs approval', about: 'by another key, before it starts' }]}
-            chosen={draft.approval ? ['yes'] : []}
-            onChange={(chosen) => set({ approval: chosen.length > 0 })}
+          <ApprovalFields
+            label="Needs approval"
+            about="by others, before it starts"
+            value={draft.approval}
+            onChange={(approval) => set({ approval })}
           />
         </>
       )}

@@ -9,6 +9,7 @@ import type { Store } from '../common/ports/store.ts'
 import { failingInWords, readFailing } from '../common/read-failing.ts'
 import { type PresenceView, settled } from '../device/device.ts'
 import type { StoredPresence } from '../device/ports/presence.ts'
+import { actorsOf } from '../rollout/approval.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from '../rollout/explain-rollout.ts'
 import type { StoredFreeze } from '../rollout/ports/rollouts.ts'
 import { currentPart, type RollOutDeps } from '../rollout/roll-out.ts'
@@ -78,7 +79,7 @@ export async function explainExecution(
         readWindowReason(store, { ownerNo, runId: execution.runId }, storedDevice, now.at),
       ])
     : []
-  const principals = [rollout?.rollout.status.pausedBy ?? null, freeze?.principal ?? null]
+  const principals = [...(rollout ? actorsOf(rollout.rollout.status) : []), freeze?.principal ?? null]
   const facts: Facts = {
     keyNames: await readKeyNames(store, ownerNo, now.at, principals),
     execution,

@@ -1,3 +1,4 @@
+import { approvalUnder } from '../rollout/approval.ts'
 import type { StoredJobContent } from './ports/jobs.ts'
 
 type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
@@ -6,10 +7,11 @@ type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 export function heldAsNow<Version extends HeldBack>(version: Version, current: HeldBack): Version {
   const { approval, window, ...rest } = version
   const rollout = version.rollout ?? current.rollout
+  const required = approvalUnder(current, { ...(rollout && { rollout }) })
   return {
     ...(rest as Version),
     ...(rollout && { rollout }),
-    ...(current.approval && { approval: current.approval }),
+    ...(required && { approval: required }),
     ...(current.window && { window: current.window }),
   }
 }

@@ -5,7 +5,15 @@
 // Read next: job-versions.ts, its versions; check-parameters.ts, its parameters and placeholders; job-signatures.ts,
 // what its authors have signed; held-as-now.ts, what of an earlier version does not count. Its runs are in trigger/.
 
-import { ApiError, defaultRetry, type JobContent, jobs, maxDocumentBytes } from '@jobcast/contract'
+import {
+  ApiError,
+  defaultRetry,
+  type JobContent,
+  jobs,
+  maxDocumentBytes,
+  requiredApprovals,
+  toApproval,
+} from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
@@ -35,7 +43,8 @@ export async function putJob(
     throw new ApiError('J-500', { field: 'document', detail: 'document is larger than 64 KiB.' })
   }
   const signatures = signaturesOf(jobName, content, deps.now())
-  const { rollout, approval, window } = content
+  const { rollout, window } = content
+  const required = requiredApprovals(content.approval)
   const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
@@ -46,7 +55,7 @@ export async function putJob(
     deadlineSeconds: content.deadlineSeconds ?? null,
     retry: content.retry ? { ...defaultRetry, ...content.retry } : null,
     ...(rollout && { rollout }),
-    ...(approval && { approval }),
+    ...(required > 0 && { approval: toApproval(required) }),
     ...(window && { window }),
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
@@ -65,16 +74,27 @@ export async function storeJob(
 ): Promise<Put<StoredJob>> {
   const { ownerNo } = caller
   if (content.window) await requireWindow(deps, caller, content.window)
-  const put = { ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch }
+  const mayWeaken = caller.scopes.includes('APPROVE')
+  const put = {
+    ...{ ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch },
+    ...(!mayWeaken && { keepsApproval: true as const }),
+  }
   const result = await withinQuota(deps, 'jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
   // Deleted since we have looked.
   if (result.lacksWindow) throw noWindow(content.window)
+  if (result.weakensApproval) throw fewerApprovals(jobName)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw notExpected(jobs, jobName, ifMatch)
   return result
+}
+
+/** By what it had when it was deleted, too. */
+function fewerApprovals(jobName: string): ApiError {
+  const detail = `Runs of the job ${JSON.stringify(jobName)} would need fewer approvals than before.`
+  return new ApiError('J-804', { suffix: 'APPROVE', field: 'approval', detail })
 }
 
 export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Promise<StoredJob> {

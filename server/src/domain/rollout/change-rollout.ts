@@ -1,25 +1,34 @@
-// What people do to a rollout: pause it, let it go on, approve, deny or change it.
+// What people do to a rollout: pause it, let it go on or change it. Approvals are in decide-approval.ts.
 
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type RolloutChanges } from '@jobcast/contract'
+import { requireScope } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
+import type { SteadyInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
+import { withHands } from './approval.ts'
+import { lineageOfCaller, requireNoHand } from './hands.ts'
 import {
   advanceRollout,
-  approveRollout,
+  askAgain,
+  hasBegun,
+  hasPassed,
+  keepApproval,
   pauseRollout,
   type RolloutStatus,
   resumeRollout,
   startRollout,
+  waitAtNextGate,
   waitFor,
 } from './judge-rollout.ts'
-import { patchedRollout, patchedSizes } from './patch-rollout.ts'
+import { patchedRollout, patchedSizes, weakensGate } from './patch-rollout.ts'
 import type { RolloutFactsFound } from './ports/rollouts.ts'
 import { applyStatus, type RollOutDeps, rollOut } from './roll-out.ts'
-import type { RolloutEvent, RolloutPlan } from './rollout.ts'
+import { eventsAtBegin, type RolloutEvent, type RolloutPlan, type StoredRollout } from './rollout.ts'
 import { requireRollout } from './rollout-selectors.ts'
 
 export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeSoon(run: RunKey): void } }
@@ -31,7 +40,7 @@ type Decide = (found: RolloutFactsFound, moment: Moment) => Decided | Promise<De
 const mostTries = 20
 
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
-  return change(deps, caller, runId, ({ rollout: { status } }) => {
+  return changeRollout(deps, caller, runId, ({ rollout: { status } }) => {
     if (status.state === 'PAUSED') {
       const detail = `Run ${runId} is already paused: ${status.pausedBecause}.`
       throw new ApiError('J-303', { detail })
@@ -43,58 +52,35 @@ export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number)
 }
 
 export function resumeRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
-  return change(deps, caller, runId, async ({ rollout, run }, { at, clock: now }) => {
+  return changeRollout(deps, caller, runId, async ({ rollout, run }, { at, clock: now }) => {
     const { status, plan, startAt } = rollout
     requireState(status, 'PAUSED')
-    if (isUntouched(status)) {
+    if (!hasBegun(status)) {
       const isEarly = startAt !== null && startAt > at
-      const begun = isEarly ? waitFor('SCHEDULED', plan.sizes.length) : startRollout(plan, now)
-      return decided(begun, 'run.resumed', caller)
+      const begun = isEarly
+        ? keepApproval(status, waitFor('SCHEDULED', plan.sizes.length))
+        : startRollout(status, plan, now)
+      return started(deps, caller, begun)
     }
+    // Its gate was changed while it was paused there.
+    if (hasPassed(status) && asksNext(rollout)) return waiting(status, now, caller)
     const wave = (await deps.waveCounts.now(rollout, run))[status.wave] ?? {}
     const resumed = resumeRollout(status, { run, wave, sizes: plan.sizes, now })
     return decided(resumed, 'run.resumed', caller)
   })
 }
 
-/** The next wave begins now, whatever its gate says; the first one, whatever its startAt says. */
+/** The next wave begins now, whatever its gate says but for an approval; the first one, whatever its startAt says. */
 export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
-  return change(deps, caller, runId, ({ rollout: { status, plan } }, { clock }) => {
+  return changeRollout(deps, caller, runId, ({ rollout }, { clock }) => {
+    const { status, plan } = rollout
     requireState(status, 'SCHEDULED', 'ROLLING_OUT', 'PAUSED')
-    const isWaiting = status.state === 'SCHEDULED' || (status.state === 'PAUSED' && isUntouched(status))
-    if (isWaiting) return decided(startRollout(plan, clock), 'run.resumed', caller)
+    const isWaiting = status.state === 'SCHEDULED' || (status.state === 'PAUSED' && !hasBegun(status))
+    if (isWaiting) return started(deps, caller, startRollout(status, plan, clock))
+    if (asksNext(rollout)) return waiting(status, clock, caller)
     const advanced = advanceRollout(status, plan.sizes, clock)
     if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has already started.' })
     return decided(advanced, 'run.resumed', caller)
-  })
-}
-
-export function approveRun(
-  deps: ChangeRolloutDeps,
-  caller: Caller,
-  runId: number,
-  comment: string | undefined,
-): Promise<void> {
-  return change(deps, caller, runId, ({ rollout: { status, plan }, keyId }, { clock }) => {
-    requireOther(caller, keyId)
-    requireState(status, 'AWAITING_APPROVAL')
-    return decided(approveRollout(status, plan.sizes, clock), 'run.approved', caller, comment)
-  })
-}
-
-/** What was not released is canceled. */
-export function denyRun(
-  deps: ChangeRolloutDeps,
-  caller: Caller,
-  runId: number,
-  comment: string | undefined,
-): Promise<void> {
-  return change(deps, caller, runId, ({ rollout: { status }, keyId }) => {
-    requireOther(caller, keyId)
-    requireState(status, 'AWAITING_APPROVAL')
-    const because = comment ?? 'it was denied'
-    const denied = pauseRollout(status, { rule: 'PRINCIPAL', because, by: principalOf(caller) })
-    return decided({ ...denied, state: 'DENIED' }, 'run.denied', caller, comment)
   })
 }
 
@@ -105,20 +91,52 @@ export function patchRun(
   runId: number,
   patch: RolloutChanges,
 ): Promise<void> {
-  return change(deps, caller, runId, async ({ rollout: { status, plan, total } }) => {
+  return changeRollout(deps, caller, runId, async (found) => {
+    const { status, plan, total } = found.rollout
     requireState(status, 'SCHEDULED', 'AWAITING_APPROVAL', 'ROLLING_OUT', 'PAUSED')
     const rollout = patchedRollout(plan.rollout, patch)
     await requireRollout(deps, caller, rollout)
-    const begun = isUntouched(status) ? 0 : status.wave + 1
+    const begun = hasBegun(status) ? status.wave + 1 : 0
     const sizes = patchedSizes(plan, { total, begun }, rollout)
+    if (isDeepStrictEqual([rollout, sizes], [plan.rollout, plan.sizes])) return { status, events: [] }
+    const patched = { ...plan, rollout, sizes }
+    if (isGuarded(found.rollout) && weakensGate(plan, patched, status)) {
+      requireScope(caller, 'APPROVE')
+      await requireNoHand(deps, caller, found)
+    }
     const waves = sizes.map((_, index) => status.waves[index] ?? { startedAt: null, passedAt: null })
-    const changed = decided({ ...status, waves }, 'run.changed', caller)
-    return { ...changed, plan: { ...plan, rollout, sizes } }
+    const after = askAgain({ ...status, waves }, plan)
+    const hand = await lineageOfCaller(deps, caller)
+    const changed = decided(withHands(after, [hand]), 'run.changed', caller)
+    const asked = after.state === status.state ? [] : decided(after, 'run.awaiting_approval', caller).events
+    return { ...changed, events: [...changed.events, ...asked], plan: patched }
   })
 }
 
+/** Before its first approval whoever approves it sees what it has become. */
+function isGuarded({ plan, status }: StoredRollout): boolean {
+  return plan.approval === false || hasBegun(status)
+}
+
+/** The next wave needs an approval. */
+function asksNext({ plan: { rollout, sizes }, status: { wave } }: StoredRollout): boolean {
+  return rollout.next?.action === 'APPROVAL' && wave + 1 < sizes.length
+}
+
+/** Whoever lets it begin has fired it. */
+async function started(deps: ChangeRolloutDeps, caller: Caller, begun: RolloutStatus): Promise<Decided> {
+  const status = withHands(begun, [await lineageOfCaller(deps, caller)])
+  const { events } = decided(status, 'run.resumed', caller)
+  const asks = status.state === 'AWAITING_APPROVAL'
+  return { status, events: [...events, ...(asks ? eventsAtBegin({ status }) : [])] }
+}
+
+function waiting(status: RolloutStatus, now: SteadyInstant, caller: Caller): Decided {
+  return decided(waitAtNextGate(status, now), 'run.awaiting_approval', caller)
+}
+
 /** Reads, decides and writes until nobody else got in between; then lets it go on from there. */
-async function change(
+export async function changeRollout(
   deps: ChangeRolloutDeps,
   { ownerNo }: Caller,
   runId: number,
@@ -147,31 +165,21 @@ async function whyNone({ store }: ChangeRolloutDeps, ownerNo: number, runId: num
     : new ApiError('J-303', { detail: 'The run has no rollout.' })
 }
 
-function decided(
+export function decided(
   status: RolloutStatus,
   type: RolloutEvent['type'],
   caller: Caller,
-  comment?: string,
+  more: { comment?: string; missing?: number } = {},
 ): Decided {
   const { wave, released, pausedBecause } = status
   const details = {
     ...{ wave: wave + 1, released, principal: principalOf(caller) },
     ...(pausedBecause !== null && { because: pausedBecause }),
-    ...(comment !== undefined && { comment }),
+    ...more,
   }
   return { status, events: [{ type, details }] }
 }
 
-function requireState({ state }: RolloutStatus, ...allowed: RolloutStatus['state'][]): void {
+export function requireState({ state }: RolloutStatus, ...allowed: RolloutStatus['state'][]): void {
   if (!allowed.includes(state)) throw new ApiError('J-303', { detail: `The rollout is ${state}.` })
-}
-
-/** Four eyes: whoever made a run does not approve it. */
-function requireOther(caller: Caller, keyId: string | null): void {
-  if (caller.keyId === keyId) throw new ApiError('J-810')
-}
-
-/** Nothing of it has begun. */
-function isUntouched({ waves }: RolloutStatus): boolean {
-  return waves.every(({ startedAt }) => startedAt === null)
 }

@@ -6,6 +6,7 @@ import type { Failing } from '../common/ports/failing-tasks.ts'
 import { failingInWords } from '../common/read-failing.ts'
 import { inWords } from '../execution/explain-end.ts'
 import { type Explanation, plain } from '../execution/explanation.ts'
+import { countedDecisions, neededApprovals } from './approval.ts'
 import { type EndedCounts, gateOf } from './gate.ts'
 import type { StoredFreeze } from './ports/rollouts.ts'
 import type { StoredRollout } from './rollout.ts'
@@ -49,7 +50,7 @@ export function explainHeld(
       return {
         ...plain,
         code: 'AWAITING_APPROVAL',
-        text: `Run ${runId} waits for approval by a key other than the one that created it.`,
+        text: approvalInWords(rollout, keyNames),
       }
     case 'PAUSED': {
       const by = status.pausedBy === null ? '' : ` by ${nameOf(status.pausedBy, keyNames)}`
@@ -67,6 +68,16 @@ export function explainHeld(
       if (reasons.failing) return explainFailing(runId, reasons.failing)
       return { ...plain, code: 'NOT_RELEASED', text: waitOf(position, reasons), until }
   }
+}
+
+function approvalInWords({ runId, status, plan }: StoredRollout, keyNames: KeyNames): string {
+  const given = countedDecisions(status)
+  const missing = neededApprovals(plan) - given.length
+  const many = missing === 1 ? 'approval' : `${missing} approvals`
+  const changed = status.approval?.returnsTo ? ', because it was changed after it had been approved' : ''
+  const names = given.map(({ principal }) => nameOf(principal, keyNames))
+  const by = names.length === 0 ? '' : ` It has that of ${names.join(' and ')}.`
+  return `Run ${runId} waits for ${many} by somebody who has not created, changed or fired it${changed}.${by}`
 }
 
 function explainFailing(runId: number, failing: Failing): Explanation {

@@ -1,9 +1,10 @@
 // How a rollout goes on: one pure function of what was decided, what has ended and what time it is. A ticker on every
 // node asks it; the store takes its answer only if the rollout has not changed since it was read.
 
-import type { PauseRule, Rollout, RolloutState } from '@jobcast/contract'
+import type { Approval, PauseRule, Rollout, RolloutState } from '@jobcast/contract'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
 import { unsuccessfulEnds } from '../execution/execution.ts'
+import { type ApprovalStatus, nothingDecided, withVoidDecisions } from './approval.ts'
 import { countIn, type EndedCounts, ends, type Gate, gateOf } from './gate.ts'
 import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
@@ -34,6 +35,8 @@ export type RolloutStatus = {
   pausedBecause: string | null
   pausedBy: string | null
   pausedCause: PauseCause | null
+  /** Left out until somebody has changed, fired or decided about it. */
+  approval?: ApprovalStatus
 }
 
 export type RolloutFacts = {
@@ -133,8 +136,7 @@ export function resumeRollout(
   status: RolloutStatus,
   { run, wave, sizes, now }: Pick<RolloutFacts, 'run' | 'wave' | 'sizes' | 'now'>,
 ): RolloutStatus {
-  const hasPassed = (status.waves[status.wave]?.passedAt ?? null) !== null
-  const advanced = hasPassed ? advanceRollout(status, sizes, now) : undefined
+  const advanced = hasPassed(status) ? advanceRollout(status, sizes, now) : undefined
   if (advanced) return { ...advanced, baseline: { run: endsOf(run), wave: {} } }
   const baseline = { run: endsOf(run), wave: endsOf(wave) }
   const going = { state: 'ROLLING_OUT', ...notPaused } as const
@@ -146,20 +148,60 @@ export function resumeRollout(
 
 /** Its time has come, or somebody does not wait for it. */
 export function startRollout(
-  { approval, sizes }: { approval: boolean; sizes: readonly number[] },
+  status: RolloutStatus,
+  { approval, sizes }: { approval: Approval; sizes: readonly number[] },
   now: SteadyInstant,
 ): RolloutStatus {
-  return approval ? waitFor('AWAITING_APPROVAL', sizes.length) : beginRollout(sizes.length, now)
+  const started = approval ? waitFor('AWAITING_APPROVAL', sizes.length) : beginRollout(sizes.length, now)
+  return keepApproval(status, started)
 }
 
-/** Somebody has approved it: at its begin, or at a gate. */
+/** Whoever lets the next wave begin does not approve it. */
+export function waitAtNextGate(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
+  return { ...passed(status, now), state: 'AWAITING_APPROVAL', ...notPaused }
+}
+
+/** It has all the approvals that it needs: it begins, passes its gate, or goes on where a change had stopped it. */
 export function approveRollout(
   status: RolloutStatus,
-  sizes: readonly number[],
-  now: SteadyInstant,
+  { sizes, digest, now }: { sizes: readonly number[]; digest: string; now: SteadyInstant },
 ): RolloutStatus {
-  const hasBegun = (status.waves[0]?.startedAt ?? null) !== null
-  return (hasBegun ? advanceRollout(status, sizes, now) : undefined) ?? beginRollout(sizes.length, now)
+  const { returnsTo = null } = status.approval ?? {}
+  const approval = { ...withVoidDecisions(status.approval), digest, returnsTo: null }
+  const approved = { ...status, approval }
+  if (returnsTo === 'PAUSED') return { ...approved, state: returnsTo }
+  if (returnsTo === 'ROLLING_OUT')
+    return { ...approved, state: returnsTo, gateSince: null, watchedSince: now }
+  const next = hasBegun(status) ? advanceRollout(approved, sizes, now) : undefined
+  return next ?? keepApproval(approved, beginRollout(sizes.length, now))
+}
+
+/** What was approved has changed, so it waits again; one that was not approved yet goes on waiting. */
+export function askAgain(status: RolloutStatus, { approval: asked }: { approval: Approval }): RolloutStatus {
+  const { state, approval = nothingDecided } = status
+  const changed = { ...status, approval: withVoidDecisions(approval) }
+  const wasApproved = approval.digest !== null || (asked !== false && hasBegun(status))
+  if (!wasApproved || (state !== 'ROLLING_OUT' && state !== 'PAUSED')) return changed
+  return {
+    ...changed,
+    state: 'AWAITING_APPROVAL',
+    approval: { ...changed.approval, digest: null, returnsTo: state },
+  }
+}
+
+/** The gate of the current wave has opened. */
+export function hasPassed({ waves, wave }: RolloutStatus): boolean {
+  return (waves[wave]?.passedAt ?? null) !== null
+}
+
+/** Something of it has begun. */
+export function hasBegun({ waves }: RolloutStatus): boolean {
+  return waves.some(({ startedAt }) => startedAt !== null)
+}
+
+/** Of a status that was made anew. */
+export function keepApproval({ approval }: RolloutStatus, status: RolloutStatus): RolloutStatus {
+  return approval ? { ...status, approval } : status
 }
 
 export function pauseRollout(

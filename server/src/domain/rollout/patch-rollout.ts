@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type Rollout, type RolloutChanges } from '@jobcast/contract'
 import { mergePatch } from '../common/merge-patch.ts'
+import type { RolloutStatus } from './judge-rollout.ts'
 import { countOf, defaultOrder } from './plan-waves.ts'
 import type { RolloutPlan } from './rollout.ts'
 import { waveParts } from './rollout.ts'
@@ -60,6 +61,36 @@ function requireSelected(waves: Waves, before: number[], after: number[]): void 
     const field = `rollout.waves[${index}]`
     throw invalid(field, 'has a selector, so neither its size nor that of the waves before it can change')
   }
+}
+
+/**
+ * A gate with APPROVAL is taken away, comes after more devices than before, or opens more easily. While it waits for
+ * approval it may come later: whoever approves it sees that.
+ */
+export function weakensGate(
+  before: Pick<RolloutPlan, 'rollout' | 'sizes'>,
+  after: Pick<RolloutPlan, 'rollout' | 'sizes'>,
+  { wave, state }: Pick<RolloutStatus, 'wave' | 'state'>,
+): boolean {
+  const [gate, changed] = [before.rollout.next, after.rollout.next]
+  const ahead = gatesOf(before.sizes).slice(wave)
+  if (gate?.action !== 'APPROVAL' || ahead.length === 0) return false
+  const kept = gatesOf(after.sizes).slice(wave)
+  return (
+    changed?.action !== 'APPROVAL' ||
+    kept.length < ahead.length ||
+    (state !== 'AWAITING_APPROVAL' && ahead.some((position) => !kept.includes(position))) ||
+    (changed.succeededPercent ?? 100) < (gate.succeededPercent ?? 100) ||
+    (changed.soakSeconds ?? 0) < (gate.soakSeconds ?? 0) ||
+    (gate.where !== undefined && changed.where !== gate.where)
+  )
+}
+
+/** After how many devices there is one. */
+function gatesOf(sizes: readonly number[]): number[] {
+  return waveParts(sizes)
+    .slice(0, -1)
+    .map(({ to }) => to)
 }
 
 function wavesOf({ waves = [{ size: '100%' }] }: Rollout): Waves {

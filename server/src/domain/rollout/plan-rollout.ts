@@ -1,6 +1,6 @@
 // How a run that is about to be made will be released: the order of its devices, and the sizes of its waves.
 
-import { ApiError, type Rollout } from '@jobcast/contract'
+import { ApiError, type Approval, type Rollout } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import type { WallInstant } from '../common/instants.ts'
 import { seededRandom } from '../common/seeded-random.ts'
@@ -27,7 +27,7 @@ type AskedRollout = {
 }
 
 /** With who has to approve it. */
-export type AskedPlan = AskedRollout & { approval: boolean; startAt?: WallInstant }
+export type AskedPlan = AskedRollout & { approval: Approval; startAt?: WallInstant }
 
 type PlannedRollout = { deviceIds: string[]; sizes: number[] }
 

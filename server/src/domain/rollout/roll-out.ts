@@ -9,8 +9,10 @@ import type { Store } from '../common/ports/store.ts'
 import { isTerminal, type Moment } from '../execution/execution.ts'
 import { type NotifyDeps, notifyTaken } from '../execution/notify-moved.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
+import { readDigest } from './approval-digest.ts'
 import { countIn, type EndedCounts } from './gate.ts'
 import {
+  askAgain,
   type JudgedRollout,
   judgeRollout,
   type RolloutFacts,
@@ -25,7 +27,14 @@ import { isFinal, waveParts } from './rollout.ts'
 export type RollOutDeps = NotifyDeps & {
   store: Pick<
     Store,
-    'getRollout' | 'changeRollout' | 'listEndedPart' | 'listReleased' | 'moveRun' | 'countRunParts'
+    | 'getRun'
+    | 'getWindow'
+    | 'getRollout'
+    | 'changeRollout'
+    | 'listEndedPart'
+    | 'listReleased'
+    | 'moveRun'
+    | 'countRunParts'
   >
   waveCounts: WaveCounts
   /** Of those that succeeded there: whose devices report of themselves what the selector says. */
@@ -52,9 +61,12 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
   if (isFinal(rollout.status)) await endRollout(deps, rollout, moment)
   else if (countIn(unfinishedStates, counts) === 0) await closeFinished(deps, rollout, moment)
   else if (rollout.status.state === 'SCHEDULED' && (rollout.startAt ?? 0) <= moment.at) {
-    const status = startRollout(rollout.plan, moment.clock)
+    const status = startRollout(rollout.status, rollout.plan, moment.clock)
     const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
     if (await applyStatus(deps, rollout, { status, nextAt }, moment)) return rollOut(deps, run)
+  } else if (await isChanged(deps, rollout)) {
+    const status = askAgain(rollout.status, rollout.plan)
+    await applyStatus(deps, rollout, { status, nextAt: null }, moment)
   } else if (isJudged(rollout)) {
     const judged = judgeRollout(rollout.status, await readFacts(deps, found, moment.clock))
     const status =
@@ -64,6 +76,13 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
     if (isWatched) return laterBy(gateEveryMs, moment.clock)
   }
   return undefined
+}
+
+/** What was approved is not what it is now: its window has changed. */
+async function isChanged(deps: RollOutDeps, rollout: StoredRollout): Promise<boolean> {
+  const { state, approval } = rollout.status
+  if (state !== 'ROLLING_OUT' || !approval?.digest) return false
+  return (await readDigest(deps, rollout)) !== approval.digest
 }
 
 /** A rule may abort what is paused. */

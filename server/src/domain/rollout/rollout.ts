@@ -4,16 +4,16 @@
 //
 // Read next: judge-rollout.ts, the one pure function that decides how a rollout goes on; roll-out.ts, which carries
 // that out; plan-rollout.ts and plan-waves.ts, which devices are in which wave; run-release.ts, what a call asks for;
-// change-rollout.ts, what people decide; view-rollout.ts and explain-rollout.ts, what they see.
+// change-rollout.ts, what people decide; approval.ts, who has approved it; view-rollout.ts and explain-rollout.ts, what they see.
 
-import type { EventTypeOf, Rollout } from '@jobcast/contract'
+import type { Approval, EventTypeOf, Rollout } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import type { RolloutStatus } from './judge-rollout.ts'
 
 /** What was asked for, and the sizes of the waves that came of it. */
 export type RolloutPlan = {
   rollout: Rollout
-  approval: boolean
+  approval: Approval
   sizes: number[]
   /** Of the job; these clocks start with the release. */
   expireAfterSeconds: number | null
@@ -72,7 +72,7 @@ export function waveParts(sizes: readonly number[]): { from: number; to: number 
   })
 }
 
-export function eventsAtBegin({ status }: StoredRollout): RolloutEvent[] {
+export function eventsAtBegin({ status }: Pick<StoredRollout, 'status'>): RolloutEvent[] {
   return status.state === 'AWAITING_APPROVAL'
     ? [{ type: 'run.awaiting_approval', details: { wave: 1, released: 0 } }]
     : []

@@ -38,11 +38,11 @@ function readRelease(
   { rollout, approval, ...asked }: AskedRelease,
 ): RunRelease {
   const startAt = readStart(deps, asked.startAt)
-  if (rollout === undefined && approval !== true && startAt === undefined) return {}
+  if (rollout === undefined && !approval && startAt === undefined) return {}
   const fitsAny = rollout === undefined
   const begin = startAt === undefined ? {} : { startAt }
   return {
-    release: { rollout: rollout ?? job.rollout ?? {}, approval: approval === true, fitsAny, ...begin },
+    release: { rollout: rollout ?? job.rollout ?? {}, approval: approval ?? false, fitsAny, ...begin },
   }
 }
 

@@ -1,12 +1,14 @@
 // What a run shows of its rollout.
 
-import type { Rollout, RolloutState } from '@jobcast/contract'
+import type { AwaitedApproval, Rollout, RolloutState } from '@jobcast/contract'
 import { type KeyNames, readKeyNames } from '../access/key-names.ts'
 import { onWallClock, type WallInstant } from '../common/instants.ts'
 import type { Failing } from '../common/ports/failing-tasks.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type FailingDeps, readFailing } from '../common/read-failing.ts'
 import type { StoredRun } from '../trigger/ports/runs.ts'
+import { actorsOf, countedDecisions, decisionsOf, neededApprovals, type StoredDecision } from './approval.ts'
+import { digestOf } from './approval-digest.ts'
 import type { PauseCause } from './pause-cause.ts'
 import type { StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
@@ -14,7 +16,7 @@ import type { StoredRollout } from './rollout.ts'
 import { waveParts } from './rollout.ts'
 
 export type ViewDeps = FailingDeps & {
-  store: Pick<Store, 'listRollouts' | 'findApiKey'>
+  store: Pick<Store, 'listRollouts' | 'findApiKey' | 'getWindow'>
   waveCounts: WaveCounts
 }
 
@@ -37,7 +39,12 @@ export type RolloutView = {
   nextAt: WallInstant | null
   failing: Failing | null
   definition: Rollout
+  /** While it waits for one. */
+  approval: AwaitedApproval | null
+  decisions: DecisionView[]
 }
+
+export type DecisionView = StoredDecision & { name: string | null }
 
 export type RolloutViews = ReadonlyMap<number, RolloutView>
 
@@ -48,8 +55,8 @@ export async function viewRollouts(
   runs: readonly StoredRun[],
 ): Promise<RolloutViews> {
   const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
-  const pausedBy = found.map(({ status }) => status.pausedBy)
-  const keyNames = await readKeyNames(deps.store, ownerNo, deps.moment().at, pausedBy)
+  const named = found.flatMap(({ status }) => actorsOf(status))
+  const keyNames = await readKeyNames(deps.store, ownerNo, deps.moment().at, named)
   const byId = new Map(runs.map((run) => [run.runId, run]))
   const failing = await readFailing(
     deps,
@@ -60,7 +67,7 @@ export async function viewRollouts(
   for (const rollout of found) {
     const run = byId.get(rollout.runId)
     if (run) {
-      const view = await viewRollout(deps, rollout, run.counts, keyNames)
+      const view = await viewRollout(deps, rollout, run, keyNames)
       views.set(rollout.runId, { ...view, failing: failing.get(rollout.runId) ?? null })
     }
   }
@@ -76,12 +83,12 @@ function canFail({ status: { state, released }, total }: StoredRollout): boolean
 async function viewRollout(
   deps: ViewDeps,
   rollout: StoredRollout,
-  run: StateCounts,
+  run: StoredRun,
   keyNames: KeyNames,
 ): Promise<Omit<RolloutView, 'failing'>> {
   const { status, plan, nextAt } = rollout
   const moment = deps.moment()
-  const counts = await deps.waveCounts.recent(rollout, run)
+  const counts = await deps.waveCounts.recent(rollout, run.counts)
   const waves = waveParts(plan.sizes).map(({ from, to }, index) => {
     const times = status.waves[index]
     return {
@@ -103,5 +110,21 @@ async function viewRollout(
     pausedCause: status.pausedCause,
     nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,
+    approval: await viewAwaited(deps, rollout, run),
+    decisions: decisionsOf(status).map((each) => ({
+      ...each,
+      name: keyNames(each.principal)?.keyName ?? null,
+    })),
   }
+}
+
+async function viewAwaited(
+  deps: ViewDeps,
+  rollout: StoredRollout,
+  run: StoredRun,
+): Promise<AwaitedApproval | null> {
+  const { status, plan } = rollout
+  if (status.state !== 'AWAITING_APPROVAL') return null
+  const digest = await digestOf(deps, rollout, run)
+  return { required: neededApprovals(plan), given: countedDecisions(status).length, digest }
 }

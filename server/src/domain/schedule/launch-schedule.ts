@@ -4,6 +4,8 @@
 import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import { actorOf, type Caller } from '../access/caller.ts'
+import { lineageOf } from '../access/lineage.ts'
+import { principalOf } from '../access/principal.ts'
 import { notifyTaken } from '../execution/notify-moved.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
@@ -98,13 +100,25 @@ async function launch(
     ...(parameters && { parameters }),
   })
   const release = releaseOf(schedule, job)
-  const terms = { ...values, ...(window !== undefined && { window }), ...(release && { release }) }
+  const hands = await handsIn(deps, schedule)
+  const terms = { ...values, hands, ...(window !== undefined && { window }), ...(release && { release }) }
   // Whoever lacks an attribute that the document needs is left out.
   const devices = await devicesWithAttributes(deps, caller, job, found, 'SKIP')
   const { runId } = await launchOnDevices(deps, caller, { jobName, asked, request, ...terms }, devices, {
     idempotencyKey: key,
   })
   return runId
+}
+
+/** Whoever put it or asked for this run now has a hand in it, beside the key that it is made by. */
+async function handsIn(
+  { store }: LaunchScheduleDeps,
+  { keyId, firing, content: { putBy = keyId } }: StoredSchedule,
+): Promise<string[]> {
+  const maker = principalOf({ keyId })
+  const others = [principalOf({ keyId: putBy }), firing?.principal ?? maker]
+  const hands = others.filter((principal) => principal !== maker)
+  return Promise.all(hands.map((principal) => lineageOf(store, principal)))
 }
 
 /** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */

@@ -12,8 +12,10 @@ import {
   maxScheduleDevices,
   type Occurrence,
   parseInstant,
+  requiredApprovals,
   type ScheduleContent,
   schedules,
+  toApproval,
   toInstant,
   type When,
 } from '@jobcast/contract'
@@ -63,7 +65,7 @@ export async function putSchedule(
   const { jobName } = request
   const { at } = deps.moment()
   const key = { ownerNo, scheduleName }
-  const content = toContent(request)
+  const content = { ...toContent(request), putBy: keyId }
   const job = await requireVersion(deps, caller, jobName, request.version ?? undefined)
   await requireParameters(deps, ownerNo, job, request.parameters)
   const before = await deps.store.getSchedule(key)
@@ -187,7 +189,7 @@ function toContent(request: ScheduleContent): StoredScheduleContent {
     targets,
     when: toWhen(request.when),
     rollout: rollout ?? null,
-    approval: request.approval ?? false,
+    approval: toApproval(requiredApprovals(request.approval)),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(window && { window }),
     overlap: request.overlap ?? 'SKIP',

@@ -35,6 +35,7 @@ type LargeLaunch = {
   window?: string | null
   pinned?: RunJob
   values?: RunValues
+  hands?: string[]
 }
 
 export async function launchLargeRun(

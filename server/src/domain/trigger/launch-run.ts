@@ -3,6 +3,7 @@
 import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '../common/instants.ts'
 import { heldAsNow } from '../job/held-as-now.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
+import { approvalUnder, withHands } from '../rollout/approval.ts'
 import { beginRollout, waitFor } from '../rollout/judge-rollout.ts'
 import type { StoredRollout } from '../rollout/rollout.ts'
 import type { DeviceList, LaunchedDevice, LaunchedRun } from './launched-run.ts'
@@ -189,7 +190,7 @@ export function newRun(
   ids: { runId: number; firstExecutionId: number },
   total: number,
 ): NewRun {
-  const { ownerNo, launchedAt, clock, keyId, retryOf, plan } = trigger
+  const { ownerNo, launchedAt, clock, keyId, retryOf, plan, hands = [] } = trigger
   const window = trigger.window === undefined ? job.window : trigger.window
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
   const under = window ? { window } : undefined
@@ -199,9 +200,10 @@ export function newRun(
   }
   const { rollout, sizes, startAt = null } = plan
   // A call may ask for more approval than its job, not for less, except for a rollback to the version before.
-  const approval = plan.approval || (job.approval === true && !plan.isExempt)
+  const approval = plan.isExempt ? plan.approval : approvalUnder(job, plan)
   const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
-  const status = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
+  const begun = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
+  const status = withHands(begun, hands)
   return {
     ...run,
     expireAt: null,

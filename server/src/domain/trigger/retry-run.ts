@@ -4,6 +4,7 @@ import { ApiError, type RetryRequest, type Rollout } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
+import { approvalUnder } from '../rollout/approval.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
 import {
   type Again,
@@ -54,5 +55,7 @@ async function planOf(
   const own = (await deps.store.getRollout({ ownerNo: caller.ownerNo, runId }))?.rollout.plan
   const rollout = given ?? own?.rollout
   // It was given for more devices, so it has to fit any of them.
-  return rollout && { rollout, approval: own?.approval ?? false, fitsAny: given === undefined }
+  if (rollout === undefined) return undefined
+  const approval = own ? approvalUnder(own, { rollout }) : false
+  return { rollout, approval, fitsAny: given === undefined }
 }

@@ -110,7 +110,7 @@ async function planOf(
   if (rollout === undefined && !job?.rollout && !job?.approval) return undefined
   // What devices had before was approved then; every other version is a change like any other.
   const isBefore = to?.version === bad - 1
-  const approval = !isBefore && job?.approval === true
+  const approval = isBefore ? false : (job?.approval ?? false)
   const fitsAny = rollout === undefined
   return { rollout: rollout ?? {}, approval, fitsAny, ...(isBefore && { isExempt: true }) }
 }

@@ -63,6 +63,8 @@ export type Launch = {
   values?: RunValues
   /** If there are no values yet, and the job needs some. */
   given?: GivenValues
+  /** Lineages of those with a hand in it beside the caller. */
+  hands?: string[]
 }
 
 /** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
@@ -103,7 +105,7 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given, window }: Launch,
+  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given, window, hands }: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { at: launchedAt, clock } = deps.moment()
@@ -122,6 +124,7 @@ async function recordLaunch(
     ...(window !== undefined && { window }),
     ...(pinned && { pinned }),
     ...(values && { values }),
+    ...(hands && { hands }),
   }
   if (idempotencyKey === undefined) return record(deps, trigger, given)
 

@@ -7,7 +7,7 @@
 // called by every store inside its transaction; run-values.ts and required-attributes.ts, the parameters of a run;
 // launch-large-run.ts, more devices than one write holds; retry-run.ts and cancel-run.ts, what can be done with a run.
 
-import type { Rollout } from '@jobcast/contract'
+import type { Approval, Rollout } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import type { LaunchedRun } from './launched-run.ts'
@@ -45,6 +45,8 @@ export type Trigger = {
   pinned?: RunJob
   /** Of its parameters; undefined: nobody knows yet whether it needs some. */
   values?: RunValues
+  /** Lineages of those that have a hand in it beside the key: who put or fired its schedule. */
+  hands?: string[]
   /** Applied to what is neither unknown nor made before. */
   quota?: TriggerQuota
 }
@@ -65,7 +67,7 @@ export type RunJob = {
 export type TriggerPlan = {
   jobVersion: number | null
   rollout: Rollout
-  approval: boolean
+  approval: Approval
   sizes: number[]
   /** Nothing is released before. */
   startAt?: WallInstant
@@ -98,7 +100,7 @@ export type TriggerOutcome =
   /** The one that it names, not that of its job. */
   | { kind: 'unknown-window' }
   /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
-  | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: true }
+  | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: Approval }
   /** Nothing was made: this version of its job has parameters or placeholders. Send it again, pinned and with values. */
   | { kind: 'needs-values'; job: RunJob }
   | { kind: 'over-quota' }

@@ -6,13 +6,12 @@ import { readKeyNames } from '../../domain/access/key-names.ts'
 import { type FreezeDeps, freezeFleet, unfreezeFleet } from '../../domain/device/freeze-fleet.ts'
 import {
   advanceRun,
-  approveRun,
   type ChangeRolloutDeps,
-  denyRun,
   patchRun,
   pauseRun,
   resumeRun,
 } from '../../domain/rollout/change-rollout.ts'
+import { approveRun, denyRun } from '../../domain/rollout/decide-approval.ts'
 import type { StoredFreeze } from '../../domain/rollout/ports/rollouts.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
@@ -22,6 +21,10 @@ import { emptyBodyAsObject } from '../wire/empty-body.ts'
 import { toFreeze } from '../wire/rollout-to-wire.ts'
 
 const runUrl = '/job/api/runs/:runId'
+const approvalText =
+  'Never by whoever created, changed or fired the run (J-810): keys that were created one from another are one principal, and so ' +
+  'are the sessions of a key; a key that the operator or an ADMIN key has created is one of its own. A second decision of the ' +
+  'same principal is refused. An approval counts for the run as it is: after a change it waits for approval again.'
 const freezeUrl = '/job/api/fleet/freeze'
 
 type Act = (deps: ChangeRolloutDeps, caller: Caller, runId: number) => Promise<void>
@@ -48,7 +51,9 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     operationId: 'advanceRun',
     act: advanceRun,
     summary: 'Start the next wave of a run now',
-    description: 'Even if its gate is closed or the rollout is paused.',
+    description:
+      'Even if its gate is closed or the rollout is paused. At a gate with the action APPROVAL, the run then waits for approval; ' +
+      'while it waits, advance and resume are refused (J-303).',
   },
 ]
 
@@ -81,15 +86,17 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       operationId: 'approveRun',
       act: approveRun,
       summary: 'Approve a run that waits for approval',
+      description: `It continues when it has all required approvals. ${approvalText}`,
     },
     {
       name: 'deny',
       operationId: 'denyRun',
       act: denyRun,
       summary: 'Deny a run: executions that were not released are canceled',
+      description: `One denial is enough. ${approvalText}`,
     },
   ]
-  for (const { name, operationId, act, summary } of approvals) {
+  for (const { name, operationId, act, summary, description } of approvals) {
     app.route({
       method: 'POST',
       url: `${runUrl}/${name}`,
@@ -97,14 +104,14 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       preValidation: emptyBodyAsObject,
       schema: {
         ...{ operationId, tags: ['rollouts'], summary },
-        description: 'Never by the key that created the run.',
+        description,
         params: RunParams,
         body: ApprovalRequest,
         response: { 200: Run },
       },
       handler: async (request) => {
         const { runId } = request.params
-        await act(deps, callerOf(request), runId, request.body.comment)
+        await act(deps, callerOf(request), runId, request.body)
         return answerRun(deps, callerOf(request), runId)
       },
     })
@@ -113,7 +120,7 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
   app.route({
     method: 'PATCH',
     url: runUrl,
-    config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304', 'J-810'] },
     schema: {
       operationId: 'changeRun',
       tags: ['rollouts'],
@@ -121,7 +128,8 @@ function addApprovals(app: App, deps: ChangeRolloutDeps): void {
       description:
         'A merge patch (RFC 7396): fields that it does not name stay, null removes a field, and lists (`waves`, `stop`) are ' +
         'replaced as a whole. Waves that have started cannot change, and all waves keep their selector: the order of the ' +
-        'devices was fixed when the run was created.',
+        'devices was fixed when the run was created. A run that was approved waits for approval again. To take away or weaken a ' +
+        'gate with the action APPROVAL needs APPROVE too, by somebody who did not create, change or fire the run (J-810).',
       params: RunParams,
       body: RolloutPatch,
       response: { 200: Run },

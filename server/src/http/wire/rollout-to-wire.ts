@@ -1,9 +1,15 @@
 // Rollouts and freezes as API objects.
 
-import { type Freeze, type RolloutProgress, toInstantOrNull } from '@jobcast/contract'
+import {
+  type ApprovalDecision,
+  type Freeze,
+  type RolloutProgress,
+  toInstant,
+  toInstantOrNull,
+} from '@jobcast/contract'
 import type { KeyNames } from '../../domain/access/key-names.ts'
 import type { StoredFreeze } from '../../domain/rollout/ports/rollouts.ts'
-import type { RolloutView } from '../../domain/rollout/view-rollout.ts'
+import type { DecisionView, RolloutView } from '../../domain/rollout/view-rollout.ts'
 import { toFailing } from './failing-to-wire.ts'
 
 export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): RolloutProgress {
@@ -23,7 +29,12 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     nextAt: toInstantOrNull(nextAt),
     failing: toFailing(view.failing),
     definition: view.definition,
+    approval: view.approval,
   }
+}
+
+export function toDecision({ principal, name, at, decision, comment }: DecisionView): ApprovalDecision {
+  return { principal, name, at: toInstant(at), decision, comment }
 }
 
 export function toFreeze(stored: StoredFreeze | undefined, keyNames: KeyNames): Freeze {

@@ -51,7 +51,7 @@ import type { StoredDelivery, StoredWebhook } from '../../domain/webhook/ports/w
 import { shownUrl } from '../../domain/webhook/webhook.ts'
 import type { StoredWindow } from '../../domain/window/ports/windows.ts'
 
-import { toRolloutProgress } from './rollout-to-wire.ts'
+import { toDecision, toRolloutProgress } from './rollout-to-wire.ts'
 
 /** People read the wall clock: an instant of the other one is refused. */
 function toInstant(at: WallInstant): string {
@@ -138,6 +138,7 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     scheduledFor: toInstantOrNull(stored.scheduledFor),
     rollout: rollout ? toRolloutProgress(rollout) : null,
     window: stored.window,
+    approvals: rollout?.decisions.map(toDecision) ?? [],
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   StoredJobContent,
   StoredJobVersion,
 } from '../../domain/job/ports/jobs.ts'
+import { weakensApproval } from '../../domain/rollout/approval.ts'
 import { toRunJob } from '../../domain/trigger/launch-run.ts'
 import type { RunJob } from '../../domain/trigger/trigger.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
@@ -149,6 +150,8 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
   const isNew = created || before.content !== content
   const nextVersion = (before?.version ?? 0) + 1
   if (!(await hasWindow(queries, ownerNo, put.content.window))) return { ...refused(put), lacksWindow: true }
+  if (put.keepsApproval && before && weakensApproval(toContent(before), put.content))
+    return { ...refused(put), weakensApproval: true }
   if (isNew && !maySignedBe(put.content, nextVersion)) return { ...refused(put), nextVersion }
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))

@@ -194,7 +194,8 @@ export const scheduleWrites: WriteSteps<
       queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: true } })
       return { kind: 'put', created: true, value: await one(queries, put) }
     }
-    const isSame = before.jobName === jobName && isDeepStrictEqual(before.content, content)
+    const isSame =
+      before.jobName === jobName && isDeepStrictEqual(withoutAuthor(before.content), withoutAuthor(content))
     if (isSame && !takesOver) {
       return { kind: 'put', created: false, value: before, isSame: true }
     }
@@ -233,6 +234,11 @@ export const scheduleWrites: WriteSteps<
   async recordGiven(queries, given) {
     await queries.run(RECORD_GIVEN, partOf(RECORD_GIVEN, given))
   },
+}
+
+/** What somebody else puts once more is the same. */
+function withoutAuthor({ putBy, ...content }: StoredSchedule['content']) {
+  return content
 }
 
 /** Its job is deleted: nothing can run any more. */

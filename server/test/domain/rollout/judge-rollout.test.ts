@@ -208,7 +208,7 @@ test('a gate that somebody approves or advances is not made up for', () => {
   let status = judgeRollout(begun(given), facts(1, given)).status
   status = judgeRollout(status, facts(2, { ...given, wave: succeeded(2) })).status
   assert.equal(status.state, 'AWAITING_APPROVAL')
-  const approved = approveRollout(status, [2, 1000], at(60))
+  const approved = approveRollout(status, { sizes: [2, 1000], digest: 'd', now: at(60) })
   assert.deepEqual(seen(judgeRollout(approved, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
   const advanced = advanceRollout(status, [2, 1000], at(60)) as RolloutStatus
   assert.deepEqual(seen(judgeRollout(advanced, facts(60, given)).status), ['ROLLING_OUT', 2, 3])

@@ -1,4 +1,4 @@
-import type { Retry, Rollout } from '@jobcast/contract'
+import type { Approval, Retry, Rollout } from '@jobcast/contract'
 import type { ParameterSchema } from '@jobcast/contract/parameters'
 import type { Envelope } from '@jobcast/contract/signature'
 import type { ExpectedTags } from '../../common/entity-tag.ts'
@@ -14,8 +14,8 @@ export type StoredJobContent = {
   retry: Retry | null
   /** How its runs are released, unless they say so themselves; left out if there is nothing to say. */
   rollout?: Rollout
-  /** Its runs wait for the approval of another principal. */
-  approval?: true
+  /** Its runs wait for the approval of other principals; left out: of none. */
+  approval?: Approval
   /** The window in which its executions are offered, unless a run names another. */
   window?: string
   /** Of its runs; left out if there are none. */
@@ -64,6 +64,8 @@ export type JobPut = {
   /** Who puts it; left out: the operator. */
   by?: string
   expected?: ExpectedTags
+  /** Refused if its runs would need fewer approvals than before, also before it was deleted. */
+  keepsApproval?: true
 }
 
 /** Of a version of a job: the document as JSON text, and what has to be filled in. */
@@ -77,9 +79,13 @@ type JobDeletion = 'deleted' | 'unknown' | 'changed' | JobUsers
 
 /**
  * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.
- * `lacksWindow`: refused, because there is no such window.
+ * `lacksWindow`: refused, because there is no such window. `weakensApproval`: refused, because it may not.
  */
-export type JobPutResult = Put<StoredJob> & { nextVersion?: number; lacksWindow?: true }
+export type JobPutResult = Put<StoredJob> & {
+  nextVersion?: number
+  lacksWindow?: true
+  weakensApproval?: true
+}
 
 export type JobStore = {
   putJob(put: JobPut): Promise<JobPutResult>

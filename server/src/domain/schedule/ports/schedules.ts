@@ -1,6 +1,7 @@
 // The part of the store's port for schedules, under the rules of store.ts.
 
 import type {
+  Approval,
   EventDataOf,
   EventTypeOf,
   ExecState,
@@ -33,7 +34,7 @@ export type StoredScheduleContent = {
   targets: Targets
   when: StoredWhen
   rollout: Rollout | null
-  approval: boolean
+  approval: Approval
   /** Left out: that of the job. */
   window?: string
   overlap: Overlap
@@ -41,6 +42,8 @@ export type StoredScheduleContent = {
   jitterSeconds: number
   pauseAfterFailures: number | null
   until: WallInstant | null
+  /** The key that put it so, even if another one has resumed it since; left out by what was stored before. */
+  putBy?: string
 }
 
 /** A run that is being made: whoever finds it finishes it, so that nothing is lost or made twice. */

@@ -1,0 +1,30 @@
+// Who has approved or denied a run, and what they said.
+
+import type { Run } from '@jobcast/client'
+import { RelativeTime } from '../parts/relative-time.tsx'
+
+const words = { APPROVED: 'Approved', DENIED: 'Denied' }
+
+export function Decisions({ run: { approvals, rollout } }: { run: Run }) {
+  const { required = 1, given = 0 } = rollout?.approval ?? {}
+  return (
+    <>
+      {required > 1 && (
+        <p>
+          {given} of {required} approvals
+        </p>
+      )}
+      {approvals.length > 0 && (
+        <ul class="decisions" aria-label="Decisions">
+          {approvals.map(({ principal, name, at, decision, comment }) => (
+            <li key={`${principal} ${at}`}>
+              {words[decision]} by key <bdi>{name ?? principal.replace('key:', '')}</bdi>{' '}
+              <RelativeTime at={at} />
+              {comment !== null && `: ${comment}`}
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}

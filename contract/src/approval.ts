@@ -1,0 +1,53 @@
+// Who has to approve a run before it is released, and what they have decided.
+
+import Type, { type Static } from 'typebox'
+import { type ApprovalAsked, maxApprovals } from './required-approvals.ts'
+import { Instant, keyNameOf, mustBe, orNull } from './text.ts'
+
+export type Approval = ApprovalAsked
+
+export const Approval = Type.Unsafe<Approval>({
+  anyOf: [
+    { type: 'boolean' },
+    {
+      type: 'object',
+      properties: { required: { type: 'integer', minimum: 1, maximum: maxApprovals } },
+      required: ['required'],
+      additionalProperties: false,
+    },
+  ],
+  [mustBe]: `true, false or {"required": n} with n from 1 to ${maxApprovals}`,
+})
+
+export const approvalOf = (description: string) => Type.Unsafe<Approval>({ ...Approval, description })
+
+export const decisions = ['APPROVED', 'DENIED'] as const
+export type Decision = (typeof decisions)[number]
+
+export const ApprovalDecision = Type.Object(
+  {
+    principal: Type.String({ description: 'Who decided: `key:<keyId>`', examples: ['key:3f9aZ0qLxw'] }),
+    name: keyNameOf('principal'),
+    at: Instant,
+    decision: Type.Unsafe<Decision>({ type: 'string', enum: [...decisions] }),
+    comment: orNull(Type.String()),
+  },
+  { title: 'ApprovalDecision' },
+)
+export type ApprovalDecision = Static<typeof ApprovalDecision>
+
+/** What a run waits for. */
+export const AwaitedApproval = Type.Object(
+  {
+    required: Type.Integer({ description: 'How many approvals it needs now' }),
+    given: Type.Integer({
+      description: 'How many of them it has; a change of the run makes those before it void',
+    }),
+    digest: Type.String({
+      description:
+        'Of what is approved: job version, document, parameters, targets in order, rollout and window',
+    }),
+  },
+  { title: 'AwaitedApproval' },
+)
+export type AwaitedApproval = Static<typeof AwaitedApproval>

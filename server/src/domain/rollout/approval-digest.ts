@@ -1,0 +1,32 @@
+// What an approval is given to. A version of a job never changes, and neither do the devices and values of a run, so
+// their names stand for them; its rules may change, and so may its window.
+
+import { hash } from 'node:crypto'
+import type { Store } from '../common/ports/store.ts'
+import type { StoredRun } from '../trigger/ports/runs.ts'
+import type { StoredRollout } from './rollout.ts'
+
+export type DigestDeps = { store: Pick<Store, 'getRun' | 'getWindow'> }
+
+/** Undefined: there is no such run any more. */
+export async function readDigest(deps: DigestDeps, rollout: StoredRollout): Promise<string | undefined> {
+  const { ownerNo, runId } = rollout
+  const run = await deps.store.getRun({ ownerNo, runId })
+  return run && digestOf(deps, rollout, run)
+}
+
+export async function digestOf(
+  { store }: { store: Pick<Store, 'getWindow'> },
+  { ownerNo, runId, firstExecutionId, total, plan: { rollout, sizes } }: StoredRollout,
+  { jobName, version, jobVersion, parameters, window: windowName }: StoredRun,
+): Promise<string> {
+  const window = windowName === null ? undefined : await store.getWindow({ ownerNo, windowName })
+  const { cron, durationMinutes, timeZone, cutoffMinutes, except } = window ?? {}
+  const parts = {
+    ...{ jobName, version, jobVersion, parameters },
+    targets: { runId, firstExecutionId, total },
+    ...{ rollout, sizes, windowName },
+    window: [cron, durationMinutes, timeZone, cutoffMinutes, except],
+  }
+  return hash('sha256', JSON.stringify(parts), 'base64url')
+}

@@ -1,0 +1,86 @@
+// Approving and denying a run. It goes on when it has all the approvals that it needs; one denial ends it.
+
+import { ApiError, type ApprovalRequest, type Decision } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { principalOf } from '../access/principal.ts'
+import { notFound } from '../common/not-found.ts'
+import type { Moment } from '../execution/execution.ts'
+import { countedDecisions, neededApprovals, type StoredDecision, withDecision } from './approval.ts'
+import { type DigestDeps, readDigest } from './approval-digest.ts'
+import { type ChangeRolloutDeps, changeRollout, decided, requireState } from './change-rollout.ts'
+import { requireNoHand } from './hands.ts'
+import { approveRollout, pauseRollout } from './judge-rollout.ts'
+import type { RolloutFactsFound } from './ports/rollouts.ts'
+import type { StoredRollout } from './rollout.ts'
+
+export function approveRun(
+  deps: ChangeRolloutDeps,
+  caller: Caller,
+  runId: number,
+  request: ApprovalRequest,
+): Promise<void> {
+  return changeRollout(deps, caller, runId, async (found, moment) => {
+    const { status, plan } = found.rollout
+    const decision = await decide(deps, caller, found, moment, { ...request, decision: 'APPROVED' })
+    const digest = await requireDigest(deps, found.rollout, request.digest)
+    const approved = withDecision(status, decision)
+    const missing = neededApprovals(plan) - countedDecisions(approved).length
+    const after = missing > 0 ? approved : approveRollout(approved, { ...plan, digest, now: moment.clock })
+    return decided(after, 'run.approved', caller, { missing: Math.max(0, missing), ...commentOf(request) })
+  })
+}
+
+/** What was not released is canceled. */
+export function denyRun(
+  deps: ChangeRolloutDeps,
+  caller: Caller,
+  runId: number,
+  request: ApprovalRequest,
+): Promise<void> {
+  return changeRollout(deps, caller, runId, async (found, moment) => {
+    const decision = await decide(deps, caller, found, moment, { ...request, decision: 'DENIED' })
+    await requireDigest(deps, found.rollout, request.digest)
+    const because = request.comment ?? 'it was denied'
+    const by = principalOf(caller)
+    const denied = pauseRollout(withDecision(found.rollout.status, decision), {
+      rule: 'PRINCIPAL',
+      because,
+      by,
+    })
+    return decided({ ...denied, state: 'DENIED' }, 'run.denied', caller, commentOf(request))
+  })
+}
+
+/** Throws J-810 and J-303. */
+async function decide(
+  deps: ChangeRolloutDeps,
+  caller: Caller,
+  found: RolloutFactsFound,
+  { at }: Moment,
+  { decision, comment = null }: { decision: Decision; comment?: string | null },
+): Promise<StoredDecision> {
+  const { status, runId } = found.rollout
+  const lineage = await requireNoHand(deps, caller, found)
+  requireState(status, 'AWAITING_APPROVAL')
+  if (countedDecisions(status).some((each) => each.lineage === lineage)) {
+    throw new ApiError('J-303', { detail: `You have already decided about run ${runId}; others must.` })
+  }
+  return { principal: principalOf(caller), lineage, at, decision, comment, counts: true }
+}
+
+/** Of what is decided about; it may have changed since somebody looked at it. */
+async function requireDigest(
+  deps: DigestDeps,
+  rollout: StoredRollout,
+  seen: string | undefined,
+): Promise<string> {
+  const digest = await readDigest(deps, rollout)
+  if (digest === undefined) throw notFound('J-304', rollout.runId)
+  if (seen === undefined || seen === digest) return digest
+  const detail = `Run ${rollout.runId} has changed since its digest was read: look at it again.`
+  throw new ApiError('J-303', { detail })
+}
+
+function commentOf({ comment }: ApprovalRequest): { comment?: string } {
+  return comment === undefined ? {} : { comment }
+}

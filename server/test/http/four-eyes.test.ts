@@ -1,0 +1,238 @@
+// Four eyes: every principal whose hand is in a run, with every call that could let it pass an approval.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Reply, replyOf } from '@jobcast/testkit/call-api'
+import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { openRolledRuns } from './rolled-runs.ts'
+
+const api = await openSharedServer()
+const { ids, devices, runOf, waitFor } = await openRolledRuns(api, 'eye', 4)
+
+type Send = (method: string, path: string, body?: object) => Promise<Reply>
+
+const all = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE'] as const
+const byKey =
+  (key: string): Send =>
+  (method, path, body) =>
+    api.call(method, `/job/api/${path}`, { key, ...(body && { body }) })
+
+/** A key of its own principal, or one that another key has created. */
+async function newKey(keyName: string, parent = api.adminKey): Promise<string> {
+  const reply = await api.call('POST', '/job/api/keys', { key: parent, body: { keyName, scopes: [...all] } })
+  assert.equal(reply.status, 201, reply.text)
+  return reply.json.apiKey
+}
+
+async function signIn(apiKey: string): Promise<Send> {
+  const send = (cookie: Record<string, string>, method: string, path: string, body?: object) =>
+    fetch(`${api.http}/job/api/${path}`, {
+      method,
+      headers: { origin: api.http, ...cookie, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  const signedIn = await send({}, 'POST', 'session', { apiKey })
+  const [cookie = ''] = signedIn.headers.get('set-cookie')?.split('; ') ?? []
+  return async (method, path, body) => replyOf(await send({ cookie }, method, path, body))
+}
+
+const grandparent = await newKey('grandparent')
+const parent = await newKey('parent', grandparent)
+const maker = await newKey('maker', parent)
+const changer = await newKey('changer')
+const firer = await newKey('firer')
+const other = byKey(await newKey('other'))
+
+/** Keys made in a session belong to whom the session belongs to. */
+async function keyOfSession(session: Send): Promise<Send> {
+  const created = await session('POST', 'keys', { keyName: 'of a session', scopes: [...all] })
+  assert.equal(created.status, 201, created.text)
+  return byKey(created.json.apiKey)
+}
+
+const hands: Record<string, Send> = {
+  maker: byKey(maker),
+  changer: byKey(changer),
+  firer: byKey(firer),
+  'the key that made the key of the maker': byKey(parent),
+  'the key that made that one': byKey(grandparent),
+  'a key that the maker has made': byKey(await newKey('child', maker)),
+  'another key of the same parent': byKey(await newKey('sibling', parent)),
+  'a session of the maker': await signIn(maker),
+  'another session of the maker': await signIn(maker),
+  'a session of the changer': await signIn(changer),
+  'a key made in a session of the maker': await keyOfSession(await signIn(maker)),
+  'a key that the changer has made': byKey(await newKey('child', changer)),
+  'a key that the firer has made': byKey(await newKey('child', firer)),
+}
+
+let scenes = 0
+
+/** A schedule of the maker, fired by another key, whose run a third one has changed. */
+async function launch(more: object): Promise<{ runId: number; path: string; jobName: string }> {
+  const name = `scene-${++scenes}`
+  await hands.maker?.('PUT', `jobs/${name}`, {})
+  const content = {
+    jobName: name,
+    targets: { deviceIds: ids },
+    when: { at: '2099-01-01T00:00:00Z' },
+    ...more,
+  }
+  const put = await hands.maker?.('PUT', `schedules/${name}`, content)
+  assert.equal(put?.status, 201, put?.text)
+  const fired = await hands.firer?.('POST', `schedules/${name}/fire`)
+  assert.equal(fired?.status, 201, fired?.text)
+  const { runId } = fired?.json ?? {}
+  const changed = await hands.changer?.('PATCH', `runs/${runId}`, { rollout: { ratePerMinute: 60_000 } })
+  assert.equal(changed?.status, 200, changed?.text)
+  return { runId, path: `/job/api/runs/${runId}`, jobName: name }
+}
+
+type Refused = [call: string, send: (who: Send, runId: number) => Promise<Reply>, code: string]
+const post =
+  (verb: string, body: object = {}) =>
+  (who: Send, runId: number) =>
+    who('POST', `runs/${runId}/${verb}`, body)
+const patch = (rollout: object) => (who: Send, runId: number) => who('PATCH', `runs/${runId}`, { rollout })
+
+const decisions: Refused[] = [
+  ['approve', post('approve'), 'J-810'],
+  ['deny', post('deny'), 'J-810'],
+]
+const whileWaiting: Refused[] = [
+  ...decisions,
+  ['advance', post('advance'), 'J-303'],
+  ['resume', post('resume'), 'J-303'],
+  ['pause', post('pause'), 'J-303'],
+]
+const weakened: Refused[] = [
+  ['PATCH the gate away', patch({ next: null }), 'J-810'],
+  ['PATCH its action away', patch({ next: { action: null } }), 'J-810'],
+  ['PATCH its action', patch({ next: { action: 'CONTINUE' } }), 'J-810'],
+  ['PATCH the waves into one', patch({ waves: [{ size: 1 }, { size: '100%' }] }), 'J-810'],
+  ['PATCH the share', patch({ next: { succeededPercent: 1 } }), 'J-810'],
+  ['PATCH the soak time', patch({ next: { soakSeconds: null } }), 'J-810'],
+  ['PATCH what it waits for', patch({ next: { where: null } }), 'J-810'],
+]
+
+async function tryAll(calls: Refused[], runId: number): Promise<void> {
+  for (const [who, send] of Object.entries(hands)) {
+    for (const [what, call, code] of calls) {
+      const reply = await call(send, runId)
+      assert.equal(reply.json?.code, code, `${what} by ${who}: ${reply.text}`)
+    }
+  }
+}
+
+test('before its first approval nobody with a hand in it lets a run begin', async () => {
+  const waves = [{ size: 1 }, { size: '100%' }]
+  const { runId, path } = await launch({ approval: true, rollout: { waves, next: { action: 'APPROVAL' } } })
+  await tryAll([...whileWaiting, ['retry', post('retry'), 'J-305']], runId)
+  // Whoever approves it sees what it has become.
+  assert.equal((await patch({ next: { action: 'CONTINUE' } })(hands.maker as Send, runId)).status, 200)
+  await tryAll(whileWaiting, runId)
+  const { rollout } = await runOf(path)
+  assert.deepEqual([rollout?.state, rollout?.released], ['AWAITING_APPROVAL', 0])
+  const approved = await post('approve')(other, runId)
+  assert.deepEqual([approved.status, approved.json.rollout.state], [200, 'ROLLING_OUT'])
+  await waitFor(path, 1)
+  // What was approved is changed: it waits again, whoever changes it.
+  const again = await patch({ ratePerMinute: 30_000 })(hands.changer as Send, runId)
+  assert.equal(again.json.rollout.state, 'AWAITING_APPROVAL')
+  await tryAll(whileWaiting, runId)
+  await api.call('POST', `${path}/cancel`)
+})
+
+const gate = {
+  waves: [{ size: 1 }, { size: 1 }, { size: '100%' }],
+  next: { action: 'APPROVAL', succeededPercent: 90, soakSeconds: 1, where: 'fw=2', onMissing: 'WAIT' },
+}
+
+test('nobody with a hand in it passes a gate that asks for approval, before it opens or at it', async () => {
+  const { runId, path } = await launch({ rollout: gate })
+  await waitFor(path, 1)
+  await tryAll([...weakened, ['approve', post('approve'), 'J-810']], runId)
+  assert.equal((await runOf(path)).rollout?.released, 1)
+  const advanced = await post('advance')(hands.maker as Send, runId)
+  assert.deepEqual([advanced.status, advanced.json.rollout.state], [200, 'AWAITING_APPROVAL'])
+  await tryAll([...whileWaiting, ...weakened], runId)
+  const { rollout } = await runOf(path)
+  assert.deepEqual([rollout?.state, rollout?.released], ['AWAITING_APPROVAL', 1])
+  const approved = await post('approve')(other, runId)
+  assert.deepEqual([approved.status, approved.json.rollout.wave], [200, 2])
+  await waitFor(path, 2)
+  // Somebody else may take the next gate away, with APPROVE.
+  const weak = byKey((await api.newKey(['MANAGE'])).apiKey)
+  assert.match((await patch({ next: null })(weak, runId)).text, /"J-804".*APPROVE/)
+  assert.equal((await patch({ next: null })(other, runId)).json.rollout.state, 'AWAITING_APPROVAL')
+  assert.equal((await post('approve')(other, runId)).json.code, 'J-810')
+  await api.call('POST', `${path}/cancel`)
+})
+
+test('a retry or a run of its own keeps the gates of what it comes from, or waits for approval', async () => {
+  const { runId, path, jobName } = await launch({ rollout: gate })
+  await waitFor(path, 1)
+  const reply = await devices[0]?.startNext()
+  await devices[0]?.update(reply?.json.execution.jobId, 'FAILED')
+  await waitFor(path, 1, 'PAUSED')
+  for (const send of Object.values(hands)) {
+    const retried = await send('POST', `runs/${runId}/retry`, { rollout: {} })
+    assert.equal(retried.json.rollout.state, 'AWAITING_APPROVAL', retried.text)
+    assert.equal((await post('approve')(send, retried.json.runId)).json.code, 'J-810')
+    await post('cancel')(send, retried.json.runId)
+  }
+  await api.call('PUT', `/job/api/jobs/${jobName}`, { body: { rollout: gate } })
+  const body = { jobName, targets: { deviceIds: ids } }
+  for (const more of [
+    { rollout: {} },
+    { version: 1, rollout: {} },
+    { approval: false, rollout: { waves: gate.waves } },
+  ]) {
+    const run = await hands.maker?.('POST', 'runs', { ...body, ...more })
+    assert.equal(run?.json.rollout?.state, 'AWAITING_APPROVAL', run?.text)
+    await post('cancel')(hands.maker as Send, run?.json.runId)
+  }
+  await post('cancel')(hands.maker as Send, runId)
+})
+
+test('without APPROVE nobody takes the approval off a job, in any way', async () => {
+  const manager = byKey((await api.newKey(['MANAGE', 'READ', 'TRIGGER'])).apiKey)
+  const put = (content: object, by = manager) => by('PUT', 'jobs/guarded', content)
+  assert.equal((await put({ document: { n: 1 } })).status, 201)
+  assert.equal((await put({ approval: true })).json.approval, true)
+  assert.deepEqual((await put({ approval: { required: 3 } })).json.approval, { required: 3 })
+  const fewer: [string, () => Promise<Reply>][] = [
+    ['PUT without', () => put({})],
+    ['PUT with false', () => put({ approval: false })],
+    ['PUT with fewer', () => put({ approval: { required: 2 } })],
+    ['PUT with one', () => put({ approval: true })],
+    ['restore one without', () => manager('POST', 'jobs/guarded/versions/1/restore')],
+    ['restore one with fewer', () => manager('POST', 'jobs/guarded/versions/2/restore')],
+  ]
+  const tryFewer = async () => {
+    for (const [what, call] of fewer) {
+      const reply = await call()
+      assert.equal(reply.status, 403, `${what}: ${reply.text}`)
+      assert.match(reply.text, /"J-804".*APPROVE/)
+    }
+  }
+  await tryFewer()
+  assert.equal((await manager('DELETE', 'jobs/guarded')).status, 204)
+  fewer.splice(4)
+  await tryFewer()
+  assert.equal((await put({ approval: { required: 3 } })).status, 201)
+  assert.equal((await put({ approval: { required: 4 }, rollout: gate })).status, 200)
+  assert.equal((await put({ approval: { required: 4 } })).status, 200)
+  // Gates of its rollout ask for approval as well.
+  assert.equal((await put({ rollout: gate }, other)).status, 200)
+  assert.equal((await put({})).json.code, 'J-804')
+  assert.equal((await put({ approval: true })).status, 200)
+  assert.equal((await put({}, other)).json.approval, false)
+  assert.equal((await put({})).status, 200)
+  for (const approval of ['yes', { required: 0 }, { required: 11 }, { required: 1.5 }, {}, null]) {
+    const headers = { accept: 'application/problem+json' }
+    const path = '/job/api/jobs/guarded'
+    const { status, json } = await api.call('PUT', path, { body: { approval }, headers })
+    assert.deepEqual([status, json.code, json.errors?.[0]?.field ?? json.field], [400, 'J-500', 'approval'], JSON.stringify(json))
+  }
+})
