@@ -50,7 +50,7 @@ async function keyOfSession(session: Send): Promise<Send> {
   return byKey(created.json.apiKey)
 }
 
-const hands: Record<string, Send> = {
+const hands = {
   maker: byKey(maker),
   changer: byKey(changer),
   firer: byKey(firer),
@@ -71,20 +71,20 @@ let scenes = 0
 /** A schedule of the maker, fired by another key, whose run a third one has changed. */
 async function launch(more: object): Promise<{ runId: number; path: string; jobName: string }> {
   const name = `scene-${++scenes}`
-  await hands.maker?.('PUT', `jobs/${name}`, {})
+  await hands.maker('PUT', `jobs/${name}`, {})
   const content = {
     jobName: name,
     targets: { deviceIds: ids },
     when: { at: '2099-01-01T00:00:00Z' },
     ...more,
   }
-  const put = await hands.maker?.('PUT', `schedules/${name}`, content)
-  assert.equal(put?.status, 201, put?.text)
-  const fired = await hands.firer?.('POST', `schedules/${name}/fire`)
-  assert.equal(fired?.status, 201, fired?.text)
-  const { runId } = fired?.json ?? {}
-  const changed = await hands.changer?.('PATCH', `runs/${runId}`, { rollout: { ratePerMinute: 60_000 } })
-  assert.equal(changed?.status, 200, changed?.text)
+  const put = await hands.maker('PUT', `schedules/${name}`, content)
+  assert.equal(put.status, 201, put.text)
+  const fired = await hands.firer('POST', `schedules/${name}/fire`)
+  assert.equal(fired.status, 201, fired.text)
+  const { runId } = fired.json
+  const changed = await hands.changer('PATCH', `runs/${runId}`, { rollout: { ratePerMinute: 60_000 } })
+  assert.equal(changed.status, 200, changed.text)
   return { runId, path: `/job/api/runs/${runId}`, jobName: name }
 }
 
@@ -129,7 +129,7 @@ test('before its first approval nobody with a hand in it lets a run begin', asyn
   const { runId, path } = await launch({ approval: true, rollout: { waves, next: { action: 'APPROVAL' } } })
   await tryAll([...whileWaiting, ['retry', post('retry'), 'J-305']], runId)
   // Whoever approves it sees what it has become.
-  assert.equal((await patch({ next: { action: 'CONTINUE' } })(hands.maker as Send, runId)).status, 200)
+  assert.equal((await patch({ next: { action: 'CONTINUE' } })(hands.maker, runId)).status, 200)
   await tryAll(whileWaiting, runId)
   const { rollout } = await runOf(path)
   assert.deepEqual([rollout?.state, rollout?.released], ['AWAITING_APPROVAL', 0])
@@ -137,7 +137,7 @@ test('before its first approval nobody with a hand in it lets a run begin', asyn
   assert.deepEqual([approved.status, approved.json.rollout.state], [200, 'ROLLING_OUT'])
   await waitFor(path, 1)
   // What was approved is changed: it waits again, whoever changes it.
-  const again = await patch({ ratePerMinute: 30_000 })(hands.changer as Send, runId)
+  const again = await patch({ ratePerMinute: 30_000 })(hands.changer, runId)
   assert.equal(again.json.rollout.state, 'AWAITING_APPROVAL')
   await tryAll(whileWaiting, runId)
   await api.call('POST', `${path}/cancel`)
@@ -153,7 +153,7 @@ test('nobody with a hand in it passes a gate that asks for approval, before it o
   await waitFor(path, 1)
   await tryAll([...weakened, ['approve', post('approve'), 'J-810']], runId)
   assert.equal((await runOf(path)).rollout?.released, 1)
-  const advanced = await post('advance')(hands.maker as Send, runId)
+  const advanced = await post('advance')(hands.maker, runId)
   assert.deepEqual([advanced.status, advanced.json.rollout.state], [200, 'AWAITING_APPROVAL'])
   await tryAll([...whileWaiting, ...weakened], runId)
   const { rollout } = await runOf(path)
@@ -188,11 +188,11 @@ test('a retry or a run of its own keeps the gates of what it comes from, or wait
     { version: 1, rollout: {} },
     { approval: false, rollout: { waves: gate.waves } },
   ]) {
-    const run = await hands.maker?.('POST', 'runs', { ...body, ...more })
-    assert.equal(run?.json.rollout?.state, 'AWAITING_APPROVAL', run?.text)
-    await post('cancel')(hands.maker as Send, run?.json.runId)
+    const run = await hands.maker('POST', 'runs', { ...body, ...more })
+    assert.equal(run.json.rollout?.state, 'AWAITING_APPROVAL', run.text)
+    await post('cancel')(hands.maker, run.json.runId)
   }
-  await post('cancel')(hands.maker as Send, runId)
+  await post('cancel')(hands.maker, runId)
 })
 
 test('without APPROVE nobody takes the approval off a job, in any way', async () => {

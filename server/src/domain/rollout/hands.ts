@@ -8,7 +8,7 @@ import type { Store } from '../common/ports/store.ts'
 import { handsIn } from './approval.ts'
 import type { RolloutFactsFound } from './ports/rollouts.ts'
 
-export type HandsDeps = { store: Pick<Store, 'findApiKey'> }
+type HandsDeps = { store: Pick<Store, 'findApiKey'> }
 
 export function lineageOfCaller({ store }: HandsDeps, caller: Caller): Promise<string> {
   return lineageOf(store, principalOf(caller))
