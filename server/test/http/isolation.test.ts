@@ -80,7 +80,7 @@ const noIds = new Set(
   'limit cursor wait execState launchedAfter launchedBefore force idempotency-key deviceName tags keyName scopes expiresAt'
     .concat(' ownerName description document expireAfterSeconds timeoutSeconds deadlineSeconds retry')
     .concat(
-      ' rollout approval comment reason until version parameters onMissing toVersion signatures startAt',
+      ' rollout approval comment digest reason until version parameters onMissing toVersion signatures startAt',
     )
     .concat(' when overlap catchUpSeconds jitterSeconds pauseAfterFailures count')
     .concat(' cron durationMinutes cutoffMinutes except ignoreWindows')
