@@ -34,8 +34,10 @@ export function rolloutCommands(show: (out: Out, run: Run) => void): Command[] {
       (client, runId) => client.runs.advance(runId),
     ),
     commented(
-      act('approve', 'Approve a run that somebody else has created, changed and fired.', (client, runId, comment) =>
-        client.runs.approve(runId, comment === undefined ? {} : { comment }),
+      act(
+        'approve',
+        'Approve a run that somebody else has created, changed and fired.',
+        (client, runId, comment) => client.runs.approve(runId, comment === undefined ? {} : { comment }),
       ),
     ),
     commented(

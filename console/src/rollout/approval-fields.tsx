@@ -4,7 +4,12 @@ import { type ApprovalAsked, maxApprovals, requiredApprovals, toApproval } from 
 import { CheckList } from '../parts/check-list.tsx'
 import { SelectField } from '../parts/field.tsx'
 
-type Props = { label: string; about: string; value: ApprovalAsked; onChange: (approval: ApprovalAsked) => void }
+type Props = {
+  label: string
+  about: string
+  value: ApprovalAsked
+  onChange: (approval: ApprovalAsked) => void
+}
 
 const counts = Array.from({ length: maxApprovals }, (_, index) => ({
   value: String(index + 1),

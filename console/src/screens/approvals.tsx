@@ -26,7 +26,10 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
       {runs?.length === 0 && (
         <section class="panel" aria-label="Approvals">
           <EmptyState icon="good" title="Nothing to approve">
-            <p>Runs appear here when they wait for approval by somebody who has not created, changed or fired them.</p>
+            <p>
+              Runs appear here when they wait for approval by somebody who has not created, changed or fired
+              them.
+            </p>
           </EmptyState>
         </section>
       )}

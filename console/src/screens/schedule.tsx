@@ -147,7 +147,11 @@ function About({ schedule }: { schedule: Schedule }) {
           },
           {
             name: 'Approval',
-            value: schedule.approval ? `each run needs ${requiredApprovals(schedule.approval)}` : <span class="quiet">as the job says</span>,
+            value: schedule.approval ? (
+              `each run needs ${requiredApprovals(schedule.approval)}`
+            ) : (
+              <span class="quiet">as the job says</span>
+            ),
           },
           { name: 'By', value: <Updater schedule={schedule} /> },
         ]}

@@ -46,7 +46,7 @@ test('a run begins with the last approval that it needs, each by somebody else',
 })
 
 test('a change makes approvals void: of what is pending, and of what was approved', async () => {
-  const rollout = { waves: [{ size: 1 }, { size: 1 }, { size: '100%' }] }
+  const rollout = { order: 'GIVEN', waves: [{ size: 1 }, { size: 1 }, { size: '100%' }] }
   const { path, executionIds } = await launch(await newJob({ approval: { required: 2 }, rollout }))
   const change = (body: object) => api.call('PATCH', path, { body: { rollout: body } })
   const seen = (await approvalOf(path)).digest
@@ -80,7 +80,7 @@ test('a window is part of what is approved', async () => {
   const put = (durationMinutes: number) =>
     api.call('PUT', '/job/api/windows/open', { body: { cron: '0 0 * * *', durationMinutes } })
   await put(1440)
-  const rollout = { waves: [{ size: 1 }, { size: '100%' }] }
+  const rollout = { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] }
   const run = await launch(await newJob({ approval: true, rollout, window: 'open' }))
   await act(run.path, 'approve', {}, anna)
   await waitFor(run.path, 1)
@@ -103,7 +103,7 @@ test('the run, its history and explain name who denied, paused and canceled it',
   const history = (await api.call('GET', `/job/api/executions/${executionIds[0]}/history`)).json.items
   assert.equal(history.at(-1).actorName, 'ben')
 
-  const other = await launch(await newJob({ rollout: { waves: [{ size: 1 }, { size: '100%' }] } }))
+  const other = await launch(await newJob({ rollout: { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] } }))
   await waitFor(other.path, 1)
   await act(other.path, 'pause', undefined, carl)
   assert.match(await explain(other.executionIds[1]), /was paused by key carl/)

@@ -144,6 +144,7 @@ test('before its first approval nobody with a hand in it lets a run begin', asyn
 })
 
 const gate = {
+  order: 'GIVEN',
   waves: [{ size: 1 }, { size: 1 }, { size: '100%' }],
   next: { action: 'APPROVAL', succeededPercent: 90, soakSeconds: 1, where: 'fw=2', onMissing: 'WAIT' },
 }
@@ -233,6 +234,10 @@ test('without APPROVE nobody takes the approval off a job, in any way', async ()
     const headers = { accept: 'application/problem+json' }
     const path = '/job/api/jobs/guarded'
     const { status, json } = await api.call('PUT', path, { body: { approval }, headers })
-    assert.deepEqual([status, json.code, json.errors?.[0]?.field ?? json.field], [400, 'J-500', 'approval'], JSON.stringify(json))
+    assert.deepEqual(
+      [status, json.code, json.errors?.[0]?.field ?? json.field],
+      [400, 'J-500', 'approval'],
+      JSON.stringify(json),
+    )
   }
 })
