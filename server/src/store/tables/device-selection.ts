@@ -1,20 +1,15 @@
 // Devices that a selector picks. If one of its terms matches few devices, those are looked at; else all devices are,
 // in the order of their ids and so many at once, so that no page takes long.
 
-import {
-  attributeNamesOf,
-  attributeOf,
-  isDeviceField,
-  type Selector,
-  type SelectorTerm,
-} from '@jobcast/contract/selector'
+import { attributeNamesOf, attributeOf, type Selector } from '@jobcast/contract/selector'
 import type { Sliced } from '../../domain/common/ports/slices.ts'
 import type { DeviceCount, SelectedDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, type Queries, type Sql, type Values } from '../queries.ts'
-import { number, orNull, rows, select, text } from '../schema/column.ts'
+import { number, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
 import { unfinishedOn } from './run-fields.ts'
+import { COUNT, conjunctsOf, countBySets } from './selected-sets.ts'
 import { type SelectorCompiler, sourcesOf, withSelector } from './selector-sql.ts'
 import type { Input, ReadSteps } from './step.ts'
 
@@ -23,8 +18,6 @@ const mostOfSelective = 5000
 /** How many devices one page looks at. */
 const window = 10_000
 const sampleSize = 20
-/** So many terms are read as a whole; beyond, one leads. */
-const mostTogether = 4
 
 const MATCHES = rows({ matches: number() })
 const BOUNDARY = rows({ deviceId: text() })
@@ -33,7 +26,6 @@ const FIND_BOUNDARY = `
   ORDER BY device_id LIMIT 1 OFFSET ${window - 1}` as const
 const SELECTED = select(device.pick('deviceNo', 'deviceId', 'deviceName'))
 const DEVICE = select(deviceFields)
-const COUNT = rows({ total: number(), online: orNull(number()), busy: orNull(number()) })
 const isBusy = inBoth(({ is }) => {
   const active =
     is === 'sqlite' ? "state IN ('IN_PROGRESS', 'CANCELING')" : "state > 'PENDING' AND state <= 'CANCELING'"
@@ -130,19 +122,11 @@ async function readPage<Item extends { deviceId: string }>(
 async function countSelected(queries: Queries, { ownerNo, where }: Selection): Promise<DeviceCount> {
   const selection = { ownerNo, where }
   const selective = await findSource(queries, selection, mostOfSelective)
-  const source = selective ?? (await findSource(queries, selection, await countRegistered(queries, ownerNo)))
-  const together = selective ? [] : attributeTermsOf(where)
   const { matches } = await queries.one(MATCHES, ANY_ACTIVE, { ownerNo })
-  const { sql, values } = withSelector(
-    (compiler) => `
-    SELECT count(*) AS total, count(*) FILTER (WHERE ${compiler.condition({ kind: 'online' })}) AS online,
-      ${matches === 0 ? '0' : `count(*) FILTER (WHERE ${isBusy[compiler.is]})`} AS busy
-    FROM ${isTogether(compiler, together) ? fromAll(compiler, together) : fromOf(compiler, source)}
-    WHERE device.owner_no = :ownerNo AND device.deleted_at IS NULL
-      AND ${compiler.condition(without(where, ...(isTogether(compiler, together) ? together : [source])))}`,
-    { ownerNo },
-  )
-  const { total, online, busy } = await queries.one(COUNT, sql, values)
+  const count = { ...selection, isAnyBusy: matches > 0 }
+  const { total, online, busy } =
+    (selective ? undefined : await countBySets(queries, count)) ??
+    (await countEach(queries, count, selective ?? (await findLarge(queries, selection))))
   const slice = { limit: sampleSize, after: undefined }
   const { items } =
     total > 0 ? await selectionSnapshots.selectDevices(queries, { ownerNo, where, slice }) : { items: [] }
@@ -150,6 +134,28 @@ async function countSelected(queries: Queries, { ownerNo, where }: Selection): P
   const unknownNames = await selectionSnapshots.findUnknownNames(queries, { ownerNo, names })
   const sample = items.map(({ deviceId }: SelectedDevice) => deviceId)
   return { total, online: online ?? 0, busy: busy ?? 0, unknownNames, sample }
+}
+
+function countEach(
+  queries: Queries,
+  { ownerNo, where, isAnyBusy }: Selection & { isAnyBusy: boolean },
+  source: Selector | undefined,
+) {
+  const { sql, values } = withSelector(
+    (compiler) => `
+    SELECT count(*) AS total, count(*) FILTER (WHERE ${compiler.condition({ kind: 'online' })}) AS online,
+      ${isAnyBusy ? `count(*) FILTER (WHERE ${isBusy[compiler.is]})` : '0'} AS busy
+    FROM ${fromOf(compiler, source)}
+    WHERE device.owner_no = :ownerNo AND device.deleted_at IS NULL
+      AND ${compiler.condition(without(where, source))}`,
+    { ownerNo },
+  )
+  return queries.one(COUNT, sql, values)
+}
+
+/** The term that matches the fewest, if that is less than to go through all devices. */
+async function findLarge(queries: Queries, selection: Selection): Promise<Selector | undefined> {
+  return findSource(queries, selection, await countRegistered(queries, selection.ownerNo))
 }
 
 /** The term that matches the fewest, if they are few. All terms of a conjunction must hold, so any of them can lead. */
@@ -185,41 +191,14 @@ async function countRegistered(queries: Queries, ownerNo: number): Promise<numbe
   return Math.ceil(matches * 0.7)
 }
 
-/** What these have found need not be looked at again. */
-function without(where: Selector, ...found: (Selector | undefined)[]): Selector {
-  if (found[0] === undefined) return where
-  return { kind: 'and', of: [{ kind: 'all' }, ...conjunctsOf(where).filter((term) => !found.includes(term))] }
-}
-
-type AttributeTerm = Extract<SelectorTerm, { name: string }>
-
-function attributeTermsOf(where: Selector): AttributeTerm[] {
-  return conjunctsOf(where).filter(
-    (term): term is AttributeTerm => 'name' in term && !isDeviceField(term.name),
-  )
-}
-
-/**
- * Of several terms on attributes that match many devices each, all are read by their index and counted by device: on
- * PostgreSQL half of what it takes to look the others up for each device that one of them has found (355 and 707 ms of CPU
- * among 100,000 devices).
- */
-function isTogether({ is }: SelectorCompiler, terms: AttributeTerm[]): boolean {
-  return is === 'postgres' && terms.length > 1 && terms.length <= mostTogether
-}
-
-function fromAll(compiler: SelectorCompiler, terms: AttributeTerm[]): string {
-  const sources = terms.map((term) => compiler.attributeSource(term)).join(' UNION ALL ')
-  return `(SELECT device_no AS lead_no FROM (${sources}) AS each GROUP BY device_no
-      HAVING count(*) = ${terms.length}) AS lead JOIN device ON device.device_no = lead.lead_no`
+/** What it has found need not be looked at again. */
+function without(where: Selector, found: Selector | undefined): Selector {
+  if (found === undefined) return where
+  return { kind: 'and', of: [{ kind: 'all' }, ...conjunctsOf(where).filter((term) => term !== found)] }
 }
 
 function isTag(term: Selector): boolean {
   return 'name' in term && term.name === 'tag'
-}
-
-function conjunctsOf(selector: Selector): Selector[] {
-  return selector.kind === 'and' ? selector.of.flatMap(conjunctsOf) : [selector]
 }
 
 function fromOf(compiler: SelectorCompiler, source: Selector | undefined): string {
