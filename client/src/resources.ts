@@ -86,6 +86,7 @@ export const resources: Readonly<Record<ResourceName, ResourceFacts>> = {
       'catchUpSeconds',
       'jitterSeconds',
       'pauseAfterFailures',
+      'except',
       'until',
     ],
     notFound: 'J-310',

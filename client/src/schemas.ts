@@ -2274,6 +2274,7 @@ export interface Schedule {
   catchUpSeconds: number
   jitterSeconds: number
   pauseAfterFailures: number | null
+  except: string[]
   until: string | null
   paused: boolean
   /**
@@ -2337,7 +2338,7 @@ export interface Schedule {
  */
 export interface When {
   /**
-   * Five fields: minute, hour, day of month, month, day of week. An occurrence at a skipped local time runs at the first instant after the gap; one at a local time that occurs twice runs once
+   * Five fields: minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly (on Sunday), @monthly. An occurrence at a skipped local time runs at the first instant after the gap; one at a local time that occurs twice runs once
    */
   cron?: string
   /**
@@ -2435,6 +2436,12 @@ export interface ScheduleContent {
    * Pause it after this many runs in a row in which no device succeeded; default: never
    */
   pauseAfterFailures?: number | null
+  /**
+   * With cron: dates in its time zone on which it does not run; a range such as 2026-12-24/2027-01-02 includes both ends
+   *
+   * @maxItems 100
+   */
+  except?: string[]
   /**
    * No runs are created after this time; default: no end
    */

@@ -25,6 +25,7 @@ type PutFlags = RolloutFlags &
     group?: string
     cron?: string
     zone?: string
+    except?: string[]
     at?: string
     match?: boolean
     overlap?: (typeof overlaps)[number]
@@ -46,8 +47,12 @@ export function putScheduleCommand(): Command {
     .addOption(repeatable('-d, --device <id>', 'on this device; can be repeated'))
     .option('--where <selector>', 'on all devices that match')
     .option('--group <name>', 'on all devices of this group')
-    .option('--cron <pattern>', 'minute, hour, day of month, month and day of week, such as "0 3 * * 1-5"')
+    .option(
+      '--cron <pattern>',
+      'minute, hour, day of month, month and day of week, such as "0 3 * * 1-5"; or @daily',
+    )
     .option('--zone <timeZone>', 'time zone of the pattern, such as Europe/Berlin (default UTC)')
+    .option('--except <dates...>', 'not on these local dates: 2026-12-24, or 2026-12-24/2027-01-02')
     .option('--at <time>', 'once, at this time, or after a duration such as 2h', instantAhead)
     .option('--match', 'once for every device, as soon as it matches')
     .addOption(
@@ -95,7 +100,7 @@ function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleCo
 }
 
 function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
-  const { job, description, overlap, catchUp, jitter, pauseAfter, end, version, window } = flags
+  const { job, description, overlap, catchUp, jitter, pauseAfter, end, version, window, except } = flags
   const targets = targetsOf(flags)
   const when = whenOf(flags)
   return {
@@ -107,6 +112,7 @@ function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
     ...(catchUp !== undefined && { catchUpSeconds: catchUp }),
     ...(jitter !== undefined && { jitterSeconds: jitter }),
     ...(pauseAfter !== undefined && { pauseAfterFailures: pauseAfter }),
+    ...(except && { except }),
     ...(end !== undefined && { until: end }),
     ...(version !== undefined && { version }),
     ...(window !== undefined && { window }),

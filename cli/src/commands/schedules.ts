@@ -61,6 +61,7 @@ function fieldsOf(schedule: Schedule) {
     catchUp: `${schedule.catchUpSeconds} s`,
     ...(schedule.jitterSeconds > 0 && { jitter: `up to ${schedule.jitterSeconds} s` }),
     ...(pauseAfterFailures !== null && { failures: `${schedule.failures} of ${pauseAfterFailures}` }),
+    ...(schedule.except.length > 0 && { except: schedule.except.join(', ') }),
     ...(until !== null && { until: localTime(until) }),
     ...(rollout && { rollout: JSON.stringify(rollout) }),
     ...(schedule.approval && { approval: approvalText(schedule.approval) }),

@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { KeyState } from '../api-key.ts'
 import { Approval, approvalOf } from '../approval.ts'
+import { exceptDates } from '../except-dates.ts'
 import { Failing } from '../failing.ts'
 import { Targets } from '../new-run.ts'
 import { Rollout } from '../rollout.ts'
@@ -24,7 +25,7 @@ export const When = Type.Object(
       Type.String({
         maxLength: 200,
         description:
-          'Five fields: minute, hour, day of month, month, day of week. An occurrence at a skipped local time runs at the ' +
+          'Five fields: minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly (on Sunday), @monthly. An occurrence at a skipped local time runs at the ' +
           'first instant after the gap; one at a local time that occurs twice runs once',
         examples: ['0 3 * * 1-5'],
       }),
@@ -111,6 +112,11 @@ export const ScheduleContent = Type.Object(
         description: 'Pause it after this many runs in a row in which no device succeeded; default: never',
       }),
     ),
+    except: Type.Optional(
+      exceptDates(
+        'With cron: dates in its time zone on which it does not run; a range such as 2026-12-24/2027-01-02 includes both ends',
+      ),
+    ),
     until: Type.Optional(
       orNull(GivenInstant, { description: 'No runs are created after this time; default: no end' }),
     ),
@@ -152,6 +158,7 @@ export const Schedule = Type.Object(
     catchUpSeconds: Type.Integer(),
     jitterSeconds: Type.Integer(),
     pauseAfterFailures: orNull(Type.Integer()),
+    except: Type.Array(Type.String()),
     until: orNull(Instant),
     paused: Type.Boolean(),
     pausedBecause: orNull(Type.String(), { description: 'The reason, as a sentence' }),

@@ -1,11 +1,11 @@
 // A window says when work may be offered to devices: from each time of a pattern on, for some minutes.
 
 import Type, { type Static } from 'typebox'
+import { exceptDates, exceptProblem } from '../except-dates.ts'
 import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from '../text.ts'
 import type { Resource } from './resource.ts'
 
 export const maxWindowMinutes = 1440
-export const maxExceptions = 100
 /** Instead of a zone: each device's own. */
 export const deviceZone = 'device'
 
@@ -17,8 +17,6 @@ export const CronText = Type.String({
   description: 'Minute, hour, day of month, month, day of week',
   examples: ['0 2 * * *'],
 })
-
-const datePattern = '\\d{4}-\\d\\d-\\d\\d'
 
 export const WindowContent = Type.Object(
   {
@@ -47,18 +45,7 @@ export const WindowContent = Type.Object(
         description: 'Nothing new is offered in this many minutes before it closes; default 0',
       }),
     ),
-    except: Type.Optional(
-      Type.Array(
-        Type.String({
-          pattern: `^${datePattern}(?:/${datePattern})?$`,
-          [mustBe]: 'a date such as 2026-12-24, or two dates separated by /',
-        }),
-        {
-          maxItems: maxExceptions,
-          description: 'Local dates on which it is closed; a range includes both ends',
-        },
-      ),
-    ),
+    except: Type.Optional(exceptDates('Local dates on which it is closed; a range includes both ends')),
   },
   {
     title: 'WindowContent',
@@ -146,30 +133,13 @@ export const WindowTimesQuery = Type.Object(
 )
 export type WindowTimesQuery = Static<typeof WindowTimesQuery>
 
-/** Days since 1970 of a date as it is written; undefined: there is no such day. */
-export function dayOf(date: string): number | undefined {
-  const at = Date.parse(`${date}T00:00:00Z`)
-  const isReal = !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
-  return isReal ? at / 86_400_000 : undefined
-}
-
 /** What the schema cannot say; undefined if it is right. Patterns and zones are checked where they are read. */
 export function windowProblem(content: WindowContent): { field: string; detail: string } | undefined {
   const { durationMinutes, cutoffMinutes = 0, except = [] } = content
   if (cutoffMinutes >= durationMinutes) {
     return { field: 'cutoffMinutes', detail: 'cutoffMinutes must be less than durationMinutes.' }
   }
-  for (const [index, text] of except.entries()) {
-    const field = `except[${index}]`
-    const days = text.split('/').map((date) => ({ date, day: dayOf(date) }))
-    const unreal = days.find(({ day }) => day === undefined)
-    if (unreal) return { field, detail: `${field}: no such date: ${unreal.date}.` }
-    const [first, last] = days
-    if (last && (last.day ?? 0) < (first?.day ?? 0)) {
-      return { field, detail: `${field} ends before it begins: ${text}.` }
-    }
-  }
-  return undefined
+  return exceptProblem(except)
 }
 
 /** As a run shows it. */

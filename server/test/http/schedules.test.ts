@@ -211,6 +211,15 @@ test('pause, resume, next and fire do what they say', async () => {
     assertRefused(await api.call(method ?? '', `${path}${rest}`), 'J-310')
 })
 
+test('excepted dates are left out, from the next change on', async () => {
+  const { path, content } = await newSchedule({ when: { cron: '@daily' } })
+  const [first, second] = await read(`${path}/next?count=2`)
+  const except = [first.at.slice(0, 10)]
+  const changed = await api.call('PUT', path, { body: { ...content, except } })
+  assert.deepEqual([changed.json.nextAt, changed.json.except], [second.at, except])
+  assert.equal((await read(`${path}/next?count=1`))[0].at, second.at)
+})
+
 test('a schedule of a deleted job is paused, and says why', async () => {
   await api.call('PUT', '/job/api/jobs/short-lived', { body: {} })
   const { name, path, content } = await newSchedule({ jobName: 'short-lived' })
@@ -457,6 +466,10 @@ test('what cannot be is refused, with its field', async () => {
     [{ when: { at: '2001-01-01T00:00:00Z' } }, 'J-500', 'when.at'],
     [{ when: { at: new Date(clock.now() - 1000).toISOString() } }, 'J-500', 'when.at'],
     [{ when: { at: '2027-02-30T00:00:00Z' } }, 'J-500', 'when.at'],
+    [{ except: ['2026-02-30'] }, 'J-500', 'except[0]'],
+    [{ except: ['2026-12-24', '2027-01-02/2026-12-24'] }, 'J-500', 'except[1]'],
+    [{ except: ['tomorrow'] }, 'J-500', 'except[0]'],
+    [{ when: { match: true }, targets: { where: 'all' }, except: ['2026-12-24'] }, 'J-500', 'except'],
     [{ when: { match: false } }, 'J-500', 'when.match'],
     [{ when: { match: true }, targets: { deviceIds: ['s1-device'] } }, 'J-500', 'targets'],
     [{ until: '2001-01-01T00:00:00Z' }, 'J-500', 'until'],

@@ -1,6 +1,7 @@
 // Schedules in a fleet file.
 
 import {
+  exceptProblem,
   type Rollout,
   requiredApprovals,
   rolloutProblem,
@@ -11,10 +12,12 @@ import {
 import { type Fields, kindOf } from './kind.ts'
 
 export const scheduleKind = kindOf(schedules, {
-  refusal(_name, { when, rollout }) {
+  refusal(_name, { when, rollout, except }) {
     const { cron, at, match } = when as ScheduleContent['when']
     const given = [cron, at, match].filter((each) => each !== undefined)
     if (given.length !== 1) return 'when must have exactly one of cron, at and match'
+    const wrongDate = exceptProblem((except ?? []) as string[])
+    if (wrongDate) return wrongDate.detail
     return rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)?.detail
   },
   filled: (_name, content) => ({
@@ -31,6 +34,7 @@ export const scheduleKind = kindOf(schedules, {
     catchUpSeconds: content.catchUpSeconds ?? 3600,
     jitterSeconds: content.jitterSeconds ?? 0,
     pauseAfterFailures: content.pauseAfterFailures ?? null,
+    except: content.except ?? [],
     until: typeof content.until === 'string' ? inUtc(content.until) : null,
   }),
 })

@@ -7,6 +7,7 @@ import { localTime, utcTime } from '../../parts/local-time.ts'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { zoneProblem } from '../../parts/zone-field.tsx'
 import { readSelector } from '../../selector/selector-text.ts'
+import { isException } from '../windows/window-draft.ts'
 
 export type TargetKind = 'where' | 'group' | 'deviceIds'
 export type WhenKind = 'cron' | 'at' | 'match'
@@ -21,6 +22,7 @@ export type ScheduleDraft = {
   whenKind: WhenKind
   cron: string
   timeZone: string
+  except: string[]
   at: string
   window: string
   overlap: Schedule['overlap']
@@ -52,6 +54,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     whenKind: when.match ? 'match' : when.at === undefined ? 'cron' : 'at',
     cron: when.cron ?? '',
     timeZone: when.timeZone ?? (schedule ? 'UTC' : ownZone),
+    except: schedule?.except ?? [],
     at: local(when.at),
     window: schedule?.window ?? '',
     overlap: schedule?.overlap ?? 'SKIP',
@@ -84,6 +87,7 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     catchUpSeconds: catchUp.trim() === '' ? 0 : (parseDuration(catchUp) as number),
     ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),
     ...(pauseAfter.trim() && { pauseAfterFailures: Number(pauseAfter) }),
+    ...(draft.whenKind === 'cron' && draft.except.length > 0 && { except: draft.except }),
     ...(until && { until: utcTime(until) as string }),
     ...(rollout.trim() && { rollout: JSON.parse(rollout) }),
     ...(Object.keys(draft.parameters).length > 0 && { parameters: draft.parameters }),
@@ -123,10 +127,17 @@ function targetProblems({ targetKind, where, group, deviceIds }: ScheduleDraft):
   return kind === 'where' ? {} : { where: kind === 'none' ? 'Enter a selector.' : 'The selector is invalid.' }
 }
 
-function whenProblems({ whenKind, cron, timeZone, at, until }: ScheduleDraft): Problems {
+function isPattern(cron: string): boolean {
+  return /^@(?:hourly|daily|weekly|monthly)$/.test(cron) || cron.split(/\s+/).length === 5
+}
+
+function whenProblems({ whenKind, cron, timeZone, except, at, until }: ScheduleDraft): Problems {
   const problems: Problems = {}
   if (whenKind === 'cron') {
-    if (cron.trim().split(/\s+/).length !== 5) problems.cron = 'Must have five fields, such as 0 3 * * 1-5.'
+    if (!isPattern(cron.trim())) problems.cron = 'Must have five fields, such as 0 3 * * 1-5, or be @daily.'
+    const wrongDate = except.find((text) => !isException(text))
+    if (wrongDate)
+      problems.except = `${wrongDate} is not a date such as 2026-12-24, or two dates separated by /.`
     const zone = timeZone.trim() === '' ? 'Choose a time zone.' : zoneProblem(timeZone)
     if (zone) problems.timeZone = zone
   }
@@ -155,6 +166,7 @@ const fieldPaths: [string, ScheduleField][] = [
   ['when.timeZone', 'timeZone'],
   ['when.at', 'at'],
   ['window', 'window'],
+  ['except', 'except'],
   ['until', 'until'],
   ['rollout', 'rollout'],
 ]

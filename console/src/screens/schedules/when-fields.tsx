@@ -1,6 +1,7 @@
 // When: by a pattern in a zone, once, or whenever a device starts to match.
 
 import { SelectField, TextField } from '../../parts/field.tsx'
+import { TagsField } from '../../parts/tags-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { ZoneField } from '../../parts/zone-field.tsx'
 import type { PartProps, WhenKind } from './schedule-draft.ts'
@@ -28,7 +29,7 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
             mono
             value={draft.cron}
             onInput={(cron) => set({ cron })}
-            hint="Minute, hour, day of month, month, day of week. 0 3 * * 1-5: at 03:00 from Monday to Friday."
+            hint="Minute, hour, day of month, month, day of week. 0 3 * * 1-5: at 03:00 from Monday to Friday. Or @hourly, @daily, @weekly, @monthly."
             error={errorOf('cron')}
           />
           <ZoneField
@@ -38,6 +39,18 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
             error={errorOf('timeZone')}
           />
         </div>
+      )}
+      {draft.whenKind === 'cron' && (
+        <>
+          <TagsField
+            label="Not on"
+            values={draft.except}
+            onChange={(except) => set({ except })}
+            placeholder="2026-12-24/2027-01-02"
+            hint="Dates, or ranges such as 2026-12-24/2027-01-02. Press Enter after each."
+          />
+          {errorOf('except') && <p class="field-error">{errorOf('except')}</p>}
+        </>
       )}
       {draft.whenKind === 'at' && (
         <TextField

@@ -59,7 +59,8 @@ export function windowProblems(draft: WindowDraft): Partial<Record<WindowField, 
   return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
 }
 
-function isException(text: string): boolean {
+/** A date, or two. */
+export function isException(text: string): boolean {
   const dates = text.split('/')
   const isDate = (date: string) => /^\d{4}-\d\d-\d\d$/.test(date) && !Number.isNaN(Date.parse(date))
   return dates.length <= 2 && dates.every(isDate)

@@ -1,4 +1,4 @@
-// Patterns of five fields in a time zone: minute, hour, day of month, month, day of week.
+// Patterns of five fields in a time zone: minute, hour, day of month, month, day of week; or a name such as @daily.
 
 import { ApiError, isTimeZone } from '@jobcast/contract'
 import { Cron } from 'croner'
@@ -11,7 +11,13 @@ export type CronPattern = {
   next(after: number): number | undefined
 }
 
-/** croner also knows @daily, a ? that stands for the present time, and a + : they have no place in five plain fields. */
+const named: Readonly<Record<string, string>> = {
+  '@hourly': '0 * * * *',
+  '@daily': '0 0 * * *',
+  '@weekly': '0 0 * * 0',
+  '@monthly': '0 0 1 * *',
+}
+/** croner also knows a ? that stands for the present time, and a + : they have no place in five plain fields. */
 const fieldRule = /^[0-9A-Za-z*,/#-]+$/
 /** Any: whether a pattern has a next time does not depend on it. */
 const someDay = new Date('2026-01-01T00:00:00Z')
@@ -57,13 +63,14 @@ function nextOf(cron: Cron, zone: string, after: number): number | undefined {
 function parse(pattern: string, field: string): Cron {
   const known = read.get(pattern)
   if (known) return known
-  const fields = pattern.trim().split(/\s+/)
+  const trimmed = pattern.trim()
+  const fields = (Object.hasOwn(named, trimmed) ? (named[trimmed] ?? '') : trimmed).split(/\s+/)
   const shown = JSON.stringify(pattern.slice(0, maxPatternLength))
   if (fields.length === 6 || fields.length === 7) {
     throw unreadable(field, `${field} has ${fields.length} fields; seconds and years are not supported.`)
   }
   if (fields.length !== 5) {
-    const detail = `${field} must have 5 fields (minute, hour, day of month, month, day of week), not ${fields.length}.`
+    const detail = `${field} must have 5 fields (minute, hour, day of month, month, day of week), not ${fields.length}, or be one of ${Object.keys(named).join(', ')}.`
     throw unreadable(field, detail)
   }
   if (!fields.every((each) => fieldRule.test(each))) {

@@ -2,36 +2,55 @@
 
 import { hash } from 'node:crypto'
 import type { WallInstant } from '../common/instants.ts'
+import { ExceptDates } from '../window/except-dates.ts'
 import { readCron } from './cron-pattern.ts'
 import type { ScheduleState, StoredScheduleContent } from './ports/schedules.ts'
 
 /** What its times depend on. */
-type Timed = Pick<StoredScheduleContent, 'when' | 'until' | 'jitterSeconds' | 'catchUpSeconds'>
+type Timed = Pick<StoredScheduleContent, 'when' | 'except' | 'until' | 'jitterSeconds' | 'catchUpSeconds'>
 
 /** So many missed occurrences are counted. */
 const mostMissed = 1000
 
 /** The first occurrence after this instant; undefined: there is none. */
-export function nextOccurrence({ when, until }: Timed, after: WallInstant): WallInstant | undefined {
-  const next = occurrenceAfter(when, after)
+export function nextOccurrence(timed: Timed, after: WallInstant): WallInstant | undefined {
+  const { until } = timed
+  const next = occurrenceAfter(timed, after)
   return next === undefined || (until !== null && next > until) ? undefined : next
 }
 
-function occurrenceAfter(when: Timed['when'], after: WallInstant): WallInstant | undefined {
+function occurrenceAfter({ when, except }: Timed, after: WallInstant): WallInstant | undefined {
   switch (when.kind) {
     case 'match':
       return undefined
     case 'at':
       return when.at > after ? when.at : undefined
     case 'cron':
-      return readCron(when.cron, when.timeZone, 'when').next(after)
+      return cronAfter(when, except, after)
+  }
+}
+
+/** An exception is passed in one step, so there are few of them. */
+function cronAfter(
+  { cron, timeZone }: Extract<Timed['when'], { kind: 'cron' }>,
+  except: Timed['except'],
+  after: WallInstant,
+): WallInstant | undefined {
+  const pattern = readCron(cron, timeZone, 'when')
+  let next = pattern.next(after)
+  if (except === undefined) return next
+  const dates = new ExceptDates(except, timeZone)
+  for (;;) {
+    const end = next === undefined ? undefined : dates.endAt(next)
+    if (end === undefined) return next
+    next = pattern.next(end - 1)
   }
 }
 
 /** When an occurrence runs: always the same, and before the next one. */
 function dueAtOf(timed: Timed, scheduleNo: number, occurrence: WallInstant): WallInstant {
   if (timed.jitterSeconds === 0) return occurrence
-  const next = occurrenceAfter(timed.when, occurrence)
+  const next = occurrenceAfter(timed, occurrence)
   const room = next === undefined ? Number.POSITIVE_INFINITY : next - occurrence
   const most = Math.min(timed.jitterSeconds * 1000 + 1, room)
   const drawn = hash('sha256', `${scheduleNo} ${occurrence}`, 'buffer').readUIntBE(0, 6)

@@ -9,6 +9,7 @@
 import { randomInt } from 'node:crypto'
 import {
   ApiError,
+  exceptProblem,
   maxScheduleDevices,
   type Occurrence,
   parseInstant,
@@ -182,7 +183,8 @@ async function change(
 }
 
 function toContent(request: ScheduleContent): StoredScheduleContent {
-  const { targets, rollout, until, description, window, parameters = {} } = request
+  const { targets, rollout, until, description, window, parameters = {}, except = [] } = request
+  requireExcept(request)
   return {
     description: description ?? null,
     version: request.version ?? null,
@@ -196,8 +198,16 @@ function toContent(request: ScheduleContent): StoredScheduleContent {
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
     jitterSeconds: request.jitterSeconds ?? 0,
     pauseAfterFailures: request.pauseAfterFailures ?? null,
+    ...(except.length > 0 && { except }),
     until: until === undefined || until === null ? null : parseInstant(until),
   }
+}
+
+function requireExcept({ when: { cron }, except = [] }: ScheduleContent): void {
+  const problem = exceptProblem(except)
+  if (problem) throw new ApiError('J-500', problem)
+  if (except.length > 0 && cron === undefined)
+    throw invalid('except', 'except is used with when.cron, which is missing.')
 }
 
 function toWhen({ cron, timeZone, at, match }: When): StoredWhen {

@@ -1,17 +1,15 @@
 // When a window is open in a zone: from each time of its pattern on for so many minutes, unless the local date is an
 // exception. What follows without a gap is one opening. Nothing new is offered in the last minutes of an opening.
 
-import { dayOf } from '@jobcast/contract'
 import { type CronPattern, readCron } from '../schedule/cron-pattern.ts'
+import { ExceptDates } from './except-dates.ts'
 import type { WindowRule } from './ports/windows.ts'
-import { instantOf } from './zone-time.ts'
 
 /** `until`, `offersUntil`: not included. */
 export type Opening = { from: number; until: number; offersUntil: number }
 
 /** `goesOn`: it may be open longer; nobody has looked. */
 type Span = { from: number; until: number; goesOn?: boolean }
-type Days = { first: number; last: number }
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
@@ -22,18 +20,16 @@ const mostSteps = 1000
 
 export class WindowTimes {
   readonly #pattern: CronPattern
-  readonly #zone: string
   readonly #durationMs: number
   readonly #cutoffMs: number
-  readonly #except: Days[]
+  readonly #except: ExceptDates
 
   /** `zone`: of the device, or the window's own. Throws J-507. */
   constructor({ cron, durationMinutes, cutoffMinutes, except }: Omit<WindowRule, 'timeZone'>, zone: string) {
     this.#pattern = readCron(cron, zone, '')
-    this.#zone = zone
     this.#durationMs = durationMinutes * minuteMs
     this.#cutoffMs = cutoffMinutes * minuteMs
-    this.#except = except.map(toDays).sort((one, other) => one.first - other.first)
+    this.#except = new ExceptDates(except, zone)
   }
 
   /** The first opening that closes after this instant; undefined: there is none. */
@@ -54,7 +50,7 @@ export class WindowTimes {
   #openAfter(at: number, begin: number): { open: Span | undefined; closedUntil: number } {
     for (let bound = begin + longestSpanMs; ; ) {
       const span = this.#spanFrom(begin, bound + this.#cutoffMs)
-      const closed = this.#closedIn(span)
+      const closed = this.#except.in(span)
       const open = partsOf(span, closed).find(({ until }) => until > at)
       const closedUntil = Math.max(span.until, ...closed.map(({ until }) => until - 1))
       const needed = Math.max(at, open?.from ?? 0)
@@ -87,32 +83,11 @@ export class WindowTimes {
     return { from: begin, until, goesOn: true }
   }
 
-  /** What the exceptions close of it, in order. */
-  #closedIn({ from, until }: Span): Span[] {
-    // No zone is further than a day from UTC.
-    const near = this.#except.filter(({ first, last }) => {
-      return (first - 1) * dayMs < until && (last + 2) * dayMs > from
-    })
-    return near
-      .map(({ first, last }) => {
-        return {
-          from: instantOf(this.#zone, first * dayMs),
-          until: instantOf(this.#zone, (last + 1) * dayMs),
-        }
-      })
-      .filter((closed) => closed.from < until && closed.until > from)
-  }
-
   #toOpening({ from, until, goesOn }: Span): Opening {
     const offersUntil = Math.max(from, until - this.#cutoffMs)
     // Whether it closes after `until` decides what is offered before it: that is asked again.
     return { from, until: goesOn ? offersUntil : until, offersUntil }
   }
-}
-
-function toDays(text: string): Days {
-  const [first = 0, last = first] = text.split('/').map((date) => dayOf(date))
-  return { first, last }
 }
 
 /** What is left of it without these. */

@@ -24,6 +24,7 @@ export function toSchedule({ schedule: stored, keyNames, failing }: ScheduleView
     catchUpSeconds: content.catchUpSeconds,
     jitterSeconds: content.jitterSeconds,
     pauseAfterFailures: content.pauseAfterFailures,
+    except: content.except ?? [],
     until: toInstantOrNull(content.until),
     paused: stored.pausedAt !== null,
     pausedBecause: stored.pausedBecause,

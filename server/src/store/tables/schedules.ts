@@ -268,7 +268,9 @@ export async function pauseSchedulesBy(
 /** What was planned stays, unless its times are others now. */
 function replaceState(before: StoredSchedule, put: Parameters<typeof scheduleWrites.putSchedule>[1]) {
   const { content, times, at } = put
-  const timesOf = ({ when, until, jitterSeconds }: StoredSchedule['content']) => [when, until, jitterSeconds]
+  const timesOf = ({ when, except, until, jitterSeconds }: StoredSchedule['content']) => [
+    ...[when, except, until, jitterSeconds],
+  ]
   if (isDeepStrictEqual(timesOf(before.content), timesOf(content))) return before
   const isHeld = before.pausedAt !== null
   const dueAt = before.firing ? before.dueAt : isHeld ? null : times.dueAt

@@ -175,7 +175,7 @@ test('what cannot be read is J-507, with a sentence', () => {
     ['0 0 3 * * * 2027', 'UTC', /7 fields/],
     ['0 3 * *', 'UTC', /5 fields .* not 4/],
     ['', 'UTC', /5 fields/],
-    ['@daily', 'UTC', /5 fields/],
+    ['@yearly', 'UTC', /5 fields.*, or be one of @hourly, @daily, @weekly, @monthly/],
     ['61 * * * *', 'UTC', /minute: 61/],
     ['0 24 * * *', 'UTC', /hour: 24/],
     ['? * * * *', 'UTC', /character/],
@@ -193,4 +193,17 @@ test('what cannot be read is J-507, with a sentence', () => {
       pattern,
     )
   }
+})
+
+test('names stand for patterns', () => {
+  const next = (cron: string) => {
+    const at = readCron(cron, 'Europe/Berlin', 'when').next(Date.parse('2026-11-18T10:20:00Z'))
+    return new Date(at ?? 0).toISOString()
+  }
+  assert.deepEqual(['@hourly', '@daily', ' @weekly ', '@monthly'].map(next), [
+    '2026-11-18T11:00:00.000Z',
+    '2026-11-18T23:00:00.000Z',
+    '2026-11-21T23:00:00.000Z',
+    '2026-11-30T23:00:00.000Z',
+  ])
 })

@@ -66,3 +66,15 @@ test('more than 1000 missed occurrences are not counted further', () => {
   assert.equal(occurrence, first + 2000 * 60_000)
   assert.deepEqual(missed, { count: 1000, isMore: true, from: first, to: first + 999 * 60_000 })
 })
+
+test('nothing occurs on the excepted dates of its zone, which are not missed either', () => {
+  const when: StoredWhen = { kind: 'cron', cron: '30 0 * * *', timeZone: 'Europe/Berlin' }
+  const excepted = timed(when, { except: ['2026-11-21', '2026-11-19/2026-11-20'] })
+  const day = (date: string) => Date.parse(`2026-11-${date}T23:30:00Z`)
+  assert.equal(nextOccurrence(excepted, at('00:00:00')), day('21'))
+  assert.equal(nextOccurrence(excepted, day('21')), day('22'))
+  const due = judgeDue(excepted, 7, day('17'), day('22'))
+  assert.deepEqual([due.occurrence, due.missed?.count, due.missed?.to], [day('22'), 2, day('21')])
+  const never = timed(when, { except: ['2026-01-01/9999-12-31'] })
+  assert.equal(nextOccurrence(never, at('00:00:00')), undefined)
+})

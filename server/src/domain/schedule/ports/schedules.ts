@@ -41,6 +41,8 @@ export type StoredScheduleContent = {
   catchUpSeconds: number
   jitterSeconds: number
   pauseAfterFailures: number | null
+  /** Left out if there are none. */
+  except?: string[]
   until: WallInstant | null
   /** The key that put it so, even if another one has resumed it since; left out by what was stored before. */
   putBy?: string
