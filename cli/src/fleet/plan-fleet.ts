@@ -43,12 +43,10 @@ export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false }
   return { ...plan, changes: inOrder(plan.changes) }
 }
 
-/** Deletions come last, and what needs others first. */
+/** Deletions come last. */
 function inOrder(changes: Change[]): Change[] {
   const isLast = ({ action }: Change) => action === 'delete'
-  const deletions = changes.filter(isLast)
-  const ordered = deletions.toSorted((one, other) => kinds.indexOf(other.kind) - kinds.indexOf(one.kind))
-  return [...changes.filter((change) => !isLast(change)), ...ordered]
+  return [...changes.filter((change) => !isLast(change)), ...changes.filter(isLast)]
 }
 
 async function find(
