@@ -306,3 +306,22 @@ test('fleet freeze says why and until when; unfreeze ends it', async () => {
   assert.equal((await jobcast(['fleet', 'unfreeze'])).code, 0)
   assert.match((await jobcast(['fleet'])).stdout, /frozen +no/)
 })
+
+test('--priority is that of the run, of a job and of a schedule; only 0 to 9 are allowed', async () => {
+  await server.putJobAndDevices('ranked', ['ranked-1'])
+  const target = ['-d', 'ranked-1']
+  const made = await jobcast(['trigger', 'ranked', ...target, '--priority', '8', '--json'])
+  assert.equal(made.code, 0, made.stderr)
+  const { runId } = JSON.parse(made.stdout)
+  assert.match((await jobcast(['runs', 'get', String(runId)])).stdout, /^priority +8$/m)
+  assert.equal((await jobcast(['jobs', 'put', 'ranked', '--priority', '2'])).code, 0)
+  assert.match((await jobcast(['jobs', 'get', 'ranked'])).stdout, /^priority +2$/m)
+  const schedule = ['schedules', 'put', 'ranked', '--job', 'ranked', ...target, '--cron', '0 3 * * *']
+  assert.equal((await jobcast([...schedule, '--priority', '0'])).code, 0)
+  assert.match((await jobcast(['schedules', 'get', 'ranked'])).stdout, /^priority +0$/m)
+  for (const wrong of ['10', '-1', 'high', '']) {
+    const { code, stderr } = await jobcast(['trigger', 'ranked', ...target, `--priority=${wrong}`])
+    assert.equal(code, 2, wrong)
+    assert.match(stderr, /must be 0 to 9/)
+  }
+})

@@ -784,6 +784,10 @@ export interface Execution {
    * The run (trigger call) this execution belongs to
    */
   runId: number
+  /**
+   * Of the executions that wait on a device, those with a higher priority are offered first
+   */
+  priority: number
   attempt: number
   /**
    * Increases by one with every change
@@ -1268,6 +1272,10 @@ export interface Job {
    */
   window: string | null
   /**
+   * Of the executions that wait on a device, those with a higher priority are offered first
+   */
+  priority: number
+  /**
    * One envelope, or none
    */
   signatures: JobEnvelope[]
@@ -1442,6 +1450,10 @@ export interface JobContent {
    */
   window?: string
   /**
+   * From 0 to 9, default 5; executions with a higher priority are offered first to a device, also those of the trigger call
+   */
+  priority?: number
+  /**
    * Signatures of the authors for this job and this version; several envelopes must have the same payload, and are merged into one. Devices get it as `jobSignature`
    *
    * @maxItems 10
@@ -1490,6 +1502,10 @@ export interface JobVersion {
    * The window in which its executions are offered; null: they are offered at any time
    */
   window: string | null
+  /**
+   * Of the executions that wait on a device, those with a higher priority are offered first
+   */
+  priority: number
   /**
    * One envelope, or none
    */
@@ -1733,6 +1749,10 @@ export interface NewRun {
    * Offer it at any time, even outside the window of the job; needs MANAGE and a `note`
    */
   ignoreWindows?: boolean
+  /**
+   * From 0 to 9; executions with a higher priority are offered first to a device. By default, as the job says
+   */
+  priority?: number
   /**
    * From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed
    */
@@ -2124,6 +2144,10 @@ export interface Run {
    * Who approved or denied it, in order; those that came before a change of the run do not count any more
    */
   approvals: ApprovalDecision[]
+  /**
+   * Of the executions that wait on a device, those with a higher priority are offered first
+   */
+  priority: number
 }
 
 export interface RunFailures {
@@ -2270,6 +2294,10 @@ export interface Schedule {
    * Null: the job's, if it has one
    */
   window: string | null
+  /**
+   * Null: the job's
+   */
+  priority: number | null
   overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
   catchUpSeconds: number
   jitterSeconds: number
@@ -2420,6 +2448,10 @@ export interface ScheduleContent {
    * Name of the window in which its runs are offered to devices; by default, the window of the job
    */
   window?: string
+  /**
+   * From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, as the job says
+   */
+  priority?: number
   /**
    * A device that still has an unfinished execution of this schedule: SKIP (default) skips it, REPLACE cancels a pending one, QUEUE adds another
    */

@@ -5,6 +5,7 @@ import { ApprovalDecision } from './approval.ts'
 import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Page, PageQuery } from './page.ts'
+import { shownPriority } from './priority.ts'
 import { Where } from './resources/groups.ts'
 import { JobVersionNumber } from './resources/jobs.ts'
 import { shownWindow } from './resources/windows.ts'
@@ -59,6 +60,7 @@ export const Execution = Type.Object(
   {
     ...triggeredFields,
     runId: Type.Integer({ description: 'The run (trigger call) this execution belongs to' }),
+    priority: Type.Integer({ ...shownPriority }),
     attempt: Type.Integer(),
     versionNumber: Type.Integer({ description: 'Increases by one with every change' }),
     startedAt: orNull(Instant),
@@ -158,6 +160,7 @@ export const Run = Type.Object(
       description:
         'Who approved or denied it, in order; those that came before a change of the run do not count any more',
     }),
+    priority: Type.Integer({ ...shownPriority }),
   },
   { title: 'Run' },
 )

@@ -2,6 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { approvalOf } from './approval.ts'
+import { Priority } from './priority.ts'
 import { Where } from './resources/groups.ts'
 import { JobVersionNumber } from './resources/jobs.ts'
 import { WindowName } from './resources/windows.ts'
@@ -87,6 +88,13 @@ export const NewRun = Type.Object(
     ignoreWindows: Type.Optional(
       Type.Boolean({
         description: 'Offer it at any time, even outside the window of the job; needs MANAGE and a `note`',
+      }),
+    ),
+    priority: Type.Optional(
+      Type.Integer({
+        ...Priority,
+        description:
+          'From 0 to 9; executions with a higher priority are offered first to a device. By default, as the job says',
       }),
     ),
     planId: Type.Optional(

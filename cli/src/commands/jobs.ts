@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
+import { priorityOption } from '../flags/priority-option.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { approvalText } from '../output/approval-text.ts'
@@ -20,6 +21,7 @@ type PutFlags = {
   timeoutSeconds?: number
   deadlineSeconds?: number
   window?: string
+  priority?: number
 }
 
 const jobs = resourceCommands('jobs')
@@ -64,6 +66,7 @@ function fieldsOf(job: Job) {
     rollout: job.rollout && JSON.stringify(job.rollout),
     ...(job.approval && { approval: approvalText(job.approval) }),
     ...(job.window && { window: job.window }),
+    priority: job.priority,
     ...signatureFields(job),
     created: localTime(job.createdAt),
     updated: localTime(job.updatedAt),
@@ -79,14 +82,16 @@ function putCommand(): Command {
     .option('--timeout-seconds <number>', 'how long a device may work on an execution', wholeNumber(1))
     .option('--deadline-seconds <number>', 'how long an execution may take in total', wholeNumber(1))
     .option('--window <name>', 'window in which its executions are offered to devices')
+    .addOption(priorityOption('5'))
     .addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n')
     .action(
       withClient(async ({ client, out, io }, name: string, flags: PutFlags) => {
         const file = flags.file === undefined ? undefined : await readContent(io, flags.file)
         const before = await readJob(client, name, file !== undefined)
         const base = file ?? contentOf(before)
-        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window } = flags
-        const changes = { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window }
+        const { description, expireAfterSeconds, timeoutSeconds, deadlineSeconds, window, priority } = flags
+        const limits = { expireAfterSeconds, timeoutSeconds, deadlineSeconds }
+        const changes = { description, ...limits, window, priority }
         const given = Object.entries(changes).filter(([, value]) => value !== undefined)
         const { created, value } = await client.jobs.put(name, { ...base, ...Object.fromEntries(given) })
         const isSame = !created && value.version === before?.version

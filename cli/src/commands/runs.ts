@@ -231,6 +231,7 @@ function showRun(out: Out, run: Run): void {
         ...(rollout && rolloutFields(rollout, total)),
         ...approvalFields(run),
         ...(window !== null && { window }),
+        ...(run.priority !== 5 && { priority: run.priority }),
       },
       out.paint,
     ),

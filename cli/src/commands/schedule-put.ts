@@ -9,6 +9,7 @@ import { UsageError } from '../errors/usage-error.ts'
 import { choiceOption } from '../flags/choice.ts'
 import { durationSeconds, instantAhead } from '../flags/duration.ts'
 import { declaredTypes, type ParameterFlags, parametersOf, valueOptions } from '../flags/parameter-options.ts'
+import { priorityOption } from '../flags/priority-option.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
@@ -34,6 +35,7 @@ type PutFlags = RolloutFlags &
     pauseAfter?: number
     end?: string
     window?: string
+    priority?: number
   }
 
 const schedules = resourceCommands('schedules')
@@ -66,6 +68,7 @@ export function putScheduleCommand(): Command {
       '--window <name>',
       'offer its runs to devices only while this window is open (default: the window of the job)',
     )
+    .addOption(priorityOption('as the job says'))
   for (const option of [...valueOptions(), ...rolloutOptions()]) command.addOption(option)
   return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
     withClient(async (context, name: string, flags: PutFlags) => {
@@ -100,7 +103,8 @@ function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleCo
 }
 
 function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
-  const { job, description, overlap, catchUp, jitter, pauseAfter, end, version, window, except } = flags
+  const { job, description, overlap, catchUp, jitter, pauseAfter, end, version } = flags
+  const { window, priority, except } = flags
   const targets = targetsOf(flags)
   const when = whenOf(flags)
   return {
@@ -116,6 +120,7 @@ function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
     ...(end !== undefined && { until: end }),
     ...(version !== undefined && { version }),
     ...(window !== undefined && { window }),
+    ...(priority !== undefined && { priority }),
     ...rolloutOf(flags),
   }
 }

@@ -66,6 +66,7 @@ function fieldsOf(schedule: Schedule) {
     ...(rollout && { rollout: JSON.stringify(rollout) }),
     ...(schedule.approval && { approval: approvalText(schedule.approval) }),
     ...(schedule.window !== null && { window: schedule.window }),
+    ...(schedule.priority !== null && { priority: schedule.priority }),
     lastRun: schedule.lastRunId,
     lastFired: localTime(schedule.lastFiredAt),
     updated: `${localTime(schedule.updatedAt)} by ${updaterText(schedule)}`,

@@ -12,6 +12,7 @@ import {
   parameterOptions,
   parametersOf,
 } from '../flags/parameter-options.ts'
+import { priorityOption } from '../flags/priority-option.ts'
 import { type RolloutFlags, rolloutOf, rolloutOptions } from '../flags/rollout-options.ts'
 import { selectedTargets, type TargetFlags, targetDevices, targetOptions } from '../flags/target-devices.ts'
 import { waitMs } from '../flags/wait-time.ts'
@@ -33,6 +34,7 @@ type TriggerFlags = TargetFlags &
     note?: string
     dryRun?: boolean
     startAt?: string
+    priority?: number
   }
 
 type Rollout = NonNullable<NewRun['rollout']>
@@ -63,6 +65,7 @@ export function triggerCommand(): Command {
       '--ignore-windows',
       'offer it at any time, even outside the window of the job; requires --note and MANAGE',
     )
+    .addOption(priorityOption('as the job says'))
     .option('--note <text>', 'note that is stored with the run, for example the reason')
     .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
     .option('--dry-run', 'show what would be triggered without creating anything')
@@ -94,12 +97,13 @@ export function waitOptions(): Option[] {
 
 async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
   const selected = selectedTargets(flags)
-  const { startAt } = flags
+  const { startAt, priority } = flags
   const release = {
     ...rolloutOf(flags),
     ...windowOf(flags),
     ...(await parametersOf(context.io, flags, declaredTypes(context.client, jobName, flags.version))),
     ...(startAt !== undefined && { startAt }),
+    ...(priority !== undefined && { priority }),
   }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {

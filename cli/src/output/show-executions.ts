@@ -55,6 +55,7 @@ export function showExecution(out: Out, execution: Execution, explanation?: Expl
         ...(explanation && { why: explanation.text }),
         ...(reason !== null && { reason }),
         attempt: execution.attempt,
+        ...(execution.priority !== 5 && { priority: execution.priority }),
         launched: localTime(execution.launchedAt),
         notified: localTime(execution.notifiedAt),
         delivered: localTime(execution.deliveredAt),

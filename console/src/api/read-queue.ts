@@ -1,4 +1,4 @@
-// What a device has to do, in the order in which it will: what is under way, then what waits, oldest first.
+// What a device has to do, in the order in which it will: what is under way, then what waits, by priority, oldest first.
 
 import type { Execution } from '@jobcast/client'
 import { jobcast } from './client.ts'
@@ -41,6 +41,9 @@ async function readWaiting(deviceId: string, options: { signal: AbortSignal }) {
 function inOrder(waiting: Execution[]): Execution[] {
   const retriesAt = ({ notBefore }: Execution) => notBefore ?? ''
   return waiting.sort(
-    (a, b) => retriesAt(a).localeCompare(retriesAt(b)) || a.jobExecutionId - b.jobExecutionId,
+    (a, b) =>
+      retriesAt(a).localeCompare(retriesAt(b)) ||
+      b.priority - a.priority ||
+      a.jobExecutionId - b.jobExecutionId,
   )
 }

@@ -105,12 +105,19 @@ function NoJobs() {
   )
 }
 
-function describeLimits({ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry }: Job): string {
+function describeLimits({
+  expireAfterSeconds,
+  timeoutSeconds,
+  deadlineSeconds,
+  retry,
+  priority,
+}: Job): string {
   const limits = [
     expireAfterSeconds !== null && `expires after ${writeDuration(expireAfterSeconds)}`,
     timeoutSeconds !== null && `times out after ${writeDuration(timeoutSeconds)}`,
     deadlineSeconds !== null && `deadline ${writeDuration(deadlineSeconds)}`,
     retry !== null && `${retry.max} ${retry.max === 1 ? 'retry' : 'retries'}`,
+    priority !== 5 && `priority ${priority}`,
   ]
   return limits.filter((limit) => limit !== false).join(', ') || 'none'
 }

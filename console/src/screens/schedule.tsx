@@ -129,6 +129,7 @@ function About({ schedule }: { schedule: Schedule }) {
               <span class="quiet">as the job says</span>
             ),
           },
+          { name: 'Priority', value: schedule.priority ?? <span class="quiet">as the job says</span> },
           { name: 'Overlap', value: overlaps[overlap] },
           {
             name: 'Catch up',

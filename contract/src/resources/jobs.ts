@@ -5,6 +5,7 @@ import { Approval, approvalOf } from '../approval.ts'
 import { JobEnvelope } from '../job-signature.ts'
 import { Page } from '../page.ts'
 import type { ParameterSchema } from '../parameters/parameter-schema.ts'
+import { Priority, shownPriority } from '../priority.ts'
 import { Rollout } from '../rollout.ts'
 import { maxSignatures } from '../signature/index.ts'
 import { Instant, keyNameOf, NewJobName, orNull, Prose } from '../text.ts'
@@ -101,6 +102,13 @@ export const JobContent = Type.Object(
           'Name of the window in which its executions are offered, unless a run names another; applies to the trigger call as well',
       }),
     ),
+    priority: Type.Optional(
+      Type.Integer({
+        ...Priority,
+        description:
+          'From 0 to 9, default 5; executions with a higher priority are offered first to a device, also those of the trigger call',
+      }),
+    ),
     signatures: Type.Optional(
       Type.Array(JobEnvelope, {
         maxItems: maxSignatures,
@@ -147,6 +155,7 @@ const storedContent = {
   rollout: orNull(Rollout),
   approval: Approval,
   window: shownWindow,
+  priority: Type.Integer({ ...shownPriority }),
   signatures: Type.Array(JobEnvelope, { description: 'One envelope, or none' }),
 }
 

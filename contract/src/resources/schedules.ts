@@ -6,6 +6,7 @@ import { Approval, approvalOf } from '../approval.ts'
 import { exceptDates } from '../except-dates.ts'
 import { Failing } from '../failing.ts'
 import { Targets } from '../new-run.ts'
+import { Priority } from '../priority.ts'
 import { Rollout } from '../rollout.ts'
 import { SchedulePause } from '../schedule-pause.ts'
 import { GivenInstant, Instant, keyNameOf, Name, NewJobName, orNull, Prose } from '../text.ts'
@@ -89,6 +90,13 @@ export const ScheduleContent = Type.Object(
           'Name of the window in which its runs are offered to devices; by default, the window of the job',
       }),
     ),
+    priority: Type.Optional(
+      Type.Integer({
+        ...Priority,
+        description:
+          'From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, as the job says',
+      }),
+    ),
     overlap: Type.Optional(
       Type.Unsafe<Overlap>({
         type: 'string',
@@ -154,6 +162,7 @@ export const Schedule = Type.Object(
     rollout: orNull(Rollout),
     approval: Approval,
     window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
+    priority: orNull(Type.Integer(), { description: "Null: the job's" }),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),
     jitterSeconds: Type.Integer(),

@@ -1,6 +1,7 @@
 // Notifies connected devices of a run that was just committed, one run after another, each in batches.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { defaultPriority } from '@jobcast/contract/words'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { DeviceExecution } from '../domain/execution/device-report.ts'
 import type { DeviceDocument, HandedOut } from '../domain/execution/ports/documents.ts'
@@ -135,7 +136,7 @@ export class RunAnnouncer {
     // Announcing a large run takes time: a device woken since may already have ended its execution.
     const isLate = notices.wokenAt >= launch || notices.isBeingRead || this.#deps.isAwake(notices)
     if (isLate || !notices.knowsEmpty) {
-      if (isLate || !notices.knowsNext) this.#deps.wake(notices)
+      if (isLate || !notices.knowsNextBefore(execution)) this.#deps.wake(notices)
       return
     }
     const { session } = notices
@@ -157,10 +158,10 @@ export class RunAnnouncer {
 
 /** An execution as it is before anything has happened to it. */
 function firstOffer(
-  run: Pick<LaunchedRun, 'runId' | 'launchedAt' | 'jobVersion' | 'traceParent'>,
+  run: Pick<LaunchedRun, 'runId' | 'launchedAt' | 'jobVersion' | 'priority' | 'traceParent'>,
   jobExecutionId: number,
 ): DeviceExecution {
-  const { runId, launchedAt, jobVersion, traceParent } = run
+  const { runId, launchedAt, jobVersion, priority = defaultPriority, traceParent } = run
   const execution: DeviceExecution = {
     jobExecutionId,
     execState: 'PENDING',
@@ -174,6 +175,7 @@ function firstOffer(
     notified: false,
     runId,
     jobVersion,
+    priority,
   }
   return traceParent === undefined ? execution : { ...execution, traceParent }
 }

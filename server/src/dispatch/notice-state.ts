@@ -23,6 +23,7 @@ export class NoticeState {
   #nextId = 0
   #nextAttempt = 0
   #nextVersion = 0
+  #nextPriority = 0
   /** The versions of what waits in the list, added up. */
   #waitingVersions = 0
   #canceled: Set<number> | undefined
@@ -43,10 +44,13 @@ export class NoticeState {
     return this.isCurrent && (list || next) && this.#list === nothing && this.#nextId === 0
   }
 
-  /** The device was notified of its next execution and is not subscribed to the list: later executions are not news. */
-  get knowsNext(): boolean {
+  /**
+   * The device was notified of its next execution, which comes before this new one, and is not subscribed to the list: it is
+   * no news.
+   */
+  knowsNextBefore({ priority }: Pick<DeviceExecution, 'priority'>): boolean {
     const { list, next } = this.session.wants
-    return this.isCurrent && next && !list && this.#nextId !== 0
+    return this.isCurrent && next && !list && this.#nextId !== 0 && this.#nextPriority >= priority
   }
 
   /**
@@ -122,6 +126,7 @@ export class NoticeState {
     this.#nextId = next?.jobExecutionId ?? 0
     this.#nextAttempt = next?.attempt ?? 0
     this.#nextVersion = next?.versionNumber ?? 0
+    this.#nextPriority = next?.priority ?? 0
   }
 }
 

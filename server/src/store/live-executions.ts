@@ -1,5 +1,6 @@
 // Executions as both stores load them, to move them or to show them to their device.
 
+import { defaultPriority } from '@jobcast/contract/words'
 import type { Life } from '../domain/execution/execution.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import { deadlineByRelease } from '../domain/trigger/launch-run.ts'
@@ -19,6 +20,10 @@ import {
 import { device, execution, run } from './schema/tables.ts'
 import type { RowSql, Written } from './statement.ts'
 
+/** Where none is stored, it is the default: that costs nothing where executions are created. */
+export const priorityOf = (table: 'execution' | 'run_request') =>
+  computed(`coalesce(${table}.priority, ${defaultPriority})`, number())
+
 /** Of the tables execution, run and device (liveJoins). */
 const live = {
   ...execution.pick('jobExecutionId', 'runId', 'ownerNo', 'deviceNo', 'versionNumber', 'updatedAt'),
@@ -37,6 +42,7 @@ const live = {
     run.fields.deadlineAt,
   ),
   ...device.pick('deviceId'),
+  priority: priorityOf('execution'),
   // As text: most moves write it back as it is.
   statusDetails: computed('execution.status_details', orNull(text())),
 }
@@ -96,6 +102,7 @@ function toLive(row: Row): LiveExecution {
     deviceId: found.deviceId,
     versionNumber: found.versionNumber,
     jobVersion: found.jobVersion,
+    priority: found.priority,
     traceParent: found.traceParent,
     launchedAt: found.launchedAt,
     updatedAt: found.updatedAt,
@@ -141,6 +148,7 @@ function readList(list: unknown[]): LiveExecution {
     deviceId: list[at.deviceId] as LiveExecution['deviceId'],
     versionNumber: list[at.versionNumber] as LiveExecution['versionNumber'],
     jobVersion: list[at.jobVersion] as LiveExecution['jobVersion'],
+    priority: list[at.priority] as LiveExecution['priority'],
     traceParent: list[at.traceParent] as LiveExecution['traceParent'],
     launchedAt: list[at.launchedAt] as LiveExecution['launchedAt'],
     updatedAt: list[at.updatedAt] as LiveExecution['updatedAt'],

@@ -31,12 +31,14 @@ export class Policies {
           rollout,
           approval,
           window,
+          priority,
           parameters,
           hasPlaceholders,
         } = content
         const policy = {
           ...{ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry },
           ...{ ...(rollout && { rollout }), ...(approval && { approval }), ...(window && { window }) },
+          ...(priority !== undefined && { priority }),
           ...{ ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) },
         }
         found.set(versionNo, policy)

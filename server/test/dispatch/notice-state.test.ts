@@ -24,6 +24,7 @@ function execution(jobExecutionId: number, execState: ExecState = 'PENDING', att
     notified: false,
     runId: 1,
     jobVersion: 1,
+    priority: 5,
   }
 }
 
@@ -148,6 +149,16 @@ test('it knows that nothing waits only when it was told so', () => {
   assert.equal(notices.knowsEmpty, false)
   notices.remember(queue())
   assert.equal(notices.knowsEmpty, true)
+})
+
+test('who knows its next execution is told of a new one only if that has a higher priority', () => {
+  const { notices } = noticesWith({ list: false, next: true, cancel: false })
+  notices.remember(queue({ ...execution(1), priority: 5 }))
+  assert.equal(notices.knowsNextBefore({ priority: 5 }), true)
+  assert.equal(notices.knowsNextBefore({ priority: 6 }), false)
+  notices.remember(queue({ ...execution(1), priority: 2 }))
+  assert.equal(notices.knowsNextBefore({ priority: 5 }), false)
+  assert.equal(notices.knowsNextBefore({ priority: 2 }), true)
 })
 
 test('who wants nothing knows nothing', () => {

@@ -37,6 +37,7 @@ test('GET answers 200 with the six fields of the trigger and all that is known b
     result: null,
     outputBytes: 0,
     outputCut: false,
+    priority: 5,
   })
 })
 

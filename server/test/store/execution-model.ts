@@ -31,6 +31,7 @@ export class ExecutionModel {
         result: null,
         outputBytes: 0,
         outputCut: false,
+        priority: 5,
       })
     })
   }

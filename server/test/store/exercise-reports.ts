@@ -113,6 +113,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
         timesOutAt: null,
         notified: true,
         jobVersion: run.jobVersion,
+        priority: 5,
         runId: run.runId,
       },
       moved: { ...device, jobExecutionId, runId: run.runId, from: 'PENDING', execState: 'IN_PROGRESS' },

@@ -23,6 +23,7 @@ import { exerciseMoves } from './exercise-moves.ts'
 import { exerciseNotNow } from './exercise-not-now.ts'
 import { exerciseOutputs } from './exercise-outputs.ts'
 import { exercisePresence } from './exercise-presence.ts'
+import { exercisePriorities } from './exercise-priorities.ts'
 import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseQuotas } from './exercise-quotas.ts'
 import { exerciseRates } from './exercise-rates.ts'
@@ -51,6 +52,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   clocks: exerciseClocks,
   lives: exerciseLives,
   queues: exerciseQueues,
+  priorities: exercisePriorities,
   rollouts: exerciseRollouts,
   'rates of rollouts': exerciseRates,
   'failing tasks': exerciseFailingTasks,

@@ -91,13 +91,14 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       result: null,
       outputBytes: 0,
       outputCut: false,
+      priority: 5,
     })
     const stored = await store.getRun({ ownerNo, runId: run.runId })
     assert.deepEqual(
       { ...stored, counts: stored?.counts.PENDING },
       {
         ...{ endedAt: null, keyId: 'k1', keyName: null, where: null, matched: null, note: null },
-        ...{ rollbackOf: null, window: null, version: 1, parameters: {} },
+        ...{ rollbackOf: null, window: null, priority: 5, version: 1, parameters: {} },
         runId: run.runId,
         jobName: 'restart',
         jobVersion: run.jobVersion,

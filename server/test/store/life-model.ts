@@ -240,6 +240,7 @@ export class LifeModel {
       notified: execution.notifiedAt !== null,
       runId: run.runId,
       jobVersion: run.jobVersion,
+      priority: 5,
     }
   }
 
@@ -264,6 +265,7 @@ export class LifeModel {
       result: execution.result,
       outputBytes: 0,
       outputCut: false,
+      priority: 5,
     }
   }
 }

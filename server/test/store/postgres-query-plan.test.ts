@@ -50,6 +50,16 @@ const indexOf: [string, RegExp, RegExp][] = [
     /WITH queue AS MATERIALIZED/,
     /using execution_\w*device_no_execution_id_idx\w* on/,
   ],
+  [
+    'what waits for a device with a priority',
+    /WITH queue AS MATERIALIZED/,
+    /using execution_\w*device_no_priority_execution_id_idx\w* on/,
+  ],
+  [
+    'the next one of a device by its priority',
+    /AS candidate/,
+    /using execution_\w*device_no_priority_execution_id_idx\w* on/,
+  ],
   ['the next one of a device', /AS candidate/, /using execution_\w*device_no_execution_id_idx\w* on/],
   [
     'what has not ended on a device',

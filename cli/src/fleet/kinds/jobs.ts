@@ -1,6 +1,7 @@
 // Jobs in a fleet file.
 
 import {
+  defaultPriority,
   defaultRetry,
   type JobContent,
   jobs,
@@ -42,6 +43,7 @@ export const jobKind = kindOf(jobs, {
     rollout: content.rollout ?? null,
     approval: toApproval(requiredApprovals(content.approval as JobContent['approval'])),
     window: content.window ?? null,
+    priority: content.priority ?? defaultPriority,
     signatures: filledSignatures(content.signatures as JobContent['signatures']),
   }),
 })

@@ -30,6 +30,7 @@ export const scheduleKind = kindOf(schedules, {
     rollout: content.rollout ?? null,
     approval: toApproval(requiredApprovals(content.approval as ScheduleContent['approval'])),
     window: content.window ?? null,
+    priority: content.priority ?? null,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,
     jitterSeconds: content.jitterSeconds ?? 0,

@@ -53,6 +53,7 @@ function QueueRow({ position, execution }: { position: number; execution: Execut
       <span class="quiet number">{position}</span>
       <a href={`/executions/${jobExecutionId}`}>
         <strong>{jobName}</strong> <span class="quiet">#{jobExecutionId}</span>
+        {execution.priority !== 5 && <span class="quiet"> priority {execution.priority}</span>}
       </a>
       <span class="quiet queue-when">
         {isWaitingToRetry ? (

@@ -27,6 +27,8 @@ export type JobDraft = {
   approval: Job['approval']
   /** The name of one; empty: at any time. */
   window: string
+  /** A digit. */
+  priority: string
   /** JSON; empty if there are none. */
   parameters: string
   /** The version that is edited. */
@@ -50,6 +52,7 @@ export function newDraft(job?: Job): JobDraft {
     rollout: job?.rollout ? JSON.stringify(job.rollout, null, 2) : '',
     approval: job?.approval ?? false,
     window: job?.window ?? '',
+    priority: String(job?.priority ?? 5),
     version: job?.version,
     parameters: job?.parameters ? JSON.stringify(job.parameters, null, 2) : '',
   }
@@ -74,6 +77,7 @@ export function contentOf(draft: JobDraft): JobContent {
     ...(draft.rollout.trim() && { rollout: JSON.parse(draft.rollout) }),
     approval: draft.approval,
     ...(draft.window && { window: draft.window }),
+    priority: Number(draft.priority),
     ...(draft.parameters.trim() && { parameters: JSON.parse(draft.parameters) }),
   }
 }

@@ -5,6 +5,7 @@ import { CheckList } from '../../parts/check-list.tsx'
 import { errorAt } from '../../parts/error-at.ts'
 import { Field, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
+import { PriorityField } from '../../parts/priority-field.tsx'
 import { WindowField } from '../../parts/window-field.tsx'
 import { ApprovalFields } from '../../rollout/approval-fields.tsx'
 import {
@@ -138,6 +139,11 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
         hint="Devices are offered the job only while the window is open, unless a run names another window."
         error={errorAt(error, 'window')}
       />
+      <PriorityField
+        value={draft.priority}
+        onChange={(priority) => set({ priority })}
+        error={errorAt(error, 'priority')}
+      />
       <JsonField
         label="Default rollout"
         hint="How its runs are released, unless a run has its own rollout. Empty: to all devices immediately."
@@ -161,5 +167,7 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
 
 /** Those of these fields are shown there. */
 export function isAtJobField(error: unknown): boolean {
-  return ['rollout', 'document', 'parameters', 'window'].some((field) => errorAt(error, field) !== undefined)
+  return ['rollout', 'document', 'parameters', 'window', 'priority'].some(
+    (field) => errorAt(error, field) !== undefined,
+  )
 }

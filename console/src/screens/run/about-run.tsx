@@ -55,6 +55,7 @@ export function AboutRun({ run }: { run: Run }) {
           , in the window <a href={`/windows/${encodeURIComponent(window)}`}>{window}</a>
         </>
       )}
+      {run.priority !== 5 && <>, with priority {run.priority}</>}
       {rollbackOf !== null && (
         <>
           , a rollback of <a href={`/runs/${rollbackOf}`}>run {rollbackOf}</a>

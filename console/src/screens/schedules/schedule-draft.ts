@@ -25,6 +25,8 @@ export type ScheduleDraft = {
   except: string[]
   at: string
   window: string
+  /** A digit; empty: as the job says. */
+  priority: string
   overlap: Schedule['overlap']
   catchUp: string
   jitter: string
@@ -57,6 +59,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     except: schedule?.except ?? [],
     at: local(when.at),
     window: schedule?.window ?? '',
+    priority: String(schedule?.priority ?? ''),
     overlap: schedule?.overlap ?? 'SKIP',
     catchUp: writeDuration(schedule?.catchUpSeconds ?? 3600),
     jitter: schedule?.jitterSeconds ? writeDuration(schedule.jitterSeconds) : '',
@@ -83,6 +86,7 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     when: whenOf(draft),
     ...(description.trim() && { description: description.trim() }),
     ...(window && { window }),
+    ...(draft.priority && { priority: Number(draft.priority) }),
     overlap,
     catchUpSeconds: catchUp.trim() === '' ? 0 : (parseDuration(catchUp) as number),
     ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),
@@ -167,6 +171,7 @@ const fieldPaths: [string, ScheduleField][] = [
   ['when.at', 'at'],
   ['window', 'window'],
   ['except', 'except'],
+  ['priority', 'priority'],
   ['until', 'until'],
   ['rollout', 'rollout'],
 ]

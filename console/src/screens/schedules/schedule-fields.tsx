@@ -2,6 +2,7 @@ import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
+import { PriorityField } from '../../parts/priority-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
 import { ApprovalFields } from '../../rollout/approval-fields.tsx'
@@ -51,6 +52,12 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
         none="As the job says"
         hint="Devices are offered its runs only while the window is open."
         error={errorOf('window')}
+      />
+      <PriorityField
+        value={draft.priority}
+        onChange={(priority) => set({ priority })}
+        none="As the job says"
+        error={errorOf('priority')}
       />
       <SelectField
         label="If a device has not finished"

@@ -9,10 +9,12 @@ export type WhenDraft = {
   window: string
   ignoreWindows: boolean
   note: string
+  /** A digit; empty: as the job says. */
+  priority: string
 }
-type WhenField = 'startAt' | 'window' | 'note'
+type WhenField = 'startAt' | 'window' | 'note' | 'priority'
 
-export const emptyWhen: WhenDraft = { startAt: '', window: '', ignoreWindows: false, note: '' }
+export const emptyWhen: WhenDraft = { startAt: '', window: '', ignoreWindows: false, note: '', priority: '' }
 
 const noteAtMost = 2000
 
@@ -22,11 +24,13 @@ export function whenOptions({
   window,
   ignoreWindows,
   note,
-}: WhenDraft): Pick<NewRun, 'startAt' | 'window' | 'ignoreWindows' | 'note'> {
+  priority,
+}: WhenDraft): Pick<NewRun, 'startAt' | 'window' | 'ignoreWindows' | 'note' | 'priority'> {
   return {
     ...(startAt && { startAt: utcTime(startAt) as string }),
     ...(ignoreWindows ? { ignoreWindows } : window && { window }),
     ...(note.trim() && { note: note.trim() }),
+    ...(priority && { priority: Number(priority) }),
   }
 }
 
@@ -46,6 +50,7 @@ const fieldPaths: [string, WhenField][] = [
   ['window', 'window'],
   ['ignoreWindows', 'window'],
   ['note', 'note'],
+  ['priority', 'priority'],
 ]
 
 /** The field that the server refuses, and why. */

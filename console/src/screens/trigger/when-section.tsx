@@ -2,6 +2,7 @@
 
 import { CheckList } from '../../parts/check-list.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { PriorityField } from '../../parts/priority-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
 import { useScopes } from '../../scopes.ts'
@@ -50,6 +51,12 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
           onChange={(chosen) => set({ ignoreWindows: chosen.length > 0 })}
         />
       )}
+      <PriorityField
+        value={draft.priority}
+        onChange={(priority) => set({ priority })}
+        none="As the job says"
+        error={refusal('priority')}
+      />
       <TextField
         label="Note"
         value={draft.note}

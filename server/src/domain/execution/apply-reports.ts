@@ -57,7 +57,10 @@ function nextOf(batch: MoveBatch, loaded: LiveExecution[]): LiveExecution | unde
 
 function comesBefore(one: LiveExecution, other: LiveExecution): boolean {
   const [active, otherActive] = [isActive(one.life.execState), isActive(other.life.execState)]
-  return active === otherActive ? one.jobExecutionId < other.jobExecutionId : active
+  if (active !== otherActive) return active
+  // What is under way is not interrupted.
+  if (!active && one.priority !== other.priority) return one.priority > other.priority
+  return one.jobExecutionId < other.jobExecutionId
 }
 
 function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | undefined): ReportOutcome {

@@ -23,6 +23,7 @@ export type DeviceExecution = {
   notified: boolean
   runId: number
   jobVersion: number
+  priority: number
   /** Of the trace that its run belongs to. */
   traceParent?: string
 }

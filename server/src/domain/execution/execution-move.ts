@@ -29,6 +29,7 @@ export type LiveExecution = {
   deviceId: string
   versionNumber: number
   jobVersion: number
+  priority: number
   traceParent: string | null
   launchedAt: WallInstant
   /** Null until something happens to it. */
@@ -247,6 +248,7 @@ export function toDeviceExecution(live: LiveExecution): DeviceExecution {
     notified: live.notifiedAt !== null,
     runId: live.runId,
     jobVersion: live.jobVersion,
+    priority: live.priority,
     ...(live.traceParent !== null && { traceParent: live.traceParent }),
   }
 }

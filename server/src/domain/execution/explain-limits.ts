@@ -51,7 +51,10 @@ function endOf(
   return offeredFor(times, left, Math.max(at, freeze?.until ?? at))
 }
 
-async function readTimes(store: Pick<Store, 'getWindow'>, holder: Holder | undefined): Promise<WindowTimes[]> {
+async function readTimes(
+  store: Pick<Store, 'getWindow'>,
+  holder: Holder | undefined,
+): Promise<WindowTimes[]> {
   const { ownerNo = 0, windows = [], zone = '' } = holder ?? {}
   const found = await Promise.all(windows.map((windowName) => store.getWindow({ ownerNo, windowName })))
   return found.flatMap((window) =>

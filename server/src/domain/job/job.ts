@@ -7,6 +7,7 @@
 
 import {
   ApiError,
+  defaultPriority,
   defaultRetry,
   type JobContent,
   jobs,
@@ -57,6 +58,8 @@ export async function putJob(
     ...(rollout && { rollout }),
     ...(required > 0 && { approval: toApproval(required) }),
     ...(window && { window }),
+    ...(content.priority !== undefined &&
+      content.priority !== defaultPriority && { priority: content.priority }),
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
     ...(signatures && { signatures }),

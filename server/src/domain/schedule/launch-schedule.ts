@@ -92,7 +92,7 @@ async function launch(
   // A space: no key that a caller gives has one.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
-  const { parameters, window } = content
+  const { parameters, window, priority } = content
   const version = content.version ?? undefined
   const job = await requireVersion(deps, caller, jobName, version)
   const values = await valuesForRun(deps, caller, job, {
@@ -101,7 +101,12 @@ async function launch(
   })
   const release = releaseOf(schedule, job)
   const hands = await handsIn(deps, schedule)
-  const terms = { ...values, hands, ...(window !== undefined && { window }), ...(release && { release }) }
+  const terms = {
+    ...{ ...values, hands },
+    ...(window !== undefined && { window }),
+    ...(priority !== undefined && { priority }),
+    ...(release && { release }),
+  }
   // Whoever lacks an attribute that the document needs is left out.
   const devices = await devicesWithAttributes(deps, caller, job, found, 'SKIP')
   const { runId } = await launchOnDevices(deps, caller, { jobName, asked, request, ...terms }, devices, {

@@ -194,6 +194,7 @@ function toContent(request: ScheduleContent): StoredScheduleContent {
     approval: toApproval(requiredApprovals(request.approval)),
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(window && { window }),
+    ...(request.priority !== undefined && { priority: request.priority }),
     overlap: request.overlap ?? 'SKIP',
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
     jitterSeconds: request.jitterSeconds ?? 0,

@@ -20,7 +20,7 @@ import { findEarlierRun } from './trigger-job.ts'
 export type CreateRunDeps = LargeRunDeps & HoldDeps & { now: () => number }
 
 /** What a run has besides its job and its devices. */
-type RunTerms = RunWindow & ValuesOfRun & RunRelease
+type RunTerms = RunWindow & ValuesOfRun & RunRelease & Pick<NewRun, 'priority'>
 type TermStep = (
   deps: CreateRunDeps,
   caller: Caller,
@@ -29,7 +29,14 @@ type TermStep = (
 ) => Promise<Partial<RunTerms>>
 
 /** Before its devices are looked up, in this order: the first one that refuses the call answers it. */
-const termSteps: readonly TermStep[] = [windowForRun, valuesForRun, releaseForRun]
+const termSteps: readonly TermStep[] = [
+  windowForRun,
+  valuesForRun,
+  releaseForRun,
+  async function priorityForRun(_deps, _caller, _job, { priority }) {
+    return priority === undefined ? {} : { priority }
+  },
+]
 
 type DeviceStep = (
   deps: CreateRunDeps,
@@ -73,7 +80,8 @@ function askedBy({ secretBox }: CreateRunDeps, request: NewRun): unknown[] {
   const { jobName, targets, note = null } = request
   const { rollout, approval, startAt, window, ignoreWindows } = request
   const isReleasedAtOnce = !rollout && !approval && !startAt && !window && !ignoreWindows
-  const release = isReleasedAtOnce ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
+  const release: unknown[] = isReleasedAtOnce ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
+  if (request.priority !== undefined) release.push({ priority: request.priority })
   const { version, parameters, onMissing } = request
   const isValued = version !== undefined || parameters !== undefined || onMissing !== undefined
   // What is asked for is stored as a hash, by which a short secret could be found out.

@@ -1,4 +1,5 @@
-// What retries and rollbacks have in common: a new run on devices of an earlier one, with its values and its window.
+// What retries and rollbacks have in common: a new run on devices of an earlier one, with its values, its window and its
+// priority.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -49,6 +50,7 @@ export async function launchAgain(
     ...(request && { request }),
     ...(version && { pinned: toRunJob(version, version) }),
     window: await windowOf(deps, caller, run),
+    priority: run.priority,
     given: await carriedValues(deps, ownerNo, run, version),
   }
   return readMade(deps, ownerNo, await launchRun(deps, caller, launch, idempotencyKey, traceParent))

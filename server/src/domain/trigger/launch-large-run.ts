@@ -33,6 +33,7 @@ type LargeLaunch = {
   /** Undefined: as its job says. */
   plan?: AskedPlan
   window?: string | null
+  priority?: number
   pinned?: RunJob
   values?: RunValues
   hands?: string[]

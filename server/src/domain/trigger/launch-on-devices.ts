@@ -23,8 +23,12 @@ export async function launchOnDevices(
     const planned = await planRelease(deps, caller, deviceIds, release)
     return launchRun(deps, caller, { ...launch, retryOf: null, ...planned }, idempotencyKey, traceParent)
   }
-  const { window, ...rest } = launch
-  const options = { ...(release && { plan: release }), ...(window !== undefined && { window }) }
+  const { window, priority, ...rest } = launch
+  const options = {
+    ...(release && { plan: release }),
+    ...(window !== undefined && { window }),
+    ...(priority !== undefined && { priority }),
+  }
   const { runId } = await launchLargeRun(deps, caller, { ...rest, deviceNos, ...options }, idempotencyKey)
   // Without a span of its own: the run counts as part of the caller's.
   if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)

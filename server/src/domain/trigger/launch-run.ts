@@ -1,5 +1,6 @@
 // What a trigger creates: a run of a job on devices, or nothing.
 
+import { defaultPriority } from '@jobcast/contract/words'
 import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '../common/instants.ts'
 import { heldAsNow } from '../job/held-as-now.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
@@ -23,6 +24,7 @@ type RunContent = Pick<
   | 'rollout'
   | 'approval'
   | 'window'
+  | 'priority'
   | 'parameters'
   | 'hasPlaceholders'
 >
@@ -30,7 +32,7 @@ type RunContent = Pick<
 /** What most jobs do not have is left out, so that most of them look alike. */
 export function toRunJob(
   { jobNo, versionNo }: { jobNo: number; versionNo: number },
-  { rollout, approval, window, parameters, hasPlaceholders, ...clocks }: RunContent,
+  { rollout, approval, window, priority, parameters, hasPlaceholders, ...clocks }: RunContent,
 ): RunJob {
   const { expireAfterSeconds, deadlineSeconds } = clocks
   return {
@@ -38,6 +40,7 @@ export function toRunJob(
     ...(rollout && { rollout }),
     ...(approval && { approval }),
     ...(window && { window }),
+    ...(priority !== undefined && { priority }),
     ...((parameters || hasPlaceholders) && { needsValues: true }),
   }
 }
@@ -59,6 +62,8 @@ export type NewRun = {
   rollout?: StoredRollout
   /** The window in which its executions are offered; undefined: at any time. */
   window?: string
+  /** Undefined: the default. */
+  priority?: number
 }
 
 export type Refusal = Extract<
@@ -162,14 +167,14 @@ export function refuseUnknownWindow(
 const notScheduled: RunSchedule = { scheduleNo: null, scheduleName: null, scheduledFor: null }
 
 type WrittenRequest = Omit<RunRequest, 'rollbackOnce'> &
-  RunSchedule & { runId: number; window: string | null; rollbackOnce: number | null }
+  RunSchedule & { runId: number; window: string | null; priority: number | null; rollbackOnce: number | null }
 
 /** What is written of a run besides; undefined: nothing. */
 export function requestOf(
   { request }: Pick<Trigger, 'request'>,
-  { runId, window }: Pick<NewRun, 'runId' | 'window'>,
+  { runId, window, priority }: Pick<NewRun, 'runId' | 'window' | 'priority'>,
 ): WrittenRequest | undefined {
-  if (request === undefined && window === undefined) return undefined
+  if (request === undefined && window === undefined && priority === undefined) return undefined
   const none = {
     where: null,
     matched: null,
@@ -178,7 +183,7 @@ export function requestOf(
     rollbackOnce: null,
     ...notScheduled,
   }
-  return { ...none, ...request, runId, window: window ?? null }
+  return { ...none, ...request, runId, window: window ?? null, priority: priority ?? null }
 }
 
 /** Of a run whose executions have deadlines of their own, by their release: never due. */
@@ -193,7 +198,9 @@ export function newRun(
   const { ownerNo, launchedAt, clock, keyId, retryOf, plan, hands = [] } = trigger
   const window = trigger.window === undefined ? job.window : trigger.window
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
-  const under = window ? { window } : undefined
+  const priority = trigger.priority ?? job.priority ?? defaultPriority
+  const isUsual = priority === defaultPriority
+  const under = window || !isUsual ? { ...(window && { window }), ...(!isUsual && { priority }) } : undefined
   const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
@@ -216,13 +223,14 @@ export function newRun(
 }
 
 export function toLaunchedRun(
-  { runId, launchedAt, firstExecutionId, jobVersion, rollout, window }: NewRun,
+  { runId, launchedAt, firstExecutionId, jobVersion, rollout, window, priority }: NewRun,
   { jobName }: Trigger,
   devices: LaunchedRun['devices'],
 ): LaunchedRun {
   const run: LaunchedRun = { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices }
   if (rollout) run.isHeld = true
   if (window) run.isWindowed = true
+  if (priority !== undefined) run.priority = priority
   return run
 }
 

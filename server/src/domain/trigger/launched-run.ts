@@ -31,6 +31,8 @@ export type LaunchedRun = {
   isHeld?: true
   /** It may be offered to a device only while a window is open there. */
   isWindowed?: true
+  /** Of its executions; undefined: the default. */
+  priority?: number
   /** Positions in `devices`, in the order of the answer, if that is another. */
   order?: readonly number[]
   /** Of the trace that it belongs to. */

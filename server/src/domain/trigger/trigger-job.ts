@@ -58,6 +58,8 @@ export type Launch = {
   request?: RunRequest
   /** Null: at any time, undefined: as its job says. */
   window?: string | null | undefined
+  /** Undefined: as its job says. */
+  priority?: number | undefined
   /** The version of the job; undefined: the current one. */
   pinned?: RunJob
   values?: RunValues
@@ -105,9 +107,11 @@ export async function launchRun(
 async function recordLaunch(
   deps: TriggerDeps,
   caller: Caller,
-  { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given, window, hands }: Launch,
+  launch: Launch,
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
+  const { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given } = launch
+  const { window, priority, hands } = launch
   const { at: launchedAt, clock } = deps.moment()
   const trigger: Trigger = {
     ownerNo: caller.ownerNo,
@@ -122,6 +126,7 @@ async function recordLaunch(
     ...(request && { request }),
     ...(plan && { plan }),
     ...(window !== undefined && { window }),
+    ...(priority !== undefined && { priority }),
     ...(pinned && { pinned }),
     ...(values && { values }),
     ...(hands && { hands }),

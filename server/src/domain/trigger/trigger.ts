@@ -41,6 +41,8 @@ export type Trigger = {
   request?: RunRequest
   /** The window in which it is offered; null: at any time, undefined: as its job says. */
   window?: string | null
+  /** Of its executions; undefined: as its job says. */
+  priority?: number
   /** The version of the job that was asked for; undefined: the current one. */
   pinned?: RunJob
   /** Of its parameters; undefined: nobody knows yet whether it needs some. */
@@ -61,7 +63,7 @@ export type RunJob = {
   needsValues?: true
   /** The version that says how it is released, if that is another. */
   releasedBy?: number
-} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
+} & Pick<StoredJobContent, 'rollout' | 'approval' | 'window' | 'priority'>
 
 /** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
 export type TriggerPlan = {

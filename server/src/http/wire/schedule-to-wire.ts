@@ -20,6 +20,7 @@ export function toSchedule({ schedule: stored, keyNames, failing }: ScheduleView
     rollout: content.rollout,
     approval: content.approval,
     window: content.window ?? null,
+    priority: content.priority ?? null,
     overlap: content.overlap,
     catchUpSeconds: content.catchUpSeconds,
     jitterSeconds: content.jitterSeconds,

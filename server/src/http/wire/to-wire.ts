@@ -10,6 +10,7 @@ import {
   type ApiKey,
   type Delivery,
   type Device,
+  defaultPriority,
   type Enrollment,
   type Execution,
   type Explanation,
@@ -71,6 +72,7 @@ export function toExecution(stored: StoredExecution, now: BothClocks): Execution
     execState: stored.execState,
     launchedAt: toLaunchedAt(stored.launchedAt),
     runId: stored.runId,
+    priority: stored.priority,
     attempt: stored.attempt,
     versionNumber: stored.versionNumber,
     startedAt: toInstantOrNull(stored.startedAt),
@@ -139,6 +141,7 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     rollout: rollout ? toRolloutProgress(rollout) : null,
     window: stored.window,
     approvals: rollout?.decisions.map(toDecision) ?? [],
+    priority: stored.priority,
   }
 }
 
@@ -218,6 +221,7 @@ function toContent(stored: StoredJobContent) {
     rollout: stored.rollout ?? null,
     approval: stored.approval ?? false,
     window: stored.window ?? null,
+    priority: stored.priority ?? defaultPriority,
     signatures: stored.signatures ? [stored.signatures] : [],
   }
 }

@@ -26,6 +26,7 @@ import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
 import { readNames } from './read-names.ts'
+import { INSERT_EXECUTIONS } from './send-executions.ts'
 import type { Transaction } from './transaction.ts'
 import { findFull, readWindows } from './trigger-group.ts'
 import { writeRollout } from './triggers.ts'
@@ -34,11 +35,6 @@ const batchSize = 5000
 const INSERT_RUN = insertInto(newRunFields)
 const INSERT_REQUEST = insertInto(runRequest.fields)
 const INSERT_PARAMETERS = insertInto(runParameters.fields)
-const INSERT_EXECUTIONS = `
-  INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
-  SELECT CAST(:first AS bigint) + position - 1, :runId, :ownerNo, device_no, 'PENDING', 1, 1
-  FROM unnest(CAST(:deviceNos AS int[])) WITH ORDINALITY AS new (device_no, position)`
-
 /** Its key belongs to another call: all of it is rolled back. */
 class MadeBefore extends Error {
   readonly earlier: EarlierCall
@@ -81,10 +77,11 @@ export function buildLargeRunSteps(
     const { runId, jobExecutionId: firstExecutionId } = await takeIds(transaction, 1, total)
     const ids = { runId, firstExecutionId }
     const run = newRun(listed, job, ids, total)
+    const { priority = null } = run
     await partitions.reach(firstExecutionId + total - 1, launchedAt)
     for (let start = 0; start < total; start += batchSize) {
       const batch = Array.from(deviceNos.subarray(start, start + batchSize))
-      const values = { first: firstExecutionId + start, runId, ownerNo, deviceNos: batch }
+      const values = { first: firstExecutionId + start, runId, ownerNo, priority, deviceNos: batch }
       await transaction.named.run(INSERT_EXECUTIONS, values)
     }
     // Before its key is claimed: smaller ones take both in this order.

@@ -1,6 +1,6 @@
-// What a device sees: what is under way on it, then what waits for it, oldest first.
+// What a device sees: what is under way on it, then what waits for it, by its priority, the oldest first.
 
-import { shownPending } from '@jobcast/contract/words'
+import { defaultPriority, shownPending } from '@jobcast/contract/words'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { DeviceExecution, DeviceQueue } from '../../domain/execution/device-report.ts'
 import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
@@ -15,6 +15,8 @@ const MAY_START = `not_before IS NULL AND ${isReleased.postgres}
   AND ${isNotFrozen} AND ${isInWindow}` as const
 const OFFERED =
   `device_no = device.device_no AND state <= 'CANCELING' AND (state <> 'PENDING' OR (${MAY_START}))` as const
+const WAITING =
+  `SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND ${MAY_START}` as const
 const largestMark = Number.MAX_SAFE_INTEGER
 
 // A mark is made of what a device can see: any node gets the same one, and another when something has changed. Progress is
@@ -22,11 +24,11 @@ const largestMark = Number.MAX_SAFE_INTEGER
 // One statement sees one state of the database, so a run that is being written is in all queues or in none.
 const QUEUES = `
   WITH queue AS MATERIALIZED (
-    SELECT position, device.device_no, mark, total, mark IS DISTINCT FROM unless_mark AS is_wanted
+    SELECT position, device.device_no, mark, total, prioritized, mark IS DISTINCT FROM unless_mark AS is_wanted
     FROM unnest($1::int[], $2::text[], $3::bigint[]) WITH ORDINALITY AS wanted (owner_no, device_id, unless_mark, position)
       JOIN device USING (owner_no, device_id)
       CROSS JOIN LATERAL (
-        SELECT count(*)::int AS total,
+        SELECT count(*)::int AS total, count(priority) AS prioritized,
           coalesce(bit_xor(hashtextextended(concat_ws(' ', execution_id, state, attempt, CASE WHEN state = 'PENDING' THEN version_number END), 0)), 0) & ${largestMark} AS mark
         FROM execution WHERE ${OFFERED}) AS seen
     WHERE deleted_at IS NULL)
@@ -36,8 +38,13 @@ const QUEUES = `
       (SELECT * FROM execution WHERE device_no = queue.device_no AND state > 'PENDING' AND state <= 'CANCELING'
        ORDER BY execution_id LIMIT ${shownPending})
       UNION ALL
-      (SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND ${MAY_START}
-       ORDER BY execution_id LIMIT ${shownPending})
+      (${WAITING} AND prioritized > 0 AND priority > ${defaultPriority}
+       ORDER BY priority DESC, execution_id LIMIT ${shownPending})
+      UNION ALL
+      (${WAITING} AND priority IS NULL ORDER BY execution_id LIMIT ${shownPending})
+      UNION ALL
+      (${WAITING} AND prioritized > 0 AND priority < ${defaultPriority}
+       ORDER BY priority DESC, execution_id LIMIT ${shownPending})
       LIMIT ${shownPending}) AS execution ${liveJoins('JOIN')}) AS first ON is_wanted AND total > 0` as const
 /** The rest of a row is what LIVE gives. */
 const QUEUE = rows({ position: number(), mark: number(), total: number(), isWanted: flag() })
@@ -66,8 +73,9 @@ function toQueue(found: Row[] | undefined): DeviceQueue | 'unchanged' | undefine
   return { mark, total, executions: executions.sort(byTurn) }
 }
 
-/** What is under way comes first, then what waits, each in the order of the ids. */
+/** What is under way comes first, in the order of the ids, then what waits, by its priority. */
 function byTurn(one: DeviceExecution, other: DeviceExecution): number {
   const turn = ({ execState }: DeviceExecution) => (execState === 'PENDING' ? 1 : 0)
-  return turn(one) - turn(other) || one.jobExecutionId - other.jobExecutionId
+  const rank = ({ execState, priority }: DeviceExecution) => (execState === 'PENDING' ? -priority : 0)
+  return turn(one) - turn(other) || rank(one) - rank(other) || one.jobExecutionId - other.jobExecutionId
 }

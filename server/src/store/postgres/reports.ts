@@ -1,5 +1,6 @@
 // Locks and loads what a group of reports may be about (see domain/execution/apply-reports.ts). A group is one transaction.
 
+import { defaultPriority } from '@jobcast/contract/words'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
@@ -15,7 +16,10 @@ import { type Database, lockWaitMs } from './database.ts'
 import { InOrder } from './in-order.ts'
 
 // Whether a device is there, and ids of what its start-next may be about: what is under way on it, and the first of what
-// waits for it.
+// waits for it. Most has no other priority than the default, and is found in the order of its ids.
+const WAITING = `SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
+         AND not_before IS NULL AND ${isReleased.postgres}
+         AND ${isNotFrozen} AND ${isInWindow}` as const
 const CANDIDATES = `
   SELECT position, device_no AS "deviceNo", execution_id AS "jobExecutionId"
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:deviceIds AS text[]), CAST(:limits AS int[]))
@@ -25,9 +29,12 @@ const CANDIDATES = `
       (SELECT execution_id FROM execution WHERE device_no = device.device_no
          AND state > 'PENDING' AND state <= 'CANCELING' ORDER BY execution_id LIMIT enough)
       UNION ALL
-      (SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
-         AND not_before IS NULL AND ${isReleased.postgres}
-         AND ${isNotFrozen} AND ${isInWindow} ORDER BY execution_id LIMIT enough)) AS candidate ON true
+      (${WAITING} AND priority > ${defaultPriority} ORDER BY priority DESC, execution_id LIMIT enough)
+      UNION ALL
+      (${WAITING} AND priority IS NULL ORDER BY execution_id LIMIT enough)
+      UNION ALL
+      (${WAITING} AND priority < ${defaultPriority} ORDER BY priority DESC, execution_id LIMIT enough)
+      LIMIT enough) AS candidate ON true
   WHERE deleted_at IS NULL` as const
 // Of the executions that reports name: what their devices may not begin.
 const LIMITED = `

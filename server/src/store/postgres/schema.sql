@@ -173,11 +173,13 @@ CREATE TABLE execution (
   output_pieces integer DEFAULT 0 NOT NULL,
   held_ms bigint DEFAULT 0 NOT NULL,
   waits_from bigint,
+  priority integer,
   PRIMARY KEY (execution_id)
 ) PARTITION BY RANGE (execution_id);
 CREATE INDEX execution_by_state ON ONLY public.execution USING btree (owner_no, state, execution_id) WHERE ((state <> 'PENDING'::exec_state) AND (state <> 'SUCCEEDED'::exec_state));
 CREATE INDEX execution_due ON ONLY public.execution USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE INDEX execution_ended ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state > 'CANCELING'::exec_state);
+CREATE INDEX execution_prioritized ON ONLY public.execution USING btree (device_no, priority DESC, execution_id) WHERE ((priority IS NOT NULL) AND (state = 'PENDING'::exec_state));
 CREATE INDEX execution_progress_held ON ONLY public.execution USING btree (execution_id) WHERE progress_held;
 CREATE INDEX execution_unfinished ON ONLY public.execution USING btree (device_no, execution_id) WHERE (state <= 'CANCELING'::exec_state);
 
@@ -392,6 +394,7 @@ CREATE TABLE run_request (
   scheduled_for bigint,
   window_name text COLLATE "C",
   rollback_once bigint,
+  priority integer,
   PRIMARY KEY (run_id)
 );
 CREATE INDEX run_request_by_rollback ON public.run_request USING btree (rollback_of, run_id) WHERE (rollback_of IS NOT NULL);

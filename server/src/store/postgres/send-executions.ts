@@ -9,6 +9,11 @@ const INSERT = `
   SELECT execution_id, run_id, owner_no, device_no
   FROM unnest(CAST(:executionIds AS bigint[]), CAST(:runIds AS bigint[]), CAST(:ownerNos AS int[]),
     CAST(:deviceNos AS int[])) AS new (execution_id, run_id, owner_no, device_no)`
+/** Of one run. */
+export const INSERT_EXECUTIONS = `
+  INSERT INTO execution (execution_id, run_id, owner_no, device_no, priority, state, attempt, version_number)
+  SELECT CAST(:first AS bigint) + position - 1, :runId, :ownerNo, device_no, CAST(:priority AS int), 'PENDING', 1, 1
+  FROM unnest(CAST(:deviceNos AS int[])) WITH ORDINALITY AS new (device_no, position)`
 const COPY = 'COPY execution (execution_id, run_id, owner_no, device_no) FROM STDIN (FORMAT binary)'
 
 const leastForCopy = 500
@@ -16,7 +21,12 @@ const leastForCopy = 500
 const rowsOfPiece = 20_000
 
 /** Resolves when they are sent; if they cannot be written, the commit fails. */
-export async function sendExecutions(transaction: Transaction, launches: Launch[]): Promise<void> {
+export async function sendExecutions(transaction: Transaction, all: Launch[]): Promise<void> {
+  const [launches, prioritized] = [false, true].map((wanted) =>
+    all.filter(({ run }) => (run.priority !== undefined) === wanted),
+  ) as [Launch[], Launch[]]
+  for (const launch of prioritized) sendPrioritized(transaction, launch)
+  if (launches.length === 0) return
   const total = launches.reduce((sum, { devices }) => sum + devices.length, 0)
   if (total >= leastForCopy) return transaction.sendCopy(COPY, piecesOf(launches, total))
   const each = <Of>(toValue: (launch: Launch, index: number) => Of): Of[] =>
@@ -27,6 +37,21 @@ export async function sendExecutions(transaction: Transaction, launches: Launch[
     ownerNos: each(({ run }) => run.ownerNo),
     deviceNos: each(({ devices }, index) => devices.at(index)?.deviceNo),
   })
+}
+
+function sendPrioritized({ named }: Transaction, { run, devices }: Launch): void {
+  const { runId, ownerNo, firstExecutionId, priority = null } = run
+  const deviceNos = [...numbersOf(devices)]
+  for (let start = 0; start < deviceNos.length; start += rowsOfPiece) {
+    const batch = deviceNos.slice(start, start + rowsOfPiece)
+    named.send(INSERT_EXECUTIONS, {
+      first: firstExecutionId + start,
+      runId,
+      ownerNo,
+      priority,
+      deviceNos: batch,
+    })
+  }
 }
 
 // The format: https://www.postgresql.org/docs/current/sql-copy.html

@@ -118,7 +118,8 @@ function planAtOnce(
     triggers.map((trigger, index) => judge(trigger, names, devices[index] ?? [])),
     { runId: 0, jobExecutionId: 0 },
   )
-  const isPlain = (entry: Entry) => 'run' in entry && entry.run.window === undefined
+  const isPlain = (entry: Entry) =>
+    'run' in entry && entry.run.window === undefined && entry.run.priority === undefined
   return entries.every((entry): entry is Launch => isPlain(entry)) ? entries : undefined
 }
 

@@ -201,6 +201,7 @@ export const runRequest = table('run_request', ['runId'], {
   scheduleName: orNull(text()),
   scheduledFor: orNull(number()),
   window: orNull(text('window_name')),
+  priority: orNull(number()),
 })
 
 /** The values of a job's parameters. `parameters` has secrets masked, `secrets` has them encrypted. */
@@ -319,6 +320,8 @@ export const execution = table('execution', ['jobExecutionId'], {
   outputPieces: number(),
   heldMs: number(),
   waitsFrom: orNull(steady()),
+  /** Null: the default. */
+  priority: orNull(number()),
 })
 
 export const transition = table('transition', ['jobExecutionId', 'versionNumber'], {

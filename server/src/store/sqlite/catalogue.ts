@@ -18,7 +18,15 @@ import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
 import { DeviceZones } from './device-zones.ts'
 import { HeldRanges } from './held-ranges.ts'
 import { NameIndex } from './name-index.ts'
-import { readDelayed, readHeld, readUnfinished, readWindowed, readZones } from './unfinished.ts'
+import { Priorities } from './priorities.ts'
+import {
+  readDelayed,
+  readHeld,
+  readPrioritized,
+  readUnfinished,
+  readWindowed,
+  readZones,
+} from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 import { Windows, type Withheld } from './windows.ts'
 
@@ -63,6 +71,7 @@ export class Catalogue {
   readonly apiKeys = new Map<string, StoredApiKey>()
   readonly held = new HeldRanges()
   readonly windows = new Windows()
+  readonly priorities = new Priorities()
   readonly zones = new DeviceZones()
   /** Owners to whose devices nothing is offered. */
   readonly frozen = new Set<number>()
@@ -201,6 +210,7 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
     catalogue.windows.put(window, openZones, version)
   }
   readWindowed(db, (run, begun) => catalogue.windows.add(run, begun))
+  readPrioritized(db, (run) => catalogue.priorities.add(run))
   readZones(db, (deviceNo, zone) => catalogue.zones.set(deviceNo, zone))
   readDelayed(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.delay(jobExecutionId))
   return catalogue

@@ -12,7 +12,7 @@ import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { QueueQuestion } from './queues.ts'
 import { packReport } from './report-message.ts'
 
-/** How many of the oldest a device's next one is sought among; what was sent before may end some of them. */
+/** How many of the first a device's next one is sought among; what was sent before may end some of them. */
 const candidates = 100
 /** More than a queue has changes between two looks at it. */
 const marksPerChange = 2 ** 32
@@ -47,6 +47,7 @@ export function followMoves(
     const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
     if (!catalogue.windows.isEmpty) catalogue.windows.follow(jobExecutionId, execState)
     if (isTerminal(execState)) {
+      catalogue.priorities.ended(jobExecutionId)
       queue?.leave(jobExecutionId)
       catalogue.hasEnded(jobExecutionId)
     } else if (delayed.has(jobExecutionId)) queue?.delay(jobExecutionId)
@@ -89,9 +90,11 @@ export function buildDeviceSteps(
           ...(mayNotStart && { mayNotStart }),
           ...(isHeld(catalogue, report) && { isHeld: true }),
         }
-        const oldest = () =>
-          isFrozen || !device ? [] : device.queue.oldest(candidates, catalogue.withheldFrom(device.deviceNo))
-        const waiting = report.kind === 'start-next' ? oldest() : undefined
+        const first = () =>
+          isFrozen || !device
+            ? []
+            : device.queue.first(candidates, catalogue.withheldFrom(device.deviceNo), catalogue.priorities)
+        const waiting = report.kind === 'start-next' ? first() : undefined
         return packReport({ report, deviceNo: device?.deviceNo, waiting, ...limits })
       })
       return writer.call('recordReports', sent)
@@ -147,7 +150,7 @@ function viewOf(
   if (mark === unlessMark) return 'unchanged'
   const withheld = catalogue.withheldFrom(deviceNo)
   const total = queue.offered(withheld)
-  const waiting = () => (frozen.has(ownerNo) ? [] : queue.oldest(candidates, withheld))
+  const waiting = () => (frozen.has(ownerNo) ? [] : queue.first(candidates, withheld, catalogue.priorities))
   const question = total > 0 ? { deviceNo, waiting: waiting() } : undefined
   return { mark, total, isUnwritten, question }
 }

@@ -50,10 +50,10 @@ export function prepareDrafts(
   const drafts = new Map<number, Draft>()
 
   function writeBatch(draft: Draft): void {
-    const { runId, ownerNo, firstExecutionId, deviceNos } = draft.run
+    const { runId, ownerNo, firstExecutionId, deviceNos, priority = null } = draft.run
     const from = draft.written
     const batch = deviceNos.subarray(from, from + options.batchSize)
-    insertExecutions.run(firstExecutionId + from, runId, ownerNo, `[${batch.join(',')}]`)
+    insertExecutions.run(firstExecutionId + from, runId, ownerNo, priority, `[${batch.join(',')}]`)
     draft.written += batch.length
   }
 

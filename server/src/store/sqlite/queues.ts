@@ -1,4 +1,4 @@
-// What a device sees: what is under way on it, then what waits for it, oldest first.
+// What a device sees: what is under way on it, then what waits for it, in the order in which memory has named it.
 
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution } from '../../domain/execution/device-report.ts'
@@ -10,9 +10,11 @@ const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}` as con
 const ACTIVE = `
   ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT ${shownPending}` as const
+// In the order of the list, which is that of the outer loop.
 const WAITING = `
-  ${SELECT} WHERE execution_id IN (SELECT value FROM json_each(:waiting)) AND state = 'PENDING' AND not_before IS NULL
-  ORDER BY execution_id LIMIT ${shownPending}` as const
+  SELECT ${LIVE} FROM json_each(:waiting) AS wanted CROSS JOIN execution ON execution_id = wanted.value
+    ${liveJoins('CROSS JOIN')}
+  WHERE state = 'PENDING' AND not_before IS NULL LIMIT ${shownPending}` as const
 
 export type QueueQuestion = { deviceNo: number; waiting: number[] }
 

@@ -12,10 +12,11 @@ const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}` as con
 const ACTIVE = `
   ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT :limit` as const
+// In the order of the list, which is that of the outer loop.
 const WAITING = `
-  ${SELECT} WHERE execution_id IN (SELECT value FROM json_each(:waiting)) AND execution.device_no = :deviceNo
-    AND state = 'PENDING' AND not_before IS NULL
-  ORDER BY execution_id LIMIT :limit` as const
+  SELECT ${LIVE} FROM json_each(:waiting) AS wanted CROSS JOIN execution ON execution_id = wanted.value
+    ${liveJoins('CROSS JOIN')}
+  WHERE execution.device_no = :deviceNo AND state = 'PENDING' AND not_before IS NULL LIMIT :limit` as const
 const RELEASED =
   `SELECT 1 FROM execution WHERE execution_id = :jobExecutionId AND ${isReleased.sqlite}` as const
 

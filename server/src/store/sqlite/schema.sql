@@ -161,7 +161,7 @@ CREATE TABLE execution (
   progress_held INTEGER NOT NULL DEFAULT 0,
   progress_bytes INTEGER NOT NULL DEFAULT 0,
   output_pieces INTEGER NOT NULL DEFAULT 0
-, held_ms INTEGER NOT NULL DEFAULT 0, waits_from INTEGER) STRICT;
+, held_ms INTEGER NOT NULL DEFAULT 0, waits_from INTEGER, priority INTEGER) STRICT;
 
 CREATE INDEX execution_active ON execution (device_no, execution_id) WHERE state IN ('IN_PROGRESS', 'CANCELING');
 
@@ -381,7 +381,7 @@ CREATE TABLE run_request (
   scheduled_for INTEGER,
   -- The window in which its executions are offered; NULL: at any time.
   window_name TEXT
-, rollback_once INTEGER) STRICT;
+, rollback_once INTEGER, priority INTEGER) STRICT;
 
 CREATE INDEX run_request_by_rollback ON run_request (rollback_of, run_id) WHERE rollback_of IS NOT NULL;
 

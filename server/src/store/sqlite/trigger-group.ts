@@ -147,22 +147,25 @@ function launch(
     run: toLaunchedRun(run, trigger, devices),
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
-    undoHold: run.rollout || run.window ? () => undoHold(catalogue, run) : undefined,
+    undoHold:
+      run.rollout || run.window || run.priority !== undefined ? () => undoHold(catalogue, run) : undefined,
   }
 }
 
 /** Before it can be seen. */
-export function holdBack({ held, windows }: Catalogue, run: NewRun): void {
-  const { ownerNo, runId, firstExecutionId: from, total, rollout, window } = run
+export function holdBack({ held, windows, priorities }: Catalogue, run: NewRun): void {
+  const { ownerNo, runId, firstExecutionId: from, total, rollout, window, priority } = run
   const to = from + total
   if (rollout) held.hold(runId, from, to)
   if (window) windows.add({ ownerNo, runId, from, to, windowName: window, unfinished: total })
+  if (priority !== undefined) priorities.add({ runId, from, to, priority, unfinished: total })
 }
 
 /** It was not recorded. */
-export function undoHold({ held, windows }: Catalogue, { runId }: Pick<NewRun, 'runId'>): void {
+export function undoHold({ held, windows, priorities }: Catalogue, { runId }: Pick<NewRun, 'runId'>): void {
   held.drop(runId)
   windows.drop(runId)
+  priorities.drop(runId)
 }
 
 function settle(entry: Launch | Refused, written: boolean): void {

@@ -44,6 +44,7 @@ export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): Packe
 
 function isUsual(question: CheckedTrigger | KeyQuestion): question is CheckedTrigger {
   if (!('runId' in question) || question.idempotency !== null) return false
-  const { rollout, request, values, window } = question
-  return rollout === undefined && request === undefined && values === undefined && window === undefined
+  const { rollout, request, values, window, priority } = question
+  const isPlain = rollout === undefined && request === undefined && values === undefined
+  return isPlain && window === undefined && priority === undefined
 }

@@ -29,8 +29,8 @@ const KEEP_KEY = `
   ON CONFLICT DO UPDATE SET request_hash = excluded.request_hash, run_id = excluded.run_id,
     created_at = excluded.created_at`
 export const INSERT_EXECUTIONS = `
-  INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
-  SELECT ? + wanted.key, ?, ?, wanted.value, 'PENDING', 1, 1
+  INSERT INTO execution (execution_id, run_id, owner_no, device_no, priority, state, attempt, version_number)
+  SELECT ? + wanted.key, ?, ?, wanted.value, ?, 'PENDING', 1, 1
   FROM json_each(?) AS wanted`
 const INSERT_EXECUTION = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)
@@ -78,7 +78,10 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     const request = requestOf(question, question)
     if (request) insertRequest.run(request)
     if (hasValues(question.values)) insertParameters.run(toValuesRow(question.values, runId))
-    if (deviceNos) insertExecutions.run(firstExecutionId, runId, ownerNo, `[${deviceNos.join(',')}]`)
+    if (deviceNos) {
+      const wanted = `[${deviceNos.join(',')}]`
+      insertExecutions.run(firstExecutionId, runId, ownerNo, question.priority ?? null, wanted)
+    }
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })
     if (rollout) {
       insertRollout.run(toRolloutRow(rollout))
@@ -100,7 +103,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
       if (total === 1) insertExecution.run(firstExecutionId, runId, ownerNo, deviceNos[from] as number)
       else {
         const wanted = `[${deviceNos.subarray(from, from + total).join(',')}]`
-        insertExecutions.run(firstExecutionId, runId, ownerNo, wanted)
+        insertExecutions.run(firstExecutionId, runId, ownerNo, null, wanted)
       }
       log?.runCreated(ownerNo, runId, fields[positions.launchedAt] as number)
       from += total

@@ -3,6 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { computed, json, notNull, number, rows, select } from '../schema/column.ts'
 import { deviceAttribute, execution, owner, rollout, run, runRequest } from '../schema/tables.ts'
+import type { PrioritizedRun } from './priorities.ts'
 import type { WindowedRun } from './windows.ts'
 
 const OWNER = select(owner.pick('ownerNo'))
@@ -69,6 +70,25 @@ export function readWindowed(db: DatabaseSync, take: (run: WindowedRun, begun: n
     const found = begun.all(windowed.from, windowed.to).map((each) => BEGUN_ONE.read(each).jobExecutionId)
     take({ ...windowed }, found)
   }
+}
+
+const PRIORITIZED = select({
+  ...run.pick('runId'),
+  from: run.fields.firstExecutionId,
+  to: computed('run.first_execution_id + run.total', number()),
+  priority: notNull(runRequest.fields.priority),
+  unfinished: computed('run.pending + run.in_progress + run.canceling', number()),
+})
+const WITH_PRIORITY = `
+  SELECT ${PRIORITIZED} FROM owner
+    CROSS JOIN run INDEXED BY run_unfinished
+      ON run.owner_no = owner.owner_no AND run.pending + run.in_progress + run.canceling > 0
+    CROSS JOIN run_request ON run_request.run_id = run.run_id
+  WHERE priority IS NOT NULL` as const
+
+/** Runs with another priority than the default. */
+export function readPrioritized(db: DatabaseSync, take: (run: PrioritizedRun) => void): void {
+  for (const row of db.prepare(WITH_PRIORITY).all()) take({ ...PRIORITIZED.read(row) })
 }
 
 const ZONE = select({ ...deviceAttribute.pick('deviceNo'), zone: notNull(deviceAttribute.fields.zone) })

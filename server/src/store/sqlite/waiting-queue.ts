@@ -1,5 +1,6 @@
 // What has not ended on one device, oldest first: the list is always sorted.
 
+import type { Ranks } from './priorities.ts'
 import type { Withheld } from './windows.ts'
 
 const none: ReadonlySet<number> = new Set()
@@ -118,9 +119,10 @@ export class WaitingQueue {
     return this.#ids
   }
 
-  /** The oldest that are on offer. */
-  oldest(count: number, held: Withheld): number[] {
+  /** The first that are on offer: by their priority, then the oldest. */
+  first(count: number, held: Withheld, priorities: Ranks): number[] {
     const delayed = this.#delayed ?? none
+    if (!priorities.isEmpty) return this.#firstByPriority(count, held, priorities)
     if (delayed.size === 0 && held.isEmpty) return this.#ids.slice(0, count)
     const found: number[] = []
     for (const id of this.#ids) {
@@ -128,6 +130,20 @@ export class WaitingQueue {
       if (!delayed.has(id) && !held.has(id)) found.push(id)
     }
     return found
+  }
+
+  #firstByPriority(count: number, held: Withheld, priorities: Ranks): number[] {
+    const found = new Map<number, number[]>()
+    for (const id of this.#ids) {
+      if (this.#delayed?.has(id) || held.has(id)) continue
+      const priority = priorities.of(id)
+      const alike = found.get(priority)
+      if (alike === undefined) found.set(priority, [id])
+      else if (alike.length < count) alike.push(id)
+      else if (priority === priorities.highest) break
+    }
+    const byPriority = [...found].sort(([one], [other]) => other - one)
+    return byPriority.flatMap(([, ids]) => ids).slice(0, count)
   }
 
   /** The newest with a lower id, newest first. */

@@ -1,7 +1,7 @@
 import { toDeviceExecution } from '../../domain/execution/execution-move.ts'
 import type { StoredExecution } from '../../domain/execution/ports/executions.ts'
 import type { LaunchedRun } from '../../domain/trigger/launched-run.ts'
-import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins } from '../live-executions.ts'
+import { isInWindow, isNotFrozen, isReleased, LIVE, liveJoins, priorityOf } from '../live-executions.ts'
 import { inBoth, type Queries } from '../queries.ts'
 import { computed, select, text } from '../schema/column.ts'
 import { device, execution, job, run } from '../schema/tables.ts'
@@ -22,7 +22,7 @@ const deviceName = computed(
 export const EXECUTION = select({
   ...execution.pick('jobExecutionId', 'execState', 'runId', 'attempt', 'versionNumber', 'startedAt'),
   ...execution.pick('finishedAt', 'notifiedAt', 'deliveredAt', 'notBefore', 'statusDetails', 'result'),
-  ...execution.pick('outputBytes', 'outputCut'),
+  ...{ ...execution.pick('outputBytes', 'outputCut'), priority: priorityOf('execution') },
   ...{ ...job.pick('jobName'), ...run.pick('launchedAt'), ...device.pick('deviceId'), deviceName },
 })
 const GET = inBoth(
@@ -33,7 +33,7 @@ const GET = inBoth(
 )
 const LAUNCHED = select({
   ...run.pick('launchedAt', 'firstExecutionId', 'jobVersion'),
-  window: WINDOW_OF_RUN,
+  ...{ window: WINDOW_OF_RUN, priority: execution.fields.priority },
   ...{ ...job.pick('jobName'), ...device.pick('deviceId'), deviceName },
 })
 const AS_LAUNCHED = inBoth(
@@ -104,8 +104,17 @@ export async function getLaunchedRun(queries: Queries, { runId }: { runId: numbe
   const found = await queries.all(LAUNCHED, AS_LAUNCHED, { runId })
   const [first] = found
   if (first === undefined) throw new Error(`there is no run ${runId}`)
-  const { jobName, launchedAt, firstExecutionId, jobVersion, window } = first
+  const { jobName, launchedAt, firstExecutionId, jobVersion, window, priority } = first
   const devices = found.map(({ deviceId, deviceName }) => ({ deviceId, deviceName }))
   const windowed = window === null ? undefined : { isWindowed: true as const }
-  return { runId, jobName, launchedAt, firstExecutionId, jobVersion, devices, ...windowed }
+  return {
+    runId,
+    jobName,
+    launchedAt,
+    firstExecutionId,
+    jobVersion,
+    devices,
+    ...windowed,
+    ...(priority !== null && { priority }),
+  }
 }

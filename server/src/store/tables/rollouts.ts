@@ -83,7 +83,7 @@ const RELEASED = select({
   ...run.pick('jobVersion', 'launchedAt'),
   ...execution.pick('jobExecutionId'),
   ...device.pick('deviceId'),
-  window: WINDOW_OF_RUN,
+  ...{ window: WINDOW_OF_RUN, priority: execution.fields.priority },
 })
 const LIST_RELEASED = inBoth(
   ({ join }) => `
@@ -133,9 +133,10 @@ export const rolloutReads: ReadSteps<
     const [first] = found
     if (first === undefined) return undefined
     const executions = found.map(({ jobExecutionId, deviceId }) => ({ jobExecutionId, deviceId }))
-    const { jobVersion, launchedAt, window } = first
+    const { jobVersion, launchedAt, window, priority } = first
     const windowed = window === null ? {} : { isWindowed: true as const }
-    return { runId: part.runId, jobVersion, launchedAt, executions, ...windowed }
+    const urgent = priority === null ? {} : { priority }
+    return { runId: part.runId, jobVersion, launchedAt, executions, ...windowed, ...urgent }
   },
 }
 

@@ -4,6 +4,7 @@ import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
 import type { NewRun } from '../../domain/trigger/launch-run.ts'
 import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trigger/ports/runs.ts'
+import { priorityOf } from '../live-executions.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
@@ -30,7 +31,10 @@ const RUN = select({
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
   ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window'),
-  ...runRequest.pick('scheduleNo', 'scheduleName', 'scheduledFor'),
+  ...{
+    ...runRequest.pick('scheduleNo', 'scheduleName', 'scheduledFor'),
+    priority: priorityOf('run_request'),
+  },
   ...{ ...jobVersion.pick('version'), parameters: orNull(runParameters.fields.parameters) },
   ...countFields,
 })
@@ -186,7 +190,17 @@ function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
   const { runId, jobName, jobVersion, launchedAt, endedAt, total, retryOf, keyId, keyName } = row
   const { where, matched, note, rollbackOf, window, version, scheduleNo, scheduleName, scheduledFor } = row
   const scheduled = { scheduleNo, scheduleName, scheduledFor }
-  const request = { where, matched, note, rollbackOf, window, ...scheduled, parameters: row.parameters ?? {} }
+  const { priority } = row
+  const request = {
+    where,
+    matched,
+    note,
+    rollbackOf,
+    window,
+    priority,
+    ...scheduled,
+    parameters: row.parameters ?? {},
+  }
   const made = { retryOf, keyId, keyName, ...request, counts: pickCounts(row) }
   return { runId, jobName, jobVersion, version, launchedAt, endedAt, total, ...made }
 }

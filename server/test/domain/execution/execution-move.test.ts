@@ -28,6 +28,7 @@ const pending: LiveExecution = {
   deviceId: 'lamp',
   versionNumber: 1,
   traceParent: null,
+  priority: 5,
   jobVersion: 9,
   launchedAt,
   updatedAt: null,

@@ -31,6 +31,7 @@ const pending: Facts['execution'] = {
   result: null,
   outputBytes: 0,
   outputCut: false,
+  priority: 5,
 }
 const online: StoredPresence = { online: true, since: at, lastSeenAt: at, transport: 'mqtt' }
 const offline: StoredPresence = {

@@ -86,6 +86,7 @@ export function execution(jobExecutionId: number, more: Partial<DeviceExecution>
     notified: false,
     runId: 1,
     jobVersion: 1,
+    priority: 5,
     ...more,
   }
 }

@@ -24,6 +24,7 @@ export type StoredExecution = {
   deliveredAt: WallInstant | null
   /** Waits for a retry until then. */
   notBefore: SteadyInstant | null
+  priority: number
   statusDetails: Record<string, string>
   result: unknown
   outputBytes: number

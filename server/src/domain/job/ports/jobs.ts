@@ -18,6 +18,8 @@ export type StoredJobContent = {
   approval?: Approval
   /** The window in which its executions are offered, unless a run names another. */
   window?: string
+  /** Of its executions, unless a run has another; left out: the default. */
+  priority?: number
   /** Of its runs; left out if there are none. */
   parameters?: ParameterSchema
   /** Left out by what was stored before there were placeholders, and by documents without one. */
@@ -37,7 +39,7 @@ export type StoredJob = StoredJobContent & {
 /** What a version says of clocks, retries and releases. */
 export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
     StoredJobContent,
-    'rollout' | 'approval' | 'window' | 'parameters' | 'hasPlaceholders'
+    'rollout' | 'approval' | 'window' | 'priority' | 'parameters' | 'hasPlaceholders'
   >
 
 /** It never changes. `versionNo`: its number among those of all jobs, for `getDocument`. */

@@ -46,6 +46,8 @@ export type ReleasedPart = {
   executions: { jobExecutionId: number; deviceId: string }[]
   /** They may be offered to a device only while a window is open there. */
   isWindowed?: true
+  /** Undefined: the default. */
+  priority?: number
 }
 
 /** Positions in the run, `to` not included. */

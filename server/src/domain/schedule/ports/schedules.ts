@@ -37,6 +37,8 @@ export type StoredScheduleContent = {
   approval: Approval
   /** Left out: that of the job. */
   window?: string
+  /** The same. */
+  priority?: number
   overlap: Overlap
   catchUpSeconds: number
   jitterSeconds: number

@@ -27,6 +27,8 @@ export type StoredRun = {
   retryOf: number | null
   /** The window in which its executions are offered; null: at any time. */
   window: string | null
+  /** Of its executions. */
+  priority: number
 } & Omit<RunRequest, 'rollbackOnce'> &
   RunSchedule
 
