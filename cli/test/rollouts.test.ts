@@ -89,13 +89,25 @@ test('--dry-run prints rate, gate, soak and stop rules, and flags take fractions
     '--success',
     '99.9%',
   ]
-  const more = ['--rate', '200', '--soak', '1h', '--stop-at', '0.5%', '--max-under-way', '50']
+  const more = [
+    '--rate',
+    '200',
+    '--soak',
+    '1h',
+    '--stop-at',
+    '0.5%',
+    '--max-under-way',
+    '50',
+    '--budget',
+    'site=1',
+  ]
   const { code, stdout, stderr } = await jobcast(['trigger', 'fw', ...flags, ...rules, ...more, '--dry-run'])
   assert.equal(code, 0, stderr)
   for (const words of [
     /^waves +1, 2$/m,
     /^rate +200 per minute$/m,
     /^under way +at most 50$/m,
+    /^budget +at most 1 under way per site$/m,
     /^gate +99\.9 % of a wave SUCCEEDED$/m,
     /^soak +1:00:00 after each wave$/m,
     /^stop +PAUSE at 0\.5 % FAILED, TIMED_OUT or REJECTED$/m,
@@ -104,6 +116,8 @@ test('--dry-run prints rate, gate, soak and stop rules, and flags take fractions
     assert.match(stdout, words)
   for (const wrong of ['0%', '101%', '5'])
     assert.equal((await jobcast(['trigger', 'fw', ...flags, '--canary', '1', '--success', wrong])).code, 2)
+  for (const wrong of ['site', 'site=0', '=1', 'site=x'])
+    assert.equal((await jobcast(['trigger', 'fw', ...flags, '--budget', wrong])).code, 2)
 })
 
 test('runs rollback stops the run, and names the first one when it is asked for twice', async () => {

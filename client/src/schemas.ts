@@ -418,6 +418,16 @@ export interface AwaitedApproval {
    */
   digest: string
 }
+/**
+ * How many executions may be released and not ended at once on devices with the same value of an attribute. Each device without it is a value of its own
+ */
+export interface Budget {
+  /**
+   * The name of an attribute; own.site is that of the owner, reported.site that of the device
+   */
+  by: string
+  max: number
+}
 
 export interface CancelRequest {
   /**
@@ -1313,6 +1323,7 @@ export interface Rollout {
    * How many executions may be released and not ended at once
    */
   maxUnderWay?: number
+  budget?: Budget
   next?: {
     /**
      * How many of the devices of the wave must have SUCCEEDED, up to three decimals; default 100. A gate that can no longer open pauses the run
@@ -1971,6 +1982,10 @@ export interface RolloutPatch {
       afterSucceeded?: number | null
     } | null
     maxUnderWay?: number | null
+    budget?: {
+      by?: string | null
+      max?: number | null
+    } | null
     next?: {
       succeededPercent?: number | null
       where?: string | null

@@ -6,6 +6,7 @@ import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Failing } from './failing.ts'
 import { percentPattern } from './percent.ts'
+import { attributeOf, isAttributeName } from './selector/selector.ts'
 import { Instant, keyNameOf, mustBe, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
@@ -94,6 +95,26 @@ const StopRule = Type.Object(
   { additionalProperties: false },
 )
 
+export const Budget = Type.Object(
+  {
+    by: Type.String({
+      minLength: 1,
+      maxLength: 73,
+      description:
+        'The name of an attribute; own.site is that of the owner, reported.site that of the device',
+      examples: ['site'],
+    }),
+    max: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+  },
+  {
+    title: 'Budget',
+    additionalProperties: false,
+    description:
+      'How many executions may be released and not ended at once on devices with the same value of an attribute. Each ' +
+      'device without it is a value of its own',
+  },
+)
+
 export const Rollout = Type.Object(
   {
     order: Type.Optional(
@@ -124,6 +145,7 @@ export const Rollout = Type.Object(
         description: 'How many executions may be released and not ended at once',
       }),
     ),
+    budget: Type.Optional(Budget),
     next: Type.Optional(Gate),
     stop: Type.Optional(Type.Array(StopRule, { maxItems: 20 })),
   },
@@ -255,6 +277,7 @@ export const RolloutPatch = Type.Object(
       ...changesOf({
         ...Rollout.properties,
         growth: changesOf(Rollout.properties.growth.properties),
+        budget: changesOf(Budget.properties),
         next: changesOf(Gate.properties),
       }),
       description: 'A merge patch (RFC 7396): what is not named stays, null takes away, lists are replaced',
@@ -265,7 +288,7 @@ export const RolloutPatch = Type.Object(
 export type RolloutPatch = Static<typeof RolloutPatch>
 
 /** What a patch may have left incomplete. */
-const wholeFields = { growth: ['factor', 'afterSucceeded'] }
+const wholeFields = { growth: ['factor', 'afterSucceeded'], budget: ['by', 'max'] }
 
 /** What the schema cannot say; undefined if it is right. */
 export function rolloutProblem(rollout: Rollout): { field: string; detail: string } | undefined {
@@ -282,10 +305,14 @@ export function rolloutProblem(rollout: Rollout): { field: string; detail: strin
     }
   }
   for (const [name, fields] of Object.entries(wholeFields)) {
-    const given: Record<string, unknown> = rollout[name as 'growth'] ?? {}
+    const given: Record<string, unknown> = rollout[name as keyof typeof wholeFields] ?? {}
     const missing = Object.keys(given).length > 0 && fields.find((field) => given[field] === undefined)
     if (missing)
       return { field: `rollout.${name}.${missing}`, detail: `rollout.${name}.${missing} is missing.` }
+  }
+  if (rollout.budget && !isAttributeName(attributeOf(rollout.budget.by).name)) {
+    const field = 'rollout.budget.by'
+    return { field, detail: `${field} must be the name of an attribute, such as site or reported.region.` }
   }
   if (rollout.growth && rollout.ratePerMinute === undefined) {
     return {

@@ -19,6 +19,7 @@ export type RolloutFlags = {
   order?: Rollout['order']
   rate?: number
   maxUnderWay?: number
+  budget?: Rollout['budget']
   success?: number
   soak?: number
   stopAt?: Share
@@ -45,6 +46,10 @@ export function rolloutOptions(): Option[] {
       '--max-under-way <number>',
       'have at most this many released and unfinished at once',
     ).argParser(wholeNumber(1)),
+    new Option(
+      '--budget <attribute=number>',
+      'have at most this many released and unfinished per value of an attribute, such as site=1',
+    ).argParser(budgetOf),
     new Option(
       '--success <share>',
       'start the next wave when this share of the current one SUCCEEDED, such as 95% (default 100%)',
@@ -74,7 +79,7 @@ export function rolloutOptions(): Option[] {
 
 /** Nothing where no flag is given: then the job decides. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
-  const { order, rate, maxUnderWay, success, soak, stopAt, until, untilWait } = flags
+  const { order, rate, maxUnderWay, budget, success, soak, stopAt, until, untilWait } = flags
   const approval = toApproval(flags.approvals ?? Number(flags.approval ?? false))
   const waves = wavesOf(flags)
   if (untilWait && until === undefined)
@@ -95,6 +100,7 @@ export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approv
     ...(waves.length > 0 && { waves }),
     ...(rate !== undefined && { ratePerMinute: rate }),
     ...(maxUnderWay !== undefined && { maxUnderWay }),
+    ...(budget && { budget }),
     ...(Object.keys(next).length > 0 && { next }),
     ...(stopAt && { stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], ...stopAt }] }),
   }
@@ -124,6 +130,12 @@ function share(text: string): Share {
   if (percent.test(text)) return { percent: Number.parseFloat(text) }
   if (/^[1-9][0-9]{0,6}$/.test(text)) return { count: Number(text) }
   throw new InvalidArgumentError('It must be a percentage such as 5%, or a number.')
+}
+
+function budgetOf(text: string): NonNullable<Rollout['budget']> {
+  const [, by, max] = /^([^=\s]{1,73})=([1-9][0-9]{0,5})$/.exec(text) ?? []
+  if (by !== undefined && max !== undefined) return { by, max: Number(max) }
+  throw new InvalidArgumentError('It must be the name of an attribute and a number, such as site=1.')
 }
 
 function percentage(text: string): number {

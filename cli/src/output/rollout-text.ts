@@ -7,13 +7,14 @@ type Rollout = NonNullable<NewRun['rollout']>
 type StopRule = NonNullable<Rollout['stop']>[number]
 
 /** Fields of a plan. */
-export function ruleFields({ ratePerMinute, maxUnderWay, next, stop }: Rollout, waves: number) {
+export function ruleFields({ ratePerMinute, maxUnderWay, budget, next, stop }: Rollout, waves: number) {
   const { succeededPercent = 100, where, soakSeconds, action } = next ?? {}
   const reported = where === undefined ? '' : ` and report ${where}`
   const then = action === undefined || action === 'CONTINUE' ? '' : `, then ${action}`
   return {
     ...(ratePerMinute !== undefined && { rate: `${ratePerMinute} per minute` }),
     ...(maxUnderWay !== undefined && { 'under way': `at most ${maxUnderWay}` }),
+    ...(budget && { budget: `at most ${budget.max} under way per ${budget.by}` }),
     ...(waves > 1 && { gate: `${succeededPercent} % of a wave SUCCEEDED${reported}${then}` }),
     ...(soakSeconds !== undefined && { soak: `${elapsedText(soakSeconds * 1000)} after each wave` }),
     ...(stop && stop.length > 0 && { stop: stop.map(stopText).join('; ') }),

@@ -1,7 +1,7 @@
 // A rollout being put together: texts, as they are in the fields.
 
 import { isJobcastError, type NewRun } from '@jobcast/client'
-import { parseSelector, SelectorError } from '@jobcast/contract/selector'
+import { attributeOf, isAttributeName, parseSelector, SelectorError } from '@jobcast/contract/selector'
 import { percentPattern } from '@jobcast/contract/words'
 import { parseDuration, writeDuration } from '../parts/duration.ts'
 
@@ -14,6 +14,7 @@ export type RolloutDraft = {
   canary: string
   waves: string
   rate: string
+  budget: string
   succeeded: string
   reported: string
   soak: string
@@ -28,6 +29,7 @@ export const emptyRollout: RolloutDraft = {
   canary: '',
   waves: '',
   rate: '',
+  budget: '',
   succeeded: '',
   reported: '',
   soak: '',
@@ -53,6 +55,7 @@ export function releaseOf(draft: RolloutDraft): Release {
   const rollout: Rollout = {
     ...(waves.length > 0 && { waves }),
     ...(isGiven('rate') && { ratePerMinute: number(draft.rate) }),
+    ...(isGiven('budget') && { budget: budgetOf(draft.budget) }),
     ...(Object.keys(next).length > 0 && { next }),
     ...(isGiven('stopPercent') && {
       stop: [
@@ -72,13 +75,14 @@ export function releaseOf(draft: RolloutDraft): Release {
 
 /** Undefined if the fields cannot express it. */
 export function draftOf(rollout: Rollout): RolloutDraft | undefined {
-  const { waves, ratePerMinute, next, stop } = rollout
+  const { waves, ratePerMinute, budget, next, stop } = rollout
   const text = (value: string | number | undefined) => String(value ?? '')
   const draft = {
     ...emptyRollout,
     isOn: true,
     waves: (waves ?? []).map(({ size }) => size).join(', '),
     rate: text(ratePerMinute),
+    budget: budget ? `${budget.by}=${budget.max}` : '',
     succeeded: text(next?.succeededPercent),
     reported: text(next?.where),
     soak: next?.soakSeconds === undefined ? '' : writeDuration(next.soakSeconds),
@@ -110,6 +114,7 @@ export function problemsOf(draft: RolloutDraft): Partial<Record<RolloutField, st
     canary: numberProblem(draft.canary, devicesAtMost),
     waves: wavesProblem(draft.waves),
     rate: numberProblem(draft.rate, devicesAtMost),
+    budget: budgetProblem(draft.budget),
     succeeded: percentProblem(draft.succeeded),
     reported: selectorProblem(draft.reported),
     soak: soakProblem(draft.soak),
@@ -126,6 +131,19 @@ function numberProblem(text: string, most: number): string | undefined {
   const number = Number(text.trim())
   const isRight = text.trim() === '' || (Number.isInteger(number) && number >= 1 && number <= most)
   return isRight ? undefined : `Must be 1 to ${new Intl.NumberFormat('en').format(most)}.`
+}
+
+const budgetRule = /^([^=\s]{1,73})=([1-9][0-9]{0,5})$/
+
+function budgetProblem(text: string): string | undefined {
+  const [, by = ''] = budgetRule.exec(text.trim()) ?? []
+  const isRight = text.trim() === '' || isAttributeName(attributeOf(by).name)
+  return isRight ? undefined : 'Use a format such as site=1.'
+}
+
+function budgetOf(text: string): NonNullable<Rollout['budget']> {
+  const [, by = '', max] = budgetRule.exec(text.trim()) ?? []
+  return { by, max: Number(max) }
 }
 
 /** With up to three decimals. */
@@ -164,6 +182,7 @@ function selectorProblem(text: string): string | undefined {
 const fieldPaths: [string, RolloutField][] = [
   ['rollout.waves', 'waves'],
   ['rollout.ratePerMinute', 'rate'],
+  ['rollout.budget', 'budget'],
   ['rollout.next.succeededPercent', 'succeeded'],
   ['rollout.next.soakSeconds', 'soak'],
   ['rollout.next', 'reported'],

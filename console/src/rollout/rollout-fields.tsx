@@ -24,6 +24,12 @@ export function RolloutFields({ draft, onChange, error }: Props) {
         {field('canary', 'Canary devices', 'None', 'The first wave.')}
         {field('waves', 'Waves', '100%', 'Numbers or percentages of all devices: 10%, 50%, 100%.')}
         {field('rate', 'Devices per minute', 'No limit', 'Release at most this many per minute.')}
+        {field(
+          'budget',
+          'At most per value',
+          'site=1',
+          'Unfinished at once, for each value of an attribute.',
+        )}
       </div>
       <div class="side-by-side">
         {field(

@@ -56,6 +56,39 @@ test('an ABORT rule that is met beside a PAUSE rule aborts the run', async () =>
   assert.equal((await waitFor(run.path, 1, 'ABORTED')).pausedCause?.stopRule, 2)
 })
 
+test('no more than budget.max are under way per value of an attribute, also after a change of the budget', async () => {
+  const job = await newJob({ rollout: { order: 'GIVEN', budget: { by: 'site', max: 1 } } })
+  for (const [index, site] of ['a', 'b', 'a', null, 'b'].entries()) {
+    const attributes = site === null ? {} : { site }
+    const put = await api.call('PUT', `/job/api/devices/${ids[index]}`, { body: { attributes } })
+    assert.equal(put.status, 200)
+  }
+  const run = await launch(job)
+  await waitFor(run.path, 2)
+  const { text } = await api.call('GET', `/job/api/executions/${run.executionIds[3]}/explain`)
+  assert.match(text, /2 of 5 are released so far, at most 1 under way per site/)
+  // Its value is not the one that the next device waits for.
+  await report(run, 1, 'SUCCEEDED')
+  await report(run, 0, 'SUCCEEDED')
+  await waitFor(run.path, 5, 'RELEASED')
+  await act(run.path, 'cancel')
+  const again = await launch(job)
+  await waitFor(again.path, 2)
+  const change = (budget: object) =>
+    api.call('PATCH', again.path, {
+      body: { rollout: { budget } },
+      headers: { accept: 'application/problem+json' },
+    })
+  for (const wrong of [{ by: null }, { by: '1site' }, { by: 'online' }]) {
+    const { status, json } = await change(wrong)
+    assert.deepEqual([status, json.code, json.field], [400, 'J-500', 'rollout.budget.by'])
+  }
+  assert.equal((await change({ max: 0 })).status, 400)
+  assert.equal((await change({ max: 2 })).status, 200)
+  await waitFor(again.path, 5, 'RELEASED')
+  await act(again.path, 'cancel')
+})
+
 test('no more than maxUnderWay are released and unfinished, also after some were canceled', async () => {
   const run = await launch(await newJob({ rollout: { maxUnderWay: 2 } }))
   await waitFor(run.path, 2)

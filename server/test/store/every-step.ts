@@ -89,6 +89,9 @@ async function takeRolloutSteps(store: Store): Promise<void> {
   const where = { kind: 'compare', name: 'fw', op: '=', value: '1' } as const
   await store.matchDevices({ ownerNo, where, deviceIds: ['d1'] })
   await store.countConfirmed({ ...part, where })
+  for (const by of ['site', 'own.site', 'reported.site']) {
+    await store.readBudget({ ownerNo, by, first: 1, from: 0, released: 1, to: 2 })
+  }
   await store.findUnknownNames({ ownerNo, names: ['fw', 'own.fw', 'reported.fw'] })
   if (found) {
     const status = { ...found.rollout.status, released: 1 }

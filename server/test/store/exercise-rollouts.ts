@@ -12,7 +12,9 @@ import type { TriggerPlan } from '../../src/domain/trigger/trigger.ts'
 import { assertUnknown, output, report, startedBy, startNext, update } from './device-reports.ts'
 import {
   assertRunsAddUp,
+  bringTo,
   createOne,
+  devicePut,
   fireClocks,
   momentAt,
   olderThan,
@@ -74,6 +76,42 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     const plain = await seedOwner(store)
     const stale = plain.trigger(['d1'], { plan: { ...plan, jobVersion: 1_000_000, sizes: [1] } })
     assert.equal((await store.createExecutions([stale]))[0]?.kind, 'needs-plan')
+  })
+
+  await t.test('what is under way is counted by the values of an attribute, of either side', async () => {
+    const { store } = underTest
+    const devices = Array.from({ length: 6 }, (_, index) => `d${index}`)
+    const { ownerNo, trigger } = await seedOwner(store, { devices })
+    const own = ['a', 'b', 'a', undefined, 'b', 'a']
+    await store.putDevices(
+      devices.map((deviceId, index) => {
+        const site = own[index]
+        return { ...devicePut(ownerNo, deviceId), attributes: site === undefined ? {} : { site } }
+      }),
+    )
+    const [d0] = devices.map((deviceId) => ({ ownerNo, deviceId }))
+    assert.ok(d0)
+    await store.recordAttributes([{ device: d0, changes: { site: 'b' }, at: startedAt }])
+    const { firstExecutionId: first } = await createOne(store, trigger(devices))
+    const read = async (by: string, from: number, released: number) => {
+      const found = await store.readBudget({ ownerNo, by, first, from, released, to: 6 })
+      const groups = new Map<string, number[]>()
+      found.next.forEach((value, index) => {
+        if (value !== null) groups.set(value, [...(groups.get(value) ?? []), released + index])
+      })
+      const counts = found.underWay.map(({ value, count }) => [groups.get(value), count])
+      return { from: found.from, next: [...groups.values()], counts: counts.sort() }
+    }
+    const begin = { from: 0, next: [[2, 5], [4]] }
+    assert.deepEqual(await read('site', 0, 2), { ...begin, counts: [[[2, 5], 1], [[4], 1]] })
+    assert.deepEqual(await read('own.site', 0, 2), { ...begin, counts: [[[2, 5], 1], [[4], 1]] })
+    assert.deepEqual(await read('reported.site', 0, 2), { from: 0, next: [], counts: [] })
+    assert.deepEqual(await read('reported.site', 0, 0), { from: 0, next: [[0]], counts: [] })
+    await bringTo(store, ownerNo, first, 'SUCCEEDED')
+    await bringTo(store, ownerNo, first + 5, 'CANCELED')
+    assert.deepEqual(await read('site', 0, 2), { from: 1, next: [[2], [4]], counts: [[[4], 1]] })
+    await bringTo(store, ownerNo, first + 1, 'FAILED')
+    assert.deepEqual(await read('site', 1, 2), { from: 2, next: [[2], [4]], counts: [] })
   })
 
   await t.test('what is not released is unknown to its device, also after a restart', async () => {

@@ -113,10 +113,11 @@ function waitOf(position: number, reasons: RolloutReasons): string {
 
 function ofWhich({ rollout: { plan, status } }: RolloutReasons): string {
   const { from = 0, to = 0 } = waveParts(plan.sizes)[status.wave] ?? {}
-  const { ratePerMinute, maxUnderWay } = plan.rollout
+  const { ratePerMinute, maxUnderWay, budget } = plan.rollout
   const rate = ratePerMinute === undefined ? '' : `, at ${ratePerMinute} a minute`
   const most = maxUnderWay === undefined ? '' : `, at most ${maxUnderWay} under way at once`
-  return `of which ${status.released - from} of ${to - from} are released so far${rate}${most}`
+  const each = budget === undefined ? '' : `, at most ${budget.max} under way per ${budget.by}`
+  return `of which ${status.released - from} of ${to - from} are released so far${rate}${most}${each}`
 }
 
 /** "95 % of wave 2 have succeeded; 88 % so far, 12 devices offline" */

@@ -5,6 +5,7 @@ import type { Approval, PauseRule, Rollout, RolloutState } from '@jobcast/contra
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
 import { unsuccessfulEnds } from '../execution/execution.ts'
 import { type ApprovalStatus, nothingDecided, withVoidDecisions } from './approval.ts'
+import type { BudgetRoom } from './budget.ts'
 import { countIn, type EndedCounts, ends, type Gate, gateOf } from './gate.ts'
 import { paceRelease } from './pace-release.ts'
 import { causeOf, type PauseCause } from './pause-cause.ts'
@@ -37,6 +38,8 @@ export type RolloutStatus = {
   pausedCause: PauseCause | null
   /** Left out until somebody has changed, fired or decided about it. */
   approval?: ApprovalStatus
+  /** With a budget: all before this position have ended. */
+  budgetFrom?: number
 }
 
 export type RolloutFacts = {
@@ -51,6 +54,8 @@ export type RolloutFacts = {
   confirmed: number
   /** Executions of the run that are released and have not ended. */
   inFlight: number
+  /** Undefined: it has no budget. */
+  budget?: BudgetRoom | undefined
   now: SteadyInstant
 }
 
@@ -275,23 +280,26 @@ function pauseIfClosed(status: RolloutStatus, facts: RolloutFacts): RolloutStatu
 /** As much of the current wave as the rate, and what is under way, allow. */
 function releaseMore(
   status: RolloutStatus,
-  { rollout, sizes, run, inFlight, now }: RolloutFacts,
+  { rollout, sizes, run, inFlight, budget, now }: RolloutFacts,
 ): { status: RolloutStatus; nextAt: SteadyInstant | null } {
   const end = endOfWave(sizes, status.wave)
   const room = Math.max(0, (rollout.maxUnderWay ?? Number.POSITIVE_INFINITY) - inFlight)
-  const upTo = Math.min(end, status.released + room)
+  const upTo = Math.min(end, status.released + room, budget?.upTo ?? Number.POSITIVE_INFINITY)
+  // What lies beyond is looked at next.
+  const soon = budget?.isCut && upTo === budget.upTo ? now : null
+  const seen = budget && { budgetFrom: budget.from }
   // If it is the room that is missing: something has to end first.
-  if (status.released >= upTo) return { status, nextAt: null }
+  if (status.released >= upTo) return { status, nextAt: soon }
   const perMinute = rateOf(rollout, run)
   if (perMinute === undefined) {
-    return { status: { ...status, released: upTo, releasedAt: now, allowance: 0 }, nextAt: null }
+    return { status: { ...status, ...seen, released: upTo, releasedAt: now, allowance: 0 }, nextAt: soon }
   }
   const { count, allowance, nextAt } = paceRelease(status, perMinute, now)
   if (count === 0) return { status, nextAt }
   const released = status.released + count
-  if (released < upTo) return { status: { ...status, released, releasedAt: now, allowance }, nextAt }
+  if (released < upTo) return { status: { ...status, ...seen, released, releasedAt: now, allowance }, nextAt }
   // The next wave saves nothing of this one, nor does what had no room.
-  return { status: { ...status, released: upTo, releasedAt: now, allowance: 0 }, nextAt: null }
+  return { status: { ...status, ...seen, released: upTo, releasedAt: now, allowance: 0 }, nextAt: soon }
 }
 
 function rateOf({ ratePerMinute, growth }: Rollout, run: EndedCounts): number | undefined {

@@ -12,10 +12,11 @@ type Waves = NonNullable<Rollout['waves']>
 
 /** As it is, with what the patch names. An object of which nothing is left is none. */
 export function patchedRollout(before: Rollout, patch: RolloutChanges): Rollout {
-  const { growth, next, ...merged } = mergePatch(before, patch) as Rollout
+  const { growth, budget, next, ...merged } = mergePatch(before, patch) as Rollout
   return {
     ...merged,
     ...(growth && Object.keys(growth).length > 0 && { growth }),
+    ...(budget && Object.keys(budget).length > 0 && { budget }),
     ...(next && Object.keys(next).length > 0 && { next }),
   }
 }

@@ -10,6 +10,7 @@ import { isTerminal, type Moment } from '../execution/execution.ts'
 import { type NotifyDeps, notifyTaken } from '../execution/notify-moved.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
 import { readDigest } from './approval-digest.ts'
+import { type BudgetRoom, lookedAhead, roomInBudget } from './budget.ts'
 import { countIn, type EndedCounts } from './gate.ts'
 import {
   askAgain,
@@ -35,6 +36,7 @@ export type RollOutDeps = NotifyDeps & {
     | 'listReleased'
     | 'moveRun'
     | 'countRunParts'
+    | 'readBudget'
   >
   waveCounts: WaveCounts
   /** Of those that succeeded there: whose devices report of themselves what the selector says. */
@@ -105,7 +107,22 @@ async function readFacts(
   const confirmed =
     where === undefined || (wave.SUCCEEDED ?? 0) === 0 ? 0 : await deps.countConfirmed({ ...part, where })
   const inFlight = plan.rollout.maxUnderWay === undefined ? 0 : await countUnderWay(deps, rollout, run)
-  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, inFlight, now }
+  const budget = await readBudget(deps, rollout)
+  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, inFlight, budget, now }
+}
+
+async function readBudget(
+  { store }: RollOutDeps,
+  { ownerNo, firstExecutionId, total, plan, status }: StoredRollout,
+): Promise<BudgetRoom | undefined> {
+  const { budget } = plan.rollout
+  if (budget === undefined || status.state !== 'ROLLING_OUT') return undefined
+  const { released, budgetFrom = 0 } = status
+  const found = await store.readBudget({
+    ...{ ownerNo, by: budget.by, first: firstExecutionId, from: budgetFrom, released },
+    to: Math.min(total, released + lookedAhead),
+  })
+  return roomInBudget(budget.max, found, { released, total })
 }
 
 /** Released and not ended. What is held back is PENDING, unless somebody has canceled some of it: then it is counted. */

@@ -21,6 +21,7 @@ import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { quotaCountReads } from './quota-counts.ts'
+import { budgetReads } from './rollout-budget.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
 import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
@@ -45,6 +46,7 @@ export const reads = {
   ...deviceValueReads,
   ...groupReads,
   ...windowReads,
+  ...budgetReads,
   ...timeLimitReads,
   ...executionReads,
   ...runReads,

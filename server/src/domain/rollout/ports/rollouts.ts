@@ -5,6 +5,7 @@ import type { Selector } from '@jobcast/contract/selector'
 import type { SteadyInstant, WallInstant } from '../../common/instants.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { RunKey } from '../../trigger/ports/runs.ts'
+import type { BudgetFound } from '../budget.ts'
 import type { RolloutStatus } from '../judge-rollout.ts'
 import type { RolloutEvent, RolloutPlan, StoredRollout } from '../rollout.ts'
 
@@ -71,6 +72,15 @@ export type RolloutStore = {
   countRunParts(
     run: RunKey & { parts: { from: number; to: number }[] },
   ): Promise<{ run: StateCounts; parts: StateCounts[] }>
+  /** Positions from the first execution of the run on; `from`: all before have ended. `by`: the name of an attribute. */
+  readBudget(part: {
+    ownerNo: number
+    by: string
+    first: number
+    from: number
+    released: number
+    to: number
+  }): Promise<BudgetFound>
   /** Some of those with these ids that are in one of these states, the last ones first. */
   listEndedPart(part: {
     ownerNo: number
