@@ -103,8 +103,20 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
       return { from: found.from, next: [...groups.values()], counts: counts.sort() }
     }
     const begin = { from: 0, next: [[2, 5], [4]] }
-    assert.deepEqual(await read('site', 0, 2), { ...begin, counts: [[[2, 5], 1], [[4], 1]] })
-    assert.deepEqual(await read('own.site', 0, 2), { ...begin, counts: [[[2, 5], 1], [[4], 1]] })
+    assert.deepEqual(await read('site', 0, 2), {
+      ...begin,
+      counts: [
+        [[2, 5], 1],
+        [[4], 1],
+      ],
+    })
+    assert.deepEqual(await read('own.site', 0, 2), {
+      ...begin,
+      counts: [
+        [[2, 5], 1],
+        [[4], 1],
+      ],
+    })
     assert.deepEqual(await read('reported.site', 0, 2), { from: 0, next: [], counts: [] })
     assert.deepEqual(await read('reported.site', 0, 0), { from: 0, next: [[0]], counts: [] })
     await bringTo(store, ownerNo, first, 'SUCCEEDED')

@@ -27,7 +27,12 @@ test('the budget holds over waves and with a rate, and what was not looked at is
   const now = steadyInstant(5)
   const facts = { rollout: {}, run: {}, wave: {}, confirmed: 0, inFlight: 0, now }
   const judge = (sizes: number[], budget: { upTo: number; isCut: boolean }, more = {}) =>
-    judgeRollout(beginRollout(sizes.length, now), { ...facts, ...more, sizes, budget: { ...budget, from: 0 } })
+    judgeRollout(beginRollout(sizes.length, now), {
+      ...facts,
+      ...more,
+      sizes,
+      budget: { ...budget, from: 0 },
+    })
   const held = judge([9], { upTo: 4, isCut: false })
   assert.deepEqual([held.status.released, held.status.state, held.nextAt], [4, 'ROLLING_OUT', null])
   assert.equal(judge([9], { upTo: 4, isCut: true }).nextAt, now)
