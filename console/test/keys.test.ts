@@ -52,10 +52,12 @@ test('an admin makes an owner and its first key', async (t) => {
   await page.getByRole('button', { name: 'New key' }).click()
   await typeFirst(page, 'first')
   await page.getByRole('dialog').getByLabel('MANAGE').check()
+  await page.getByRole('dialog').getByLabel('APPROVE').check()
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
   const key = (await page.getByText(/^jc_\w+$/).textContent()) as string
   const { json } = await server.call('GET', '/job/api/keys/self', { key })
   assert.equal(json.ownerId, new URL(page.url()).searchParams.get('owner'))
+  assert.deepEqual(json.scopes, ['MANAGE', 'APPROVE'])
 })
 
 chaosTest('a key grants only what it has, and does not revoke an admin', async (t) => {

@@ -192,6 +192,8 @@ test('runs that wait for approval are counted in the navigation, and approved or
   await mine.getByText('Nothing to approve').waitFor()
   await page.goto(`${server.http}/runs/${second.runId}`)
   await page.getByText(/Denied: Looked at it/).waitFor()
+  const decided = page.getByRole('list', { name: 'Decisions' }).getByRole('listitem')
+  assert.match((await decided.textContent()) ?? '', /^Denied by key \w+ .*: Looked at it$/)
   await server.call('POST', `/job/api/runs/${made.json.runId}/cancel`)
 })
 
@@ -270,7 +272,7 @@ test('a trigger in waves shows its plan, says at the field what is wrong, and ma
   const { planId, ...asked } = (await sent).postDataJSON()
   assert.deepEqual(asked, body)
   assert.match(planId, /./)
-  await page.getByText('Waiting for approval by another key').waitFor()
+  await page.getByText('Waiting for approval by somebody else').waitFor()
   const sizes = page.getByRole('list', { name: 'Waves' }).getByRole('listitem')
   assert.equal(await sizes.count(), 3)
 

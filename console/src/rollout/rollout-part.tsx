@@ -56,7 +56,7 @@ function StateNote({ run, rollout }: StateProps) {
           {state === 'ROLLING_OUT' && ` wave ${wave} of ${waves.length}`}
           {state === 'AWAITING_APPROVAL' && wave > 1 && `, wave ${wave} of ${waves.length}`}
           {isStopped && pausedBecause !== null && `: ${pausedBecause}`}
-          {isStopped && <StoppedBy by={rollout.pausedBy} />}
+          {isStopped && <StoppedBy by={rollout.pausedBy} name={rollout.pausedByName} />}
         </p>
         <Decisions run={run} />
         {isStopped && <Causes run={run} cause={rollout.pausedCause} />}
@@ -77,8 +77,10 @@ function StateNote({ run, rollout }: StateProps) {
   )
 }
 
-function StoppedBy({ by }: { by: string | null }) {
+function StoppedBy({ by, name }: { by: string | null; name: string | null }) {
   if (by === null || by === 'gate') return null
+  // Whoever may not list keys sees the name as well.
+  if (name !== null) return <> (key {name})</>
   return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} />})</>
 }
 

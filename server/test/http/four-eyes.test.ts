@@ -241,3 +241,22 @@ test('without APPROVE nobody takes the approval off a job, in any way', async ()
     )
   }
 })
+
+test('who put a schedule that somebody else has resumed, and who started a run early, has a hand in it', async () => {
+  const name = 'resumed'
+  await hands.maker('PUT', `jobs/${name}`, { approval: true })
+  const targets = { deviceIds: ids }
+  await hands.maker('PUT', `schedules/${name}`, { jobName: name, targets, when: { cron: '0 3 * * *' } })
+  await hands.changer('POST', `schedules/${name}/pause`)
+  assert.equal((await hands.changer('POST', `schedules/${name}/resume`)).status, 200)
+  const { runId } = (await hands.firer('POST', `schedules/${name}/fire`)).json
+  await tryAll(whileWaiting, runId)
+  assert.equal((await post('deny')(other, runId)).json.rollout.state, 'DENIED')
+
+  const startAt = new Date(Date.now() + 3_600_000).toISOString()
+  const later = (await hands.maker('POST', 'runs', { jobName: name, targets, startAt })).json
+  assert.equal((await post('advance')(other, later.runId)).json.rollout.state, 'AWAITING_APPROVAL')
+  assert.equal((await post('approve')(other, later.runId)).json.code, 'J-810')
+  assert.equal((await post('approve')(hands.changer, later.runId)).json.rollout.state, 'RELEASED')
+  await post('cancel')(hands.maker, later.runId)
+})

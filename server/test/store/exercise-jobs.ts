@@ -206,6 +206,27 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     },
   )
 
+  await t.test('approvals that a job asks for are kept, also by one that was deleted', async () => {
+    const { ownerNo } = await seedOwner(store, { jobs: [] })
+    const key = { ownerNo, jobName: 'careful', at: startedAt }
+    const gates = { waves: [{ size: 1 }, { size: '100%' }], next: { action: 'APPROVAL' as const } }
+    const put = (more: Partial<typeof content>, keepsApproval?: true) =>
+      store.putJob({ ...key, content: { ...content, ...more }, ...(keepsApproval && { keepsApproval }) })
+    await put({ approval: { required: 2 } })
+    const isRefused = async (more: Partial<typeof content>) => {
+      const { weakensApproval, isRefused } = await put(more, true)
+      assert.equal(weakensApproval, isRefused)
+      return isRefused ?? false
+    }
+    assert.deepEqual([await isRefused({}), await isRefused({ approval: true })], [true, true])
+    assert.equal(await isRefused({ approval: { required: 2 }, description: 'the same' }), false)
+    assert.equal(await store.deleteJob(key), 'deleted')
+    assert.deepEqual([await isRefused({}), await store.getJob(key)], [true, undefined])
+    assert.equal(await isRefused({ approval: { required: 3 } }), false)
+    await put({ rollout: gates })
+    assert.deepEqual([await isRefused({}), await isRefused({ approval: true })], [true, false])
+  })
+
   await t.test('jobs are listed in the order of their names as bytes, without the deleted', async () => {
     const names = ['b', 'a', 'Z', 'é', 'aa', '10', '😀', '\uffee', 'gone']
     const { ownerNo } = await seedOwner(store, { jobs: names })

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { DeviceKey } from '../../src/domain/device/device-key.ts'
+import { withDecision } from '../../src/domain/rollout/approval.ts'
 import type { RolloutChange } from '../../src/domain/rollout/ports/rollouts.ts'
 import type { StoredRollout } from '../../src/domain/rollout/rollout.ts'
 import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
@@ -62,6 +63,31 @@ async function seen(store: Store, { ownerNo }: Seed, ...deviceIds: string[]): Pr
 }
 
 export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  await t.test('whose hand is in a run, and what was decided about it, is stored with it', async () => {
+    const { store } = underTest
+    const seed = await seedOwner(store)
+    const asked = { ...plan, approval: { required: 2 }, sizes: [1] }
+    const { deviceIds: _, ...large } = seed.trigger(['d1'], { plan: asked, hands: ['key:b'] })
+    const slice = { after: undefined, limit: 1 }
+    const { items } = await store.selectDevices({
+      ownerNo: seed.ownerNo,
+      where: { kind: 'all' },
+      slice,
+    })
+    const deviceNos = Int32Array.from(items, ({ deviceNo }) => deviceNo)
+    for (const run of [
+      await createOne(store, seed.trigger(['d1'], { plan: asked, hands: ['key:b'] })),
+      runOf(await store.createLargeRun({ ...large, deviceNos })),
+    ]) {
+      const before = await rolloutOf(store, seed.ownerNo, run)
+      assert.deepEqual([before.status.approval?.hands, before.plan.approval], [['key:b'], { required: 2 }])
+      const decision = { principal: 'key:c', lineage: 'key:a', at: startedAt, comment: 'é' }
+      const status = withDecision(before.status, { ...decision, decision: 'APPROVED', counts: true })
+      assert.ok(await store.changeRollout({ before, status, nextAt: null, events: [], moment: now }))
+      assert.deepEqual((await rolloutOf(store, seed.ownerNo, run)).status, status)
+    }
+  })
+
   await t.test('a job that has a rollout asks for a plan, of the version that counts', async () => {
     const { store } = underTest
     const rollout = { waves: [{ size: 1 }, { size: '100%' }] }

@@ -70,6 +70,9 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
       )
       const same = await underTest.store.putSchedule({ ...put, at: startedAt + 1 })
       assert.ok(same.kind === 'put' && same.isSame && !same.created)
+      const putBy = { ...put, keyId: 'k2', content: { ...put.content, putBy: 'k2' } }
+      const byOther = await underTest.store.putSchedule(putBy)
+      assert.ok(byOther.kind === 'put' && byOther.isSame && byOther.value.keyId === 'k1')
       const times = { nextFor: startedAt + 70, dueAt: startedAt + 80 }
       const described = { ...put, content: { ...put.content, description: 'x' }, times }
       assert.equal((await putOne(underTest.store, described)).nextFor, startedAt + 10)
