@@ -13,6 +13,8 @@ export function pickRollout(random: Random, devices: number): Rollout {
   const action = random.pick(['CONTINUE', 'CONTINUE', 'PAUSE', 'APPROVAL'] as const)
   const growth = random.chance(0.3) ? { factor: 1.5, afterSucceeded: 1 } : undefined
   return {
+    // The devices of a run are compared with those of its call.
+    order: 'GIVEN',
     ...(waves && { waves, next: { action } }),
     ...(ratePerMinute !== undefined && { ratePerMinute, ...(growth && { growth }) }),
     ...(random.chance(0.2) && { stop: [{ on: ['FAILED' as const], count: 1 }] }),
