@@ -217,7 +217,7 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
     2,
     /^error: no devices given; use --device, --tag, --where, --group or --devices-file/,
   ],
-  ['no job', [], 2, /^error: missing required argument 'job'/],
+  ['no job', [], 2, /^error: name the job, or use --plan/],
   [
     'an unknown flag',
     ['once', '--devise', 'x'],
@@ -259,6 +259,49 @@ for (const [why, args, code, text, input] of refusals) {
     assert.equal(finished.stdout, '')
   })
 }
+
+test('--dry-run names its plan and what will hold it, and --plan starts exactly that, once', async () => {
+  await server.putJobAndDevices('planned', ['planned-1', 'planned-2', 'planned-3'])
+  const target = ['planned', '-d', 'planned-1', '-d', 'planned-2', '-d', 'planned-3']
+  const dry = await jobcast([
+    'trigger',
+    ...target,
+    '--canary',
+    '1',
+    '--approval',
+    '--stop-at',
+    '2',
+    '--dry-run',
+  ])
+  assert.equal(dry.code, 0, dry.stderr)
+  assert.match(
+    dry.stdout,
+    /^holds +The run waits for approval by somebody who has not planned, created or changed it\.$/m,
+  )
+  assert.match(
+    dry.stdout,
+    /^problems +The stop rule rollout\.stop\[0\] can hold nothing back: its count is 2,/m,
+  )
+  const [, planId = ''] = /^plan +(\S+)$/m.exec(dry.stdout) ?? []
+  const [, first = ''] = /^sample +(\S+),/m.exec(dry.stdout) ?? []
+  assert.match(dry.stderr, new RegExp(`jobcast trigger --plan ${planId}`))
+  const started = await jobcast(['trigger', '--plan', planId, '--json'])
+  assert.equal(started.code, 0, started.stderr)
+  const { runId, executions } = JSON.parse(started.stdout)
+  assert.equal(executions[0].deviceId, first, 'the canary is the one that was named')
+  assert.equal(JSON.parse((await jobcast(['trigger', '--plan', planId, '--json'])).stdout).runId, runId)
+  const unknown = await jobcast(['trigger', '--plan', 'nothing'])
+  assert.deepEqual([unknown.code, /J-505/.test(unknown.stderr)], [5, true], unknown.stderr)
+  for (const [args, words] of [
+    [['planned', '--plan', planId], /leave out the job planned/],
+    [['--plan', planId, '--rate', '5'], /leave out --rate/],
+    [[], /name the job, or use --plan/],
+  ] as const) {
+    const wrong = await jobcast(['trigger', ...args])
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, words)
+  }
+})
 
 test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 10 when a rule has paused it', async () => {
   await server.putJobAndDevices('rolled', ['rolled-2', 'rolled-3'])

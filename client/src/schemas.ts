@@ -1719,8 +1719,11 @@ export interface NewOwner {
 }
 
 export interface NewRun {
-  jobName: string
-  targets: Targets
+  /**
+   * Required without planId
+   */
+  jobName?: string
+  targets?: Targets
   /**
    * Version of the job; by default, the current one
    */
@@ -1765,7 +1768,7 @@ export interface NewRun {
    */
   priority?: number
   /**
-   * From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed
+   * From a dry run, within 10 minutes: starts exactly what was planned, once; repeating the call returns the same run. No other field is needed; one that differs from the plan, a job, window or selection that has changed since, or an older plan is rejected (J-505)
    */
   planId?: string
 }
@@ -2216,7 +2219,7 @@ export interface RunFailures {
  */
 export interface RunPlan {
   /**
-   * Valid for 10 minutes
+   * Starts the run as it is shown here; valid for 10 minutes
    */
   planId: string
   /**
@@ -2230,7 +2233,7 @@ export interface RunPlan {
    */
   busy: number
   /**
-   * In the order of release
+   * In the order of release; the run has the same devices in the same waves
    */
   waves: {
     size: number
@@ -2246,7 +2249,24 @@ export interface RunPlan {
     [k: string]: unknown
   }
   /**
-   * Problems that prevent the run, as sentences
+   * What will hold the run back once it is created
+   */
+  holds: {
+    /**
+     * As in the explanation of an execution
+     */
+    code: 'SCHEDULED' | 'AWAITING_APPROVAL' | 'FROZEN' | 'OUTSIDE_WINDOW'
+    /**
+     * The same as a sentence
+     */
+    text: string
+    /**
+     * When it no longer holds any device back, if that is known
+     */
+    until: string | null
+  }[]
+  /**
+   * What prevents the run, or is probably not what you want, as sentences
    */
   problems: string[]
 }

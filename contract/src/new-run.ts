@@ -7,7 +7,7 @@ import { Where } from './resources/groups.ts'
 import { JobVersionNumber } from './resources/jobs.ts'
 import { WindowName } from './resources/windows.ts'
 import { Rollout } from './rollout.ts'
-import { GivenInstant, mustBe, Name, Prose } from './text.ts'
+import { GivenInstant, Instant, mustBe, Name, orNull, Prose } from './text.ts'
 
 export const Targets = Type.Object(
   {
@@ -31,7 +31,7 @@ export type Targets = Static<typeof Targets>
 export const onMissing = ['REFUSE', 'SKIP'] as const
 export type OnMissing = (typeof onMissing)[number]
 
-export const NewRun = Type.Object(
+const NewRun = Type.Object(
   {
     jobName: Name,
     targets: Targets,
@@ -97,22 +97,41 @@ export const NewRun = Type.Object(
           'From 0 to 9; executions with a higher priority are offered first to a device. By default, as the job says',
       }),
     ),
+  },
+  { additionalProperties: false },
+)
+/** As it is asked for and planned: its plan binds every field that is added here. */
+export type NewRun = Static<typeof NewRun>
+
+const { jobName, targets } = NewRun.properties
+
+/** The body of the call: a run, or the plan of one. */
+export const RunBody = Type.Object(
+  {
+    ...NewRun.properties,
+    jobName: Type.Optional(Type.Unsafe<string>({ ...jobName, description: 'Required without planId' })),
+    targets: Type.Optional(Type.Unsafe<Targets>({ ...targets, description: 'Required without planId' })),
     planId: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z0-9._-]{1,100}$',
         [mustBe]: 'the planId of a dry run',
         description:
-          'From a dry run: the call is rejected (J-505) if different devices are selected now, or the job has changed',
+          'From a dry run, within 10 minutes: starts exactly what was planned, once; repeating the call returns the same ' +
+          'run. No other field is needed; one that differs from the plan, a job, window or selection that has changed ' +
+          'since, or an older plan is rejected (J-505)',
       }),
     ),
   },
   {
     title: 'NewRun',
     additionalProperties: false,
-    examples: [{ jobName: 'restart', targets: { where: 'tag=kiosk and fw<2.4.0' }, note: 'Ticket 4711' }],
+    examples: [
+      { jobName: 'restart', targets: { where: 'tag=kiosk and fw<2.4.0' }, note: 'Ticket 4711' },
+      { planId: 'pMx3hIbZ2vUUoiXWqDTTEg' },
+    ],
   },
 )
-export type NewRun = Static<typeof NewRun>
+export type RunBody = Static<typeof RunBody>
 
 export const DryRunQuery = Type.Object(
   {
@@ -121,9 +140,22 @@ export const DryRunQuery = Type.Object(
   { additionalProperties: false },
 )
 
+export const holdCodes = ['SCHEDULED', 'AWAITING_APPROVAL', 'FROZEN', 'OUTSIDE_WINDOW'] as const
+
+export const PlanHold = Type.Object({
+  code: Type.Unsafe<(typeof holdCodes)[number]>({
+    type: 'string',
+    enum: [...holdCodes],
+    description: 'As in the explanation of an execution',
+  }),
+  text: Type.String({ description: 'The same as a sentence' }),
+  until: orNull(Instant, { description: 'When it no longer holds any device back, if that is known' }),
+})
+export type PlanHold = Static<typeof PlanHold>
+
 export const RunPlan = Type.Object(
   {
-    planId: Type.String({ description: 'Valid for 10 minutes' }),
+    planId: Type.String({ description: 'Starts the run as it is shown here; valid for 10 minutes' }),
     total: Type.Integer({ description: 'How many devices are selected' }),
     online: Type.Integer(),
     offline: Type.Integer(),
@@ -133,13 +165,16 @@ export const RunPlan = Type.Object(
         size: Type.Integer(),
         sample: Type.Array(Type.String(), { description: 'deviceIds of the first 20' }),
       }),
-      { description: 'In the order of release' },
+      { description: 'In the order of release; the run has the same devices in the same waves' },
     ),
     document: Type.Unknown({
       description:
         'The document that the first device would get, with secrets masked; null if it cannot be resolved',
     }),
-    problems: Type.Array(Type.String(), { description: 'Problems that prevent the run, as sentences' }),
+    holds: Type.Array(PlanHold, { description: 'What will hold the run back once it is created' }),
+    problems: Type.Array(Type.String(), {
+      description: 'What prevents the run, or is probably not what you want, as sentences',
+    }),
   },
   { title: 'RunPlan' },
 )

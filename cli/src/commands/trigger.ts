@@ -1,11 +1,12 @@
 // jobcast trigger: triggers a job on devices.
 
-import { isJobcastError, type NewRun, type RunPlan, type TriggeredExecution } from '@jobcast/client'
+import { isJobcastError, type NewRun, type Run, type RunPlan, type TriggeredExecution } from '@jobcast/client'
 import { type Command, Option } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { NothingFound, UsageError } from '../errors/usage-error.ts'
 import { instantAhead } from '../flags/duration.ts'
+import { givenFlags } from '../flags/given-flags.ts'
 import {
   declaredTypes,
   type ParameterFlags,
@@ -35,6 +36,7 @@ type TriggerFlags = TargetFlags &
     dryRun?: boolean
     startAt?: string
     priority?: number
+    plan?: string
   }
 
 type Rollout = NonNullable<NewRun['rollout']>
@@ -47,7 +49,7 @@ type WindowFlags = { window?: string; ignoreWindows?: boolean }
 export type WaitFlags = { wait?: boolean; timeout?: number }
 
 export function triggerCommand(): Command {
-  const command = ownerCommand('trigger').argument('<job>', 'name of the job')
+  const command = ownerCommand('trigger').argument('[job]', 'name of the job')
   const options = [...targetOptions(), ...parameterOptions(), ...rolloutOptions(), ...waitOptions()]
   for (const option of options) command.addOption(option)
   return command
@@ -68,11 +70,13 @@ export function triggerCommand(): Command {
     .addOption(priorityOption('as the job says'))
     .option('--note <text>', 'note that is stored with the run, for example the reason')
     .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
-    .option('--dry-run', 'show what would be triggered without creating anything')
+    .option('--dry-run', 'show what would be triggered without creating anything, as a plan')
+    .option('--plan <planId>', 'start exactly what --dry-run showed, once, within 10 minutes')
     .addHelpText(
       'after',
       '\nExamples:\n  jobcast trigger restart --tag berlin --wait --timeout 10m\n' +
         "  jobcast trigger update --where 'tag=kiosk and fw<2.4.0' --dry-run\n" +
+        '  jobcast trigger --plan pMx3hIbZ2vUUoiXWqDTTEg --wait\n' +
         '  jobcast trigger install --tag berlin --param version=2.4.1\n' +
         '  jobcast trigger update --group kiosks --canary 5 --waves 10%,100% --soak 1h --stop-at 5%\n',
     )
@@ -95,7 +99,18 @@ export function waitOptions(): Option[] {
   ]
 }
 
-async function trigger(context: OwnerContext, jobName: string, flags: TriggerFlags): Promise<ExitCode> {
+async function trigger(
+  context: OwnerContext,
+  jobName: string | undefined,
+  flags: TriggerFlags,
+  command: Command,
+): Promise<ExitCode> {
+  if (flags.plan !== undefined) {
+    requireAlone(jobName, command)
+    return showRun(context, await context.client.runs.start(flags.plan), flags)
+  }
+  if (jobName === undefined)
+    throw new UsageError('name the job, or use --plan with the planId of a --dry-run')
   const selected = selectedTargets(flags)
   const { startAt, priority } = flags
   const release = {
@@ -141,10 +156,29 @@ function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window'
 /** With what the call of a plain list does not take. */
 async function triggerRun(context: OwnerContext, request: NewRun, flags: TriggerFlags): Promise<ExitCode> {
   const { client, out } = context
-  const { follow, raw, timeout, idempotencyKey, note, dryRun } = flags
+  const { idempotencyKey, note, dryRun } = flags
   const noted = { ...request, ...(note !== undefined && { note }) }
   if (dryRun) return showPlan(out, await client.runs.plan(noted), await rulesOf(context, noted))
-  const run = await client.runs.create(noted, { idempotencyKey })
+  return showRun(context, await client.runs.create(noted, { idempotencyKey }), flags)
+}
+
+/** What the plan has said is not said again. */
+function requireAlone(jobName: string | undefined, command: Command): void {
+  const given = Object.keys(givenFlags(command)).find((name) => !besidePlan.includes(name))
+  if (jobName === undefined && given === undefined) return
+  const flag = command.options.find((option) => option.attributeName() === given)
+  const what = jobName === undefined ? flag?.long : `the job ${jobName}`
+  throw new UsageError(`--plan starts exactly what was planned: leave out ${what}`)
+}
+
+const besidePlan = [
+  ...['plan', 'wait', 'timeout', 'follow', 'raw'],
+  ...['url', 'apiKey', 'profile', 'json', 'output'],
+]
+
+async function showRun(context: OwnerContext, run: Run, flags: TriggerFlags): Promise<ExitCode> {
+  const { client, out } = context
+  const { follow, raw, timeout } = flags
   const { runId, jobName, total } = run
   if (follow && total > maxFollowed)
     throw new UsageError(
@@ -208,11 +242,14 @@ function showPlan(out: Out, plan: RunPlan, rollout: Rollout): ExitCode {
         ...ruleFields(rollout, plan.waves.length),
         sample: plan.waves.flatMap(({ sample }) => sample).join(', ') || null,
         document: plan.total === 0 ? null : JSON.stringify(plan.document),
+        holds: plan.holds.map(({ text }) => text).join(' ') || null,
         problems: plan.problems.join(' ') || null,
+        plan: plan.planId,
       },
       out.paint,
     ),
   )
+  if (plan.total > 0) out.say(`Start exactly this within 10 minutes: jobcast trigger --plan ${plan.planId}`)
   return exitCode.ok
 }
 

@@ -2,7 +2,9 @@
 
 import { signal } from '@preact/signals'
 
-export { parseTime } from './parse-time.ts'
+import { parseTime } from './parse-time.ts'
+
+export { parseTime }
 
 /** Every ten seconds: nothing is shown more precisely than that for long. */
 export const now = signal(Date.now())
@@ -59,4 +61,9 @@ export function formatDuration(ms: number): string {
   const hours = Math.floor(minutes / 60)
   if (hours < 24) return minutes % 60 === 0 || hours >= 6 ? `${hours} h` : `${hours} h ${minutes % 60} min`
   return `${Math.floor(hours / 24)} d`
+}
+
+/** The API writes instants in ISO 8601. */
+export function withLocalTimes(text: string): string {
+  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => formatTime(parseTime(instant)))
 }

@@ -11,7 +11,7 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBadge } from '../parts/state-badge.tsx'
-import { formatTime, parseTime } from '../parts/time.ts'
+import { formatTime, parseTime, withLocalTimes } from '../parts/time.ts'
 import { useSeconds } from '../parts/use-seconds.ts'
 import { filterOf, isNumber } from '../parts/wrong-filters.tsx'
 import { actorOf } from './execution/actor-of.ts'
@@ -126,11 +126,6 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
 /** Then the timeline and the result explain everything. */
 function isReportedByDevice(state: Execution['execState']): boolean {
   return state === 'SUCCEEDED' || state === 'FAILED' || state === 'REJECTED'
-}
-
-/** The API writes instants in ISO 8601. */
-function withLocalTimes(text: string): string {
-  return text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (instant) => formatTime(parseTime(instant)))
 }
 
 function Content({ execution }: { execution: Execution }) {

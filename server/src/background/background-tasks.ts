@@ -10,6 +10,7 @@ import { service } from '../domain/access/principal.ts'
 import { instantToPurgeAt, laterBy } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
 import { notifyTaken } from '../domain/execution/notify-moved.ts'
+import { planMs } from '../domain/trigger/bind-plan.ts'
 import { idempotencyMs } from '../domain/trigger/trigger-job.ts'
 import type { Tell } from '../observe/events.ts'
 import type { Deliveries } from '../state/deliveries.ts'
@@ -93,6 +94,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   if (disk) background.every(diskEveryMs, 'read the free disk space', () => disk.check())
   background.once(leftOversAfterMs, 'end executions of deleted devices', () => endLeftOvers(deps))
   background.every(purgeEveryMs, 'purge idempotency keys', () => purgeIdempotencyKeys(deps))
+  background.every(purgeEveryMs, 'purge plans', () => purgePlans(deps))
   background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
@@ -160,6 +162,11 @@ async function endLeftOvers(deps: BackgroundDeps): Promise<void> {
 async function purgeIdempotencyKeys({ store, moment, stopping }: BackgroundDeps): Promise<void> {
   const olderThan = laterBy(-idempotencyMs, moment().clock)
   while (!stopping.aborted && (await store.purgeIdempotencyKeys({ olderThan })));
+}
+
+async function purgePlans({ store, moment, stopping }: BackgroundDeps): Promise<void> {
+  const olderThan = laterBy(-planMs, moment().clock)
+  while (!stopping.aborted && (await store.purgePlans({ olderThan })));
 }
 
 async function purgeEvents(deps: BackgroundDeps): Promise<void> {

@@ -100,7 +100,7 @@ export async function sendRequest(
         {
           ...{ jobName, deviceNos, asked: ['large', jobName, deviceIds, rollout ?? null] },
           request: { where: 'all', matched: deviceNos.length, note: null, rollbackOf: null },
-          ...(plan && { plan }),
+          ...(plan && { askedPlan: plan }),
         },
         key,
       )

@@ -245,6 +245,20 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.purgeDeliveries()
   await store.purgeEvents({ olderThan: startedAt + 1, now: startedAt + 1 })
   await store.purgeIdempotencyKeys({ olderThan: steadyInstant(1) })
+  const boundTo = { currentNo: 1, versionNo: 1, window: null, total: 1, devices: '' }
+  const planned = { jobName: 'restart', targets: { where: 'all' } }
+  const plan = {
+    ownerNo,
+    planId: 'p',
+    plannedBy: 'key:k1',
+    createdAt: steadyInstant(1),
+    values: null,
+    boundTo,
+  }
+  await store.keepPlan({ ...plan, request: planned, most: 9, mostBytes: 9 })
+  await store.getPlan({ ownerNo, planId: 'p' })
+  await store.findPlannedRun({ ownerNo, planId: 'p' })
+  await store.purgePlans({ olderThan: steadyInstant(1) })
   await store.setWebhookSecret({ ...by, ...webhook, secret: 's', oldSecretUntil: 2, at: 1 })
   await store.deleteWebhook({ ...webhook, ...by, at: startedAt })
   await store.getFleetLevels({ ownerNo })

@@ -22,6 +22,7 @@ import { exerciseLives } from './exercise-lives.ts'
 import { exerciseMoves } from './exercise-moves.ts'
 import { exerciseNotNow } from './exercise-not-now.ts'
 import { exerciseOutputs } from './exercise-outputs.ts'
+import { exercisePlans } from './exercise-plans.ts'
 import { exercisePresence } from './exercise-presence.ts'
 import { exercisePriorities } from './exercise-priorities.ts'
 import { exerciseQueues } from './exercise-queues.ts'
@@ -60,6 +61,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   'time limits of what is held back': exerciseHolds,
   schedules: exerciseSchedules,
   outputs: exerciseOutputs,
+  plans: exercisePlans,
   history: exerciseHistory,
   events: exerciseEvents,
   lists: exerciseLists,

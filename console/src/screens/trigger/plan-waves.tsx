@@ -1,6 +1,7 @@
 import type { RunPlan } from '@jobcast/client'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
+import { withLocalTimes } from '../../parts/time.ts'
 import { isShownAtField } from './trigger-errors.tsx'
 import type { RunDraft } from './use-run-draft.ts'
 
@@ -22,10 +23,17 @@ export function PlanWaves({ plan }: { plan: RunPlan | undefined }) {
   )
 }
 
-/** What the dry run finds wrong, unless a field says it. */
+/** What will hold the run back, and what the dry run finds wrong, unless a field says it. */
 export function PlanProblems({ draft: { plan, planError } }: { draft: RunDraft }) {
   return (
     <>
+      {plan && plan.holds.length > 0 && (
+        <ul class="plan-holds" aria-label="What will hold it back">
+          {plan.holds.map(({ code, text }) => (
+            <li key={code}>{withLocalTimes(text)}</li>
+          ))}
+        </ul>
+      )}
       {plan?.problems.map((problem) => (
         <p class="field-error" key={problem}>
           {problem}

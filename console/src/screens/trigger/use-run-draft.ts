@@ -81,7 +81,7 @@ export function useRunDraft(choice: RunChoice): RunDraft {
   const shownPlan = isSettled ? plan.data : undefined
   const planId = shownPlan?.planId
   const wanted = useMemo(
-    () => (isPlanned ? { ...run, ...(planId && { planId }) } : { jobName, deviceIds }),
+    () => (isPlanned ? (planId === undefined ? run : { planId }) : { jobName, deviceIds }),
     [jobName, deviceIds, isPlanned, run, planId],
   )
   return {

@@ -9,8 +9,8 @@ import { useScopes } from '../../scopes.ts'
 
 export type Trigger = { run: () => void; isRunning: boolean; error: unknown; createdRun: number | undefined }
 
-/** The plain trigger of devices, or a run with a selector or a rollout; a plan fixes which devices those are. */
-export type Wanted = { jobName: string; deviceIds: string[] } | NewRun
+/** The plain trigger of devices, or a run with a selector or a rollout: exactly as its plan shows it, once there is one. */
+export type Wanted = { jobName: string; deviceIds: string[] } | NewRun | { planId: string }
 
 /** Pressed twice, or again after an answer that was lost, it makes one run: the same request has the same key. */
 export function useTrigger(wanted: Wanted): Trigger {
@@ -25,6 +25,8 @@ export function useTrigger(wanted: Wanted): Trigger {
     else {
       request.current = undefined
       setCreatedRun(runId)
+      // A plan is started once.
+      await refreshKeys(['devices', 'plan'])
     }
   })
   return {
@@ -41,9 +43,10 @@ async function send(wanted: Wanted, idempotencyKey: string): Promise<number> {
     return (await jobcast.trigger({ jobName, deviceIds }, { idempotencyKey })).runId
   }
   try {
-    return (await jobcast.runs.create(wanted, { idempotencyKey })).runId
+    if ('jobName' in wanted) return (await jobcast.runs.create(wanted, { idempotencyKey })).runId
+    return (await jobcast.runs.start(wanted.planId)).runId
   } catch (error) {
-    // Other devices match by now: the page counts them again before it asks again.
+    // Something has changed by now: the page plans it again before it asks again.
     if (isJobcastError(error, 'J-505')) await refreshKeys(['devices', 'plan'])
     throw error
   }

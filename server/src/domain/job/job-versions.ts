@@ -39,13 +39,24 @@ export async function requireVersion(
   jobName: string,
   version: number | undefined,
 ): Promise<StoredJobVersion> {
+  return (await requireVersions(deps, caller, jobName, version)).job
+}
+
+/** The same, with the number of the current one. */
+export async function requireVersions(
+  deps: Pick<JobDeps, 'store'>,
+  caller: Caller,
+  jobName: string,
+  version: number | undefined,
+): Promise<{ job: StoredJobVersion; currentNo: number }> {
   const { ownerNo } = caller
   const slice = { after: undefined, limit: 1 }
   const { items } = await deps.store.listJobVersions({ ownerNo, jobName, slice })
   const [current] = items
   if (current === undefined) throw notFound('J-301', jobName)
-  if (version === undefined || version === current.version) return current
-  return heldAsNow(await getJobVersion(deps, caller, jobName, version), current)
+  const currentNo = current.versionNo
+  if (version === undefined || version === current.version) return { job: current, currentNo }
+  return { job: heldAsNow(await getJobVersion(deps, caller, jobName, version), current), currentNo }
 }
 
 /** Makes a new version with the content of an earlier one; none if the current one is like it. */

@@ -5,9 +5,10 @@ import type { Caller } from '../access/caller.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { type SelectDeps, sampleSize } from '../selector/select-devices.ts'
 import type { TriggerPlan } from '../trigger/trigger.ts'
+import { approvalUnder } from './approval.ts'
 import { type AskedPlan, type PlanDeps, planLarge, planRollout } from './plan-rollout.ts'
 import { waveParts } from './rollout.ts'
-import { requireGate, requireRollout, requireSelectors } from './rollout-selectors.ts'
+import { requireGate, requireRollout } from './rollout-selectors.ts'
 
 type ReleaseDeps = SelectDeps & { now: () => number }
 type AskedRelease = Pick<NewRun, 'rollout' | 'approval' | 'startAt'>
@@ -33,7 +34,7 @@ export async function releaseForRun(
 }
 
 function readRelease(
-  deps: ReleaseDeps,
+  deps: Pick<ReleaseDeps, 'now'>,
   job: ReleasedJob,
   { rollout, approval, ...asked }: AskedRelease,
 ): RunRelease {
@@ -46,7 +47,7 @@ function readRelease(
   }
 }
 
-function readStart({ now }: ReleaseDeps, startAt: string | undefined): number | undefined {
+function readStart({ now }: Pick<ReleaseDeps, 'now'>, startAt: string | undefined): number | undefined {
   if (startAt === undefined) return undefined
   const at = parseInstant(startAt)
   const wait = at - now()
@@ -72,32 +73,61 @@ export async function planRelease(
   return { deviceIds: planned.deviceIds, plan }
 }
 
-type PreviewedDevices = {
-  total: number
-  sample: string[]
-  deviceIds: string[] | undefined
-  deviceNos?: Int32Array
+/** In the order of their release; without ids if there are too many of them. */
+export type ArrangedDevices = { deviceIds: string[] | undefined; deviceNos: Int32Array; sizes: number[] }
+
+type AskedDevices = Pick<ArrangedDevices, 'deviceIds' | 'deviceNos'>
+
+/** With what the job says of it; undefined: it is released at once. */
+export function wholeRelease(
+  deps: Pick<ReleaseDeps, 'now'>,
+  job: Pick<StoredJobContent, 'rollout' | 'approval'>,
+  request: AskedRelease,
+): AskedPlan | undefined {
+  const { release } = readRelease(deps, job, request)
+  if (release) return { ...release, approval: approvalUnder(job, release) }
+  if (job.rollout === undefined && !job.approval) return undefined
+  return { rollout: job.rollout ?? {}, approval: job.approval ?? false, fitsAny: true }
 }
 
-/** The waves that a run would have, in the order of release; of very many devices without samples. */
-export async function previewWaves(
-  deps: ReleaseDeps & PlanDeps,
+/** The same devices under the same seed are always arranged alike. Throws J-500, J-503 and J-309. */
+export async function arrangeDevices(
+  deps: SelectDeps & PlanDeps,
   caller: Caller,
-  job: ReleasedJob,
-  request: AskedRelease,
-  { total, sample, deviceIds, deviceNos }: PreviewedDevices,
-): Promise<RunPlan['waves']> {
-  if (request.rollout) await requireSelectors(deps, caller, request.rollout)
-  const { release: asked } = readRelease(deps, job, request)
-  const release = asked ?? (job.rollout && { rollout: job.rollout, fitsAny: true })
-  if (release === undefined) return [{ size: total, sample }]
-  if (deviceIds === undefined) {
-    const { sizes } = await planLarge(deps, caller, deviceNos ?? new Int32Array(), release)
-    return sizes.map((size) => ({ size, sample: [] }))
+  release: AskedPlan | undefined,
+  { deviceIds, deviceNos }: AskedDevices,
+  seed: string,
+): Promise<ArrangedDevices> {
+  const distinct = deviceIds && [...new Set(deviceIds)]
+  const total = distinct?.length ?? deviceNos.length
+  if (release === undefined || total === 0) {
+    return { deviceIds: distinct, deviceNos, sizes: total === 0 ? [] : [total] }
   }
-  const planned = await planRollout(deps, caller.ownerNo, deviceIds, release)
-  return waveParts(planned.sizes).map(({ from, to }) => ({
+  const asked = { ...release, seed }
+  if (distinct === undefined) {
+    return { deviceIds: undefined, ...(await planLarge(deps, caller, deviceNos, asked)) }
+  }
+  return { deviceNos, ...(await planRollout(deps, caller.ownerNo, distinct, asked)) }
+}
+
+/** Waves as a plan shows them, with some of their devices. */
+export async function showWaves(
+  { store }: SelectDeps,
+  { ownerNo }: Caller,
+  { deviceIds, deviceNos, sizes }: ArrangedDevices,
+): Promise<RunPlan['waves']> {
+  const samples = waveParts(sizes).map(({ from, to }) => ({
     size: to - from,
-    sample: planned.deviceIds.slice(from, Math.min(to, from + sampleSize)),
+    from,
+    to: Math.min(to, from + sampleSize),
+  }))
+  if (deviceIds) return samples.map(({ size, from, to }) => ({ size, sample: deviceIds.slice(from, to) }))
+  const shown = samples.flatMap(({ from, to }) => [...deviceNos.subarray(from, to)])
+  const names = new Map<number, string>()
+  for (const { deviceNo, deviceId } of await store.listSelectable({ ownerNo, deviceNos: shown }))
+    names.set(deviceNo, deviceId)
+  return samples.map(({ size, from, to }) => ({
+    size,
+    sample: [...deviceNos.subarray(from, to)].flatMap((deviceNo) => names.get(deviceNo) ?? []),
   }))
 }

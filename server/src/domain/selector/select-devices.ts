@@ -26,8 +26,6 @@ export type Selected = {
   /** Undefined if there are too many of them. */
   deviceIds: string[] | undefined
   sample: string[]
-  /** Differs if other devices are selected. */
-  digest: string
 }
 
 /** The selector as it is kept with the run; undefined for a list. */
@@ -52,7 +50,7 @@ export async function selectDevices(
 }
 
 /** `matched`: of a selector. Neither devices nor their number are known of a list that nobody has looked up. */
-export type TargetedDevices = Pick<Selected, 'deviceNos' | 'deviceIds' | 'digest'> & {
+export type TargetedDevices = Pick<Selected, 'deviceNos' | 'deviceIds'> & {
   matched: number | null
   where: string | null
 }
@@ -66,8 +64,7 @@ export async function devicesForRun(
   const where = whereOf(targets)
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
-    const digest = digestOfList(deviceIds)
-    return { deviceIds, deviceNos: new Int32Array(), digest, where: null, matched: null }
+    return { deviceIds, deviceNos: new Int32Array(), where: null, matched: null }
   }
   const { total, ...selected } = await selectDevices(deps, caller, await readTargets(deps, caller, where))
   if (total === 0) throw new ApiError('J-504')
@@ -85,12 +82,7 @@ export function digestOf(texts: Iterable<string>): string {
   return hash.digest('base64url')
 }
 
-export function digestOfList(deviceIds: string[]): string {
-  return digestOf(new Set(deviceIds))
-}
-
 class Gathered {
-  readonly #hash = createHash('sha256')
   readonly #ids: string[] = []
   #numbers = new Int32Array(1024)
   #total = 0
@@ -108,7 +100,6 @@ class Gathered {
       this.#numbers = larger
     }
     this.#numbers[this.#total++] = deviceNo
-    this.#hash.update(`${deviceId}\0`)
     if (this.#total <= launchedAtOnce) this.#ids.push(deviceId)
   }
 
@@ -118,7 +109,6 @@ class Gathered {
       deviceNos: this.#numbers.slice(0, this.#total),
       deviceIds: this.#total <= launchedAtOnce ? this.#ids : undefined,
       sample: this.#ids.slice(0, sampleSize),
-      digest: this.#hash.digest('base64url'),
     }
   }
 }

@@ -11,7 +11,6 @@ import { type RunWindow, windowForRun } from '../window/run-window.ts'
 import { type HoldDeps, holdIfRevoked } from './hold-run.ts'
 import type { LargeRunDeps } from './launch-large-run.ts'
 import { launchOnDevices } from './launch-on-devices.ts'
-import { checkPlanId } from './plan-id.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { devicesWithAttributes } from './required-attributes.ts'
 import { type ValuesOfRun, valuesForRun } from './run-values.ts'
@@ -48,10 +47,6 @@ type DeviceStep = (
 
 /** Refuses its devices, or leaves some of them out. */
 const deviceSteps: readonly DeviceStep[] = [
-  async function asPlanned({ now }, _caller, job, { planId }, { digest }) {
-    checkPlanId(planId, now(), job, digest)
-    return {}
-  },
   function withAttributes(deps, caller, job, { onMissing }, devices) {
     return devicesWithAttributes(deps, caller, job, devices, onMissing)
   },
@@ -90,6 +85,18 @@ function askedBy({ secretBox }: CreateRunDeps, request: NewRun): unknown[] {
   return ['run', jobName, targets, note, ...release, ...values]
 }
 
+/** What each subject adds to it, or refuses it for; also of a run that is started from its plan. */
+export async function termsForRun(
+  deps: CreateRunDeps,
+  caller: Caller,
+  job: StoredJobVersion,
+  request: NewRun,
+): Promise<Partial<RunTerms>> {
+  let terms: Partial<RunTerms> = {}
+  for (const step of termSteps) terms = { ...terms, ...(await step(deps, caller, job, request)) }
+  return terms
+}
+
 async function launch(
   deps: CreateRunDeps,
   caller: Caller,
@@ -98,8 +105,7 @@ async function launch(
 ): Promise<{ runId: number }> {
   const { jobName, targets, version, note = null } = request
   const job = await requireVersion(deps, caller, jobName, version)
-  let terms: Partial<RunTerms> = {}
-  for (const step of termSteps) terms = { ...terms, ...(await step(deps, caller, job, request)) }
+  const terms = await termsForRun(deps, caller, job, request)
   let devices = await devicesForRun(deps, caller, targets)
   for (const step of deviceSteps)
     devices = { ...devices, ...(await step(deps, caller, job, request, devices)) }

@@ -12,7 +12,7 @@ import { announce } from '../rollout/roll-out.ts'
 import type { SelectDeps } from '../selector/select-devices.ts'
 import type { LaunchedRun } from './launched-run.ts'
 import type { RunRequest, RunValues } from './ports/runs.ts'
-import type { LargeTrigger, RunJob, TriggerOutcome } from './trigger.ts'
+import type { LargeTrigger, RunJob, TriggerOutcome, TriggerPlan } from './trigger.ts'
 import { idempotencyMs, mostPlans, quotaOf, runOf, type TriggerDeps } from './trigger-job.ts'
 
 export type LargeRunDeps = TriggerDeps &
@@ -30,8 +30,12 @@ type LargeLaunch = {
   asked: unknown[]
   request?: RunRequest
   deviceNos: Int32Array
-  /** Undefined: as its job says. */
-  plan?: AskedPlan
+  /** Devices are in the order of their release. */
+  plan?: TriggerPlan
+  /** Its job must not say otherwise. */
+  isBound?: true
+  /** If there is no plan yet; undefined: as its job says. */
+  askedPlan?: AskedPlan
   window?: string | null
   priority?: number
   pinned?: RunJob
@@ -42,7 +46,7 @@ type LargeLaunch = {
 export async function launchLargeRun(
   deps: LargeRunDeps,
   caller: Caller,
-  { asked, plan, ...launch }: LargeLaunch,
+  { asked, askedPlan, isBound, ...launch }: LargeLaunch,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
   deps.requireDisk()
@@ -62,7 +66,9 @@ export async function launchLargeRun(
   if (idempotency && deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   if (idempotency) deps.runningKeys.add(running)
   try {
-    const outcome = await recordPlanned(deps, caller, trigger, plan)
+    const outcome = isBound
+      ? await record(deps, trigger)
+      : await recordPlanned(deps, caller, trigger, askedPlan)
     const run = runOf(deps, caller, outcome)
     if (outcome.kind === 'created') void afterwards(deps, caller, run, launch.deviceNos.length)
     return run

@@ -166,8 +166,10 @@ export function refuseUnknownWindow(
 
 const notScheduled: RunSchedule = { scheduleNo: null, scheduleName: null, scheduledFor: null }
 
-type WrittenRequest = Omit<RunRequest, 'rollbackOnce'> &
-  RunSchedule & { runId: number; window: string | null; priority: number | null; rollbackOnce: number | null }
+type Once = { rollbackOnce: number | null; planId: string | null; plannedBy: string | null }
+type WrittenRequest = Omit<RunRequest, keyof Once> &
+  RunSchedule &
+  Once & { runId: number; window: string | null; priority: number | null }
 
 /** What is written of a run besides; undefined: nothing. */
 export function requestOf(
@@ -181,6 +183,8 @@ export function requestOf(
     note: null,
     rollbackOf: null,
     rollbackOnce: null,
+    planId: null,
+    plannedBy: null,
     ...notScheduled,
   }
   return { ...none, ...request, runId, window: window ?? null, priority: priority ?? null }

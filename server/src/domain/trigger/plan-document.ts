@@ -9,6 +9,8 @@ import { lackingText, listLacking, listLackingNos } from './required-attributes.
 import { requireValues, templateOf, type ValuesDeps } from './run-values.ts'
 
 export type PlanDocumentDeps = ValuesDeps & { store: Pick<Store, 'listDeviceValues'> }
+/** Those of the run. */
+type LeftDevices = { deviceIds: string[] | undefined; deviceNos: Int32Array }
 type Devices = { sample: string[]; deviceIds: string[] | undefined; deviceNos?: Int32Array }
 
 /** Throws J-500 for values that are refused. */
@@ -18,17 +20,24 @@ export async function planDocument(
   job: StoredJobVersion,
   { parameters, onMissing }: Pick<NewRun, 'parameters' | 'onMissing'>,
   { sample, deviceIds, deviceNos = new Int32Array() }: Devices,
-): Promise<{ document: unknown; problems: string[] }> {
+): Promise<{ document: unknown; problems: string[]; left: LeftDevices }> {
   const values = maskSecrets(job.parameters, await requireValues(deps.ownerTurns, ownerNo, job, parameters))
+  const lackingNos = deviceIds ? undefined : await listLackingNos(deps.store, ownerNo, job, deviceNos)
   const lacking = deviceIds
     ? await listLacking(deps.store, ownerNo, job, deviceIds)
-    : new Set((await listLackingNos(deps.store, ownerNo, job, deviceNos)).values())
+    : new Set(lackingNos?.values())
   const first = sample.find((deviceId) => !lacking.has(deviceId))
   const document =
     first === undefined ? null : await documentFor(deps, { ownerNo, deviceId: first }, job, values)
-  if (lacking.size === 0) return { document, problems: [] }
-  const left = onMissing === 'SKIP' ? ' Devices without them are skipped.' : ''
-  return { document, problems: [lackingText(lacking, job) + left] }
+  if (lacking.size === 0) return { document, problems: [], left: { deviceIds, deviceNos } }
+  if (onMissing !== 'SKIP') {
+    return { document, problems: [lackingText(lacking, job)], left: { deviceIds, deviceNos } }
+  }
+  const left = {
+    deviceIds: deviceIds?.filter((deviceId) => !lacking.has(deviceId)),
+    deviceNos: lackingNos ? deviceNos.filter((deviceNo) => !lackingNos.has(deviceNo)) : deviceNos,
+  }
+  return { document, problems: [`${lackingText(lacking, job)} Devices without them are skipped.`], left }
 }
 
 /** Its run has no id yet: it is 0 here. */

@@ -1,14 +1,16 @@
-// The plan of a run: what it would do if it were created now.
+// The plan of a run: what it would do if it were created now. It is kept, so that it can be started as it was shown.
 
 import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
+import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
-import { requireVersion } from '../job/job-versions.ts'
+import { principalOf } from '../access/principal.ts'
+import { requireVersions } from '../job/job-versions.ts'
+import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { PlanDeps } from '../rollout/plan-rollout.ts'
-import { findGateProblems } from '../rollout/rollout-selectors.ts'
-import { previewWaves } from '../rollout/run-release.ts'
+import { findGateProblems, requireSelectors } from '../rollout/rollout-selectors.ts'
+import { arrangeDevices, showWaves, wholeRelease } from '../rollout/run-release.ts'
 import {
-  digestOfList,
   launchedAtOnce,
   readTargets,
   type SelectDeps,
@@ -18,39 +20,77 @@ import {
   whereOf,
 } from '../selector/select-devices.ts'
 import { windowForRun } from '../window/run-window.ts'
+import { digestOfDevices, digestOfWindow, keptPlans, newPlanId, totalOf } from './bind-plan.ts'
 import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
-import { newPlanId } from './plan-id.ts'
+import { findHolds } from './plan-holds.ts'
+import { findExpiryProblems, findStopProblems } from './plan-problems.ts'
+import type { BoundTo } from './ports/plans.ts'
+import { sealValues } from './run-values.ts'
 
 type PlanRunDeps = SelectDeps & PlanDeps & PlanDocumentDeps & { now: () => number }
 
 /** Refused as the run itself would be, but for what the plan can tell. */
 export async function planRun(deps: PlanRunDeps, caller: Caller, request: NewRun): Promise<RunPlan> {
-  const { jobName, targets, version } = request
-  const job = await requireVersion(deps, caller, jobName, version)
-  await windowForRun(deps, caller, job, request)
+  const { jobName, targets, version, rollout } = request
+  const { job, currentNo } = await requireVersions(deps, caller, jobName, version)
+  const { window: asked } = await windowForRun(deps, caller, job, request)
+  const windowName = asked === undefined ? job.window : asked
+  const window = windowName ? await deps.store.getWindow({ ownerNo: caller.ownerNo, windowName }) : undefined
   const where = whereOf(targets)
   const found =
     where === undefined
       ? await planList(deps, caller, targets.deviceIds ?? [])
       : await planSelection(deps, caller, await readTargets(deps, caller, where))
-  const { total, online, busy, digest, unknownNames } = found
-  const problems = unknownNames.map((name) => `No device has an attribute ${name}.`)
-  if (total === 0) problems.push('The selector matches no device.')
-  const { document, problems: more } = await planDocument(deps, caller, job, request, found)
-  problems.push(...more, ...(await findGateProblems(deps, caller, request.rollout ?? job.rollout ?? {})))
-  return {
-    planId: newPlanId(deps.now(), job, digest),
-    total,
-    online,
-    offline: total - online,
-    busy,
-    waves: total === 0 ? [] : await previewWaves(deps, caller, job, request, found),
+  if (rollout) await requireSelectors(deps, caller, rollout)
+  const { document, problems, left } = await planDocument(deps, caller, job, request, found)
+  const release = wholeRelease(deps, job, request)
+  const planId = newPlanId()
+  const arranged = await arrangeDevices(deps, caller, release, left, planId)
+  const { holds, windowWaitMs } = await findHolds(deps, caller, {
+    release,
+    window,
+    deviceIds: left.deviceIds,
+  })
+  const { total, online, busy, unknownNames } = found
+  const plan: RunPlan = {
+    ...{ planId, total, online, offline: total - online, busy },
+    waves: await showWaves(deps, caller, arranged),
     document,
-    problems,
+    holds,
+    problems: [
+      ...unknownNames.map((name) => `No device has an attribute ${name}.`),
+      ...(total === 0 ? ['The selector matches no device.'] : []),
+      ...problems,
+      ...(await findGateProblems(deps, caller, rollout ?? job.rollout ?? {})),
+      ...findStopProblems(release?.rollout ?? {}, arranged.sizes),
+      ...findExpiryProblems(job, windowWaitMs),
+    ],
   }
+  await keepPlan(deps, caller, job, request, planId, {
+    ...{ currentNo, versionNo: job.versionNo, window: digestOfWindow(window) },
+    ...{ total: totalOf(arranged.sizes), devices: digestOfDevices(arranged) },
+  })
+  return plan
 }
 
-type Found = Pick<Selected, 'total' | 'sample' | 'digest' | 'deviceIds'> & {
+async function keepPlan(
+  { store, secretBox, moment }: PlanRunDeps,
+  caller: Caller,
+  { parameters: schema }: StoredJobVersion,
+  { parameters, ...request }: NewRun,
+  planId: string,
+  boundTo: BoundTo,
+): Promise<void> {
+  const { ownerNo } = caller
+  await store.keepPlan({
+    ...{ ownerNo, planId, plannedBy: principalOf(caller), createdAt: moment().clock, request, boundTo },
+    // They were judged for the plan.
+    values: parameters ? sealValues(secretBox, ownerNo, schema, parameters as ParameterValues) : null,
+    ...keptPlans,
+  })
+}
+
+type Found = Pick<Selected, 'total' | 'sample' | 'deviceIds'> & {
   deviceNos?: Int32Array
   online: number
   busy: number
@@ -58,9 +98,9 @@ type Found = Pick<Selected, 'total' | 'sample' | 'digest' | 'deviceIds'> & {
 }
 
 async function planSelection(deps: SelectDeps, caller: Caller, where: Selector): Promise<Found> {
-  const { total, sample, digest, deviceIds, deviceNos } = await selectDevices(deps, caller, where)
+  const { total, sample, deviceIds, deviceNos } = await selectDevices(deps, caller, where)
   const { online, busy, unknownNames } = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
-  return { total, sample, digest, deviceIds, deviceNos, online: Math.min(online, total), busy, unknownNames }
+  return { total, sample, deviceIds, deviceNos, online: Math.min(online, total), busy, unknownNames }
 }
 
 async function planList({ store }: SelectDeps, { ownerNo }: Caller, deviceIds: string[]): Promise<Found> {
@@ -75,11 +115,5 @@ async function planList({ store }: SelectDeps, { ownerNo }: Caller, deviceIds: s
     found.online += online
     found.busy += busy
   }
-  return {
-    ...found,
-    sample: distinct.slice(0, sampleSize),
-    deviceIds: distinct,
-    digest: digestOfList(deviceIds),
-    unknownNames: [],
-  }
+  return { ...found, sample: distinct.slice(0, sampleSize), deviceIds: distinct, unknownNames: [] }
 }

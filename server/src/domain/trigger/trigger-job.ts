@@ -55,6 +55,8 @@ export type Launch = {
   asked: unknown[]
   /** Devices are in the order of their release; undefined: as its job says. */
   plan?: TriggerPlan
+  /** Its job must not say otherwise: it is not planned anew. */
+  isBound?: true
   request?: RunRequest
   /** Null: at any time, undefined: as its job says. */
   window?: string | null | undefined
@@ -111,7 +113,7 @@ async function recordLaunch(
   idempotencyKey: string | undefined,
 ): Promise<TriggerOutcome> {
   const { jobName, deviceIds, retryOf, asked, request, plan, pinned, values, given } = launch
-  const { window, priority, hands } = launch
+  const { window, priority, hands, isBound } = launch
   const { at: launchedAt, clock } = deps.moment()
   const trigger: Trigger = {
     ownerNo: caller.ownerNo,
@@ -131,7 +133,7 @@ async function recordLaunch(
     ...(values && { values }),
     ...(hands && { hands }),
   }
-  if (idempotencyKey === undefined) return record(deps, trigger, given)
+  if (idempotencyKey === undefined) return record(deps, trigger, given, isBound)
 
   trigger.idempotency = {
     key: idempotencyKey,
@@ -143,14 +145,19 @@ async function recordLaunch(
   if (deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   deps.runningKeys.add(running)
   try {
-    return await record(deps, trigger, given)
+    return await record(deps, trigger, given, isBound)
   } finally {
     deps.runningKeys.delete(running)
   }
 }
 
 /** A call that is over a quota is recorded too: only the store knows whether it is unknown, or was made before. */
-async function record(deps: TriggerDeps, trigger: Trigger, given?: GivenValues): Promise<TriggerOutcome> {
+async function record(
+  deps: TriggerDeps,
+  trigger: Trigger,
+  given: GivenValues | undefined,
+  isBound: true | undefined,
+): Promise<TriggerOutcome> {
   const { quotaCounts } = deps
   const { ownerNo, deviceIds } = trigger
   let count = deviceIds.length
@@ -162,7 +169,8 @@ async function record(deps: TriggerDeps, trigger: Trigger, given?: GivenValues):
   }
   let created = false
   try {
-    const outcome = await recordPlanned(deps, given, { ...trigger, ...quotaOf(deps, ownerNo, isOver) })
+    const within = { ...trigger, ...quotaOf(deps, ownerNo, isOver) }
+    const outcome = isBound ? await deps.recordTrigger(within) : await recordPlanned(deps, given, within)
     created = outcome.kind === 'created'
     return outcome
   } finally {

@@ -1,7 +1,7 @@
 // A trigger: one call that runs a job on devices. It creates a run with one execution for each distinct device, all or
 // nothing, and may be repeated with an idempotency key. There are two calls: plain triggers name a job and devices
 // (trigger-job.ts, the hot path), runs may also have a selector, parameters, a rollout, a window or a start time
-// (create-run.ts, and plan-run.ts for the dry run).
+// (create-run.ts, plan-run.ts for the dry run, and start-plan.ts for a run from its plan).
 //
 // Read next: trigger-job.ts, how a trigger is recorded and what each outcome means; launch-run.ts, what it creates,
 // called by every store inside its transaction; run-values.ts and required-attributes.ts, the parameters of a run;

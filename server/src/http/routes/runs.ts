@@ -5,8 +5,8 @@ import {
   CancelRequest,
   DryRunQuery,
   JobDocument,
-  NewRun,
   Run,
+  RunBody,
   RunFailures,
   RunPage,
   RunParams,
@@ -21,6 +21,7 @@ import { type CancelRunDeps, cancelRun } from '../../domain/trigger/cancel-run.t
 import { type CreateRunDeps, createRun } from '../../domain/trigger/create-run.ts'
 import { planRun } from '../../domain/trigger/plan-run.ts'
 import { readFailures } from '../../domain/trigger/read-failures.ts'
+import { startPlan } from '../../domain/trigger/start-plan.ts'
 import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { holdRequest } from '../connections/held-request.ts'
@@ -29,6 +30,7 @@ import { numberSlice, toPage } from '../wire/cursor.ts'
 import { emptyBodyAsObject } from '../wire/empty-body.ts'
 import { IdempotencyHeaders, replayedHeader } from '../wire/idempotency-key.ts'
 import { stateAndTimes } from '../wire/list-filter.ts'
+import { requireFewer, requireRun } from '../wire/run-body.ts'
 import { toRun } from '../wire/to-wire.ts'
 import type { TriggerLimits } from './trigger-job.ts'
 
@@ -165,11 +167,11 @@ export function addRuns(
       summary: 'Trigger a job on listed or selected devices, or plan it',
       description:
         'Creates one execution per device, or none at all. A selector may match 1,000,000 devices; a list has at most ' +
-        '`max-devices`. With `dryRun=true` it returns the plan and creates nothing; with the `planId` of a plan it ' +
-        'is rejected if different devices are selected now. With an Idempotency-Key the call can be repeated safely for 24 hours.',
+        '`max-devices`. With `dryRun=true` it returns the plan and creates nothing; the `planId` of a plan, alone, starts ' +
+        'exactly what the plan showed, once. With an Idempotency-Key the call can be repeated safely for 24 hours.',
       headers: IdempotencyHeaders,
       querystring: DryRunQuery,
-      body: NewRun,
+      body: RunBody,
       response: {
         200: { ...RunPlan, description: 'The plan, with `dryRun=true`' },
         201: CreatedRun,
@@ -178,9 +180,14 @@ export function addRuns(
     handler: async (request, reply) => {
       const caller = callerOf(request)
       requireFewer(request.body, maxDevices)
-      if (request.query.dryRun) return reply.code(200).send(await planRun(deps, caller, request.body))
+      if (request.query.dryRun)
+        return reply.code(200).send(await planRun(deps, caller, requireRun(request.body)))
       const { 'idempotency-key': key, traceparent } = request.headers
-      const { run, isReplayed } = await createRun(deps, caller, request.body, key, traceparent)
+      const { planId, ...asked } = request.body
+      const { run, isReplayed } =
+        planId === undefined
+          ? await createRun(deps, caller, requireRun(asked), key, traceparent)
+          : await startPlan(deps, caller, planId, asked, { idempotencyKey: key, traceParent: traceparent })
       if (isReplayed) reply.header(replayedHeader, 'true')
       request.runId = run.runId
       return reply
@@ -215,13 +222,5 @@ export function addRuns(
       const { run, isDone } = await cancelRun(deps, callerOf(request), request.params.runId, force)
       return reply.code(isDone ? 200 : 202).send(await toRunWithRollout(deps, callerOf(request), run))
     },
-  })
-}
-
-function requireFewer({ targets: { deviceIds = [] } }: NewRun, maxDevices: number): void {
-  if (deviceIds.length <= maxDevices) return
-  throw new ApiError('J-500', {
-    field: 'targets.deviceIds',
-    detail: `targets.deviceIds must have at most ${maxDevices} items; a selector may match more.`,
   })
 }

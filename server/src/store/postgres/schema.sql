@@ -383,6 +383,22 @@ CREATE TABLE run_parameters (
 );
 CREATE INDEX run_parameters_secret ON public.run_parameters USING btree (run_id) WHERE (secrets IS NOT NULL);
 
+CREATE TABLE run_plan (
+  owner_no integer NOT NULL,
+  plan_id text COLLATE "C" NOT NULL,
+  planned_by text NOT NULL,
+  created_at bigint NOT NULL,
+  request text NOT NULL,
+  parameters text,
+  secrets text,
+  bound_to text NOT NULL,
+  size bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, plan_id)
+);
+CREATE INDEX run_plan_by_age ON public.run_plan USING btree (created_at);
+CREATE INDEX run_plan_of_owner ON public.run_plan USING btree (owner_no, created_at, plan_id, size);
+
 CREATE TABLE run_request (
   run_id bigint NOT NULL,
   where_text text,
@@ -395,8 +411,11 @@ CREATE TABLE run_request (
   window_name text COLLATE "C",
   rollback_once bigint,
   priority integer,
+  plan_id text COLLATE "C",
+  planned_by text,
   PRIMARY KEY (run_id)
 );
+CREATE UNIQUE INDEX run_request_by_plan ON public.run_request USING btree (plan_id) WHERE (plan_id IS NOT NULL);
 CREATE INDEX run_request_by_rollback ON public.run_request USING btree (rollback_of, run_id) WHERE (rollback_of IS NOT NULL);
 CREATE INDEX run_request_by_schedule ON public.run_request USING btree (schedule_no, scheduled_for) WHERE (schedule_no IS NOT NULL);
 CREATE INDEX run_request_by_schedule_name ON public.run_request USING btree (schedule_name, run_id) WHERE (schedule_name IS NOT NULL);

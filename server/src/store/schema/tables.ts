@@ -3,7 +3,7 @@
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
 import type { EventType, PauseReason, RolloutState, SchedulePause, Scope } from '@jobcast/contract'
-import type { ParameterValue } from '@jobcast/contract/parameters'
+import type { ParameterValue, ParameterValues } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
 import type { SessionKind } from '../../domain/access/ports/sessions.ts'
 import type { FailingKind } from '../../domain/common/ports/failing-tasks.ts'
@@ -12,6 +12,7 @@ import type { ExecutionEvent } from '../../domain/execution/execution.ts'
 import type { StoredJobContent } from '../../domain/job/ports/jobs.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/rollout.ts'
 import type { Firing, StopBaseline, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
+import type { BoundTo, StoredPlan } from '../../domain/trigger/ports/plans.ts'
 import type { StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
 import {
   bytes,
@@ -202,6 +203,21 @@ export const runRequest = table('run_request', ['runId'], {
   scheduledFor: orNull(number()),
   window: orNull(text('window_name')),
   priority: orNull(number()),
+  planId: orNull(text()),
+  plannedBy: orNull(text()),
+})
+
+/** What dry runs have shown, for as long as it can be started. `parameters` has secrets masked, `secrets` has them encrypted. */
+export const runPlan = table('run_plan', ['ownerNo', 'planId'], {
+  ownerNo: number(),
+  planId: text(),
+  plannedBy: text(),
+  createdAt: steady(),
+  request: json<StoredPlan['request']>(),
+  parameters: orNull(json<ParameterValues>()),
+  secrets: orNull(text()),
+  boundTo: json<BoundTo>(),
+  size: number(),
 })
 
 /** The values of a job's parameters. `parameters` has secrets masked, `secrets` has them encrypted. */
@@ -467,6 +483,7 @@ export const tables: readonly Table[] = [
   run,
   runRequest,
   runParameters,
+  runPlan,
   runDraft,
   rollout,
   release,

@@ -368,6 +368,25 @@ CREATE TABLE run_parameters (
 
 CREATE INDEX run_parameters_secret ON run_parameters (run_id) WHERE secrets IS NOT NULL;
 
+CREATE TABLE run_plan (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  plan_id TEXT NOT NULL,
+  planned_by TEXT NOT NULL,
+  -- On the steady clock.
+  created_at INTEGER NOT NULL,
+  request TEXT NOT NULL,
+  parameters TEXT,
+  secrets TEXT,
+  bound_to TEXT NOT NULL,
+  -- Of the request and its parameters.
+  size INTEGER NOT NULL,
+  PRIMARY KEY (owner_no, plan_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX run_plan_by_age ON run_plan (created_at);
+
+CREATE INDEX run_plan_of_owner ON run_plan (owner_no, created_at, plan_id, size);
+
 CREATE TABLE run_request (
   run_id INTEGER PRIMARY KEY,
   where_text TEXT,
@@ -381,7 +400,9 @@ CREATE TABLE run_request (
   scheduled_for INTEGER,
   -- The window in which its executions are offered; NULL: at any time.
   window_name TEXT
-, rollback_once INTEGER, priority INTEGER) STRICT;
+, rollback_once INTEGER, priority INTEGER, plan_id TEXT, planned_by TEXT) STRICT;
+
+CREATE UNIQUE INDEX run_request_by_plan ON run_request (plan_id) WHERE plan_id IS NOT NULL;
 
 CREATE INDEX run_request_by_rollback ON run_request (rollback_of, run_id) WHERE rollback_of IS NOT NULL;
 

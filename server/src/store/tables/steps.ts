@@ -20,6 +20,7 @@ import { jobUserReads } from './job-users.ts'
 import { jobReads, jobWrites } from './jobs.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
+import { planReads, planWrites } from './plans.ts'
 import { quotaCountReads } from './quota-counts.ts'
 import { budgetReads } from './rollout-budget.ts'
 import { rolloutSelectionReads } from './rollout-selection.ts'
@@ -50,6 +51,7 @@ export const reads = {
   ...timeLimitReads,
   ...executionReads,
   ...runReads,
+  ...planReads,
   ...rolloutReads,
   ...rolloutSelectionReads,
   ...freezeReads,
@@ -87,6 +89,7 @@ export const writes = {
   removeGone,
   ...executionWrites,
   ...runWrites,
+  ...planWrites,
   ...eventWrites,
   ...webhookWrites,
   ...deliveryWrites,

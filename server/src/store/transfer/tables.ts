@@ -25,6 +25,7 @@ export const leftBehind: Readonly<Record<string, string>> = {
   catalogue_version: 'it is for nodes that run, by which they know that what they remember is old',
   commit_marker: 'it counts the commits of nodes that run',
   run_draft: 'what is not made yet is not moved',
+  run_plan: 'it is of minutes: plan again',
   session: 'whoever was signed in signs in again',
   node: 'those that live say so',
   steady_clock: 'it is in the first line of the file',

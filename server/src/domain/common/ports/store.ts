@@ -25,6 +25,7 @@ import type { JobStore } from '../../job/ports/jobs.ts'
 import type { RolloutStore } from '../../rollout/ports/rollouts.ts'
 import type { ScheduleStore } from '../../schedule/ports/schedules.ts'
 import type { GroupStore } from '../../selector/ports/groups.ts'
+import type { PlanStore } from '../../trigger/ports/plans.ts'
 import type { RunFailureStore } from '../../trigger/ports/run-failures.ts'
 import type { RunStore } from '../../trigger/ports/runs.ts'
 import type { TriggerStore } from '../../trigger/ports/triggers.ts'
@@ -45,6 +46,7 @@ export type Store = StoreLifecycle &
   ExecutionStore &
   RunStore &
   RunFailureStore &
+  PlanStore &
   RolloutStore &
   ScheduleStore &
   WindowStore &

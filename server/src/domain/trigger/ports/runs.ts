@@ -29,7 +29,7 @@ export type StoredRun = {
   window: string | null
   /** Of its executions. */
   priority: number
-} & Omit<RunRequest, 'rollbackOnce'> &
+} & Omit<RunRequest, 'rollbackOnce' | 'planId' | 'plannedBy'> &
   RunSchedule
 
 /** Secrets are masked in `parameters`, and encrypted in `secrets`. */
@@ -46,6 +46,9 @@ export type RunRequest = {
   rollbackOf: number | null
   /** The same run, if none has taken it back before: the store takes only one such run. */
   rollbackOnce?: number
+  /** The plan that it was started from, and the principal that has planned it: the store takes only one run of a plan. */
+  planId?: string
+  plannedBy?: string
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */

@@ -1,0 +1,130 @@
+// What will hold a planned run back once it is created, in the order in which it has to pass.
+
+import { deviceZone, type PlanHold, toInstantOrNull } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { readKeyNames } from '../access/key-names.ts'
+import type { WallInstant } from '../common/instants.ts'
+import type { Store } from '../common/ports/store.ts'
+import { inWords } from '../execution/explain-end.ts'
+import { neededApprovals } from '../rollout/approval.ts'
+import { explainFrozen } from '../rollout/explain-rollout.ts'
+import type { AskedPlan } from '../rollout/plan-rollout.ts'
+import { defaultZone, zoneAttribute, zoneOf } from '../window/device-zone.ts'
+import type { StoredWindow } from '../window/ports/windows.ts'
+import { WindowTimes } from '../window/window-times.ts'
+import { toLocalText } from '../window/zone-time.ts'
+
+type HoldsDeps = { store: Store; now: () => number }
+
+type PlannedRun = {
+  release: AskedPlan | undefined
+  window: StoredWindow | undefined
+  deviceIds: string[] | undefined
+}
+
+/** `windowWaitMs`: the longest time that a device waits for the window once the run has started; Infinity: it never opens. */
+type PlanHolds = { holds: PlanHold[]; windowWaitMs: number }
+
+const hold = (code: PlanHold['code'], text: string, until: WallInstant | null = null): PlanHold => ({
+  code,
+  text,
+  until: toInstantOrNull(until),
+})
+
+export async function findHolds(
+  deps: HoldsDeps,
+  caller: Caller,
+  { release, window, deviceIds }: PlannedRun,
+): Promise<PlanHolds> {
+  const now = deps.now()
+  const startAt = release?.startAt ?? now
+  const holds: PlanHold[] = []
+  if (startAt > now) holds.push(hold('SCHEDULED', `The run starts at ${inWords(startAt)}.`, startAt))
+  if (release?.approval) {
+    const needed = neededApprovals(release)
+    const many = needed === 1 ? 'approval' : `${needed} approvals`
+    const text = `The run waits for ${many} by somebody who has not planned, created or changed it.`
+    holds.push(hold('AWAITING_APPROVAL', text))
+  }
+  const frozen = await findFreeze(deps, caller, startAt)
+  if (frozen) holds.push(frozen)
+  const outside = window && (await findOutside(deps, caller, window, deviceIds, startAt))
+  if (outside) holds.push(outside.hold)
+  return { holds, windowWaitMs: outside?.waitMs ?? 0 }
+}
+
+/** Undefined: there is none, or it is over when the run starts. */
+async function findFreeze(
+  { store, now }: HoldsDeps,
+  { ownerNo }: Caller,
+  startAt: WallInstant,
+): Promise<PlanHold | undefined> {
+  const freeze = await store.getFreeze({ ownerNo })
+  if (freeze === undefined || (freeze.until !== null && freeze.until <= startAt)) return undefined
+  const { text, until } = explainFrozen(freeze, await readKeyNames(store, ownerNo, now(), [freeze.principal]))
+  return hold('FROZEN', text, until)
+}
+
+type Outside = { hold: PlanHold; waitMs: number }
+
+/** Undefined: it is open for all of them when the run starts. */
+async function findOutside(
+  deps: HoldsDeps,
+  caller: Caller,
+  window: StoredWindow,
+  deviceIds: string[] | undefined,
+  startAt: WallInstant,
+): Promise<Outside | undefined> {
+  const zones = await countZones(deps, caller, window, deviceIds)
+  let [closed, total] = [0, 0]
+  const waits: { zone: string; opensAt: number }[] = []
+  for (const [zone, count] of zones) {
+    total += count
+    const opensAt = new WindowTimes(window, zone).nextOffer(startAt)?.from ?? Infinity
+    if (opensAt <= startAt) continue
+    closed += count
+    waits.push({ zone, opensAt })
+  }
+  waits.sort((one, other) => one.opensAt - other.opensAt)
+  const [first, last] = [waits[0], waits.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const some = closed === total ? '' : deviceIds ? ` for ${closed} of ${total} devices` : ' for some devices'
+  const isOnce = first.opensAt === last.opensAt
+  const opens = isOnce
+    ? opensInWords(first)
+    : `${opensInWords(first)} for the first, ${opensInWords(last)} for the last`
+  const until = Number.isFinite(last.opensAt) ? last.opensAt : null
+  const text = `Window ${window.windowName} is closed${some}; it ${opens}.`
+  return { hold: hold('OUTSIDE_WINDOW', text, until), waitMs: last.opensAt - startAt }
+}
+
+function opensInWords({ zone, opensAt }: { zone: string; opensAt: number }): string {
+  if (!Number.isFinite(opensAt)) return 'never opens again'
+  return `opens at ${toLocalText(zone, opensAt)} in ${zone}, ${inWords(opensAt)}`
+}
+
+/** How many devices are in each zone; of very many those in which any device of the owner is. */
+async function countZones(
+  { store }: HoldsDeps,
+  { ownerNo }: Caller,
+  { timeZone }: StoredWindow,
+  deviceIds: string[] | undefined,
+): Promise<Map<string, number>> {
+  if (timeZone !== deviceZone) return new Map([[timeZone, deviceIds?.length ?? 1]])
+  if (deviceIds === undefined) {
+    const zones = new Set([...(await store.listZones({ ownerNo })), defaultZone])
+    return new Map([...zones].map((zone) => [zone, 1]))
+  }
+  const counts = new Map<string, number>()
+  for (let start = 0; start < deviceIds.length; start += lookedAtOnce) {
+    const some = deviceIds.slice(start, start + lookedAtOnce)
+    const found = await store.listDeviceValues({ ownerNo, deviceIds: some, names: [zoneAttribute] })
+    for (const { attributes } of found) {
+      const zone = zoneOf(attributes[zoneAttribute])
+      counts.set(zone, (counts.get(zone) ?? 0) + 1)
+    }
+  }
+  return counts
+}
+
+const lookedAtOnce = 5000

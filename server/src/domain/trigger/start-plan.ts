@@ -1,0 +1,132 @@
+// Starts a plan: the run that was shown, once. Whoever starts it again gets the same run.
+
+import { ApiError, type NewRun } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import { lineageOf } from '../access/lineage.ts'
+import { principalOf } from '../access/principal.ts'
+import { requireVersions } from '../job/job-versions.ts'
+import { arrangeDevices, wholeRelease } from '../rollout/run-release.ts'
+import { devicesForRun } from '../selector/select-devices.ts'
+import {
+  asPlanError,
+  digestOfDevices,
+  digestOfWindow,
+  requestOfPlan,
+  requireAlone,
+  requireBound,
+  requireSame,
+  requireStartAhead,
+  requireYoung,
+  totalOf,
+  unknownPlan,
+} from './bind-plan.ts'
+import { type CreateRunDeps, termsForRun } from './create-run.ts'
+import { holdIfRevoked } from './hold-run.ts'
+import { type CallDetails, type Made, readMade } from './launch-again.ts'
+import { launchArranged } from './launch-on-devices.ts'
+import { toRunJob } from './launch-run.ts'
+import type { StoredPlan } from './ports/plans.ts'
+import { devicesWithAttributes } from './required-attributes.ts'
+import { findEarlierRun } from './trigger-job.ts'
+
+export async function startPlan(
+  deps: CreateRunDeps,
+  caller: Caller,
+  planId: string,
+  beside: Partial<NewRun>,
+  call: CallDetails,
+): Promise<Made> {
+  const { ownerNo } = caller
+  const asked = ['plan', planId]
+  const earlier = await findEarlierRun(deps, caller, asked, call.idempotencyKey)
+  if (earlier) return readMade(deps, ownerNo, earlier)
+  return onceAtATime(deps, ownerNo, planId, async () => {
+    const plan = await deps.store.getPlan({ ownerNo, planId })
+    const request = plan && requestOfPlan(deps, ownerNo, plan)
+    if (request) requireSame(request, beside)
+    const started = await findStarted(deps, ownerNo, planId)
+    if (started) {
+      if (plan === undefined) requireAlone(beside, started.run.runId)
+      return started
+    }
+    if (plan === undefined || request === undefined) throw unknownPlan()
+    requireYoung(plan, deps.moment().clock)
+    requireStartAhead(request, deps.now())
+    try {
+      const { runId } = await launch(deps, caller, plan, request, { asked, ...call })
+      await holdIfRevoked(deps, caller, request, runId)
+      return await readMade(deps, ownerNo, { runId })
+    } catch (error) {
+      // Another node was faster: the store takes only one run of a plan.
+      const other = error instanceof ApiError ? undefined : await findStarted(deps, ownerNo, planId)
+      if (other) return other
+      throw asPlanError(error, plan.boundTo)
+    }
+  })
+}
+
+async function findStarted(deps: CreateRunDeps, ownerNo: number, planId: string): Promise<Made | undefined> {
+  const runId = await deps.store.findPlannedRun({ ownerNo, planId })
+  return runId === undefined ? undefined : readMade(deps, ownerNo, { runId, isReplayed: true })
+}
+
+/** Of several calls at this node the first makes the run. */
+async function onceAtATime<T>(
+  { runningKeys }: CreateRunDeps,
+  ownerNo: number,
+  planId: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  // No key of a caller has a space.
+  const name = `${ownerNo} plan ${planId}`
+  if (runningKeys.has(name)) {
+    throw new ApiError('J-502', {
+      detail: 'The plan is being started by another request.',
+      retryAfterSeconds: 1,
+    })
+  }
+  runningKeys.add(name)
+  try {
+    return await work()
+  } finally {
+    runningKeys.delete(name)
+  }
+}
+
+type Call = CallDetails & { asked: unknown[] }
+
+/** Made of the same as the plan, in the same way; then both are compared. */
+async function launch(
+  deps: CreateRunDeps,
+  caller: Caller,
+  { planId, plannedBy, boundTo }: StoredPlan,
+  request: NewRun,
+  { asked, ...call }: Call,
+): Promise<{ runId: number }> {
+  const { jobName, targets, version, note = null, onMissing } = request
+  const { job, currentNo } = await requireVersions(deps, caller, jobName, version)
+  const { release: _, window: named, ...terms } = await termsForRun(deps, caller, job, request)
+  const windowName = (named === undefined ? job.window : named) ?? null
+  const window = windowName ? await deps.store.getWindow({ ownerNo: caller.ownerNo, windowName }) : undefined
+  const { where, matched, ...targeted } = await devicesForRun(deps, caller, targets)
+  const devices = await devicesWithAttributes(deps, caller, job, targeted, onMissing)
+  const release = wholeRelease(deps, job, request)
+  const arranged = await arrangeDevices(deps, caller, release, devices, planId)
+  const now = {
+    ...{ currentNo, versionNo: job.versionNo, window: digestOfWindow(window) },
+    ...{ total: totalOf(arranged.sizes), devices: digestOfDevices(arranged) },
+  }
+  requireBound(boundTo, now, jobName)
+  const made = { where, matched, note, rollbackOf: null, planId, plannedBy }
+  // Whoever has planned it has a hand in it, as who starts it.
+  const hands = plannedBy === principalOf(caller) ? [] : [await lineageOf(deps.store, plannedBy)]
+  const bound = { jobVersion: currentNo, release, sizes: arranged.sizes }
+  return launchArranged(
+    deps,
+    caller,
+    { jobName, asked, pinned: toRunJob(job, job), ...terms, window: windowName, request: made, hands },
+    bound,
+    arranged,
+    call,
+  )
+}
