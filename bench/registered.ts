@@ -71,7 +71,7 @@ function ownCpu(): number {
 const msPerTick = 10
 
 /** Of a process, its children, and those of them that have ended. */
-function treeCpu(pid: number): number {
+export function treeCpu(pid: number): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.reduce((sum, each) => {
     try {

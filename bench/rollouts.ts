@@ -1,5 +1,5 @@
 // What runs that are released little by little cost, and very large ones, on the stores themselves. Words: `sqlite` or
-// `postgres` for one of the stores only, a number for so many devices. Linux only: it reads /proc.
+// `postgres` for one of the stores only, a number for so many devices, `--rounds` for more or fewer. Linux only: it reads /proc.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
@@ -12,12 +12,15 @@ import { median, percentile } from './numbers.ts'
 import { momentAt, nameOf, openRegistered, ownerNo, type RegisteredStore } from './registered.ts'
 import { formatMs, formatTable } from './table.ts'
 
-const { positionals } = parseArgs({ allowPositionals: true })
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: 'string', default: '5' } },
+})
 const devices = Number(positionals.find((word) => /^\d+$/.test(word)) ?? 1_000_000)
 const stores = ['sqlite', 'postgres'].filter(
   (name) => !positionals.some((word) => /^[a-z]/.test(word)) || positionals.includes(name),
 )
-const rounds = 5
+const rounds = Number(values.rounds)
 const atOnce = 10_000
 const gated = 1000
 
@@ -111,16 +114,29 @@ async function measureGated({ store, cpu }: RegisteredStore): Promise<string> {
   return `${open.length} gated runs: ${formatMs(perSecond)} ms of CPU a second, ${(perSecond / 10).toFixed(2)} % of a core`
 }
 
-/** What others wait while it is made, and what looking at its waves costs. */
-async function makeLarge({ store, cpu }: RegisteredStore): Promise<string[]> {
+async function selectAll(store: RegisteredStore['store']): Promise<Int32Array> {
   const deviceNos: number[] = []
   for (let after: string | undefined; ; ) {
     const slice = { after, limit: atOnce }
     const found = await store.selectDevices({ ownerNo, where: parseSelector('all'), slice })
     for (const { deviceNo } of found.items) deviceNos.push(deviceNo)
-    if (found.next === undefined) break
+    if (found.next === undefined) return Int32Array.from(deviceNos)
     after = found.next
   }
+}
+
+type LargeRun = {
+  runId: number
+  ms: number
+  cpu: number
+  mebibytes: number
+  p50: number
+  p99: number
+  loop: number
+}
+
+/** The devices are selected, and the run is made; with what others wait meanwhile. */
+async function makeOne({ store, cpu }: RegisteredStore): Promise<LargeRun> {
   const { deviceIds: _, ...rest } = triggerOf([], [Math.ceil(devices / 2), Math.floor(devices / 2)])
   const loop = monitorEventLoopDelay({ resolution: 5 })
   const waits: number[] = []
@@ -138,16 +154,30 @@ async function makeLarge({ store, cpu }: RegisteredStore): Promise<string[]> {
   loop.enable()
   const before = process.memoryUsage.rss()
   const [begun, used] = [performance.now(), cpu()]
-  const outcome = await store.createLargeRun({ ...rest, deviceNos: Int32Array.from(deviceNos) })
+  const outcome = await store.createLargeRun({ ...rest, deviceNos: await selectAll(store) })
   const [ms, cpuMs] = [performance.now() - begun, cpu() - used]
   isMade = true
   await others
   loop.disable()
   if (outcome.kind !== 'created') throw new Error(outcome.kind)
   const sorted = waits.toSorted((one, other) => one - other)
-  const made = `run of ${devices.toLocaleString('en-US')}: ${formatMs(ms)} ms, CPU ${formatMs(cpuMs)} ms; memory ${Math.round((most - before) / 1048576)} MiB more`
-  const waited = `others meanwhile: trigger p50 ${formatMs(percentile(sorted, 0.5))}, p99 ${formatMs(percentile(sorted, 0.99))} ms (${waits.length}); event loop p99 ${formatMs(loop.percentile(99) / 1e6)} ms`
-  return [made, waited, ...(await lookAtWaves({ store, cpu }, outcome.run.runId))]
+  const waited = { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) }
+  const mebibytes = (most - before) / 1048576
+  return { runId: outcome.run.runId, ms, cpu: cpuMs, mebibytes, ...waited, loop: loop.percentile(99) / 1e6 }
+}
+
+/** What others wait while it is made, and what looking at its waves costs. */
+async function makeLarge(registered: RegisteredStore): Promise<string[]> {
+  const runs: LargeRun[] = []
+  for (let round = 0; round < rounds; round++) runs.push(await makeOne(registered))
+  const figures = (of: (run: LargeRun) => number) => {
+    const all = runs.map(of)
+    return `${formatMs(median(all))} (${formatMs(Math.min(...all))}–${formatMs(Math.max(...all))})`
+  }
+  const memory = Math.round(Math.max(...runs.map(({ mebibytes }) => mebibytes)))
+  const made = `run of ${devices.toLocaleString('en-US')} by selector: ${figures(({ ms }) => ms)} ms, CPU ${figures(({ cpu }) => cpu)} ms; memory up to ${memory} MiB more`
+  const waited = `others meanwhile: trigger p50 ${figures(({ p50 }) => p50)}, p99 ${figures(({ p99 }) => p99)} ms; event loop p99 ${figures(({ loop }) => loop)} ms`
+  return [made, waited, ...(await lookAtWaves(registered, runs[0]?.runId ?? 0))]
 }
 
 async function lookAtWaves(
