@@ -117,6 +117,43 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
     assert.equal((await allRuns(store, ownerNo)).length, 1)
   })
 
+  await t.test('keys of one group are judged each on its own, beside calls without one', async () => {
+    const { store } = underTest
+    const { trigger, ownerNo } = await seedOwner(store)
+    // What it names is known to the store from then on.
+    await createOne(store, trigger(['d1', 'd2', 'd3']))
+    const old = await createOne(store, trigger(['d2', 'd1'], keyed('old', 'a')))
+    const outcomes = await store.createExecutions([
+      trigger(['d2', 'd1'], keyed('old', 'a')),
+      trigger(['d1']),
+      trigger(['d3', 'd2'], keyed('new', 'a')),
+      trigger(['d1'], keyed('"quoted", \\{NULL}', 'a')),
+      trigger(['d2']),
+    ])
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['replayed', 'created', 'created', 'created', 'created'],
+    )
+    const [again, ...made] = outcomes.map(runOf)
+    assert.deepEqual(again && answered(again), answered(old))
+    assert.deepEqual(
+      made.map(({ devices }) => devices.map(({ deviceId }) => deviceId)),
+      [['d1'], ['d3', 'd2'], ['d1'], ['d2']],
+    )
+    assert.deepEqual(
+      made.map(({ firstExecutionId }) => firstExecutionId - (made[0]?.firstExecutionId ?? 0)),
+      [0, 1, 3, 4],
+    )
+    assert.deepEqual(
+      (await allRuns(store, ownerNo)).slice(0, 4).map(({ runId, total }) => [runId, total]),
+      made.map(({ runId, devices }) => [runId, devices.length]).reverse(),
+    )
+    for (const [index, request] of ['a', 'b'].entries()) {
+      const [repeated] = await store.createExecutions([trigger(['d3', 'd2'], keyed('new', request))])
+      assert.equal(repeated?.kind, index === 0 ? 'replayed' : 'idempotency-key-reused')
+    }
+  })
+
   await t.test('a refused trigger does not use up its key', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store)

@@ -6,11 +6,12 @@ import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgr
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
 import { CommitUnknown, StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
+import type { Trigger } from '../../src/domain/trigger/trigger.ts'
 import { locks } from '../../src/store/postgres/locks.ts'
 import { openPostgresStore } from '../../src/store/postgres/postgres-store.ts'
 import { type CommitProxy, openCommitProxy } from './commit-proxy.ts'
 import { update } from './device-reports.ts'
-import { allRuns, createOne, devicePut, seedOwner } from './store-under-test.ts'
+import { allRuns, createOne, devicePut, keyTimes, seedOwner, startedAt } from './store-under-test.ts'
 
 async function openBehindProxy(t: TestContext) {
   const databaseUrl = await createDatabase(await sharedPostgres())
@@ -31,6 +32,10 @@ async function openBehindProxy(t: TestContext) {
 /** Rejects with just this, and not with a more special error. */
 const isUnavailable = (error: unknown) =>
   error instanceof StorageUnavailable && !(error instanceof CommitUnknown)
+
+const keyed = (key: string): Partial<Trigger> => ({
+  idempotency: { key, requestHash: new Uint8Array(32), ...keyTimes(startedAt, startedAt - 1000) },
+})
 
 async function breaking<T>(
   proxy: CommitProxy,
@@ -67,6 +72,26 @@ test('a trigger, a report and a put that were committed are answered, though the
   assert.equal((await allRuns(store, ownerNo)).length, 4)
   // The first one of each kind has read the names.
   assert.equal(proxy.brokenAlone, 2)
+})
+
+test('a group with keys is one statement; if its answer is lost, keys tell what was made', async (t) => {
+  const { proxy, store, ownerNo, trigger } = await openBehindProxy(t)
+  await createOne(store, trigger(['d1', 'd2']))
+  const used = await createOne(store, trigger(['d1'], keyed('used')))
+  const group = [trigger(['d1'], keyed('a')), trigger(['d2']), trigger(['d1'], keyed('used'))]
+  const send = () => store.createExecutions(group)
+  const [first, plain, again] = await breaking(proxy, 'after-commit', send)
+  assert.equal(proxy.brokenAlone, 1)
+  assert.equal(first?.kind, 'replayed')
+  assert.ok(plain?.kind === 'unreadable' && plain.error instanceof CommitUnknown)
+  assert.ok(again?.kind === 'replayed' && again.run.runId === used.runId)
+  assert.equal((await allRuns(store, ownerNo)).length, 4)
+
+  const refused = () => store.createExecutions([trigger(['d1'], keyed('b')), trigger(['d2'], keyed('c'))])
+  await assert.rejects(breaking(proxy, 'before-commit', refused), isUnavailable)
+  assert.equal(proxy.brokenAlone, 2)
+  const kinds = (await refused()).map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['created', 'created'], 'the keys were not used up')
 })
 
 test('what was not committed is refused, and nothing of it is there', async (t) => {

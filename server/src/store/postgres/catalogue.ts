@@ -6,9 +6,9 @@ import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
 import { type Database, lockWaitMs } from './database.ts'
 import type { Names } from './directory.ts'
 import { InOrder } from './in-order.ts'
-import type { LoneStatement } from './launch-alone.ts'
+import type { Launched, LoneStatement } from './launch-alone.ts'
 import { locks } from './locks.ts'
-import type { FirstIds, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 
 /** For owners, and what is remembered of their names or null. */
 export const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
@@ -56,7 +56,7 @@ export class Catalogue {
     ownerNos: Iterable<number>,
     statement: LoneStatement,
     options: WriteOptions = { waitsForLocks: true },
-  ): Promise<FirstIds> {
+  ): Promise<Launched> {
     return this.#inOrder.take(
       ascending(ownerNos),
       () => this.#db.launch(statement, options),

@@ -11,7 +11,7 @@ import { lastId } from '../schema/tables.ts'
 import { CommitMarkers } from './commit-markers.ts'
 import { connectionOptions, nodeName } from './connect.ts'
 import { isAnswer, isInTheWay, isLockTimeout } from './failures.ts'
-import { type LoneStatement, launchAlone } from './launch-alone.ts'
+import { type Launched, type LoneStatement, launchAlone } from './launch-alone.ts'
 import { buildNamedQueries } from './named-queries.ts'
 import { ask, type OnClient, withClient } from './pool-client.ts'
 import { onClient, type Queries, type Row } from './rows.ts'
@@ -151,8 +151,8 @@ export class Database implements Queries {
   launch(
     statement: LoneStatement,
     { waitsForLocks }: WriteOptions = { waitsForLocks: true },
-  ): Promise<FirstIds> {
-    const write: OnClient<FirstIds> = (client, discard) => this.#launchOn(client, statement, discard)
+  ): Promise<Launched> {
+    const write: OnClient<Launched> = (client, discard) => this.#launchOn(client, statement, discard)
     return waitsForLocks
       ? this.#write(this.#launchingInTurn, write)
       : this.#writeUnlessBusy(this.#launching, write)
@@ -213,7 +213,7 @@ export class Database implements Queries {
     })
   }
 
-  #launchOn(client: pg.PoolClient, statement: LoneStatement, discard: () => void): Promise<FirstIds> {
+  #launchOn(client: pg.PoolClient, statement: LoneStatement, discard: () => void): Promise<Launched> {
     return this.#withMarker(async (check) => {
       const firstIds = await launchAlone(client, statement, check, discard)
       this.onEvents()

@@ -56,11 +56,68 @@ const LAUNCH = `
     INSERT INTO run (${Object.values(newRunFields).map(columnOf)})
     SELECT ${Object.keys(newRunFields).map((field) => valueOfField[field as keyof typeof newRunFields])} FROM new_run
   ), counted AS (${countUpWithIds})
-  SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one FROM ids` as const
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId", CAST(NULL AS text) AS made,
+    1 / (SELECT count(*) FROM counted) AS one
+  FROM ids` as const
+
+// The same for triggers of which some have an idempotency key. One whose key was used before makes nothing and takes no ids;
+// so does one whose twin on another node is about to commit: it is waited for, and has the key. Keys are claimed before the
+// lock of events is taken, by all in the same order, so that nobody waits for each other. It is one message as well, where
+// a key cost two round trips more (npm run bench:postgres -- --parts callers).
+const LAUNCH_KEYED = `
+  WITH given AS MATERIALIZED (
+    SELECT *
+    FROM unnest(CAST(:ownerNos AS int[]), CAST(:jobNos AS int[]), CAST(:versionNos AS int[]),
+      CAST(:launchedAts AS bigint[]), CAST(:totals AS int[]), CAST(:skipped AS int[]), CAST(:expireAts AS bigint[]),
+      CAST(:deadlineAts AS bigint[]), CAST(:keyIds AS text[]), CAST(:retriesOf AS bigint[]), CAST(:keys AS text[]),
+      CAST(:hashes AS text[]), CAST(:madeAts AS bigint[]), CAST(:validAfters AS bigint[])) WITH ORDINALITY
+      AS given (owner_no, job_no, version_no, launched_at, total, skipped, expire_at, deadline_at, key_id, retry_of, key,
+        hash, made_at, valid_after, place)
+    WHERE key IS NULL OR NOT EXISTS (
+      SELECT FROM idempotency_key AS used
+      WHERE used.owner_no = given.owner_no AND used.idempotency_key = given.key AND used.created_at > given.valid_after)
+  ), held AS MATERIALIZED (
+    SELECT count(*) AS one FROM hold_names(CAST(:owners AS int[]), CAST(:states AS text[]))
+  ), needed AS MATERIALIZED (
+    SELECT count(*) AS runs, CAST(sum(total) AS bigint) AS executions FROM given HAVING count(*) > 0
+  ), ids AS MATERIALIZED (
+    SELECT run_id, execution_id
+    FROM held CROSS JOIN needed CROSS JOIN LATERAL take_ids(held.one * needed.runs, needed.executions)
+  ), new_run AS MATERIALIZED (
+    SELECT given.*, ids.run_id + row_number() OVER (ORDER BY place) - 1 AS run_id,
+      ids.execution_id + sum(total) OVER (ORDER BY place) - total AS first_execution_id
+    FROM ids CROSS JOIN given
+  ), claimed AS (
+    INSERT INTO idempotency_key (owner_no, idempotency_key, request_hash, run_id, created_at)
+    SELECT owner_no, key, decode(hash, 'hex'), run_id, made_at FROM new_run WHERE key IS NOT NULL ORDER BY owner_no, key
+    ON CONFLICT (owner_no, idempotency_key) DO UPDATE SET request_hash = excluded.request_hash,
+      run_id = excluded.run_id, created_at = excluded.created_at
+    WHERE idempotency_key.created_at <= CAST(:validAfter AS bigint) RETURNING run_id
+  ), made AS MATERIALIZED (
+    SELECT * FROM new_run WHERE key IS NULL OR run_id IN (SELECT run_id FROM claimed)
+  ), locked AS MATERIALIZED (
+    SELECT owner_no, pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no)
+    FROM (SELECT DISTINCT owner_no FROM made ORDER BY owner_no) AS wanted
+  ), new_event AS (
+    INSERT INTO event (owner_no, at, type, run_id)
+    SELECT owner_no, launched_at, 'run.created', run_id FROM made JOIN locked USING (owner_no)
+  ), new_execution AS (
+    INSERT INTO execution (execution_id, run_id, owner_no, device_no)
+    SELECT first_execution_id + wanted.place - 1, run_id, owner_no, device_no
+    FROM made CROSS JOIN LATERAL
+      unnest((CAST(:deviceNos AS int[]))[skipped + 1 : skipped + total]) WITH ORDINALITY AS wanted (device_no, place)
+  ), written AS (
+    INSERT INTO run (${Object.values(newRunFields).map(columnOf)})
+    SELECT ${Object.keys(newRunFields).map((field) => valueOfField[field as keyof typeof newRunFields])} FROM made
+  ), counted AS (${countUpWithIds})
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId", 1 / (SELECT count(*) FROM counted) AS one,
+    (SELECT CAST(coalesce(json_agg(json_build_array(place - 1, made.run_id, first_execution_id)), '[]') AS text) FROM made)
+      AS made
+  FROM ids` as const
 
 // Does the same, as a function of the schema (migrations/0001).
 const LAUNCH_ONE = `
-  SELECT run_id AS "runId", execution_id AS "jobExecutionId"
+  SELECT run_id AS "runId", execution_id AS "jobExecutionId", CAST(NULL AS text) AS made
   FROM launch_one(:markerId, :nodeNo, :commits, :ownerNo, :state, :jobNo, :jobVersion, :launchedAt, :expireAt, :deadlineAt,
     :keyId, :retryOf, :deviceNo)`
 
@@ -68,6 +125,7 @@ const LAUNCH_ONE = `
 export function launchStatement(names: Names, launches: Launch[]): LoneStatement {
   const [first] = launches
   const [device] = first?.devices ?? []
+  if (launches.some(({ trigger }) => trigger.idempotency)) return launchKeyed(names, launches)
   const isOne = launches.length === 1 && first?.devices.length === 1
   return first && device && isOne ? launchOne(names, first, device) : launchGroup(names, launches)
 }
@@ -94,13 +152,39 @@ function launchOne(names: Names, { run }: Launch, { deviceNo }: RunDevice): Lone
 }
 
 function launchGroup(names: Names, launches: Launch[]): LoneStatement {
+  const { executions, ...values } = valuesOf(names, launches)
+  const counts = { runs: launches.length, executions }
+  return (marker) => {
+    const { text, parameters } = placeValues(LAUNCH, { ...values, ...counts, ...marker })
+    return { name: 'launch', text, values: parameters }
+  }
+}
+
+function launchKeyed(names: Names, launches: Launch[]): LoneStatement {
+  const { executions: _, ...values } = valuesOf(names, launches)
+  const keys = launches.map(({ trigger: { idempotency } }) => idempotency)
+  const validAfters = keys.map((key) => key?.validAfter ?? null)
+  const keyValues = {
+    keys: keys.map((key) => key?.key ?? null),
+    hashes: keys.map((key) => (key ? Buffer.from(key.requestHash).toString('hex') : null)),
+    madeAts: orNulls(keys.map((key) => key?.madeAt ?? null)),
+    validAfters: orNulls(validAfters),
+    // All calls of a group come in at about the same time; the oldest of them decides what is over its time.
+    validAfter: Math.min(...validAfters.filter((at) => at !== null)),
+  }
+  return (marker) => {
+    const { text, parameters } = placeValues(LAUNCH_KEYED, { ...values, ...keyValues, ...marker })
+    return { name: 'launch_keyed', text, values: parameters }
+  }
+}
+
+function valuesOf(names: Names, launches: Launch[]) {
   const owners = [...names.keys()].sort((a, b) => a - b)
   const runs = launches.map(({ run }) => run)
   const deviceNos = launches.flatMap(({ devices }) => devices.map(({ deviceNo }) => deviceNo))
-  const values = {
+  return {
     owners,
     states: owners.map((ownerNo) => names.get(ownerNo)?.state),
-    runs: runs.length,
     executions: deviceNos.length,
     ownerNos: runs.map(({ ownerNo }) => ownerNo),
     jobNos: runs.map(({ jobNo }) => jobNo),
@@ -113,10 +197,6 @@ function launchGroup(names: Names, launches: Launch[]): LoneStatement {
     keyIds: runs.map(({ keyId }) => keyId),
     retriesOf: orNulls(runs.map(({ retryOf }) => retryOf)),
     deviceNos: numbers(deviceNos),
-  }
-  return (marker) => {
-    const { text, parameters } = placeValues(LAUNCH, { ...values, ...marker })
-    return { name: 'launch', text, values: parameters }
   }
 }
 

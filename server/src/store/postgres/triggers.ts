@@ -1,5 +1,6 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
+import { CommitUnknown } from '../../domain/common/ports/storage-errors.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredRollout } from '../../domain/rollout/rollout.ts'
 import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
@@ -17,6 +18,7 @@ import { type Database, takeIds } from './database.ts'
 import type { Directory, Names, Recalled } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
+import type { Launched } from './launch-alone.ts'
 import { launchStatement } from './launch-statement.ts'
 import type { OldestRuns } from './oldest-runs.ts'
 import type { Partitions } from './partitions.ts'
@@ -42,9 +44,7 @@ const INSERT_PARAMETERS = insertInto(runParameters.fields)
 /** A group with more executions is not written by one statement: what comes behind it need not wait so long to begin. */
 const mostAtOnce = 1000
 
-type Recorded =
-  | Exclude<TriggerOutcome, { kind: 'replayed' | 'unreadable' }>
-  | { kind: 'made-before'; runId: number }
+type Recorded = Exclude<TriggerOutcome, { kind: 'replayed' }> | { kind: 'made-before'; runId: number }
 
 type Parts = {
   db: Database
@@ -105,12 +105,16 @@ function planAtOnce(
   oldestRuns: OldestRuns,
 ): Launch[] | undefined {
   let executions = 0
+  const keys = new Set<string>()
   for (const { ownerNo, deviceIds, idempotency, quota, request, plan, values } of triggers) {
     executions += deviceIds.length
     const isCounted =
       quota !== undefined && (quota.isOver || !oldestRuns.isFarBelow(ownerNo, quota.perDevice))
-    const isPlain = idempotency === null && request === undefined && plan === undefined && !hasValues(values)
-    const needsMore = isCounted || !isPlain
+    const isPlain = request === undefined && plan === undefined && !hasValues(values)
+    const key = idempotency && `${ownerNo} ${idempotency.key}`
+    const isTwice = key !== null && keys.has(key)
+    if (key !== null) keys.add(key)
+    const needsMore = isCounted || isTwice || !isPlain
     if (needsMore || executions > mostAtOnce) return undefined
   }
   if (triggers.some((trigger) => isKeyOlder(trigger, names))) return undefined
@@ -124,23 +128,54 @@ function planAtOnce(
 }
 
 async function recordAtOnce(
-  { catalogue, partitions, oldestRuns }: Parts,
+  parts: Parts,
   names: Names,
   launches: Launch[],
   options?: WriteOptions,
 ): Promise<Recorded[]> {
-  const statement = launchStatement(names, launches)
-  const { runId, jobExecutionId } = await catalogue.launch(names.keys(), statement, options)
-  for (const { run } of launches) {
-    run.runId += runId
-    run.firstExecutionId += jobExecutionId
-  }
-  const last = launches.at(-1)?.run
+  const { catalogue, partitions, oldestRuns } = parts
+  const hasKeys = launches.some(({ trigger }) => trigger.idempotency !== null)
+  const launched = await catalogue.launch(names.keys(), launchStatement(names, launches), options)
+  // The connection was lost, and the marker does not tell whose keys were used before: what has a key is looked up by it.
+  const made = hasKeys && launched.made === null ? [] : giveIds(launches, launched)
+  const last = made.at(-1)?.run
   if (last) {
     partitions.follow(last.firstExecutionId + last.total - 1, last.launchedAt)
     oldestRuns.follow(last.runId)
   }
-  return launches.map(outcomeOf)
+  if (made.length === launches.length) return made.map(outcomeOf)
+  const others = launches.filter((launch) => !made.includes(launch))
+  const recorded = await recordUsedKeys(parts, others)
+  return launches.map((launch) => recorded.get(launch) ?? outcomeOf(launch))
+}
+
+/** Those that have made something, in their order. */
+function giveIds(launches: Launch[], { runId, jobExecutionId, made }: Launched): Launch[] {
+  if (made === null) {
+    for (const { run } of launches) {
+      run.runId += runId
+      run.firstExecutionId += jobExecutionId
+    }
+    return launches
+  }
+  const ids = new Map(made.map(([position, ...each]) => [position, each]))
+  return launches.filter(({ run }, position) => {
+    const given = ids.get(position)
+    if (given) [run.runId, run.firstExecutionId] = given
+    return given !== undefined
+  })
+}
+
+/** Never rejects: the others of the group are on disk by now. Without a key nobody can tell what became of it. */
+async function recordUsedKeys(parts: Parts, launches: Launch[]): Promise<Map<Launch, Recorded>> {
+  const unreadable = (error: unknown): Recorded => ({ kind: 'unreadable', error })
+  const keyed = launches.filter(({ trigger }) => trigger.idempotency !== null)
+  const triggers = keyed.map(({ trigger }) => trigger)
+  const recorded = await recordInSteps(parts, triggers, undefined).catch((error: unknown) =>
+    triggers.map(() => unreadable(error)),
+  )
+  const lost = unreadable(new CommitUnknown(new Error('the answer was lost')))
+  return new Map(launches.map((launch) => [launch, recorded[keyed.indexOf(launch)] ?? lost]))
 }
 
 /** `recalled`: what is remembered; undefined: it is read. */

@@ -44,8 +44,7 @@ export function buildTriggerSteps({
     if (questions.length === 0) return []
     const packed = packTriggers(questions)
     if (packed === undefined) return writer.call('recordTriggers', questions)
-    await writer.call('recordPacked', packed)
-    return 'all-created'
+    return (await writer.call('recordPacked', packed)) ?? 'all-created'
   }
 
   return {

@@ -1,6 +1,7 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
+import type { SteadyInstant } from '../../domain/common/instants.ts'
 import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
 import { type EarlierCall, judgeKey, type NewRun, requestOf } from '../../domain/trigger/launch-run.ts'
 import { insertInto } from '../queries.ts'
@@ -11,7 +12,13 @@ import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.t
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
 import type { CheckedTrigger, KeyQuestion, RecordedRun } from './trigger-message.ts'
-import { fieldsPerRun, type PackedTriggers, positions } from './trigger-message.ts'
+import {
+  bytesPerHash,
+  fieldsPerKey,
+  fieldsPerRun,
+  type PackedTriggers,
+  positions,
+} from './trigger-message.ts'
 
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id` as const
@@ -22,12 +29,13 @@ const KEY = select(idempotencyKey.pick('requestHash', 'runId'))
 const FIND_KEY = `
   SELECT ${KEY} FROM idempotency_key
   WHERE owner_no = :ownerNo AND idempotency_key = :key AND created_at > :validAfter` as const
-// A key that is over its time is taken over by the new call.
-const KEEP_KEY = `
+// A key that is over its time is taken over by the new call; one that is not stays, and nothing is changed.
+const CLAIM_KEY = `
   INSERT INTO idempotency_key (owner_no, idempotency_key, request_hash, run_id, created_at)
   VALUES (:ownerNo, :key, :requestHash, :runId, :madeAt)
   ON CONFLICT DO UPDATE SET request_hash = excluded.request_hash, run_id = excluded.run_id,
-    created_at = excluded.created_at`
+    created_at = excluded.created_at
+  WHERE created_at <= :validAfter`
 export const INSERT_EXECUTIONS = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, priority, state, attempt, version_number)
   SELECT ? + wanted.key, ?, ?, wanted.value, ?, 'PENDING', 1, 1
@@ -50,7 +58,7 @@ export function readLastIds(db: DatabaseSync): LastIds {
 export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const setLastId = prepareNamed(db, SET_LAST_ID)
   const findKey = prepareNamed(db, FIND_KEY)
-  const keepKey = prepareNamed(db, KEEP_KEY)
+  const claimKey = prepareNamed(db, CLAIM_KEY)
   const insertRun = prepareNamed(db, insertInto(newRunFields))
   const insertRollout = prepareNamed(db, INSERT_ROLLOUT)
   const insertRequest = prepareNamed(db, insertInto(runRequest.fields))
@@ -65,15 +73,19 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return row && judgeKey(KEY.read(row), requestHash)
   }
 
+  /** Undefined: the run has the key now, if there is one. */
+  function claim({ ownerNo, idempotency }: KeyQuestion, runId: number): EarlierCall | undefined {
+    if (!idempotency) return undefined
+    const changed = claimKey.run({ ownerNo, runId, ...idempotency })
+    return changed === 0 ? earlierCall({ ownerNo, idempotency }) : undefined
+  }
+
   /** Without numbers its executions are there already (draft-writer.ts). */
   function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
-    const earlier = earlierCall(question)
-    if (earlier || !('runId' in question)) return earlier ?? { kind: 'key-unknown' }
-    const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, idempotency, rollout } = question
-    if (idempotency) {
-      const { key, requestHash, madeAt } = idempotency
-      keepKey.run({ ownerNo, key, requestHash, runId, madeAt })
-    }
+    if (!('runId' in question)) return earlierCall(question) ?? { kind: 'key-unknown' }
+    const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, rollout } = question
+    const earlier = claim(question, runId)
+    if (earlier) return earlier
     insertRun.run(toRunRow(question))
     const request = requestOf(question, question)
     if (request) insertRequest.run(request)
@@ -92,13 +104,25 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return { kind: 'created' }
   }
 
-  function recordPacked({ runs, deviceNos }: PackedTriggers): void {
+  /** Undefined: all of them have been created. */
+  function recordPacked(packed: PackedTriggers): RecordedTrigger[] | undefined {
+    const { runs, deviceNos } = packed
+    let recorded: RecordedTrigger[] | undefined
     let from = 0
+    let last: LastIds | undefined
     for (let at = 0; at < runs.length; at += fieldsPerRun) {
       const fields = runs.slice(at, at + fieldsPerRun)
       const [runId, ownerNo] = [fields[positions.runId] as number, fields[positions.ownerNo] as number]
       const firstExecutionId = fields[positions.firstExecutionId] as number
       const total = fields[positions.total] as number
+      const index = at / fieldsPerRun
+      const earlier = claim({ ownerNo, idempotency: keyAt(packed, index) }, runId)
+      if (earlier) {
+        recorded ??= new Array(runs.length / fieldsPerRun).fill({ kind: 'created' })
+        recorded[index] = earlier
+        from += total
+        continue
+      }
       insertRun.runWith(fields)
       if (total === 1) insertExecution.run(firstExecutionId, runId, ownerNo, deviceNos[from] as number)
       else {
@@ -107,11 +131,11 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
       }
       log?.runCreated(ownerNo, runId, fields[positions.launchedAt] as number)
       from += total
+      last = { runId, jobExecutionId: firstExecutionId + total - 1 }
     }
-    const last = runs.length - fieldsPerRun
-    const firstOfLast = runs[last + positions.firstExecutionId] as number
-    const jobExecutionId = firstOfLast + (runs[last + positions.total] as number) - 1
-    setLastId.run({ runId: runs[last + positions.runId] as number, jobExecutionId })
+    // The ids of a call that was made before may be given to the next one.
+    if (last) setLastId.run(last)
+    return recorded
   }
 
   function setLastIds({ runId, firstExecutionId, total }: NewRun): void {
@@ -122,7 +146,6 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     earlierCall,
     setLastIds,
     recordRun: recordTrigger,
-    /** All of them have been created. */
     recordPacked,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const recorded = questions.map(recordTrigger)
@@ -134,4 +157,13 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
       return recorded
     },
   }
+}
+
+function keyAt({ keys, hashes }: PackedTriggers, index: number): KeyQuestion['idempotency'] {
+  const at = index * fieldsPerKey
+  const key = keys?.[at]
+  if (hashes === undefined || typeof key !== 'string') return null
+  const requestHash = hashes.subarray(index * bytesPerHash, (index + 1) * bytesPerHash)
+  const [madeAt, validAfter] = [keys?.[at + 1] as SteadyInstant, keys?.[at + 2] as SteadyInstant]
+  return { key, requestHash, madeAt, validAfter }
 }
