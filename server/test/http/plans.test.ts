@@ -41,13 +41,14 @@ function assertPlanRefused({ status, json, text }: Answer, words: RegExp, field?
 
 test('the planId alone starts exactly what was shown, in the order that was drawn, and only once', async () => {
   const rollout = { waves: [{ size: 3 }, { size: '100%' }], next: { action: 'PAUSE' } }
-  const asked = { rollout, approval: true, note: 'Ticket 4711' }
+  const asked = { rollout, approval: true, note: 'Ticket 4711', priority: 7 }
   const { planId, waves } = (await plan(asked)).json
   const made = await start(planId)
   assert.equal(made.status, 201, made.text)
   assert.equal(made.headers.get('location'), `/job/api/runs/${made.json.runId}`)
   const { runId, note, total, matched } = made.json
   assert.deepEqual([note, total, matched, made.json.where], ['Ticket 4711', 12, 12, where])
+  assert.equal(made.json.priority, 7)
   assert.equal(made.json.rollout.state, 'AWAITING_APPROVAL')
   assert.deepEqual(made.json.rollout.definition, rollout)
   const devices = await devicesOf(runId)

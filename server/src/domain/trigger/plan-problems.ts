@@ -6,12 +6,12 @@ type StopRule = NonNullable<Rollout['stop']>[number]
 
 /** `sizes`: of the waves. A rule that is met only when all of it is released holds nothing back. */
 export function findStopProblems(
-  { stop = [], ratePerMinute, maxUnderWay }: Rollout,
+  { stop = [], ratePerMinute, maxUnderWay, budget }: Rollout,
   sizes: readonly number[],
 ): string[] {
   const total = sizes.reduce((sum, size) => sum + size, 0)
   if (total === 0) return []
-  const isPaced = ratePerMinute !== undefined || (maxUnderWay ?? total) < total
+  const isPaced = ratePerMinute !== undefined || budget !== undefined || (maxUnderWay ?? total) < total
   if (sizes.length === 1 && !isPaced && stop.length > 0) {
     return [
       'The stop rules can hold nothing back: the run has one wave without a rate, so all of it is released at once.',

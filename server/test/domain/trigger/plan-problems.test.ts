@@ -12,6 +12,7 @@ test('stop rules of one wave without a rate hold nothing back', () => {
   assert.equal(count({ stop }, [100]), 1)
   assert.equal(count({ stop, ratePerMinute: 10 }, [100]), 0)
   assert.equal(count({ stop, maxUnderWay: 10 }, [100]), 0)
+  assert.equal(count({ stop, budget: { by: 'site', max: 1 } }, [100]), 0)
   assert.equal(count({ stop, maxUnderWay: 100 }, [100]), 1)
   assert.equal(count({ stop }, []), 0)
   assert.equal(count({}, [100]), 0)
