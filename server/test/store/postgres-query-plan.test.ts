@@ -84,7 +84,8 @@ const indexOf: [string, RegExp, RegExp][] = [
   ['what is pending of a webhook', /event_id > \$2 AND state = 'PENDING'/, /using webhook_delivery_pending/],
   ['runs that have not ended', /AND NOT run\.ended/, /using run_(unfinished|pkey|expiring|deadline)/],
   ['runs of a schedule', /made\.schedule_name = \$\d/, /using run_request_(by_schedule_name|pkey) on/],
-  ['old idempotency keys', /created_at <= \$1/, /using idempotency_key_by_age/],
+  ['old idempotency keys', /idempotency_key WHERE created_at <= \$1/, /using idempotency_key_by_age/],
+  ['old plans', /run_plan WHERE created_at <= \$1/, /using run_plan_by_age/],
 ]
 
 const server = await sharedPostgres()
