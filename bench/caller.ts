@@ -2,12 +2,14 @@
 // the status and the length are read: what the load costs is taken from the server on a machine of two cores.
 
 import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { NextRequest } from './requests.ts'
 
 type CallerOptions = {
   port: number
-  /** Sent in turn, beginning with the one numbered `first`. */
-  requests: Buffer[]
-  first: number
+  next: NextRequest
+  /** Over TLS 1.3; the certificate is not checked, which costs the server nothing. */
+  hasTls?: boolean | undefined
   /** Called with each answer; false ends the connection. */
   onAnswer: (ms: number, bytes: number) => boolean
 }
@@ -17,9 +19,8 @@ const readBuffer = Buffer.allocUnsafe(256 * 1024)
 const headEnd = Buffer.from('\r\n\r\n')
 
 /** Resolves once `onAnswer` has said stop; rejects on the first answer that is not a success. */
-export function runCaller({ port, requests, first, onAnswer }: CallerOptions): Promise<void> {
+export function runCaller({ port, next, hasTls = false, onAnswer }: CallerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    let next = first
     let begun = 0
     let answerBytes = 0
     let missingBytes = 0
@@ -27,12 +28,12 @@ export function runCaller({ port, requests, first, onAnswer }: CallerOptions): P
 
     const send = () => {
       begun = performance.now()
-      socket.write(requests[next++ % requests.length] as Buffer)
+      socket.write(next())
     }
-    const take = (size: number) => {
-      answerBytes += size
-      if (missingBytes > 0) missingBytes -= size
-      else missingBytes = readHead(size)
+    const take = (seen: Buffer) => {
+      answerBytes += seen.length
+      if (missingBytes > 0) missingBytes -= seen.length
+      else missingBytes = readHead(seen)
       if (missingBytes !== 0) return
       const bytes = answerBytes
       answerBytes = 0
@@ -43,8 +44,7 @@ export function runCaller({ port, requests, first, onAnswer }: CallerOptions): P
       }
     }
     /** How much of the answer is still to come; negative while not even the head is complete. */
-    const readHead = (size: number): number => {
-      const seen = readBuffer.subarray(0, size)
+    const readHead = (seen: Buffer): number => {
       const chunk = headSoFar.length > 0 ? Buffer.concat([headSoFar, seen]) : seen
       const end = chunk.indexOf(headEnd)
       if (end < 0) {
@@ -64,18 +64,21 @@ export function runCaller({ port, requests, first, onAnswer }: CallerOptions): P
       socket.destroy()
       reject(error)
     }
-    const onread = {
-      buffer: readBuffer,
-      callback: (size: number) => {
-        try {
-          take(size)
-        } catch (error) {
-          fail(error)
-        }
-        return true
-      },
+    const onData = (seen: Buffer) => {
+      try {
+        take(seen)
+      } catch (error) {
+        fail(error)
+      }
     }
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, send)
+    const callback = (size: number) => {
+      onData(readBuffer.subarray(0, size))
+      return true
+    }
+    const to = { port, host: '127.0.0.1', noDelay: true }
+    const socket: Socket = hasTls
+      ? connectTls({ ...to, minVersion: 'TLSv1.3', rejectUnauthorized: false }, send).on('data', onData)
+      : connect({ ...to, onread: { buffer: readBuffer, callback } }, send)
     socket.on('error', fail)
     socket.on('end', () => fail(new Error('the server closed the connection')))
   })

@@ -1,8 +1,9 @@
 // The load process: takes one order at a time from its parent, answers with what it measured.
 
 import { runCaller } from './caller.ts'
+import { runClient } from './client-caller.ts'
 import { percentile } from './numbers.ts'
-import { buildRequests, type Work } from './requests.ts'
+import { buildCalls, type Work } from './requests.ts'
 
 export type LoadOrder = {
   port: number
@@ -11,6 +12,10 @@ export type LoadOrder = {
   callers: number
   warmUpMs: number
   measureMs: number
+  /** Over TLS 1.3. */
+  hasTls?: boolean
+  /** By our own client instead of bare sockets. */
+  byClient?: boolean
 }
 
 export type LoadResult = {
@@ -27,8 +32,8 @@ export type LoadResult = {
 const minAnswersPerCaller = 3
 const maxMeasureMs = 60_000
 
-async function runLoad({ port, apiKey, work, callers, ...timing }: LoadOrder): Promise<LoadResult> {
-  const requests = buildRequests(work, apiKey)
+async function runLoad(order: LoadOrder): Promise<LoadResult> {
+  const { port, apiKey, work, callers, hasTls, byClient = false, ...timing } = order
   const from = performance.now() + timing.warmUpMs
   const until = from + timing.measureMs
   const times: number[] = []
@@ -48,10 +53,9 @@ async function runLoad({ port, apiKey, work, callers, ...timing }: LoadOrder): P
     return result === undefined
   }
   await Promise.all(
-    Array.from({ length: callers }, (_, index) => {
-      const first = Math.floor((index * requests.length) / callers)
-      return runCaller({ port, requests, first, onAnswer })
-    }),
+    byClient
+      ? Array.from({ length: callers }, (_, caller) => runClient({ port, apiKey, work, caller, onAnswer }))
+      : buildCalls(work, apiKey, callers).map((next) => runCaller({ port, next, hasTls, onAnswer })),
   )
   return result as unknown as LoadResult
 }

@@ -1,5 +1,6 @@
 // npm run bench: Jobcast beside its limits, all measured in this run.
 
+import { callersSection } from './callers.ts'
 import {
   type Cell,
   overHttp,
@@ -47,6 +48,7 @@ const limits = pick(
 )
 const parts = pick(
   [
+    { name: 'callers', of: callerSections },
     { name: 'triggers', of: triggerSections },
     { name: 'beside', of: interferenceSections },
     { name: 'restart', of: restartSections },
@@ -58,6 +60,11 @@ const sections: string[] = []
 for (const { of } of parts) sections.push(...(await of()))
 publish('Triggers', sections, options)
 process.exit()
+
+async function callerSections(): Promise<string[]> {
+  const [empty] = levels
+  return empty ? [await callersSection((flags = []) => startOnCopy(empty, { flags }), loader, options)] : []
+}
 
 async function triggerSections(): Promise<string[]> {
   const jobcasts = levels.map((stored) => overHttp(jobcastOn(stored), loader, () => startOnCopy(stored)))

@@ -7,7 +7,7 @@ import { runCaller } from './caller.ts'
 import { fleet, jobName } from './fleet.ts'
 import { type Jobcast, startJobcast } from './jobcast.ts'
 import { temporaryFolder } from './processes.ts'
-import { buildRequests } from './requests.ts'
+import { buildRequests, inTurn } from './requests.ts'
 
 export type Stored = { executions: number; folder: string }
 
@@ -42,7 +42,9 @@ async function triggerWholeFleet({ port, apiKey }: Jobcast, calls: number): Prom
   let sent = callers
   const onAnswer = () => sent++ < calls
   await Promise.all(
-    Array.from({ length: callers }, (_, first) => runCaller({ port, requests, first, onAnswer })),
+    Array.from({ length: callers }, (_, first) =>
+      runCaller({ port, next: inTurn(requests, first), onAnswer }),
+    ),
   )
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { runCaller } from '../caller.ts'
 import type { Jobcast } from '../jobcast.ts'
 import { hasMosquitto, startMosquitto } from '../peers/mosquitto.ts'
-import { buildRequests } from '../requests.ts'
+import { buildRequests, inTurn } from '../requests.ts'
 import { startCommanded } from '../server-process.ts'
 import { nowMs } from './clock.ts'
 import { Device } from './device.ts'
@@ -45,7 +45,7 @@ export function jobcastSender(jobcast: Jobcast, devices: number): Sender {
         ms = took
         return false
       }
-      await runCaller({ port, requests, first: 0, onAnswer })
+      await runCaller({ port, next: inTurn(requests, 0), onAnswer })
       const answeredAt = nowMs()
       return { sentAt: answeredAt - ms, answeredAt }
     },

@@ -6,7 +6,7 @@ import { residentKb } from '../devices/process-use.ts'
 import { jobName } from '../fleet.ts'
 import type { Jobcast } from '../jobcast.ts'
 import { percentile } from '../numbers.ts'
-import { buildRequests } from '../requests.ts'
+import { buildRequests, inTurn } from '../requests.ts'
 import { formatMs, formatTable } from '../table.ts'
 import { type Databases, execute, startNode } from './databases.ts'
 
@@ -90,7 +90,9 @@ function callMeanwhile({ port, apiKey }: Jobcast) {
     return !isOver
   }
   const all = Promise.all(
-    Array.from({ length: callers }, (_, first) => runCaller({ port, requests, first, onAnswer })),
+    Array.from({ length: callers }, (_, first) =>
+      runCaller({ port, next: inTurn(requests, first), onAnswer }),
+    ),
   )
   all.catch(() => undefined)
   return {

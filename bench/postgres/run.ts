@@ -1,5 +1,6 @@
 // npm run bench:postgres: Jobcast on PostgreSQL beside its limits and its peers on the same server, all in this run.
 
+import { callersSection } from '../callers.ts'
 import { overHttp, startNothingStored } from '../contenders.ts'
 import { openLoader } from '../loader.ts'
 import { type CellResult, measureCells } from '../measure-cells.ts'
@@ -32,9 +33,10 @@ const beside = [
   overHttp('pg-boss', loader, () => startTarget('peers/pg-boss.ts', postgres.url)),
   overHttp('graphile-worker', loader, () => startTarget('peers/graphile-worker.ts', postgres.url)),
 ]
-const contenders = [overHttp('Jobcast', loader, startOnCopy), ...pick(beside, options.beside)]
+const contenders = [overHttp('Jobcast', loader, () => startOnCopy()), ...pick(beside, options.beside)]
 const parts = pick(
   [
+    { name: 'callers', of: () => callersSection((flags = []) => startOnCopy(...flags), loader, options) },
     { name: 'triggers', of: triggerSection },
     { name: 'million', of: () => millionSection(databases) },
     { name: 'two-nodes', of: () => twoNodesSection(databases, options) },
@@ -52,9 +54,9 @@ async function triggerSection(): Promise<string> {
   return (await measureCells(options.cells, contenders, options)).map(cellSection).join('\n\n')
 }
 
-async function startOnCopy() {
+async function startOnCopy(...flags: string[]) {
   const url = await databases.copy()
-  const node = await startNode(url)
+  const node = await startNode(url, ...flags)
   return {
     ...node,
     async end() {
