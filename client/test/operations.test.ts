@@ -223,7 +223,7 @@ const rows: Row[] = [
   ['deleteWindow', 'windows.delete', ({ jobcast }) => jobcast.windows.delete('nights')],
   ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
-  ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart')],
+  ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart', { force: true })],
 ]
 
 async function makeKey({ jobcast, ids }: World): Promise<void> {

@@ -40,8 +40,9 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
             ...before,
             execState: next,
             versionNumber: before.versionNumber + 1,
-            startedAt: event === 'start' ? at : before.startedAt,
+            startedAt: event === 'start' ? at : event === 'not-now' ? null : before.startedAt,
             finishedAt: isTerminal(next) ? at : null,
+            notBefore: event === 'not-now' ? at : before.notBefore,
           }
         assert.deepEqual(
           outcome,

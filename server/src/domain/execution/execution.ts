@@ -2,9 +2,9 @@
 // store calls it inside the transaction that writes the move. docs/states.md has the diagram.
 //
 // Read next: execution-move.ts, what a move does to fields, history, events and counts; move-batch.ts, which applies
-// moves for both stores; held-clocks.ts, time limits while windows and freezes hold it back; device-report.ts and report-execution.ts, what devices report; judge-report.ts, whether that
-// counts; apply-clocks.ts, what timers do; cancel-execution.ts, what people do; explain-execution.ts, why one has not
-// ended.
+// moves for both stores; held-clocks.ts, time limits while windows and freezes hold it back; device-report.ts and
+// report-execution.ts, what devices report; judge-report.ts, whether that counts; apply-clocks.ts, what timers do;
+// cancel-execution.ts, what people do; explain-execution.ts, why one has not ended.
 
 import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
 import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from '../common/instants.ts'
