@@ -87,7 +87,7 @@ const noIds = new Set(
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match if-none-match dryRun targets note planId attributes timeZone',
     )
-    .concat(' addTags removeTags again')
+    .concat(' addTags removeTags again priority')
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
       ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
