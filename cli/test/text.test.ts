@@ -67,7 +67,7 @@ test('the bar fills the available width', () => {
     finished: false,
     ...{ finishedAt: null, retryOf: null, createdBy: null, createdByName: null, rollout: null },
     ...{ where: null, matched: null, note: null, version: 1, parameters: {}, rollbackOf: null, window: null },
-    ...{ scheduleName: null, scheduledFor: null, approvals: [], priority: 5 },
+    ...{ scheduleName: null, scheduledFor: null, approvals: [], priority: 5, replaces: false },
   }
   const numbers = '6/10  5 SUCCEEDED 1 FAILED 1 IN_PROGRESS 3 PENDING  0:12'
   assert.equal(

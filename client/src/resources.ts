@@ -83,6 +83,7 @@ export const resources: Readonly<Record<ResourceName, ResourceFacts>> = {
       'rollout',
       'approval',
       'window',
+      'replaces',
       'priority',
       'overlap',
       'catchUpSeconds',

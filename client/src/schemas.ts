@@ -1764,6 +1764,10 @@ export interface NewRun {
    */
   ignoreWindows?: boolean
   /**
+   * Cancel what still waits of the same job on these devices, with the cause `superseded`; what a device is working on continues. Default false
+   */
+  replaces?: boolean
+  /**
    * From 0 to 9; executions with a higher priority are offered first to a device. By default, as the job says
    */
   priority?: number
@@ -2166,6 +2170,10 @@ export interface Run {
    * Of the executions that wait on a device, those with a higher priority are offered first
    */
   priority: number
+  /**
+   * It replaced what waited of the same job on its devices
+   */
+  replaces: boolean
 }
 
 export interface RunFailures {
@@ -2333,6 +2341,7 @@ export interface Schedule {
    * Null: the job's
    */
   priority: number | null
+  replaces: boolean
   overlap: 'SKIP' | 'REPLACE' | 'QUEUE'
   catchUpSeconds: number
   jitterSeconds: number
@@ -2483,6 +2492,10 @@ export interface ScheduleContent {
    * Name of the window in which its runs are offered to devices; by default, the window of the job
    */
   window?: string
+  /**
+   * Each run cancels what still waits of the same job on its devices, with the cause `superseded`. Default false
+   */
+  replaces?: boolean
   /**
    * From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, as the job says
    */

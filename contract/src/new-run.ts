@@ -90,6 +90,12 @@ const NewRun = Type.Object(
         description: 'Offer it at any time, even outside the window of the job; needs MANAGE and a `note`',
       }),
     ),
+    replaces: Type.Optional(
+      Type.Boolean({
+        description:
+          'Cancel what still waits of the same job on these devices, with the cause `superseded`; what a device is working on continues. Default false',
+      }),
+    ),
     priority: Type.Optional(
       Type.Integer({
         ...Priority,

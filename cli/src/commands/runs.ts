@@ -232,6 +232,7 @@ function showRun(out: Out, run: Run): void {
         ...approvalFields(run),
         ...(window !== null && { window }),
         ...(run.priority !== 5 && { priority: run.priority }),
+        ...(run.replaces && { replaces: 'what waits of the same job' }),
       },
       out.paint,
     ),

@@ -36,6 +36,7 @@ type PutFlags = RolloutFlags &
     end?: string
     window?: string
     priority?: number
+    replaces?: boolean
   }
 
 const schedules = resourceCommands('schedules')
@@ -69,6 +70,8 @@ export function putScheduleCommand(): Command {
       'offer its runs to devices only while this window is open (default: the window of the job)',
     )
     .addOption(priorityOption('as the job says'))
+    .option('--replaces', 'its runs cancel what still waits of the same job on their devices')
+    .option('--no-replaces', 'its runs cancel nothing')
   for (const option of [...valueOptions(), ...rolloutOptions()]) command.addOption(option)
   return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
     withClient(async (context, name: string, flags: PutFlags) => {
@@ -104,7 +107,7 @@ function requireAll(name: string, { jobName, targets, when }: Partial<ScheduleCo
 
 function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
   const { job, description, overlap, catchUp, jitter, pauseAfter, end, version } = flags
-  const { window, priority, except } = flags
+  const { window, priority, replaces, except } = flags
   const targets = targetsOf(flags)
   const when = whenOf(flags)
   return {
@@ -121,6 +124,7 @@ function fieldsOf(flags: PutFlags): Partial<ScheduleContent> {
     ...(version !== undefined && { version }),
     ...(window !== undefined && { window }),
     ...(priority !== undefined && { priority }),
+    ...(replaces !== undefined && { replaces }),
     ...rolloutOf(flags),
   }
 }

@@ -67,6 +67,7 @@ function fieldsOf(schedule: Schedule) {
     ...(schedule.approval && { approval: approvalText(schedule.approval) }),
     ...(schedule.window !== null && { window: schedule.window }),
     ...(schedule.priority !== null && { priority: schedule.priority }),
+    ...(schedule.replaces && { replaces: 'what waits of the same job' }),
     lastRun: schedule.lastRunId,
     lastFired: localTime(schedule.lastFiredAt),
     updated: `${localTime(schedule.updatedAt)} by ${updaterText(schedule)}`,

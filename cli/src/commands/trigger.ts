@@ -37,6 +37,7 @@ type TriggerFlags = TargetFlags &
     startAt?: string
     priority?: number
     plan?: string
+    replaces?: boolean
   }
 
 type Rollout = NonNullable<NewRun['rollout']>
@@ -68,6 +69,7 @@ export function triggerCommand(): Command {
       'offer it at any time, even outside the window of the job; requires --note and MANAGE',
     )
     .addOption(priorityOption('as the job says'))
+    .option('--replaces', 'cancel what still waits of the same job on these devices')
     .option('--note <text>', 'note that is stored with the run, for example the reason')
     .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
     .option('--dry-run', 'show what would be triggered without creating anything, as a plan')
@@ -112,13 +114,14 @@ async function trigger(
   if (jobName === undefined)
     throw new UsageError('name the job, or use --plan with the planId of a --dry-run')
   const selected = selectedTargets(flags)
-  const { startAt, priority } = flags
+  const { startAt, priority, replaces } = flags
   const release = {
     ...rolloutOf(flags),
     ...windowOf(flags),
     ...(await parametersOf(context.io, flags, declaredTypes(context.client, jobName, flags.version))),
     ...(startAt !== undefined && { startAt }),
     ...(priority !== undefined && { priority }),
+    ...(replaces && { replaces }),
   }
   const isPlain = flags.note === undefined && !flags.dryRun && Object.keys(release).length === 0
   if (selected || !isPlain) {

@@ -130,6 +130,7 @@ function About({ schedule }: { schedule: Schedule }) {
             ),
           },
           { name: 'Priority', value: schedule.priority ?? <span class="quiet">as the job says</span> },
+          { name: 'Replaces', value: schedule.replaces ? 'what waits of the same job' : none },
           { name: 'Overlap', value: overlaps[overlap] },
           {
             name: 'Catch up',

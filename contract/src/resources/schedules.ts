@@ -90,6 +90,12 @@ export const ScheduleContent = Type.Object(
           'Name of the window in which its runs are offered to devices; by default, the window of the job',
       }),
     ),
+    replaces: Type.Optional(
+      Type.Boolean({
+        description:
+          'Each run cancels what still waits of the same job on its devices, with the cause `superseded`. Default false',
+      }),
+    ),
     priority: Type.Optional(
       Type.Integer({
         ...Priority,
@@ -163,6 +169,7 @@ export const Schedule = Type.Object(
     approval: Approval,
     window: orNull(Type.String(), { description: "Null: the job's, if it has one" }),
     priority: orNull(Type.Integer(), { description: "Null: the job's" }),
+    replaces: Type.Boolean(),
     overlap: Type.Unsafe<Overlap>({ type: 'string', enum: [...overlaps] }),
     catchUpSeconds: Type.Integer(),
     jitterSeconds: Type.Integer(),

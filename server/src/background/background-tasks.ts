@@ -11,6 +11,7 @@ import { instantToPurgeAt, laterBy } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
 import { notifyTaken } from '../domain/execution/notify-moved.ts'
 import { planMs } from '../domain/trigger/bind-plan.ts'
+import { resumeReplacing } from '../domain/trigger/replace-waiting.ts'
 import { idempotencyMs } from '../domain/trigger/trigger-job.ts'
 import type { Tell } from '../observe/events.ts'
 import type { Deliveries } from '../state/deliveries.ts'
@@ -46,6 +47,8 @@ const heartbeatEveryMs = 1000
 const eventsEveryMs = 5000
 /** Less than half of the time after which a silent HTTP device is offline. */
 const seenEveryMs = 25_000
+/** What a crash has interrupted goes on so soon. */
+const replacingEveryMs = 5000
 const diskEveryMs = 1000
 /** How long a correction of the wall clock stays unrecorded. */
 const keptClockEveryMs = 500
@@ -83,6 +86,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(rolloutsEveryMs, 'roll out runs', () => deps.rollouts.tick())
   background.every(schedulesEveryMs, 'fire schedules', () => deps.schedules.tick())
   background.every(matchingEveryMs, 'look for devices that match', () => deps.matching.tick())
+  background.every(replacingEveryMs, 'replace waiting executions', () => resumeReplacing(deps))
   background.every(freezesEveryMs, 'look for frozen fleets', () => keepFreezes(deps))
   background.every(windowsEveryMs, 'open and close windows', () => deps.windows.tick())
   background.every(sweepEveryMs, 'notify devices that were missed', () => dispatcher.sweep())

@@ -84,7 +84,14 @@ function run(runId: number, total: number): Run {
   } as Run['counts']
   const unknown = { finishedAt: null, retryOf: null, createdBy: null, createdByName: null, rollout: null }
   const unasked = { where: null, matched: null, note: null, rollbackOf: null, window: null, approvals: [] }
-  const given = { priority: 5, version: 1, parameters: {}, scheduleName: null, scheduledFor: null }
+  const given = {
+    replaces: false,
+    priority: 5,
+    version: 1,
+    parameters: {},
+    scheduleName: null,
+    scheduledFor: null,
+  }
   const run = { runId, jobName: 'job', launchedAt: '', total, counts, finished: true }
   return { ...run, ...unknown, ...unasked, ...given }
 }

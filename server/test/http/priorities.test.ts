@@ -79,3 +79,32 @@ test('a device is notified when another comes before its next one, and starts th
     await device.update(id, 'SUCCEEDED')
   }
 })
+
+test('a run, or each run of a schedule, replaces what waits of its job on its devices', async () => {
+  await newDevice(api, 'r1')
+  await newDevice(api, 'r2')
+  const [first, elsewhere] = [await idOf(await run('r1')), await idOf(await run('r2'))]
+  const urgent = await idOf(await run('r1', { jobName: 'urgent' }))
+  const replacing = await run('r1', { replaces: true })
+  assert.equal(replacing.replaces, true)
+  const read = async (id: number) => (await api.call('GET', `/job/api/executions/${id}`)).json.execState
+  const second = await idOf(replacing)
+  assert.deepEqual(await Promise.all([first, elsewhere, urgent, second].map(read)), [
+    ...['CANCELED', 'PENDING', 'PENDING', 'PENDING'],
+  ])
+  const history = (await api.call('GET', `/job/api/executions/${first}/history`)).json.items
+  assert.equal(history.at(-1).event, 'superseded')
+  const { text } = (await api.call('GET', `/job/api/executions/${first}/explain`)).json
+  assert.match(text, /^CANCELED at .*: it was replaced by a later run/)
+  const body = {
+    jobName: 'usual',
+    targets: { deviceIds: ['r1'] },
+    when: { cron: '0 3 * * *' },
+    replaces: true,
+  }
+  const schedule = await api.call('PUT', '/job/api/schedules/replacing', { body })
+  assert.deepEqual([schedule.status, schedule.json.replaces], [201, true])
+  const { runId } = (await api.call('POST', '/job/api/schedules/replacing/fire')).json
+  assert.equal((await api.call('GET', `/job/api/runs/${runId}`)).json.replaces, true)
+  assert.deepEqual([await read(second), await read(await idOf({ runId }))], ['CANCELED', 'PENDING'])
+})

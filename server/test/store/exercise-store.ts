@@ -29,6 +29,7 @@ import { exerciseQueues } from './exercise-queues.ts'
 import { exerciseQuotas } from './exercise-quotas.ts'
 import { exerciseRates } from './exercise-rates.ts'
 import { exerciseReopening } from './exercise-reopening.ts'
+import { exerciseReplacing } from './exercise-replacing.ts'
 import { exerciseReports } from './exercise-reports.ts'
 import { exerciseRetention } from './exercise-retention.ts'
 import { exerciseRetries } from './exercise-retries.ts'
@@ -54,6 +55,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   lives: exerciseLives,
   queues: exerciseQueues,
   priorities: exercisePriorities,
+  replacing: exerciseReplacing,
   rollouts: exerciseRollouts,
   'rates of rollouts': exerciseRates,
   'failing tasks': exerciseFailingTasks,

@@ -98,7 +98,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
       { ...stored, counts: stored?.counts.PENDING },
       {
         ...{ endedAt: null, keyId: 'k1', keyName: null, where: null, matched: null, note: null },
-        ...{ rollbackOf: null, window: null, priority: 5, version: 1, parameters: {} },
+        ...{ rollbackOf: null, window: null, priority: 5, replaces: false, version: 1, parameters: {} },
         runId: run.runId,
         jobName: 'restart',
         jobVersion: run.jobVersion,

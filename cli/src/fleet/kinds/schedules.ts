@@ -31,6 +31,7 @@ export const scheduleKind = kindOf(schedules, {
     approval: toApproval(requiredApprovals(content.approval as ScheduleContent['approval'])),
     window: content.window ?? null,
     priority: content.priority ?? null,
+    replaces: content.replaces ?? false,
     overlap: content.overlap ?? 'SKIP',
     catchUpSeconds: content.catchUpSeconds ?? 3600,
     jitterSeconds: content.jitterSeconds ?? 0,

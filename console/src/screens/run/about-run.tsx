@@ -55,6 +55,7 @@ export function AboutRun({ run }: { run: Run }) {
           , in the window <a href={`/windows/${encodeURIComponent(window)}`}>{window}</a>
         </>
       )}
+      {run.replaces && <>, replacing what waited of the same job</>}
       {run.priority !== 5 && <>, with priority {run.priority}</>}
       {rollbackOf !== null && (
         <>

@@ -27,6 +27,7 @@ export type ScheduleDraft = {
   window: string
   /** A digit; empty: as the job says. */
   priority: string
+  replaces: boolean
   overlap: Schedule['overlap']
   catchUp: string
   jitter: string
@@ -60,6 +61,7 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     at: local(when.at),
     window: schedule?.window ?? '',
     priority: String(schedule?.priority ?? ''),
+    replaces: schedule?.replaces ?? false,
     overlap: schedule?.overlap ?? 'SKIP',
     catchUp: writeDuration(schedule?.catchUpSeconds ?? 3600),
     jitter: schedule?.jitterSeconds ? writeDuration(schedule.jitterSeconds) : '',
@@ -87,6 +89,7 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     ...(description.trim() && { description: description.trim() }),
     ...(window && { window }),
     ...(draft.priority && { priority: Number(draft.priority) }),
+    ...(draft.replaces && { replaces: true }),
     overlap,
     catchUpSeconds: catchUp.trim() === '' ? 0 : (parseDuration(catchUp) as number),
     ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),

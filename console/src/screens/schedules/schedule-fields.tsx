@@ -59,6 +59,12 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
         none="As the job says"
         error={errorOf('priority')}
       />
+      <CheckList
+        label="Replace"
+        options={[{ value: 'yes', label: 'Cancel what waits', about: 'of the same job on their devices' }]}
+        chosen={draft.replaces ? ['yes'] : []}
+        onChange={(chosen) => set({ replaces: chosen.length > 0 })}
+      />
       <SelectField
         label="If a device has not finished"
         value={draft.overlap}

@@ -11,10 +11,18 @@ export type WhenDraft = {
   note: string
   /** A digit; empty: as the job says. */
   priority: string
+  replaces: boolean
 }
 type WhenField = 'startAt' | 'window' | 'note' | 'priority'
 
-export const emptyWhen: WhenDraft = { startAt: '', window: '', ignoreWindows: false, note: '', priority: '' }
+export const emptyWhen: WhenDraft = {
+  startAt: '',
+  window: '',
+  ignoreWindows: false,
+  note: '',
+  priority: '',
+  replaces: false,
+}
 
 const noteAtMost = 2000
 
@@ -25,12 +33,14 @@ export function whenOptions({
   ignoreWindows,
   note,
   priority,
-}: WhenDraft): Pick<NewRun, 'startAt' | 'window' | 'ignoreWindows' | 'note' | 'priority'> {
+  replaces,
+}: WhenDraft): Pick<NewRun, 'startAt' | 'window' | 'ignoreWindows' | 'note' | 'priority' | 'replaces'> {
   return {
     ...(startAt && { startAt: utcTime(startAt) as string }),
     ...(ignoreWindows ? { ignoreWindows } : window && { window }),
     ...(note.trim() && { note: note.trim() }),
     ...(priority && { priority: Number(priority) }),
+    ...(replaces && { replaces }),
   }
 }
 

@@ -57,6 +57,12 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
         none="As the job says"
         error={refusal('priority')}
       />
+      <CheckList
+        label="Replace"
+        options={[{ value: 'yes', label: 'Cancel what waits', about: 'of the same job on these devices' }]}
+        chosen={draft.replaces ? ['yes'] : []}
+        onChange={(chosen) => set({ replaces: chosen.length > 0 })}
+      />
       <TextField
         label="Note"
         value={draft.note}

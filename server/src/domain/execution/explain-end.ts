@@ -34,7 +34,7 @@ export function explainEnd(
     case 'rollout-stopped':
       return `${execState} at ${when}: its run was stopped${byKey(last)} before this was released.`
     case 'superseded':
-      return `${execState} at ${when}: it was replaced by a later run of its schedule${byKey(last)}.`
+      return `${execState} at ${when}: it was replaced by a later run${byKey(last)}.`
     case 'confirm-cancel':
       return `${execState}: confirmed by the device at ${when}, requested${byWhom(cancelOf(transitions))}.`
     case 'overrun-cancel':

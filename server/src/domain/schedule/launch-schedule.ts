@@ -6,13 +6,13 @@ import type { Selector } from '@jobcast/contract/selector'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
-import { notifyTaken } from '../execution/notify-moved.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { AskedPlan } from '../rollout/plan-rollout.ts'
 import { readTargets, selectDevices, whereOf } from '../selector/select-devices.ts'
 import type { LargeRunDeps } from '../trigger/launch-large-run.ts'
 import { launchOnDevices } from '../trigger/launch-on-devices.ts'
+import { busyIn, replaceAfterLaunch, supersede } from '../trigger/replace-waiting.ts'
 import { devicesWithAttributes } from '../trigger/required-attributes.ts'
 import { valuesForRun } from '../trigger/run-values.ts'
 import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
@@ -22,9 +22,6 @@ export type LaunchScheduleDeps = LargeRunDeps
 export type Launched = { runId: number | null; matched: number; skipped: number }
 /** Aligned; without ids if there are too many of them. */
 export type ChosenDevices = { deviceNos: Int32Array; deviceIds: string[] | undefined }
-
-const busyAtOnce = 10_000
-const supersededAtOnce = 500
 
 /** The selector of its targets, with its groups replaced. Throws J-503 and J-309. */
 export function scheduleSelector(
@@ -89,6 +86,7 @@ async function launch(
   const { scheduleNo, scheduleName, jobName, content } = schedule
   const where = whereOf(content.targets) ?? null
   const request = { where, matched, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor }
+  const replaces = content.replaces ? { replaces: 1 as const } : {}
   // A space: no key that a caller gives has one.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
@@ -109,9 +107,18 @@ async function launch(
   }
   // Whoever lacks an attribute that the document needs is left out.
   const devices = await devicesWithAttributes(deps, caller, job, found, 'SKIP')
-  const { runId } = await launchOnDevices(deps, caller, { jobName, asked, request, ...terms }, devices, {
-    idempotencyKey: key,
-  })
+  const { runId } = await launchOnDevices(
+    deps,
+    caller,
+    { jobName, asked, request: { ...request, ...replaces }, ...terms },
+    devices,
+    {
+      idempotencyKey: key,
+    },
+  )
+  if (content.replaces) {
+    await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, devices.deviceNos.length)
+  }
   return runId
 }
 
@@ -145,7 +152,7 @@ async function withoutOverlap(
   if (overlap === 'QUEUE' || deviceNos.length === 0) return { deviceNos, deviceIds }
   const busy = await listBusy(deps, schedule)
   if (overlap === 'REPLACE') {
-    await supersede(deps, callerOf(schedule), busy, new Set(deviceNos))
+    await supersede(deps, actorOf(callerOf(schedule)), busy, new Set(deviceNos))
     return { deviceNos, deviceIds }
   }
   const skipped = new Set(busy.map(({ deviceNo }) => deviceNo))
@@ -159,30 +166,8 @@ async function listBusy(
   { ownerNo, scheduleNo }: StoredSchedule,
 ): Promise<BusyDevice[]> {
   const busy: BusyDevice[] = []
-  for (const { first, last } of await store.listBusyRuns({ ownerNo, scheduleNo })) {
-    for (let from = first; from <= last; ) {
-      const found = await store.listBusyDevices({ first: from, last, limit: busyAtOnce })
-      for (const each of found) busy.push(each)
-      from = found.length < busyAtOnce ? last + 1 : (found.at(-1)?.jobExecutionId ?? last) + 1
-    }
+  for (const range of await store.listBusyRuns({ ownerNo, scheduleNo })) {
+    for await (const each of busyIn(store, range)) busy.push(each)
   }
   return busy
-}
-
-/** What waits is canceled; what a device is working on goes on, and the new one comes behind it. */
-async function supersede(
-  deps: LaunchScheduleDeps,
-  caller: Caller,
-  busy: BusyDevice[],
-  targeted: ReadonlySet<number>,
-): Promise<void> {
-  const waiting = busy.filter(({ deviceNo, execState }) => execState === 'PENDING' && targeted.has(deviceNo))
-  for (let start = 0; start < waiting.length; start += supersededAtOnce) {
-    const batch = waiting.slice(start, start + supersededAtOnce)
-    const jobExecutionIds = batch.map(({ jobExecutionId }) => jobExecutionId)
-    notifyTaken(
-      deps,
-      await deps.store.supersede({ jobExecutionIds, moment: deps.moment(), actor: actorOf(caller) }),
-    )
-  }
 }

@@ -195,6 +195,7 @@ function toContent(request: ScheduleContent): StoredScheduleContent {
     ...(Object.keys(parameters).length > 0 && { parameters }),
     ...(window && { window }),
     ...(request.priority !== undefined && { priority: request.priority }),
+    ...(request.replaces && { replaces: true as const }),
     overlap: request.overlap ?? 'SKIP',
     catchUpSeconds: request.catchUpSeconds ?? defaultCatchUpSeconds,
     jitterSeconds: request.jitterSeconds ?? 0,

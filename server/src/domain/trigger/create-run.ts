@@ -12,6 +12,7 @@ import { type HoldDeps, holdIfRevoked } from './hold-run.ts'
 import type { LargeRunDeps } from './launch-large-run.ts'
 import { launchOnDevices } from './launch-on-devices.ts'
 import type { StoredRun } from './ports/runs.ts'
+import { replaceAfterLaunch } from './replace-waiting.ts'
 import { devicesWithAttributes } from './required-attributes.ts'
 import { type ValuesOfRun, valuesForRun } from './run-values.ts'
 import { findEarlierRun } from './trigger-job.ts'
@@ -67,7 +68,9 @@ export async function createRun(
   if (earlier === undefined) await holdIfRevoked(deps, caller, request, runId)
   const made = await readWritten(deps.store.getRun({ ownerNo: caller.ownerNo, runId }))
   if (made === undefined) throw new Error(`run ${runId} was created but cannot be read`)
-  return { run: made, isReplayed: earlier !== undefined }
+  if (earlier || !request.replaces) return { run: made, isReplayed: earlier !== undefined }
+  await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, made.total)
+  return { run: made, isReplayed: false }
 }
 
 /** What must be equal for calls with the same idempotency key. */
@@ -77,6 +80,7 @@ function askedBy({ secretBox }: CreateRunDeps, request: NewRun): unknown[] {
   const isReleasedAtOnce = !rollout && !approval && !startAt && !window && !ignoreWindows
   const release: unknown[] = isReleasedAtOnce ? [] : [{ rollout, approval, startAt, window, ignoreWindows }]
   if (request.priority !== undefined) release.push({ priority: request.priority })
+  if (request.replaces) release.push({ replaces: true })
   const { version, parameters, onMissing } = request
   const isValued = version !== undefined || parameters !== undefined || onMissing !== undefined
   // What is asked for is stored as a hash, by which a short secret could be found out.
@@ -110,7 +114,8 @@ async function launch(
   for (const step of deviceSteps)
     devices = { ...devices, ...(await step(deps, caller, job, request, devices)) }
   const { where, matched } = devices
-  const isPlain = where === null && note === null
-  const kept = isPlain ? {} : { request: { where, matched, note, rollbackOf: null } }
+  const replaces = request.replaces ? { replaces: 1 as const } : {}
+  const isPlain = where === null && note === null && !request.replaces
+  const kept = isPlain ? {} : { request: { where, matched, note, rollbackOf: null, ...replaces } }
   return launchOnDevices(deps, caller, { jobName, asked, ...terms, ...kept }, devices, call)
 }

@@ -166,7 +166,7 @@ export function refuseUnknownWindow(
 
 const notScheduled: RunSchedule = { scheduleNo: null, scheduleName: null, scheduledFor: null }
 
-type Once = { rollbackOnce: number | null; planId: string | null; plannedBy: string | null }
+type Once = { rollbackOnce: number | null; planId: string | null; plannedBy: string | null; replaces: number | null }
 type WrittenRequest = Omit<RunRequest, keyof Once> &
   RunSchedule &
   Once & { runId: number; window: string | null; priority: number | null }
@@ -185,6 +185,7 @@ export function requestOf(
     rollbackOnce: null,
     planId: null,
     plannedBy: null,
+    replaces: null,
     ...notScheduled,
   }
   return { ...none, ...request, runId, window: window ?? null, priority: priority ?? null }

@@ -21,6 +21,7 @@ export function toSchedule({ schedule: stored, keyNames, failing }: ScheduleView
     approval: content.approval,
     window: content.window ?? null,
     priority: content.priority ?? null,
+    replaces: content.replaces ?? false,
     overlap: content.overlap,
     catchUpSeconds: content.catchUpSeconds,
     jitterSeconds: content.jitterSeconds,

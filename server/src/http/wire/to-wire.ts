@@ -142,6 +142,7 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     window: stored.window,
     approvals: rollout?.decisions.map(toDecision) ?? [],
     priority: stored.priority,
+    replaces: stored.replaces,
   }
 }
 

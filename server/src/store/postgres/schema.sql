@@ -413,12 +413,14 @@ CREATE TABLE run_request (
   priority integer,
   plan_id text COLLATE "C",
   planned_by text,
+  replaces integer,
   PRIMARY KEY (run_id)
 );
 CREATE UNIQUE INDEX run_request_by_plan ON public.run_request USING btree (plan_id) WHERE (plan_id IS NOT NULL);
 CREATE INDEX run_request_by_rollback ON public.run_request USING btree (rollback_of, run_id) WHERE (rollback_of IS NOT NULL);
 CREATE INDEX run_request_by_schedule ON public.run_request USING btree (schedule_no, scheduled_for) WHERE (schedule_no IS NOT NULL);
 CREATE INDEX run_request_by_schedule_name ON public.run_request USING btree (schedule_name, run_id) WHERE (schedule_name IS NOT NULL);
+CREATE INDEX run_request_replacing ON public.run_request USING btree (run_id) WHERE (replaces = 1);
 CREATE UNIQUE INDEX run_request_rollback_once ON public.run_request USING btree (rollback_once) WHERE (rollback_once IS NOT NULL);
 CREATE INDEX run_request_with_window ON public.run_request USING btree (run_id, window_name) WHERE (window_name IS NOT NULL);
 

@@ -205,6 +205,7 @@ export const runRequest = table('run_request', ['runId'], {
   priority: orNull(number()),
   planId: orNull(text()),
   plannedBy: orNull(text()),
+  replaces: orNull(number()),
 })
 
 /** What dry runs have shown, for as long as it can be started. `parameters` has secrets masked, `secrets` has them encrypted. */

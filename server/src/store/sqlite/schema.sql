@@ -400,7 +400,7 @@ CREATE TABLE run_request (
   scheduled_for INTEGER,
   -- The window in which its executions are offered; NULL: at any time.
   window_name TEXT
-, rollback_once INTEGER, priority INTEGER, plan_id TEXT, planned_by TEXT) STRICT;
+, rollback_once INTEGER, priority INTEGER, plan_id TEXT, planned_by TEXT, replaces INTEGER) STRICT;
 
 CREATE UNIQUE INDEX run_request_by_plan ON run_request (plan_id) WHERE plan_id IS NOT NULL;
 
@@ -409,6 +409,8 @@ CREATE INDEX run_request_by_rollback ON run_request (rollback_of, run_id) WHERE 
 CREATE INDEX run_request_by_schedule ON run_request (schedule_no, scheduled_for) WHERE schedule_no IS NOT NULL;
 
 CREATE INDEX run_request_by_schedule_name ON run_request (schedule_name, run_id) WHERE schedule_name IS NOT NULL;
+
+CREATE INDEX run_request_replacing ON run_request (run_id) WHERE replaces = 1;
 
 CREATE UNIQUE INDEX run_request_rollback_once ON run_request (rollback_once) WHERE rollback_once IS NOT NULL;
 

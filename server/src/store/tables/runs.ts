@@ -4,7 +4,7 @@ import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
 import type { NewRun } from '../../domain/trigger/launch-run.ts'
 import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trigger/ports/runs.ts'
-import { priorityOf } from '../live-executions.ts'
+import { priorityOf, RUN_RANGE } from '../live-executions.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
@@ -30,7 +30,7 @@ const RUN = select({
   ...run.pick('runId', 'jobVersion', 'launchedAt', 'total', 'retryOf', 'keyId', 'endedAt'),
   ...job.pick('jobName'),
   keyName: orNull(apiKey.fields.keyName),
-  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window'),
+  ...runRequest.pick('where', 'matched', 'note', 'rollbackOf', 'window', 'replaces'),
   ...{
     ...runRequest.pick('scheduleNo', 'scheduleName', 'scheduledFor'),
     priority: priorityOf('run_request'),
@@ -62,9 +62,33 @@ const FIND_ROLLBACK = `
 const VALUES = select(runParameters.pick('parameters', 'secrets'))
 const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId` as const
 
+const REPLACING = select({ ...run.pick('runId'), keyId: notNull(run.fields.keyId) })
+const LIST_REPLACING = inBoth(
+  ({ by, join }) => `
+  SELECT ${REPLACING} FROM run_request ${by('run_request_replacing')} ${join} run ON run.run_id = run_request.run_id
+  WHERE replaces = 1 AND key_id IS NOT NULL ORDER BY run_request.run_id LIMIT 100`,
+)
+// From the owner's unfinished runs, which are few, to those of the job.
+const LIST_REPLACED = inBoth(
+  ({ is, by, join }) => `
+  SELECT ${RUN_RANGE} FROM run AS replacing ${join} run ${by('run_unfinished')}
+    ON run.owner_no = replacing.owner_no AND run.job_no = replacing.job_no AND run.run_id < replacing.run_id
+  WHERE replacing.run_id = :runId AND ${unfinishedOn[is]} ORDER BY run.run_id`,
+)
+const SET_REPLACED = 'UPDATE run_request SET replaces = 0 WHERE run_id = :runId'
+
 export const runReads: ReadSteps<
-  'getRun' | 'listRuns' | 'listEndedDevices' | 'findRollback' | 'getRunValues' | 'listSealed'
+  | 'listReplacing'
+  | 'listReplaced'
+  | 'getRun'
+  | 'listRuns'
+  | 'listEndedDevices'
+  | 'findRollback'
+  | 'getRunValues'
+  | 'listSealed'
 > = {
+  listReplacing: (queries) => queries.all(REPLACING, LIST_REPLACING),
+  listReplaced: (queries, { runId }) => queries.all(RUN_RANGE, LIST_REPLACED, { runId }),
   async findRollback(queries, { ownerNo, runId }) {
     return (await queries.one(FIRST, FIND_ROLLBACK, { ownerNo, runId })).runId ?? undefined
   },
@@ -104,9 +128,12 @@ export function toValuesRow({ parameters, secrets }: RunValues, runId: number) {
 
 const SET_TRACE = 'UPDATE run SET trace_parent = :traceParent WHERE run_id = :runId AND owner_no = :ownerNo'
 
-export const runWrites: WriteSteps<'setRunTrace' | 'replaceSealed'> = {
+export const runWrites: WriteSteps<'setReplaced' | 'setRunTrace' | 'replaceSealed'> = {
   async replaceSealed(queries, { sealed }) {
     for (const each of sealed) await queries.run(REPLACE_SEALED, partOf(REPLACE_SEALED, each))
+  },
+  async setReplaced(queries, { runId }) {
+    await queries.run(SET_REPLACED, { runId })
   },
   async setRunTrace(queries, { ownerNo, runId, traceParent }) {
     await queries.run(SET_TRACE, { ownerNo, runId, traceParent })
@@ -198,6 +225,7 @@ function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
     rollbackOf,
     window,
     priority,
+    replaces: row.replaces !== null,
     ...scheduled,
     parameters: row.parameters ?? {},
   }

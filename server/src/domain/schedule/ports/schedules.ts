@@ -39,6 +39,8 @@ export type StoredScheduleContent = {
   window?: string
   /** The same. */
   priority?: number
+  /** Its runs replace what waits of the job on their devices. */
+  replaces?: true
   overlap: Overlap
   catchUpSeconds: number
   jitterSeconds: number
@@ -141,7 +143,7 @@ export type ScheduleChange = {
   at: WallInstant
 }
 
-type RunRange = { runId: number; first: number; last: number }
+export type RunRange = { runId: number; first: number; last: number }
 
 /** An execution of a schedule that has not ended. */
 export type BusyDevice = { deviceNo: number; jobExecutionId: number; execState: ExecState }

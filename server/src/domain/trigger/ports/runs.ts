@@ -29,7 +29,9 @@ export type StoredRun = {
   window: string | null
   /** Of its executions. */
   priority: number
-} & Omit<RunRequest, 'rollbackOnce' | 'planId' | 'plannedBy'> &
+  /** It replaces, or has replaced, what waits of its job on its devices. */
+  replaces: boolean
+} & Omit<RunRequest, 'rollbackOnce' | 'planId' | 'plannedBy' | 'replaces'> &
   RunSchedule
 
 /** Secrets are masked in `parameters`, and encrypted in `secrets`. */
@@ -49,6 +51,8 @@ export type RunRequest = {
   /** The plan that it was started from, and the principal that has planned it: the store takes only one run of a plan. */
   planId?: string
   plannedBy?: string
+  /** 1: it has yet to replace what waits of its job on its devices. */
+  replaces?: 1
 } & Partial<RunSchedule>
 
 /** The schedule that made it, and its occurrence; null: somebody did. */
@@ -80,6 +84,11 @@ export type RunFilter = {
 type SealedSecrets = { runId: number; ownerNo: number; secrets: string }
 
 export type RunStore = {
+  /** Some of those that have yet to replace what waits of their job on their devices. */
+  listReplacing(): Promise<{ runId: number; keyId: string }[]>
+  /** The unfinished runs of the same job that were made before this one. */
+  listReplaced(run: { runId: number }): Promise<{ runId: number; first: number; last: number }[]>
+  setReplaced(run: { runId: number }): Promise<void>
   getRun(run: RunKey): Promise<StoredRun | undefined>
   /** Newest first. A slice may be short, even empty, before the end. */
   listRuns(list: OwnerList<number> & { filter: RunFilter }): Promise<Sliced<StoredRun, number>>
