@@ -1,5 +1,6 @@
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
+import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { JsonField } from '../../parts/json-field.tsx'
 import { PriorityField } from '../../parts/priority-field.tsx'
