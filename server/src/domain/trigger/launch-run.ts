@@ -166,7 +166,12 @@ export function refuseUnknownWindow(
 
 const notScheduled: RunSchedule = { scheduleNo: null, scheduleName: null, scheduledFor: null }
 
-type Once = { rollbackOnce: number | null; planId: string | null; plannedBy: string | null; replaces: number | null }
+type Once = {
+  rollbackOnce: number | null
+  planId: string | null
+  plannedBy: string | null
+  replaces: number | null
+}
 type WrittenRequest = Omit<RunRequest, keyof Once> &
   RunSchedule &
   Once & { runId: number; window: string | null; priority: number | null }

@@ -26,6 +26,7 @@ import { type CallDetails, type Made, readMade } from './launch-again.ts'
 import { launchArranged } from './launch-on-devices.ts'
 import { toRunJob } from './launch-run.ts'
 import type { StoredPlan } from './ports/plans.ts'
+import { replaceAfterLaunch } from './replace-waiting.ts'
 import { devicesWithAttributes } from './required-attributes.ts'
 import { findEarlierRun } from './trigger-job.ts'
 
@@ -55,7 +56,9 @@ export async function startPlan(
     try {
       const { runId } = await launch(deps, caller, plan, request, { asked, ...call })
       await holdIfRevoked(deps, caller, request, runId)
-      return await readMade(deps, ownerNo, { runId })
+      const made = await readMade(deps, ownerNo, { runId })
+      if (request.replaces) await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, made.run.total)
+      return made
     } catch (error) {
       // Another node was faster: the store takes only one run of a plan.
       const other = error instanceof ApiError ? undefined : await findStarted(deps, ownerNo, planId)
@@ -117,7 +120,8 @@ async function launch(
     ...{ total: totalOf(arranged.sizes), devices: digestOfDevices(arranged) },
   }
   requireBound(boundTo, now, jobName)
-  const made = { where, matched, note, rollbackOf: null, planId, plannedBy }
+  const replaces = request.replaces ? { replaces: 1 as const } : {}
+  const made = { where, matched, note, rollbackOf: null, planId, plannedBy, ...replaces }
   // Whoever has planned it has a hand in it, as who starts it.
   const hands = plannedBy === principalOf(caller) ? [] : [await lineageOf(deps.store, plannedBy)]
   const bound = { jobVersion: currentNo, release, sizes: arranged.sizes }
