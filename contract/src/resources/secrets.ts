@@ -8,18 +8,15 @@ export const maxSecretBytes = 16 * 1024
 
 /** A name as parameters have it: it stands in a placeholder and becomes an environment variable. */
 const SecretName = Type.String({
-  pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]{0,63}$',
+  pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
   [mustBe]: '1 to 64 letters, digits, _ or -, beginning with a letter or _',
 })
 
-/** NUL: no environment variable can hold it. */
 export const SecretContent = Type.Object(
   {
     value: Type.String({
       minLength: 1,
       maxLength: maxSecretBytes,
-      pattern: '^[^\\0\\p{Cs}]*$',
-      [mustBe]: 'text without NUL characters and lone surrogates',
       writeOnly: true,
       description: 'The value, at most 16 KiB in UTF-8. It is never shown',
     }),

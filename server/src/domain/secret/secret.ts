@@ -30,6 +30,10 @@ export async function putSecret(
 ): Promise<Put<StoredSecret>> {
   const { ownerNo } = caller
   if (Buffer.byteLength(value) > maxSecretBytes) throw refused('must be at most 16 KiB in UTF-8')
+  // No environment variable can hold a NUL.
+  if (value.includes('\0') || !value.isWellFormed()) {
+    throw refused('must be text without NUL characters and lone surrogates')
+  }
   if (!secretBox.isOpen) {
     throw refused('needs a key to encrypt secrets: set JOBCAST_SECRETS_KEY or JOBCAST_SECRETS_KEY_FILE')
   }
