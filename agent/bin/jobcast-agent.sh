@@ -221,15 +221,15 @@ json_functions='
     for (i = 2; i <= count; i++) r = r "\047\134\047\047" part[i]
     return "\047" r "\047"
   }
-  function variable(field) {
+  function variable(field, kind) {
     field = toupper(field); gsub(/-/, "_", field)
-    return "JOBCAST_PARAM_" field
+    return "JOBCAST_" (kind == "" ? "PARAM" : kind) "_" field
   }
 '
 
 # Reads JSON and prints shell assignments: json FILE 'name=path ...'. For each, name_type says what there is: object, array,
 # string, literal or nothing. `path[]` gives a list of texts as quoted words, `path,` a text with commas as quoted words, `path{}`
-# the fields of an object as assignments to JOBCAST_PARAM_<NAME>, and `path#` how many fields or items there are. Fails if it is
+# the fields of an object as assignments to JOBCAST_PARAM_<NAME> (of `secrets` to JOBCAST_SECRET_<NAME>), and `path#` how many fields or items there are. Fails if it is
 # not JSON. `json FILE '*'` prints every value with its path instead, `json FILE @path` a text itself, or the JSON of something else.
 json() {
   tr '\000\n' '\001 ' <"$1" | awk -v want="$2" "$json_functions"'
@@ -266,7 +266,7 @@ json() {
           words = ""
           for (i = 0; i < N[path]; i++) {
             field = K[path, i]
-            if (T[path] == "object" && field ~ /^[A-Za-z_][A-Za-z0-9_-]*$/) words = words variable(field) "=" quoted(plain("", join(path, field))) " "
+            if (T[path] == "object" && field ~ /^[A-Za-z_][A-Za-z0-9_-]*$/) words = words variable(field, path ~ /[.]secrets$/ ? "SECRET" : "") "=" quoted(plain("", join(path, field))) " "
           }
           print name "=" quoted(words)
         } else { print name "=" quoted(V[path]); print name "_type=" quoted(T[path]) }
@@ -826,14 +826,15 @@ read_keys() {
 }
 
 # Puts what is to run into $folder/document: what the server says, or on a device that trusts authors, what they have signed.
-# Sets $parameters. Otherwise it fails with $problem.
+# Sets $parameters, with the secrets. Otherwise it fails with $problem.
 trusts() {
   problem='' parameters=''
   parse "$folder/handed" 'job_name=execution.jobName signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType signature_count=execution.jobSignature.signatures#'
   json "$folder/handed" @execution.jobDocument >"$folder/offered"
   if [ -z "$trust" ] || { [ -z "$signature_type" ] && [ "$required" = 0 ]; }; then
     cp "$folder/offered" "$folder/document"
-    parse "$folder/handed" 'parameters=execution.parameters{}'
+    parse "$folder/handed" 'parameters=execution.parameters{} secrets=execution.secrets{}'
+    parameters="$parameters$secrets"
     return
   fi
   if [ -z "$signature_type" ]; then
@@ -1246,8 +1247,8 @@ pattern_functions='
 '
 
 # Puts the signed document with its placeholders filled in into $folder/document, and sets $parameters and $uses_attributes. Of the
-# server it takes the values of parameters, if they are as the signed schema says, and the number of the run; the rest this device
-# knows itself. Otherwise it fails with $problem.
+# server it takes the values of parameters, if they are as the signed schema says, the secrets that the signed document uses, and the
+# number of the run; the rest this device knows itself. Otherwise it fails with $problem.
 fill_document() {
   problem='the agent cannot read what was signed' parameters='' uses_attributes=''
   if ! list_attributes >"$tmp.own" 2>/dev/null; then : >"$tmp.own"; fi
@@ -1297,6 +1298,13 @@ fill_document() {
         path = "handed.execution.runId"
         if (T[path] != "literal" || V[path] !~ /^[1-9][0-9]*$/ || length(V[path]) > 15) refuse("the server sent no runId")
         found_json = found_text = V[path]; return
+      }
+      if (body ~ /^secrets[.][A-Za-z_][A-Za-z0-9_-]*$/ && length(body) <= 72) {
+        name = substr(body, 9); path = join("handed.execution.secrets", name)
+        if (T[path] != "string") { refuse("the server sent no secret " name); return }
+        if (filling && !(name in secret_used)) words = words variable(name, "SECRET") "=" quoted(V[path]) " "
+        if (filling) secret_used[name] = 1
+        give(V[path]); return
       }
       at = index(body, ":-"); otherwise = at ? substr(body, at + 2) : ""; name = at ? substr(body, 1, at - 1) : body
       if (index(name, "params.") == 1) { from = "params"; name = substr(name, 8) }

@@ -6,8 +6,8 @@ export type CommandEntry = {
   name: string
   group: string
   description: string
-  /** It opens a database, or may. */
-  needsServerNode?: true
+  /** It opens a database, or may; a list: these of its commands do. */
+  needsServerNode?: true | readonly string[]
   /** For programs: help does not list it. */
   isHidden?: true
   load: () => Promise<Command>
@@ -33,14 +33,15 @@ export const commands: readonly CommandEntry[] = [
   { name: 'groups', group: resources, description: 'List, show, create, update and delete groups: named selectors of devices.', load: async () => (await import('./commands/groups.ts')).groupsCommand() },
   { name: 'schedules', group: resources, description: 'List, show, create, update, pause, fire and delete schedules, which create runs automatically.', load: async () => (await import('./commands/schedules.ts')).schedulesCommand() },
   { name: 'windows', group: resources, description: 'List, show, create, update and delete windows: when work is offered to devices.', load: async () => (await import('./commands/windows.ts')).windowsCommand() },
+  { name: 'secrets', group: resources, needsServerNode: ['new-key', 'rotate'], description: 'List, show, put and delete secrets for devices; create and rotate the key that encrypts them.', load: async () => (await import('./commands/secrets.ts')).secretsCommand() },
   { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
   { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
   { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
   { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
-  { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, windows, schedules and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
-  { name: 'diff', group: fleet, description: 'Show how jobs, devices, groups, windows, schedules and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
+  { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, windows, secrets, schedules and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
+  { name: 'diff', group: fleet, description: 'Show how jobs, devices, groups, windows, secrets, schedules and webhooks differ from files.', load: async () => (await import('./commands/diff.ts')).diffCommand() },
 
   { name: 'login', group: setup, description: 'Save an address and an API key as a profile.', load: async () => (await import('./commands/login.ts')).loginCommand() },
   { name: 'logout', group: setup, description: 'Delete a profile.', load: async () => (await import('./commands/login.ts')).logoutCommand() },
@@ -53,7 +54,6 @@ export const commands: readonly CommandEntry[] = [
   { name: 'dev', group: server, needsServerNode: true, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },
   { name: 'serve', group: server, needsServerNode: true, description: 'Run the service.', load: async () => (await import('./commands/serve.ts')).serveCommand() },
   { name: 'new-key', group: server, description: 'Print a new API key, for JOBCAST_ADMIN_KEY on the first start.', load: async () => (await import('./commands/new-key.ts')).newKeyCommand() },
-  { name: 'secrets', group: server, needsServerNode: true, description: 'Create and rotate the key that encrypts secret parameters.', load: async () => (await import('./commands/secrets.ts')).secretsCommand() },
   { name: 'migrate', group: server, needsServerNode: true, description: 'Migrate a database to the current schema, or check whether it is up to date.', load: async () => (await import('./commands/migrate.ts')).migrateCommand() },
   { name: 'export', group: server, needsServerNode: true, description: 'Export a whole database to a file.', load: async () => (await import('./commands/export.ts')).exportCommand() },
   { name: 'import', group: server, needsServerNode: true, description: 'Import an exported file into an empty database.', load: async () => (await import('./commands/import.ts')).importCommand() },

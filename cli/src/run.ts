@@ -11,8 +11,8 @@ import { bindInvocation, type Io } from './io.ts'
 export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const program = buildProgram(io)
   const invocation = bindInvocation(program, io)
-  const asked = commandIn(argv)
-  const needed = neededNodeOf(asked)
+  const [asked, subcommand] = wordsIn(argv)
+  const needed = neededNodeOf(asked, subcommand)
   if (needed !== undefined && !argv.includes('--help')) {
     io.stderr.write(`jobcast ${asked} needs Node ${needed} or newer; this is ${process.version}.\n`)
     return exitCode.unexpected
@@ -48,15 +48,16 @@ function buildProgram({ stdout, stderr }: Io): Command {
 }
 
 /** Undefined if this one will do. */
-function neededNodeOf(asked: string | undefined): string | undefined {
-  const opensDatabase = commands.some(({ name, needsServerNode }) => name === asked && needsServerNode)
+function neededNodeOf(asked: string | undefined, subcommand: string | undefined): string | undefined {
+  const needs = commands.find(({ name }) => name === asked)?.needsServerNode
+  const opensDatabase = typeof needs === 'object' ? needs.includes(subcommand ?? '') : needs
   return opensDatabase ? neededNode('sqlite') : undefined
 }
 
 /** The program itself has no flags with values, so the first word that is not a flag is the command. */
-function commandIn(argv: readonly string[]): string | undefined {
-  const [first, second] = argv.filter((word) => !word.startsWith('-'))
-  return first === 'help' ? second : first
+function wordsIn(argv: readonly string[]): string[] {
+  const words = argv.filter((word) => !word.startsWith('-'))
+  return words[0] === 'help' ? words.slice(1) : words
 }
 
 /** A command that was not asked for is only a name and a description in the list. */

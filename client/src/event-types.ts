@@ -11,6 +11,7 @@ import type {
   OwnerEventData,
   RunEventData,
   ScheduleEventData,
+  SecretEventData,
   SessionEventData,
   WebhookEventData,
   WindowEventData,
@@ -53,6 +54,8 @@ export const eventTypes = [
   'group.deleted',
   'window.changed',
   'window.deleted',
+  'secret.changed',
+  'secret.deleted',
   'schedule.changed',
   'schedule.deleted',
   'schedule.fired',
@@ -80,6 +83,7 @@ export const eventPatterns = [
   'job.*',
   'group.*',
   'window.*',
+  'secret.*',
   'schedule.*',
   'key.*',
   'enrollment.*',
@@ -98,6 +102,7 @@ export type EventDataByNoun = {
   job: JobEventData
   group: GroupEventData
   window: WindowEventData
+  secret: SecretEventData
   schedule: ScheduleEventData
   key: KeyEventData
   enrollment: EnrollmentEventData

@@ -15,7 +15,15 @@ export type { Keys } from './keys.ts'
 export type { List, Page, PageQuery, Query } from './list.ts'
 export type { Owners } from './owners.ts'
 export type { ExecutionOutput } from './read-output.ts'
-export type { AllResourceCalls, Groups, Put, PutOptions, PutResult, ResourceCalls } from './resource-calls.ts'
+export type {
+  AllResourceCalls,
+  Groups,
+  Put,
+  PutOptions,
+  PutResult,
+  ResourceCalls,
+  Secrets,
+} from './resource-calls.ts'
 export { type ResourceName, type ResourceTypes, resources } from './resources.ts'
 export type { NewRun, Runs, TriggerOptions } from './runs.ts'
 export type { Schedules } from './schedules.ts'

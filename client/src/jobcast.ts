@@ -11,7 +11,7 @@ import { type Jobs, jobCalls } from './jobs.ts'
 import { Keys } from './keys.ts'
 import type { Query } from './list.ts'
 import { Owners } from './owners.ts'
-import { type Groups, resourceCalls } from './resource-calls.ts'
+import { type Groups, resourceCalls, type Secrets } from './resource-calls.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
 import { type Schedules, scheduleCalls } from './schedules.ts'
 import type { GetStatsQuery, Stats, TriggerRequest } from './schemas.ts'
@@ -29,6 +29,7 @@ export class Jobcast {
   readonly devices: Devices
   readonly groups: Groups
   readonly schedules: Schedules
+  readonly secrets: Secrets
   readonly windows: Windows
   readonly enrollments: Enrollments
   readonly keys: Keys
@@ -49,6 +50,7 @@ export class Jobcast {
     this.devices = deviceCalls(transport)
     this.groups = resourceCalls(transport, 'groups')
     this.schedules = scheduleCalls(transport)
+    this.secrets = resourceCalls(transport, 'secrets')
     this.windows = windowCalls(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)

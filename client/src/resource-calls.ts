@@ -41,6 +41,7 @@ export type ResourceCalls<Name extends ResourceName, Options extends CallOptions
 export type AllResourceCalls = { readonly [Name in ResourceName]: ResourceCalls<Name> }
 
 export type Groups = ResourceCalls<'groups'>
+export type Secrets = ResourceCalls<'secrets'>
 
 /** `toHeaders`: of options that only this resource has. */
 export function resourceCalls<Name extends ResourceName, Options extends CallOptions = CallOptions>(

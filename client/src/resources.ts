@@ -13,10 +13,13 @@ import type {
   ListGroupsQuery,
   ListJobsQuery,
   ListSchedulesQuery,
+  ListSecretsQuery,
   ListWebhooksQuery,
   ListWindowsQuery,
   Schedule,
   ScheduleContent,
+  Secret,
+  SecretContent,
   Webhook,
   WebhookContent,
   Window,
@@ -94,6 +97,7 @@ export const resources: Readonly<Record<ResourceName, ResourceFacts>> = {
     ],
     notFound: 'J-310',
   },
+  secrets: { noun: 'secret', key: 'secretName', fields: ['value'], notFound: 'J-318' },
   windows: {
     noun: 'window',
     key: 'windowName',
@@ -108,5 +112,6 @@ export type ResourceTypes = {
   devices: { content: DeviceContent; view: Device; created: Device; query: ListDevicesQuery }
   groups: { content: GroupContent; view: Group; created: Group; query: ListGroupsQuery }
   schedules: { content: ScheduleContent; view: Schedule; created: Schedule; query: ListSchedulesQuery }
+  secrets: { content: SecretContent; view: Secret; created: Secret; query: ListSecretsQuery }
   windows: { content: WindowContent; view: Window; created: Window; query: ListWindowsQuery }
 }

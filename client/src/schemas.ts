@@ -42,6 +42,8 @@ export interface AnyEvent {
     | 'group.deleted'
     | 'window.changed'
     | 'window.deleted'
+    | 'secret.changed'
+    | 'secret.deleted'
     | 'schedule.changed'
     | 'schedule.deleted'
     | 'schedule.fired'
@@ -67,6 +69,7 @@ export interface AnyEvent {
     | JobEventData
     | GroupEventData
     | WindowEventData
+    | SecretEventData
     | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
@@ -252,6 +255,20 @@ export interface GroupEventData {
  */
 export interface WindowEventData {
   windowName: string
+  /**
+   * Whether it was created by this change
+   */
+  isNew?: boolean
+  /**
+   * Who did it: `key:<keyId>`, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `isNew` with `secret.changed`. Never the value
+ */
+export interface SecretEventData {
+  secretName: string
   /**
    * Whether it was created by this change
    */
@@ -1405,7 +1422,7 @@ export interface JobEnvelope {
 export interface JobContent {
   description?: string
   /**
-   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device gets it; `$${` is a literal `${`
+   * Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}` and `${secrets.NAME}`, are replaced when a device gets it; `$${` is a literal `${`
    */
   document?: {
     [k: string]: unknown
@@ -1650,6 +1667,11 @@ export interface ListRunsQuery {
 }
 
 export interface ListSchedulesQuery {
+  limit?: number
+  cursor?: string
+}
+
+export interface ListSecretsQuery {
   limit?: number
   cursor?: string
 }
@@ -2528,6 +2550,33 @@ export interface ScheduleContent {
   until?: string | null
 }
 
+export interface Secret {
+  secretName: string
+  /**
+   * When the value was put
+   */
+  updatedAt: string
+  /**
+   * Who put the value: `key:<keyId>`
+   */
+  updatedBy: string
+  /**
+   * The name of the key in `updatedBy`; null if it is not a key, or a key of another owner
+   */
+  updatedByName: string | null
+  /**
+   * What uses it: `job:<jobName>` if its current version does, `schedule:<scheduleName>`, and `run:<runId>` of unfinished runs; at most 20 of each kind
+   */
+  usedBy: string[]
+}
+
+export interface SecretContent {
+  /**
+   * The value, at most 16 KiB in UTF-8. It is never shown
+   */
+  value: string
+}
+
 export interface Session {
   sessionId: string
   /**
@@ -2804,6 +2853,7 @@ export interface WebhookContent {
     | 'job.*'
     | 'group.*'
     | 'window.*'
+    | 'secret.*'
     | 'schedule.*'
     | 'key.*'
     | 'enrollment.*'
@@ -2846,6 +2896,8 @@ export interface WebhookContent {
     | 'group.deleted'
     | 'window.changed'
     | 'window.deleted'
+    | 'secret.changed'
+    | 'secret.deleted'
     | 'schedule.changed'
     | 'schedule.deleted'
     | 'schedule.fired'

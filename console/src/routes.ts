@@ -143,6 +143,14 @@ export const routes: Route[] = [
     load: () => import('./screens/schedule.tsx'),
   },
   {
+    name: 'secrets',
+    path: '/secrets',
+    title: 'Secrets',
+    scopes: ['READ'],
+    load: () => import('./screens/secrets.tsx'),
+    nav: { icon: 'keys', key: 'z', group: 'set up' },
+  },
+  {
     name: 'windows',
     path: '/windows',
     title: 'Windows',

@@ -26,6 +26,7 @@ export const errorCatalogue = {
   'J-315': { status: 409, message: 'The resource is in use' },
   'J-316': { status: 409, message: 'A signed version cannot be restored: its author must sign it again' },
   'J-317': { status: 409, message: 'The run was rolled back before' },
+  'J-318': { status: 404, message: 'Secret not found' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },

@@ -130,6 +130,12 @@ export const WindowEventData = Type.Object(
 )
 export type WindowEventData = Static<typeof WindowEventData>
 
+export const SecretEventData = Type.Object(
+  { secretName: Type.String(), isNew: Type.Optional(isNew), principal },
+  { title: 'SecretEventData', description: '`isNew` with `secret.changed`. Never the value' },
+)
+export type SecretEventData = Static<typeof SecretEventData>
+
 export const ScheduleEventData = Type.Object(
   {
     scheduleName: Type.String(),
@@ -216,6 +222,7 @@ export const eventData = {
   job: JobEventData,
   group: GroupEventData,
   window: WindowEventData,
+  secret: SecretEventData,
   schedule: ScheduleEventData,
   key: KeyEventData,
   enrollment: EnrollmentEventData,

@@ -104,6 +104,15 @@ export const eventMap = {
     filters: [],
     when: { changed: 'a [window](windows.md) was created or changed', deleted: 'a window was deleted' },
   },
+  secret: {
+    id: 'secretName',
+    scope: 'READ',
+    filters: [],
+    when: {
+      changed: 'a [secret](secrets.md) was created or has a new value; never the value',
+      deleted: 'a secret was deleted',
+    },
+  },
   schedule: {
     id: 'scheduleName',
     scope: 'READ',

@@ -22,7 +22,7 @@ import fc from 'fast-check'
 const params = { url: 'https://x/?a="1"', count: 3, on: true, ports: [80, 443], empty: '' }
 const attributes = { site: 'berlin', ram: 512, beta: false }
 const device = { deviceId: 'kiosk-1', deviceName: 'Kiosk "1"', attributes }
-const values = { params, device, run: { runId: 17 } }
+const values = { params, secrets: { TOKEN: 'a "b"' }, device, run: { runId: 17 } }
 
 const resolving: [unknown, unknown][] = [
   ['${params.count}', 3],
@@ -40,6 +40,9 @@ const resolving: [unknown, unknown][] = [
   ['${device.attributes.floor:-}', ''],
   ['${device.attributes.floor:-a:-b}', 'a:-b'],
   ['${run.runId}', 17],
+  ['${secrets.TOKEN}', 'a "b"'],
+  ['Bearer ${secrets.TOKEN}', 'Bearer a "b"'],
+  ['$${secrets.TOKEN}', '${secrets.TOKEN}'],
   ['$${params.count}', '${params.count}'],
   ['$$${params.count}', '$${params.count}'],
   ['a $5 $ {x} }', 'a $5 $ {x} }'],

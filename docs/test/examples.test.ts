@@ -26,6 +26,7 @@ const togetherInOrder = [
   [
     ...['docs/operations.md', 'docs/sim.md', 'docs/rollouts.md', 'docs/schedules.md', 'docs/webhooks.md'],
     ...['docs/windows.md', 'docs/guides/choose-devices.md', 'docs/guides/keep-to-maintenance-windows.md'],
+    'docs/guides/give-devices-a-secret.md',
     'docs/fleet-as-code.md',
   ],
 ]

@@ -41,6 +41,7 @@ import { QuotaCounts } from './state/quota-counts.ts'
 import { RightSecrets } from './state/right-secrets.ts'
 import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SecretBox } from './state/secret-box.ts'
+import { SecretMasks } from './state/secret-masks.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
 import { OwnerTurns } from './state/turns.ts'
@@ -95,6 +96,7 @@ export function buildParts(options: PartsOptions) {
   const { store, tell, metrics, now, moment, quotas } = given
   const traces = new RunTraces(store, now, exportSpan)
   const notes = new ExecutionNotes(store, tell, traces)
+  const documents = new Documents(store, secretBox)
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -122,7 +124,8 @@ export function buildParts(options: PartsOptions) {
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     secretBox,
     ownerTurns: new OwnerTurns(),
-    documents: new Documents(store, secretBox),
+    documents,
+    masks: new SecretMasks(store, documents, secretBox),
     freezes: new Freezes(store),
     windows: new OpenWindows({ store, now, moment }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),

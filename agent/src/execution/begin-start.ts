@@ -41,6 +41,7 @@ export type BegunStart = {
   firstStep: number
   traceParent: string | undefined
   parameters: Record<string, unknown> | undefined
+  secrets: Record<string, unknown> | undefined
 }
 
 /** If this rejects, nothing may be started. */
@@ -62,8 +63,8 @@ export async function beginStart(
   }
   const isResumed = before?.phase === 'rebooting'
   const firstStep = isResumed ? before.step : 0
-  const { traceParent, parameters } = offered
-  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent, parameters }
+  const { traceParent, parameters, secrets } = offered
+  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent, parameters, secrets }
 }
 
 export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {

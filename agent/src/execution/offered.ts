@@ -16,6 +16,8 @@ export type Offered = {
   runId: unknown
   /** Of its run, if the job declares some. */
   parameters?: Readonly<Record<string, unknown>>
+  /** The named ones that its document uses. */
+  secrets?: Readonly<Record<string, unknown>>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -29,6 +31,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   const { jobId, executionNumber, queuedAt, jobDocument, jobName } = execution
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const parameters = asObject(execution.parameters)
+  const secrets = asObject(execution.secrets)
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d{1,20}$/.test(jobId)) throw new Error('the server sent no jobId')
   if (!Number.isSafeInteger(executionNumber) || (executionNumber as number) < 1)
@@ -44,6 +47,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     jobSignature: execution.jobSignature,
     runId: execution.runId,
     ...(parameters && { parameters }),
+    ...(secrets && { secrets }),
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

@@ -52,6 +52,7 @@ export async function runSteps(
       step: step.name,
       traceParent: begun.traceParent,
       parameters: begun.parameters,
+      secrets: begun.secrets,
     })
     const end = await runStep(step, {
       path: programs[index] ?? step.program,

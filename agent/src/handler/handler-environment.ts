@@ -1,4 +1,4 @@
-import { isParameterName, parameterVariable } from '@jobcast/contract/parameters'
+import { isParameterName, parameterVariable, secretVariable } from '@jobcast/contract/parameters'
 
 type StartVariables = {
   deviceId: string
@@ -12,6 +12,8 @@ type StartVariables = {
   traceParent?: string | undefined
   /** Of the run, by name. */
   parameters?: Readonly<Record<string, unknown>> | undefined
+  /** That the document uses, by name. */
+  secrets?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Handlers must not see the agent's own settings, which include the token. */
@@ -27,17 +29,21 @@ export function handlerEnvironment(base: NodeJS.ProcessEnv, start: StartVariable
     JOBCAST_RESULT_FILE: start.resultFile,
     ...(start.isResumed && { JOBCAST_RESUMED: '1' }),
     ...(start.traceParent !== undefined && { TRACEPARENT: start.traceParent }),
-    ...parameterVariables(start.parameters ?? {}),
+    ...variablesOf(start.parameters ?? {}, parameterVariable),
+    ...variablesOf(start.secrets ?? {}, secretVariable),
     // Identifies leftover processes of this start after the agent was killed.
     JOBCAST_START_ID: start.startId,
   }
 }
 
 /** Texts as they are, everything else as JSON. What no variable can hold is left out. */
-function parameterVariables(parameters: Readonly<Record<string, unknown>>): NodeJS.ProcessEnv {
-  const named = Object.entries(parameters).filter(([name]) => isParameterName(name))
+function variablesOf(
+  values: Readonly<Record<string, unknown>>,
+  variableOf: (name: string) => string,
+): NodeJS.ProcessEnv {
+  const named = Object.entries(values).filter(([name]) => isParameterName(name))
   const spelled = named.map(([name, value]) => {
-    return [parameterVariable(name), typeof value === 'string' ? value : JSON.stringify(value)] as const
+    return [variableOf(name), typeof value === 'string' ? value : JSON.stringify(value)] as const
   })
   return Object.fromEntries(spelled.filter(([, text]) => text !== undefined && !text.includes('\0')))
 }

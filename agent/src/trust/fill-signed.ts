@@ -1,5 +1,6 @@
 // From the document that an author has signed to the one that this device runs. Of the server it takes the values of
-// parameters, if they are as the signed schema says, and the number of the run; the rest this device knows itself.
+// parameters, if they are as the signed schema says, the secrets that the signed document uses, and the number of the run; the rest
+// this device knows itself.
 
 import {
   checkParameterSchema,
@@ -12,12 +13,13 @@ import {
   parseDocument,
   placeholderText,
   resolveDocument,
+  type SecretValues,
 } from '@jobcast/contract/parameters'
 import { canonicalJson, type SignedJob } from '@jobcast/contract/signature'
 import { Refused } from '../document/document-fields.ts'
 import type { Offered } from '../execution/offered.ts'
 
-export type Filled = { document: unknown; parameters: ParameterValues }
+export type Filled = { document: unknown; parameters: ParameterValues; secrets?: SecretValues }
 
 export type FillDeps = {
   deviceId: string
@@ -47,9 +49,11 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
   const [problem] = problems
   if (problem) throw new Refused(`${problem.field} ${problem.message}, according to the signed schema`)
   const unknown = template.holes.find(({ from, name }) => from === 'device' && name === 'deviceName')
+  const secrets = secretsFor(namesUsed(template, 'secrets'), offered.secrets ?? {})
   const isUsed = (source: PlaceholderSource) => template.holes.some(({ from }) => from === source)
   const { document, missing } = resolveDocument(signed.document, {
     params: values,
+    secrets,
     run: { runId: isUsed('run') ? runIdOf(offered) : 0 },
     device: { deviceId, deviceName: '', attributes: isUsed('attributes') ? plainValues(attributes) : {} },
   })
@@ -59,7 +63,17 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
   if (!isUsed('attributes') && canonicalJson(offered.document) !== canonicalJson(document)) {
     throw new Refused('the server sent a document that differs from the signed one')
   }
-  return { document, parameters: values }
+  return { document, parameters: values, secrets }
+}
+
+/** No others: the server must not set variables of which the author knows nothing. */
+function secretsFor(names: string[], given: Readonly<Record<string, unknown>>): SecretValues {
+  const entries = names.map((name): [string, string] => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    if (typeof value !== 'string') throw new Refused(`the server sent no secret ${name}`)
+    return [name, value]
+  })
+  return Object.fromEntries(entries)
 }
 
 function runIdOf({ runId }: Offered): number {

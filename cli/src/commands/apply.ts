@@ -46,7 +46,7 @@ async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Prom
     out.say('Canceled; nothing was changed.')
     return exitCode.interrupted
   }
-  const outcomes = await carryOut(client, plan, affectsAll)
+  const outcomes = await carryOut(client, plan, affectsAll, io.env)
   out.show({ ...planJson(plan), changes: outcomes.map(outcomeJson) }, () => secretLines(outcomes))
   return report(out, outcomes, unchanged)
 }

@@ -9,10 +9,11 @@ import {
   type StorePlace,
   TransferRefused,
 } from '@jobcast/server'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { plainCommand, withOut } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { UsageError } from '../errors/usage-error.ts'
+import { dataOption } from '../flags/data-option.ts'
 import type { Io } from '../io.ts'
 import type { Out } from '../output/out.ts'
 import { Interrupted, untilInterrupted } from '../signals/interrupt.ts'
@@ -21,12 +22,7 @@ export type StoreFlags = { data?: string | undefined }
 type StoreContext = { io: Io; out: Out; place: StorePlace }
 
 export function storeCommand(name: string): Command {
-  return plainCommand(name).addOption(
-    new Option(
-      '--data <folder>',
-      'folder of an embedded database (default: DATABASE_URL, else JOBCAST_DATA, else ./data)',
-    ),
-  )
+  return plainCommand(name).addOption(dataOption())
 }
 
 /** For commander: arguments, then flags, then the command. */

@@ -15,6 +15,7 @@ export async function carryOut(
   client: Jobcast,
   { changes }: Plan,
   affectsAll: (error: unknown) => boolean,
+  env: NodeJS.ProcessEnv,
 ): Promise<Outcome[]> {
   const outcomes = new Map<Change, Outcome>()
   let isStopped = false
@@ -22,7 +23,7 @@ export async function carryOut(
     await inParallel(group, async (change) => {
       if (isStopped) return
       try {
-        outcomes.set(change, { kind: 'done', change, secret: await send(client, change) })
+        outcomes.set(change, { kind: 'done', change, secret: await send(client, change, env) })
       } catch (error) {
         outcomes.set(change, { kind: 'error', change, error })
         isStopped ||= affectsAll(error)
@@ -58,8 +59,12 @@ function byNeed(changes: Change[]): Change[][] {
   return steps
 }
 
-async function send(client: Jobcast, { action, kind, name, content }: Change): Promise<string | undefined> {
-  if (action !== 'delete') return kind.put(client, name, content, action === 'create')
+async function send(
+  client: Jobcast,
+  { action, kind, name, content }: Change,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> {
+  if (action !== 'delete') return kind.put(client, name, content, action === 'create', env)
   await kind.remove(client, name)
   return undefined
 }

@@ -6,11 +6,20 @@ import { groupKind } from './kinds/groups.ts'
 import { jobKind } from './kinds/jobs.ts'
 import type { Fields, Kind } from './kinds/kind.ts'
 import { scheduleKind } from './kinds/schedules.ts'
+import { secretKind } from './kinds/secrets.ts'
 import { webhookKind } from './kinds/webhooks.ts'
 import { windowKind } from './kinds/windows.ts'
 
-/** In the order in which they are applied: jobs and schedules may name a window, a schedule names a job. */
-export const kinds: readonly Kind[] = [windowKind, jobKind, deviceKind, groupKind, scheduleKind, webhookKind]
+/** In the order in which they are applied: jobs and schedules may name a window, jobs secrets, a schedule names a job. */
+export const kinds: readonly Kind[] = [
+  windowKind,
+  secretKind,
+  jobKind,
+  deviceKind,
+  groupKind,
+  scheduleKind,
+  webhookKind,
+]
 
 export type Found = { name: string; fields: Fields }
 

@@ -29,6 +29,7 @@ const texts: { [Noun in EventNoun]: (data: Data<Noun>, paint: Paint) => string }
   job: ({ jobName, version, principal }) => who(`${jobName}, version ${version}`, principal),
   group: ({ groupName, principal }) => who(groupName, principal),
   window: ({ windowName, principal }) => who(windowName, principal),
+  secret: ({ secretName, principal }) => who(secretName, principal),
   key: ({ keyId, keyName, principal }) => who(`${keyName} (${keyId})`, principal),
   enrollment: ({ enrollmentId, name, principal }) =>
     who(name === null ? enrollmentId : `${name} (${enrollmentId})`, principal),

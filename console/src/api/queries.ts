@@ -204,6 +204,7 @@ export const lists = {
   devices: (query: Query<Pick<ListDevicesQuery, 'tag' | 'online' | 'where'>> = {}) =>
     listOf('devices', query),
   groups: () => listOf('groups'),
+  secrets: () => listOf('secrets'),
   windows: () => listOf('windows'),
   schedules: () => listOf('schedules'),
   runsOfSchedule: (scheduleName: string) => ({

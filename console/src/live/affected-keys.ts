@@ -26,6 +26,7 @@ const byNoun: ByNoun = {
   job: ({ jobName }) => [['jobs'], ['job', jobName]],
   group: ({ groupName }) => [['groups'], ['group', groupName], ['devices']], // selectors may refer to it
   window: ({ windowName }) => [['windows'], ['window', windowName], ['execution']],
+  secret: () => [['secrets']],
   schedule: ({ scheduleName }) => [['schedules'], ['schedule', scheduleName]],
   key: () => [['keys'], ['sessions']], // the sessions of a key end with it
   enrollment: () => [['enrollments']],

@@ -72,7 +72,16 @@ export function isParameterName(name: string): boolean {
 
 /** The name of the environment variable in which a handler of the agent gets it: upper case, `-` becomes `_`. */
 export function parameterVariable(name: string): string {
-  return `JOBCAST_PARAM_${name.toUpperCase().replaceAll('-', '_')}`
+  return `JOBCAST_PARAM_${inUpperCase(name)}`
+}
+
+/** The same of a secret. */
+export function secretVariable(name: string): string {
+  return `JOBCAST_SECRET_${inUpperCase(name)}`
+}
+
+function inUpperCase(name: string): string {
+  return name.toUpperCase().replaceAll('-', '_')
 }
 
 /** Throws a ParameterError that names the field. `at`: where the schema stands. */

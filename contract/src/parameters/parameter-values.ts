@@ -3,7 +3,13 @@
 import { MatchBudget } from './linear-pattern.ts'
 import { maxParametersBytes, type ParameterSchema } from './parameter-schema.ts'
 import { patternCache } from './pattern-cache.ts'
-import type { ParameterValue, ParameterValues } from './template.ts'
+import {
+  type DocumentTemplate,
+  namesUsed,
+  type ParameterValue,
+  type ParameterValues,
+  type SecretValues,
+} from './template.ts'
 import { valueProblem } from './value-problem.ts'
 
 /** `name`: the parameter, or empty if it is about all; `field`: where exactly; `message` is the end of a sentence. */
@@ -74,6 +80,11 @@ export function secretNames(schema: ParameterSchema | undefined): string[] {
 /** The same values with every secret masked. */
 export function maskSecrets(schema: ParameterSchema | undefined, values: ParameterValues): ParameterValues {
   return maskNamed(secretNames(schema), values)
+}
+
+/** Instead of the named secrets that a document uses. */
+export function maskedValues(template: DocumentTemplate): SecretValues {
+  return Object.fromEntries(namesUsed(template, 'secrets').map((name) => [name, maskedSecret]))
 }
 
 export function maskNamed(names: readonly string[], values: ParameterValues): ParameterValues {

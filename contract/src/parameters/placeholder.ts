@@ -1,9 +1,10 @@
-// Placeholders in the texts of a document: ${params.x}, ${device.deviceId}, ${device.attributes.site:-none}, ${run.runId}.
+// Placeholders in the texts of a document: ${params.x}, ${secrets.TOKEN}, ${device.deviceId}, ${device.attributes.site:-none},
+// ${run.runId}.
 // There is no logic. `$${` stands for a plain `${`.
 
 /** `otherwise`: the text behind `:-`, used where there is no value. */
 export type Placeholder = { from: PlaceholderSource; name: string; otherwise: string | undefined }
-export type PlaceholderSource = 'params' | 'attributes' | 'device' | 'run'
+export type PlaceholderSource = 'params' | 'secrets' | 'attributes' | 'device' | 'run'
 
 /** What is between placeholders, and the placeholders. */
 export type TextPart = string | Placeholder
@@ -15,6 +16,8 @@ export class PlaceholderError extends Error {
 const maxPlaceholderLength = 512
 const opening = '${'
 const named = /^(params|device\.attributes)\.([A-Za-z_][A-Za-z0-9_.-]{0,63})(?::-([\s\S]*))?$/
+// No default: a secret that does not exist is a mistake, and what stands in a document is no secret.
+const ofSecret = /^secrets\.([A-Za-z_][A-Za-z0-9_-]{0,63})$/
 const fixed: Record<string, Placeholder> = {
   'device.deviceId': { from: 'device', name: 'deviceId', otherwise: undefined },
   'device.deviceName': { from: 'device', name: 'deviceName', otherwise: undefined },
@@ -53,6 +56,8 @@ function readPlaceholder(text: string, start: number, end: number): Placeholder 
   if (end < 0) throw new PlaceholderError(`the placeholder ${shortened(text.slice(start))} has no }${hint}`)
   const body = text.slice(start + opening.length, end)
   if (Object.hasOwn(fixed, body)) return fixed[body] as Placeholder
+  const secret = ofSecret.exec(body)?.[1]
+  if (secret !== undefined) return { from: 'secrets', name: secret, otherwise: undefined }
   const match = body.length > maxPlaceholderLength ? null : named.exec(body)
   if (match === null) throw new PlaceholderError(`there is no placeholder ${shortened(`\${${body}}`)}${hint}`)
   const [, from, name = '', otherwise] = match
@@ -64,5 +69,5 @@ function shortened(text: string): string {
 }
 
 const hint =
-  ': expected ${params.NAME}, ${device.attributes.NAME}, ${device.deviceId}, ${device.deviceName} or ${run.runId}; ' +
-  'write $${ for a literal ${'
+  ': expected ${params.NAME}, ${secrets.NAME}, ${device.attributes.NAME}, ${device.deviceId}, ${device.deviceName} or ' +
+  '${run.runId}; write $${ for a literal ${'

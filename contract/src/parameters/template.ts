@@ -4,6 +4,8 @@ import { type Placeholder, PlaceholderError, parseText } from './placeholder.ts'
 
 export type ParameterValue = string | number | boolean | (string | number | boolean)[]
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
+/** By name. */
+export type SecretValues = Readonly<Record<string, string>>
 export type DeviceValues = {
   readonly deviceId: string
   readonly deviceName: string
@@ -12,6 +14,7 @@ export type DeviceValues = {
 /** What is left out stays a hole. */
 export type PlaceholderValues = {
   readonly params?: ParameterValues
+  readonly secrets?: SecretValues
   readonly run?: { readonly runId: number }
   readonly device?: DeviceValues
 }
@@ -25,11 +28,14 @@ export type Resolved = { document: unknown; missing: [] } | { document: undefine
 
 /** So that a document of 64 KiB with large values stays of a size that a device can receive. */
 export const maxPlaceholders = 256
+/** Of these: a secret may have 16 KiB. */
+export const maxSecretPlaceholders = 16
 
 /** Throws a PlaceholderError. Names of fields are no texts: they stay as they are. */
 export function parseDocument(document: unknown): DocumentTemplate {
   const texts = ['']
   const holes: Hole[] = []
+  let secrets = 0
   const write = (json: string) => {
     texts[texts.length - 1] += json
   }
@@ -66,6 +72,9 @@ export function parseDocument(document: unknown): DocumentTemplate {
   const addHole = (hole: Hole) => {
     if (holes.length === maxPlaceholders) {
       throw new PlaceholderError(`a document has at most ${maxPlaceholders} placeholders`)
+    }
+    if (hole.from === 'secrets' && ++secrets > maxSecretPlaceholders) {
+      throw new PlaceholderError(`a document has at most ${maxSecretPlaceholders} placeholders of secrets`)
     }
     holes.push(hole)
     texts.push('')
@@ -113,15 +122,16 @@ export function resolveDocument(document: unknown, values: Required<PlaceholderV
   return { document: JSON.parse(templateJson(template)), missing: [] }
 }
 
-/** Names of the parameters, or attributes, that it uses; each once. */
-export function namesUsed({ holes }: DocumentTemplate, from: 'params' | 'attributes'): string[] {
+/** Names of the parameters, secrets or attributes that it uses; each once. */
+export function namesUsed({ holes }: DocumentTemplate, from: 'params' | 'secrets' | 'attributes'): string[] {
   return [...new Set(holes.filter((hole) => hole.from === from).map(({ name }) => name))]
 }
 
 type Source = Readonly<Record<string, ParameterValue>>
 
-function sourceOf({ from }: Hole, { params, run, device }: PlaceholderValues): Source | undefined {
+function sourceOf({ from }: Hole, { params, secrets, run, device }: PlaceholderValues): Source | undefined {
   if (from === 'params') return params
+  if (from === 'secrets') return secrets
   if (from === 'run') return run
   return from === 'attributes' ? device?.attributes : device && { ...device, attributes: '' }
 }

@@ -64,8 +64,8 @@ export const JobContent = Type.Object(
     document: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), {
         description:
-          'Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}`, are replaced when a device ' +
-          'gets it; `$${` is a literal `${`',
+          'Any JSON object up to 64 KiB. Placeholders in its texts, such as `${params.x}` and `${secrets.NAME}`, are ' +
+          'replaced when a device gets it; `$${` is a literal `${`',
       }),
     ),
     parameters: Type.Optional(
@@ -217,7 +217,7 @@ export const jobs = {
   quota: 'jobs',
   notFound: 'J-301',
   inUse: 'J-315',
-  refusals: { put: ['J-311'] },
+  refusals: { put: ['J-311', 'J-318'] },
   events: { created: 'job.changed', updated: 'job.changed', deleted: 'job.deleted' },
   texts: {
     put:

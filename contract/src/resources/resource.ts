@@ -24,6 +24,8 @@ export type Resource = {
   created?: TObject
   /** The field of its content that is generated unless it is given, and shown only by `created`. */
   shownOnce?: string
+  /** The field of its content that no answer shows. */
+  neverShown?: string
   /** Of its list; default: limit and cursor only. */
   query?: TObject
   /** Of its deletion. */

@@ -246,7 +246,7 @@ export const schedules = {
   scopes: { read: 'READ', write: 'MANAGE', alsoPut: 'TRIGGER' },
   quota: 1000,
   notFound: 'J-310',
-  refusals: { put: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-503', 'J-507'] },
+  refusals: { put: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-318', 'J-503', 'J-507'] },
   events: { created: 'schedule.changed', updated: 'schedule.changed', deleted: 'schedule.deleted' },
   texts: {
     put:

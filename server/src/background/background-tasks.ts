@@ -102,6 +102,7 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
+  background.every(purgeEveryMs, 'purge former secrets', () => purgeFormerSecrets(deps))
   background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
   background.every(purgeEveryMs, 'erase leftovers', () => eraseLeftovers(deps))
   // A crash may have left them just before this start.
@@ -186,6 +187,10 @@ async function purgeDeliveries({ store, stopping }: BackgroundDeps): Promise<voi
 
 async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeSessions({ expiredBy: now() })));
+}
+
+async function purgeFormerSecrets({ store, stopping }: BackgroundDeps): Promise<void> {
+  while (!stopping.aborted && (await store.purgeFormerValues()));
 }
 
 /** Also where runs are kept for ever. */

@@ -4,7 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { defaultPriority } from '@jobcast/contract/words'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { DeviceExecution } from '../domain/execution/device-report.ts'
-import type { DeviceDocument, HandedOut } from '../domain/execution/ports/documents.ts'
+import {
+  type DeviceDocument,
+  type HandedOut,
+  UnresolvedDocument,
+} from '../domain/execution/ports/documents.ts'
 import type { ReleasedPart } from '../domain/rollout/ports/rollouts.ts'
 import type { DeviceList, LaunchedRun } from '../domain/trigger/launched-run.ts'
 import type { ByDevice } from '../state/by-device.ts'
@@ -122,8 +126,14 @@ export class RunAnnouncer {
 
   /** Undefined: it differs by device, so each queue is read. */
   async #sharedDocument(ownerNo: number, run: HandedOut): Promise<DeviceDocument | undefined> {
-    const document = await this.#deps.documents.ofRun({ ...run, ownerNo })
-    return typeof document === 'function' ? undefined : document
+    try {
+      const document = await this.#deps.documents.ofRun({ ...run, ownerNo })
+      return typeof document === 'function' ? undefined : document
+    } catch (error) {
+      // Of each execution its queue says so.
+      if (error instanceof UnresolvedDocument) return undefined
+      throw error
+    }
   }
 
   #notifyLaunched(

@@ -168,10 +168,14 @@ function tokenJson(clientToken: Token): string {
   return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
 }
 
-/** Parameters stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
-function documentFields({ json, parameters, signed = '' }: DeviceDocument, documentAs: DocumentAs): string {
-  const document = `,"jobDocument":${documentJson(json, documentAs)}${signed}`
-  return parameters === undefined ? document : `${document},"parameters":${parameters}`
+/** Parameters and secrets stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
+function documentFields(document: DeviceDocument, documentAs: DocumentAs): string {
+  const { json, parameters, secrets, signed = '' } = document
+  return (
+    `,"jobDocument":${documentJson(json, documentAs)}${signed}` +
+    (parameters === undefined ? '' : `,"parameters":${parameters}`) +
+    (secrets === undefined ? '' : `,"secrets":${secrets}`)
+  )
 }
 
 function documentJson(document: string, documentAs: DocumentAs): string {

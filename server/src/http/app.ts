@@ -10,6 +10,7 @@ import type { ExplainDeps } from '../domain/execution/explain-execution.ts'
 import type { ReadDeps } from '../domain/execution/read-execution.ts'
 import type { ReadOutputDeps } from '../domain/execution/read-output.ts'
 import type { ChangeRolloutDeps } from '../domain/rollout/change-rollout.ts'
+import type { SecretDeps } from '../domain/secret/secret.ts'
 import type { CancelRunDeps } from '../domain/trigger/cancel-run.ts'
 import type { CreateRunDeps } from '../domain/trigger/create-run.ts'
 import type { RetryDeps } from '../domain/trigger/retry-run.ts'
@@ -58,6 +59,7 @@ import { addRollouts } from './routes/rollouts.ts'
 import { addRunAgain } from './routes/run-again.ts'
 import { addRuns } from './routes/runs.ts'
 import { addSchedules, type ScheduleRouteDeps } from './routes/schedules.ts'
+import { addSecrets } from './routes/secrets.ts'
 import { addMetrics, addService } from './routes/service.ts'
 import { addSession } from './routes/session.ts'
 import { addSessions } from './routes/sessions.ts'
@@ -75,6 +77,7 @@ export type AppDeps = TriggerDeps &
   ChangeRolloutDeps &
   FreezeDeps &
   WindowDeps &
+  SecretDeps &
   DeviceDeps &
   ReadDeps &
   ReadOutputDeps &
@@ -177,6 +180,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addImportDevices(app, deps)
   addGroups(app, deps)
   addSchedules(app, deps)
+  addSecrets(app, deps)
   addWindows(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)

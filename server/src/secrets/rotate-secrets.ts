@@ -1,6 +1,7 @@
 // Encrypts stored secrets with another key. Runs in an embedded database that is not in use, or beside nodes on PostgreSQL.
 
 import { renameSync, writeFileSync } from 'node:fs'
+import type { SealedCursor } from '../domain/secret/ports/secrets.ts'
 import { SecretBox } from '../state/secret-box.ts'
 import { DatabaseMissing, StartRefused } from '../store/migrate.ts'
 import { checkSchema, describePlace, openStore, type StorePlace } from '../store/open-store.ts'
@@ -40,6 +41,29 @@ export async function rotateSecrets(
 type Store = Awaited<ReturnType<typeof openStore>>['store']
 
 async function reencrypt(store: Store, box: SecretBox): Promise<{ total: number; changed: number }> {
+  const [ofRuns, named] = [await reencryptRuns(store, box), await reencryptNamed(store, box)]
+  return { total: ofRuns.total + named.total, changed: ofRuns.changed + named.changed }
+}
+
+async function reencryptNamed(store: Store, box: SecretBox): Promise<{ total: number; changed: number }> {
+  let [total, changed] = [0, 0]
+  let after: SealedCursor = { ownerNo: 0, secretName: '', version: 0 }
+  for (;;) {
+    const sealed = await store.listSealedSecrets({ ...after, limit: atOnce })
+    const last = sealed.at(-1)
+    if (last === undefined) return { total, changed }
+    const anew = sealed.flatMap(({ sealed: before, ...key }) => {
+      const text = box.reencrypt(before, key.ownerNo)
+      return text === undefined ? [] : [{ ...key, before, sealed: text }]
+    })
+    if (anew.length > 0) await store.replaceSealedSecrets({ sealed: anew })
+    total += sealed.length
+    changed += anew.length
+    after = { ownerNo: last.ownerNo, secretName: last.secretName, version: last.version }
+  }
+}
+
+async function reencryptRuns(store: Store, box: SecretBox): Promise<{ total: number; changed: number }> {
   let [total, changed, after] = [0, 0, 0]
   for (;;) {
     const sealed = await store.listSealed({ after, limit: atOnce })

@@ -1,4 +1,4 @@
-// The keys that encrypt secrets among parameters: given as a setting, or, for the embedded database, made on first use and
+// The keys that encrypt secrets, named ones and those among parameters: given as a setting, or, for the embedded database, made on first use and
 // kept in the data folder.
 
 import { randomBytes } from 'node:crypto'
@@ -37,7 +37,7 @@ export function ensureSecretsKeys(config: {
   const keys = parseSecretsKeys(readKept(file) ?? keepNew(file, dataFolder))
   if (keys) return keys
   throw new StartRefused(
-    `${file} contains no key. Restore it from a backup, or remove it if no job has a secret parameter; the next start creates a new one.`,
+    `${file} contains no key. Restore it from a backup, or remove it if there are no secrets; the next start creates a new one.`,
   )
 }
 

@@ -1,13 +1,16 @@
 // Job documents as they are handed out, cached. A version of a job never changes, nor do the parameters of a run, so an
 // entry becomes stale only when the database is replaced by an older one. The executions of a run share one text; only
-// what names attributes or the name of a device is made for each device.
+// what names attributes or the name of a device is made for each device. Named secrets change, on any node: documents with
+// one are filled in each time they are handed out.
 
 import {
   type DeviceValues,
   type DocumentTemplate,
   fillTemplate,
+  namesUsed,
   parseDocument,
   placeholderText,
+  type SecretValues,
   templateJson,
 } from '@jobcast/contract/parameters'
 import type { SecretBox } from '../domain/access/ports/secret-box.ts'
@@ -34,8 +37,13 @@ type RunDocument = {
   signed: string
   shared: DeviceDocument | undefined
 }
+/** As JSON text, or undefined. */
+type Beside = { parameters: string | undefined; secrets?: string | undefined; signed: string }
 
-type DocumentStore = Pick<Store, 'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues'>
+type DocumentStore = Pick<
+  Store,
+  'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues' | 'findSecrets'
+>
 
 export class Documents {
   readonly #store: DocumentStore
@@ -62,7 +70,7 @@ export class Documents {
   async ofRun(run: HandedOut & { ownerNo: number }): Promise<DeviceDocument | DevicesOf> {
     const version = await this.#version(run.jobVersion)
     if (version.shared) return version.shared
-    const filled = await this.#run(run, version, run.ownerNo)
+    const filled = await this.#withSecrets(await this.#run(run, version, run.ownerNo), run.ownerNo)
     return filled.shared ?? ((deviceIds) => this.#forDevices(filled, run.ownerNo, deviceIds))
   }
 
@@ -81,7 +89,7 @@ export class Documents {
   }
 
   async #forDevices(
-    { template, ...beside }: RunDocument,
+    { template, ...beside }: RunDocument & Beside,
     ownerNo: number,
     deviceIds: string[],
   ): Promise<(DeviceDocument | { missing: string } | undefined)[]> {
@@ -107,6 +115,22 @@ export class Documents {
     const names = holes.filter(({ from }) => from === 'attributes').map(({ name }) => name)
     const found = await this.#store.listDeviceValues({ ownerNo, deviceIds, names: [...new Set(names)] })
     return new Map(found.map((values) => [values.deviceId, values]))
+  }
+
+  /** What is made of it is not cached. */
+  async #withSecrets(document: RunDocument, ownerNo: number): Promise<RunDocument & Beside> {
+    const secretNames = namesUsed(document.template, 'secrets')
+    if (secretNames.length === 0) return document
+    const found = await this.#store.findSecrets({ ownerNo, secretNames })
+    const values: SecretValues = Object.fromEntries(
+      found.map(({ secretName, sealed }) => [secretName, this.#box.decrypt(sealed, ownerNo)]),
+    )
+    const { template, missing } = fillTemplate(document.template, { secrets: values })
+    if (missing.length > 0) throw new UnresolvedDocument(missing.map(placeholderText).join(', '))
+    const { parameters, signed } = document
+    const beside = { parameters, signed, secrets: JSON.stringify(values) }
+    const shared = template.holes.length === 0 ? toDocument(templateJson(template), beside) : undefined
+    return { template, ...beside, shared }
   }
 
   async #run({ runId }: HandedOut, version: Version, ownerNo: number): Promise<RunDocument> {
@@ -154,11 +178,12 @@ export class Documents {
 /** In the order of the devices; undefined: there is no such device any more. */
 type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
 
-function toDocument(
-  json: string,
-  { parameters, signed }: { parameters: string | undefined; signed: string },
-): DeviceDocument {
-  return { json, ...(parameters !== undefined && { parameters }), ...(signed !== '' && { signed }) }
+function toDocument(json: string, { parameters, secrets, signed }: Beside): DeviceDocument {
+  const values = {
+    ...(parameters !== undefined && { parameters }),
+    ...(secrets !== undefined && { secrets }),
+  }
+  return { json, ...values, ...(signed !== '' && { signed }) }
 }
 
 function signedFields(signature: JobSignature | undefined): string {

@@ -34,12 +34,15 @@ export class Policies {
           priority,
           parameters,
           hasPlaceholders,
+          secrets,
         } = content
         const policy = {
           ...{ expireAfterSeconds, timeoutSeconds, deadlineSeconds, retry },
           ...{ ...(rollout && { rollout }), ...(approval && { approval }), ...(window && { window }) },
           ...(priority !== undefined && { priority }),
           ...{ ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) },
+          // A run may keep a value secret that its version does not declare as one.
+          ...((parameters || secrets) && { mayHaveSecrets: true as const }),
         }
         found.set(versionNo, policy)
         if (this.#kept.size === kept) this.#kept.clear()

@@ -93,6 +93,8 @@ async function changeResources(scene: Scene): Promise<void> {
   await scene.call('DELETE', '/groups/kiosks')
   await scene.call('PUT', '/windows/nights', { cron: '0 2 * * *', durationMinutes: 60 })
   await scene.call('DELETE', '/windows/nights')
+  await scene.call('PUT', '/secrets/TOKEN', { value: 'of every event' })
+  await scene.call('DELETE', '/secrets/TOKEN')
   const nightly = { jobName: 'plain', targets: { deviceIds: ['a'] }, when: { cron: '0 3 * * *' } }
   await scene.call('PUT', '/schedules/nightly', nightly)
   await scene.call('POST', '/schedules/nightly/fire')

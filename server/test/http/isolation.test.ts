@@ -48,6 +48,7 @@ const schedule = {
   description: 'CANARY',
 }
 await api.call('PUT', '/job/api/schedules/their-schedule', { key: other.key, body: schedule })
+await api.call('PUT', '/job/api/secrets/THEIR_SECRET', { key: other.key, body: { value: 'CANARY value' } })
 await api.call('PUT', '/job/api/windows/their-window', {
   key: other.key,
   body: { cron: '0 2 * * *', durationMinutes: 60 },
@@ -69,6 +70,7 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   enrollmentId: { foreign: theirEnrollment.json.enrollmentId, unknown: '0123456789' },
   sessionId: { foreign: theirSession, unknown: '0123456789' },
   groupName: { foreign: 'their-group', unknown: 'any-group' },
+  secretName: { foreign: 'THEIR_SECRET', unknown: 'ANY_SECRET' },
   windowName: { foreign: 'their-window', unknown: 'any-window' },
   window: { foreign: 'their-window', unknown: 'any-window' },
   where: { foreign: 'tag=their-tag', unknown: 'tag=any-tag' },
@@ -87,7 +89,7 @@ const noIds = new Set(
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match if-none-match dryRun targets note planId attributes timeZone',
     )
-    .concat(' addTags removeTags again priority')
+    .concat(' addTags removeTags again priority replaces value')
     .concat(' url eventTypes secret state since eventId types after last-event-id')
     .concat(
       ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',

@@ -115,6 +115,16 @@ test('executions and runs answer as the document says: 200, 400, 404, 409', asyn
   await check(cancelRun, { runId: 987654321 }, problem)
 })
 
+test('secrets answer as the document says: 200, 201, 204, 400, 404', async () => {
+  const secret = '/job/api/secrets/{secretName}'
+  const s = { secretName: 'S' }
+  for (let time = 0; time < 2; time++) await check(`PUT ${secret}`, s, { body: { value: 'any value' } })
+  await check(`PUT ${secret}`, s, { body: {} })
+  await check(`GET ${secret}`, s)
+  await check('GET /job/api/secrets')
+  for (let time = 0; time < 2; time++) await check(`DELETE ${secret}`, s)
+})
+
 test('windows answer as the document says: 200, 201, 204, 400, 404, 409', async () => {
   const window = '/job/api/windows/{windowName}'
   const w = { windowName: 'w' }

@@ -39,6 +39,7 @@ const samples: Samples = {
   devices: { content: { deviceName: 'one' }, other: { deviceName: 'other' }, bad: { tags: 'kiosk' } },
   groups: { content: { where: 'all' }, other: { where: 'tag=kiosk' }, bad: { where: '' } },
   schedules: { content: schedule, other: { ...schedule, jitterSeconds: 5 }, bad: { ...schedule, when: {} } },
+  secrets: { content: { value: 'first value' }, other: { value: 'other value' }, bad: { value: 7 } },
   windows: {
     content: window,
     other: { ...window, cutoffMinutes: 5 },
@@ -62,7 +63,7 @@ for (const resource of Object.values(resources) as Resource[]) {
     const { status, json } = await api.call('GET', at('first'))
     assert.equal(status, 200)
     const [field, value] = Object.entries(other).at(-1) as [string, unknown]
-    assert.deepEqual(json[field], value)
+    assert.deepEqual(json[field], field === resource.neverShown ? undefined : value)
     assert.deepEqual(Object.keys(json), Object.keys(resource.view.properties))
     assert.equal((await api.call('DELETE', at('first'))).status, 204)
     assert.equal((await api.call('GET', at('first'))).status, 404)

@@ -127,6 +127,18 @@ async function takeWindowSteps(store: Store): Promise<void> {
   await store.listWindowRuns(window)
   for (const zones of [['UTC'], undefined]) await store.listWaitingDevices({ first, last: first, zones })
   await store.deleteWindow({ ...window, ...by, at: 1 })
+  const secret = { ownerNo, secretName: 'TOKEN' }
+  await store.putSecret({ ...secret, sealed: 'x', ...by, at: 1, most: 9, mostFormer: 1 })
+  await store.putSecret({ ...secret, sealed: 'y', ...by, at: 2, most: 9, mostFormer: 1 })
+  await store.getSecret(secret)
+  await store.listSecrets({ ownerNo, slice })
+  await store.findSecrets({ ownerNo, secretNames: ['TOKEN'] })
+  await store.findAllValues({ ownerNo, secretNames: ['TOKEN'] })
+  await store.listSealedSecrets({ ownerNo: 0, secretName: '', version: 0, limit: 9 })
+  await store.replaceSealedSecrets({ sealed: [{ ...secret, version: 2, before: 'y', sealed: 'z' }] })
+  await store.purgeFormerValues()
+  await store.deleteSecret({ ...secret, ...by, at: 1 })
+  await store.getOutputState({ jobExecutionId: 1 })
   await store.deleteWindow({ ownerNo, windowName: 'nobody', ...by, at: 1 })
 }
 

@@ -36,6 +36,7 @@ import { exerciseRetries } from './exercise-retries.ts'
 import { exerciseRollouts } from './exercise-rollouts.ts'
 import { exerciseRunFailures } from './exercise-run-failures.ts'
 import { exerciseSchedules } from './exercise-schedules.ts'
+import { exerciseSecrets } from './exercise-secrets.ts'
 import { exerciseSelectors } from './exercise-selectors.ts'
 import { exerciseSessions } from './exercise-sessions.ts'
 import { exerciseStats } from './exercise-stats.ts'
@@ -62,6 +63,7 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   windows: exerciseWindows,
   'time limits of what is held back': exerciseHolds,
   schedules: exerciseSchedules,
+  secrets: exerciseSecrets,
   outputs: exerciseOutputs,
   plans: exercisePlans,
   history: exerciseHistory,

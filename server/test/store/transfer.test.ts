@@ -133,6 +133,8 @@ async function fill(store: Store): Promise<Seed> {
   const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
   await store.putGroup({ ownerNo, ...group, ...by, at: startedAt, most: 9 })
   await store.putWindow({ ...windowPut(ownerNo, hard, 'Asia/Tokyo'), except: ['2026-12-24'] })
+  const secret = { ownerNo, secretName: 'TOKEN', ...by, at: startedAt, most: 9, mostFormer: 9 }
+  for (const sealed of ['v1', 'v2']) await store.putSecret({ ...secret, sealed })
   await store.recordAttributes([
     { device: { ownerNo, deviceId: 'd3' }, changes: { timeZone: 'asia/tokyo' }, at: startedAt },
   ])
@@ -179,6 +181,9 @@ async function fill(store: Store): Promise<Seed> {
       Uint8Array.from({ length: 256 }, (_, byte) => byte),
     ),
   )
+  const part = { attempt: 1, pieces: 1, from: 256, received: 259 }
+  const masked = { ...part, data: Buffer.from('***'), held: 'sealed' }
+  await report(store, { ...output(d1, first, 256, 'abc'), masked })
   await report(store, output(d1, first, 256, 'x'.repeat(2000)))
   const statusDetails = { said: `${hard}\n\u0000` }
   await report(store, update(d1, first, 'IN_PROGRESS', { statusDetails, clientToken: `${hard}\u0000\n` }))
@@ -288,6 +293,7 @@ async function ofOwner(store: Store, ownerNo: number) {
     runs: await allRuns(store, ownerNo),
     jobs: await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice })),
     windows: await readAll((slice: Slice<string>) => store.listWindows({ ownerNo, slice })),
+    secrets: await store.findAllValues({ ownerNo, secretNames: ['TOKEN'] }),
     zones: await store.listZones({ ownerNo }),
     tagged: await readAll((slice: Slice<string>) =>
       store.listDevices({ ownerNo, filter: { tag: 'ü' }, slice }),

@@ -27,7 +27,13 @@ export type Kind = {
   list(client: Jobcast): AsyncIterable<object>
   get(client: Jobcast, name: string): Promise<object>
   /** Returns a secret that the server has generated and shows only once. */
-  put(client: Jobcast, name: string, content: Fields, isNew: boolean): Promise<string | undefined>
+  put(
+    client: Jobcast,
+    name: string,
+    content: Fields,
+    isNew: boolean,
+    env: NodeJS.ProcessEnv,
+  ): Promise<string | undefined>
   remove(client: Jobcast, name: string): Promise<void>
 }
 
@@ -37,7 +43,9 @@ type Rules<R extends Resource> = Pick<Kind, 'refusal'> &
     /** Every field that can be put, except one that is never shown. */
     filled(name: string, content: Fields): Record<Exclude<keyof ContentOf<R>, ShownOnce<R>>, unknown>
   }
-type ShownOnce<R extends Resource> = R extends { shownOnce: infer Field } ? Field : never
+type ShownOnce<R extends Resource> = R extends { shownOnce: infer Field } | { neverShown: infer Field }
+  ? Field
+  : never
 
 export function kindOf<R extends Resource>(described: R, rules: Rules<R>): Kind {
   const { name, noun, key, params, content }: Resource = described

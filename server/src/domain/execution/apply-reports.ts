@@ -5,7 +5,7 @@ import type { ReportContent, ReportOutcome } from './device-report.ts'
 import { isActive, isOffered } from './execution.ts'
 import { type LiveExecution, toDeviceExecution } from './execution-move.ts'
 import { judgeReport, refuseOutput } from './judge-report.ts'
-import { keepOutput } from './keep-output.ts'
+import { keepMasked, keepOutput, keepTail } from './keep-output.ts'
 import type { MoveBatch } from './move-batch.ts'
 import { waitOf } from './not-now.ts'
 import type { Moved } from './ports/executions.ts'
@@ -66,6 +66,7 @@ function comesBefore(one: LiveExecution, other: LiveExecution): boolean {
 function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | undefined): ReportOutcome {
   if (next === undefined) return { kind: 'nothing-pending' }
   if (isActive(next.life.execState)) return done(next)
+  if (report.statusDetails && needsMask(batch, next, report)) return askForMask(next)
   const { moment, statusDetails, stepTimeout } = report
   const fields = { statusDetails, stepTimeout }
   const started = batch.move(next, { event: 'start', moment, actor: 'device', fields })
@@ -93,26 +94,33 @@ function isRepeated({ seenReports }: LiveExecution, report: Update | Output): bo
   return report.kind === 'update' && hasSeen(seenReports, reportMark(report))
 }
 
-function update(batch: MoveBatch, execution: LiveExecution, report: Update): ReportOutcome {
+function update(batch: MoveBatch, before: LiveExecution, report: Update): ReportOutcome {
+  const { tail } = report
+  const mayHold = report.statusDetails ?? report.result ?? before.outputPieces > 0
+  if (mayHold && needsMask(batch, before, report)) return askForMask(before)
+  if (tail && !isNext(before, tail)) return askForMask(before)
   const mark = reportMark(report)
   const waitMs = waitOf(report)
   const judged = { ...report, mark, isNotNow: waitMs !== undefined }
-  const judgement = judgeReport(execution, judged, report.moment.clock)
+  const judgement = judgeReport(before, judged, report.moment.clock)
   switch (judgement.kind) {
     case 'unknown-execution':
       return judgement
     case 'double':
-      return done(execution)
+      return done(before)
     case 'wrong-state':
     case 'wrong-version':
-      return { kind: judgement.kind, execution: toDeviceExecution(execution) }
+      return { kind: judgement.kind, execution: toDeviceExecution(before) }
     case 'event': {
       const { event } = judgement
       const { moment, statusDetails, result, stepTimeout, quotas } = report
       if (event === 'progress' && report.refusesProgress) return { kind: 'no-space' }
-      const quota = event === 'progress' ? exceededQuota(execution, statusDetails, quotas) : undefined
+      const quota = event === 'progress' ? exceededQuota(before, statusDetails, quotas) : undefined
       if (quota) return { kind: 'over-quota', quota }
       const fields = { statusDetails, result, stepTimeout, mark, waitMs }
+      const kept = tail && keepTail(before, tail)
+      if (kept) batch.keepOutput(kept.execution, kept.piece, kept.state)
+      const execution = kept?.execution ?? before
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
       if (after === undefined) throw new Error('a report that counts cannot be carried out')
       if (event !== 'progress') return done(after.execution, after.moved)
@@ -125,9 +133,26 @@ function output(batch: MoveBatch, execution: LiveExecution, report: Output): Rep
   const refusal = refuseOutput(execution.life, report.attempt, report.moment.clock)
   if (refusal === 'unknown-execution') return { kind: refusal }
   if (refusal) return { kind: refusal, execution: toDeviceExecution(execution) }
-  const { outcome, execution: after, piece } = keepOutput(execution, report)
-  if (after) batch.keepOutput(after, piece)
-  return outcome
+  const { masked } = report
+  if (needsMask(batch, execution, report)) return askForMask(execution)
+  if (masked && !isNext(execution, masked)) return askForMask(execution)
+  const kept = masked ? keepMasked(execution, { ...report, masked }) : keepOutput(execution, report)
+  if (kept.execution) batch.keepOutput(kept.execution, kept.piece, kept.state)
+  return kept.outcome
+}
+
+/** The report was sent without knowing of which execution it is, or that it may have secrets. */
+function needsMask(batch: MoveBatch, execution: LiveExecution, { maskedFor }: ReportContent): boolean {
+  return maskedFor !== execution.runId && batch.mayHaveSecrets(execution)
+}
+
+/** Nothing was added to the output since this part of it was masked. */
+function isNext({ life, outputPieces }: LiveExecution, part: { attempt: number; pieces: number }): boolean {
+  return part.attempt === life.attempt && part.pieces === outputPieces
+}
+
+function askForMask({ jobExecutionId, runId, jobVersion }: LiveExecution): ReportOutcome {
+  return { kind: 'needs-mask', jobExecutionId, runId, jobVersion }
 }
 
 /** The same object each time: in one message it is sent once. */

@@ -37,7 +37,10 @@ export type DeviceQueue = {
   executions: DeviceExecution[]
 }
 
-/** A device's request that writes. The reports of one device take effect in the order in which they are sent. */
+/**
+ * A device's request that writes. The reports of one device take effect in the order in which they are sent. `maskedFor`:
+ * the secrets of this run are masked in it (mask-reports.ts).
+ */
 export type DeviceReport =
   | {
       kind: 'start-next'
@@ -45,6 +48,7 @@ export type DeviceReport =
       moment: Moment
       statusDetails: Record<string, string> | undefined
       stepTimeout: StepTimeout
+      maskedFor?: number
     }
   | {
       kind: 'update'
@@ -65,6 +69,9 @@ export type DeviceReport =
       isBrief?: boolean
       /** There is no space for progress, only for a change of the state. */
       refusesProgress?: boolean
+      maskedFor?: number
+      /** What was held back of the output, if the report ends the attempt. */
+      tail?: Pick<MaskedOutput, 'attempt' | 'pieces' | 'received' | 'data'>
     }
   | {
       kind: 'output'
@@ -77,7 +84,25 @@ export type DeviceReport =
       maxBytes: number
       /** 0: no limit. */
       maxPieces: number
+      maskedFor?: number
+      /** To be stored instead of `data`. */
+      masked?: MaskedOutput
     }
+
+/** The next part of an output without secrets (mask-reports.ts), for an attempt that has so many pieces before. */
+export type MaskedOutput = {
+  attempt: number
+  pieces: number
+  /** How many bytes its device had sent before, and with this part. */
+  from: number
+  received: number
+  data: Uint8Array
+  /** The end that may be the beginning of a secret, encrypted. */
+  held: string | null
+}
+
+/** Where the output of an attempt is that has secrets. */
+export type OutputState = { jobExecutionId: number; attempt: number; received: number; held: string | null }
 
 /** A report as it is judged: by then its device is a number. */
 export type ReportContent = WithoutDevice<DeviceReport>
@@ -96,6 +121,8 @@ export type ReportOutcome =
   /** Progress beyond what is stored for one execution. */
   | { kind: 'over-quota'; quota: keyof ReportQuotas }
   | { kind: 'no-space' }
+  /** Nothing is stored: this execution may have secrets, which have to be masked first. */
+  | { kind: 'needs-mask'; jobExecutionId: number; runId: number; jobVersion: number }
   /** `length` bytes are stored; the next piece should start there. */
   | { kind: 'output-kept'; length: number; cut: boolean; runId: number }
   /** Bytes between the stored ones and these are missing. */

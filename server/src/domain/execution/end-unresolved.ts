@@ -1,4 +1,5 @@
-// An execution whose document needs an attribute that its device does not have any more: nobody can carry it out.
+// An execution whose document needs an attribute that its device does not have any more, or a secret that was deleted: nobody can
+// carry it out.
 
 import { service } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -25,13 +26,18 @@ export async function endUnresolved(
   notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
 }
 
-const attribute = '${device.attributes.'
-const namedAttributes = 10
+const namedAtMost = 10
 
 function reasonFor(missing: string): string {
-  const found = missing.split(', ').filter((each) => each.startsWith(attribute))
-  const names = [...new Set(found.map((each) => each.slice(attribute.length, -1)))]
-  if (names.length === 0) return 'the document cannot be resolved for the device'
-  const shown = names.slice(0, namedAttributes).join(', ') + (names.length > namedAttributes ? ', …' : '')
-  return `the device has no attribute ${shown}, which the document needs`
+  const attributes = namesIn(missing, '${device.attributes.')
+  if (attributes) return `the device has no attribute ${attributes}, which the document needs`
+  const secrets = namesIn(missing, '${secrets.')
+  if (secrets) return `there is no secret ${secrets}, which the document needs`
+  return 'the document cannot be resolved for the device'
+}
+
+function namesIn(missing: string, opening: string): string {
+  const found = missing.split(', ').filter((each) => each.startsWith(opening))
+  const names = [...new Set(found.map((each) => each.slice(opening.length, -1)))]
+  return names.slice(0, namedAtMost).join(', ') + (names.length > namedAtMost ? ', …' : '')
 }

@@ -133,6 +133,8 @@ export type Policy = {
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
   retry: Retry | null
+  /** What devices report may have values of secrets in it, which are masked. */
+  mayHaveSecrets?: true
 }
 
 /** `chance` is a random number from 0 to 1. */

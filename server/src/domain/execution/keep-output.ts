@@ -1,6 +1,6 @@
 // Which part of a device's output is stored: each byte once, up to a number of bytes and of pieces.
 
-import type { ReportOutcome } from './device-report.ts'
+import type { MaskedOutput, OutputState, ReportOutcome } from './device-report.ts'
 import type { LiveExecution } from './execution-move.ts'
 
 /** The pieces of an attempt are contiguous, without gaps or overlaps. */
@@ -11,17 +11,16 @@ type KeptOutput = {
   /** With its new length; undefined if nothing changed. */
   execution?: LiveExecution
   piece?: OutputPiece
+  /** Of an output with secrets. */
+  state?: OutputState
 }
+
+type Limits = { maxBytes: number; maxPieces: number }
 
 /** Drops bytes that are already stored, and bytes beyond the limits. */
 export function keepOutput(
   before: LiveExecution,
-  {
-    offset,
-    data,
-    maxBytes,
-    maxPieces,
-  }: { offset: number; data: Uint8Array; maxBytes: number; maxPieces: number },
+  { offset, data, maxBytes, maxPieces }: Limits & { offset: number; data: Uint8Array },
 ): KeptOutput {
   const { jobExecutionId, outputBytes: start, runId, life } = before
   if (before.outputCut) return { outcome: { kind: 'output-kept', length: start, cut: true, runId } }
@@ -36,5 +35,47 @@ export function keepOutput(
     outcome: { kind: 'output-kept', length, cut, runId },
     ...(fresh.length > 0 && { execution: { ...before, outputBytes: length, outputCut: cut, outputPieces } }),
     ...(kept.length > 0 && { piece: { jobExecutionId, attempt: life.attempt, start, data: kept } }),
+  }
+}
+
+/**
+ * The same for output in which secrets are masked: its device counts the bytes that it has sent, not those that are stored.
+ * Every part counts as a piece, so that whoever has masked the next one can tell that it still is the next one.
+ */
+export function keepMasked(
+  before: LiveExecution,
+  { offset, masked, maxBytes, maxPieces }: Limits & { offset: number; masked: MaskedOutput },
+): KeptOutput {
+  const { jobExecutionId, outputBytes: start, outputPieces, runId, life } = before
+  const { from, received, held } = masked
+  if (before.outputCut) return { outcome: { kind: 'output-kept', length: received, cut: true, runId } }
+  if (offset > from) return { outcome: { kind: 'output-gap', length: from } }
+  const isFull = maxPieces > 0 && outputPieces >= maxPieces
+  const data = masked.data.subarray(0, isFull ? 0 : Math.max(0, maxBytes - start))
+  const cut = data.length < masked.data.length
+  const outcome = { kind: 'output-kept' as const, length: received, cut, runId }
+  if (received === from) return { outcome }
+  const outputBytes = start + data.length
+  const { attempt } = life
+  return {
+    outcome,
+    execution: { ...before, outputBytes, outputCut: cut, outputPieces: outputPieces + 1 },
+    ...(data.length > 0 && { piece: { jobExecutionId, attempt, start, data } }),
+    state: { jobExecutionId, attempt, received, held },
+  }
+}
+
+/** What was held back of an output, at its end. At most as long as a secret, so limits are not looked at. */
+export function keepTail(
+  before: LiveExecution,
+  { data, received }: Pick<MaskedOutput, 'data' | 'received'>,
+): { execution: LiveExecution; piece: OutputPiece; state: OutputState } | undefined {
+  if (data.length === 0 || before.outputCut) return undefined
+  const { jobExecutionId, outputBytes: start, outputPieces, life } = before
+  const { attempt } = life
+  return {
+    execution: { ...before, outputBytes: start + data.length, outputPieces: outputPieces + 1 },
+    piece: { jobExecutionId, attempt, start, data },
+    state: { jobExecutionId, attempt, received, held: null },
   }
 }

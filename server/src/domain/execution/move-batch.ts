@@ -3,6 +3,7 @@
 
 import type { SteadyInstant } from '../common/instants.ts'
 import { countMoves, type RunChange } from '../trigger/run-counts.ts'
+import type { OutputState } from './device-report.ts'
 import { afterHold, type Policy } from './execution.ts'
 import {
   applyMove,
@@ -36,6 +37,8 @@ export type MoveWrites = {
   pieces: OutputPiece[]
   /** Whose output is removed: the device produces it again. */
   droppedOutputs: { jobExecutionId: number; attempt: number }[]
+  /** Of outputs with secrets, one for each execution. */
+  outputStates: OutputState[]
   transitions: NewTransition[]
   changes: ExecutionChange[]
   runs: RunChange[]
@@ -54,6 +57,7 @@ export class MoveBatch {
   readonly #withOutput = new Set<number>()
   #pieces: OutputPiece[] = []
   readonly #droppedOutputs: MoveWrites['droppedOutputs'] = []
+  readonly #outputStates = new Map<number, OutputState>()
   readonly #transitions: NewTransition[] = []
   readonly #changes: ExecutionChange[] = []
   readonly #moves: { moved: Moved; at: number }[] = []
@@ -136,10 +140,15 @@ export class MoveBatch {
     this.#changes.push(change)
   }
 
-  keepOutput(execution: LiveExecution, piece: OutputPiece | undefined): void {
+  mayHaveSecrets({ jobVersion }: LiveExecution): boolean {
+    return this.#policyOf(jobVersion).mayHaveSecrets ?? false
+  }
+
+  keepOutput(execution: LiveExecution, piece: OutputPiece | undefined, state?: OutputState): void {
     this.#live.set(execution.jobExecutionId, execution)
     this.#withOutput.add(execution.jobExecutionId)
     if (piece) this.#pieces.push(piece)
+    if (state) this.#outputStates.set(state.jobExecutionId, state)
   }
 
   get writes(): MoveWrites {
@@ -152,6 +161,7 @@ export class MoveBatch {
       withOutput: inOrder(this.#withOutput.difference(this.#changed)),
       pieces: this.#pieces,
       droppedOutputs: this.#droppedOutputs,
+      outputStates: [...this.#outputStates.values()],
       transitions: this.#transitions,
       changes: this.#changes,
       runs: countMoves(this.#moves),

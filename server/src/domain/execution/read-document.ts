@@ -1,7 +1,7 @@
 // What the device of an execution gets, for people: with placeholders filled in and secrets masked.
 
 import { ApiError } from '@jobcast/contract'
-import { namesUsed, placeholderText, resolveDocument } from '@jobcast/contract/parameters'
+import { maskedValues, namesUsed, placeholderText, resolveDocument } from '@jobcast/contract/parameters'
 import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -27,7 +27,8 @@ export async function readDocument(
   const names = namesUsed(template, 'attributes')
   const [found] = await store.listDeviceValues({ ownerNo, deviceIds: [deviceId], names })
   const device = found ?? { deviceId, deviceName, attributes: {} }
-  const values = { params: run.parameters, device, run: { runId: run.runId } }
+  const secrets = maskedValues(template)
+  const values = { params: run.parameters, secrets, device, run: { runId: run.runId } }
   const resolved = resolveDocument(JSON.parse(document), values)
   if (resolved.missing.length === 0) return resolved.document
   const missing = resolved.missing.map(placeholderText).join(', ')

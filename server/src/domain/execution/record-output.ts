@@ -4,6 +4,7 @@ import type { DeviceKey } from '../device/device-key.ts'
 import type { ChangeSignal } from '../event/ports/change-signal.ts'
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
+import { recordMasked } from './mask-reports.ts'
 import type { DailyOutput } from './ports/daily-output.ts'
 import { type ReportDeps, unknownDevice } from './report-execution.ts'
 
@@ -24,7 +25,7 @@ export async function recordOutput(
   { attempt, offset, data }: OutputRequest,
 ): Promise<KeptOutput> {
   const jobExecutionId = parseJobId(jobId)
-  const outcome = await deps.recordReport({
+  const outcome = await recordMasked(deps, {
     kind: 'output',
     device,
     moment: deps.moment(),

@@ -5,7 +5,7 @@ import type { Store } from '../common/ports/store.ts'
 import type { DeviceKey } from '../device/device-key.ts'
 import { reportQuotasOf } from '../event/progress-events.ts'
 import { DeviceError } from './device-error.ts'
-import type { DeviceExecution, DeviceQueue, DeviceReport, ReportOutcome } from './device-report.ts'
+import type { DeviceExecution, DeviceQueue, ReportOutcome } from './device-report.ts'
 import {
   type DescribeRequest,
   parseJobId,
@@ -15,17 +15,17 @@ import {
 } from './device-request.ts'
 import { endUnresolved } from './end-unresolved.ts'
 import { isTerminal, type Moment } from './execution.ts'
+import { type MaskDeps, recordMasked } from './mask-reports.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import { type DeviceDocument, type Documents, UnresolvedDocument } from './ports/documents.ts'
 
-export type ReportDeps = NotifyDeps & {
-  store: Store
-  /** Resolves once the report is on disk. */
-  recordReport: (report: DeviceReport) => Promise<ReportOutcome>
-  moment: () => Moment
-  documents: Documents
-  quotas: Quotas
-}
+export type ReportDeps = NotifyDeps &
+  MaskDeps & {
+    store: Store
+    moment: () => Moment
+    documents: Documents
+    quotas: Quotas
+  }
 
 /** An execution with its document if requested. */
 export type WithDocument = { execution: DeviceExecution; document: DeviceDocument | undefined }
@@ -43,7 +43,8 @@ export async function startNext(
   { statusDetails, stepTimeout }: StartNextRequest,
 ): Promise<WithDocument | undefined> {
   const moment = deps.moment()
-  const outcome = await deps.recordReport({ kind: 'start-next', device, moment, statusDetails, stepTimeout })
+  const report = { kind: 'start-next' as const, device, moment, statusDetails, stepTimeout }
+  const outcome = await recordMasked(deps, report)
   if (outcome.kind === 'nothing-pending') return undefined
   return withDocument(deps, device, doneBy(deps, outcome, '$next'), true)
 }
@@ -78,7 +79,7 @@ export function recordUpdate(
 ): Promise<ReportOutcome> {
   const { status, statusDetails, result, expectedVersion, attempt, stepTimeout, clientToken } = request
   const { wantsState, wantsDocument } = request
-  return deps.recordReport({
+  return recordMasked(deps, {
     kind: 'update',
     device,
     moment: deps.moment(),

@@ -11,6 +11,7 @@ import {
   parseDocument,
   placeholderText,
   secretNames,
+  secretVariable,
 } from '@jobcast/contract/parameters'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 
@@ -18,7 +19,7 @@ export function checkParameters(
   { secretBox }: { secretBox: SecretBox },
   document: unknown,
   given: unknown,
-): { parameters?: ParameterSchema; hasPlaceholders?: true } {
+): { parameters?: ParameterSchema; hasPlaceholders?: true; secrets?: string[] } {
   const parameters = given === undefined ? undefined : checkSchema(given)
   const [secret] = secretNames(parameters)
   if (secret !== undefined && !secretBox.isOpen) {
@@ -43,9 +44,30 @@ export function checkParameters(
     throw refused('document', `has a \${ in the default of ${text}: a default must be plain text without }`)
   }
   refuseInCommands(document)
+  const secrets = namesUsed({ holes, texts }, 'secrets').sort()
+  refuseSameVariables(secrets)
   // Also a text with $${ is not handed out as it is.
   const hasPlaceholders = JSON.stringify(document).includes('${')
-  return { ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) }
+  return {
+    ...(parameters && { parameters }),
+    ...(hasPlaceholders && { hasPlaceholders }),
+    ...(secrets.length > 0 && { secrets }),
+  }
+}
+
+function refuseSameVariables(names: readonly string[]): void {
+  const variables = new Map<string, string>()
+  for (const name of names) {
+    const variable = secretVariable(name)
+    const other = variables.get(variable)
+    if (other !== undefined) {
+      throw refused(
+        'document',
+        `uses the secrets ${other} and ${name}, which have one environment variable: ${variable}`,
+      )
+    }
+    variables.set(variable, name)
+  }
 }
 
 /** What an agent runs as a command could be a shell: a value must not become a part of it. */
@@ -62,7 +84,8 @@ function refuseInCommands(document: unknown): void {
     ...ofSteps.map((each) => ['document.steps', each]),
   ]) {
     if (readDocument(value ?? null).holes.length === 0) continue
-    const instead = 'read parameters from the environment instead, such as JOBCAST_PARAM_X'
+    const instead =
+      'read parameters and secrets from the environment instead, such as JOBCAST_PARAM_X or JOBCAST_SECRET_X'
     throw refused(String(field), `has a placeholder in a command: ${instead}`)
   }
 }

@@ -25,6 +25,7 @@ import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
+import { noSecret } from '../secret/secret.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
 import { checkParameters } from './check-parameters.ts'
 import { signaturesOf, wrongVersion } from './job-signatures.ts'
@@ -46,7 +47,7 @@ export async function putJob(
   const signatures = signaturesOf(jobName, content, deps.now())
   const { rollout, window } = content
   const required = requiredApprovals(content.approval)
-  const { parameters, hasPlaceholders } = checkParameters(deps, document, content.parameters)
+  const { parameters, hasPlaceholders, secrets } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
     description: content.description ?? '',
@@ -62,12 +63,13 @@ export async function putJob(
       content.priority !== defaultPriority && { priority: content.priority }),
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
+    ...(secrets && { secrets }),
     ...(signatures && { signatures }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
 
-/** Of content that was checked; its window may be gone since. */
+/** Of content that was checked; its window and its secrets may be gone since. */
 export async function storeJob(
   deps: JobDeps,
   caller: Caller,
@@ -89,6 +91,7 @@ export async function storeJob(
   // Deleted since we have looked.
   if (result.lacksWindow) throw noWindow(content.window)
   if (result.weakensApproval) throw fewerApprovals(jobName)
+  if (result.lacksSecret !== undefined) throw noSecret(result.lacksSecret)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw notExpected(jobs, jobName, ifMatch)
   return result

@@ -34,6 +34,7 @@ import type { Moment } from '../execution/execution.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
+import { requireSecrets } from '../secret/secret.ts'
 import { whereOf } from '../selector/select-devices.ts'
 import { readSelector } from '../selector/selector.ts'
 import { namedDevices } from '../trigger/launch-run.ts'
@@ -69,6 +70,7 @@ export async function putSchedule(
   const content = { ...toContent(request), putBy: keyId }
   const job = await requireVersion(deps, caller, jobName, request.version ?? undefined)
   await requireParameters(deps, ownerNo, job, request.parameters)
+  await requireSecrets(deps, caller, job.secrets)
   const before = await deps.store.getSchedule(key)
   await requireTargets(deps, caller, request, before)
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
@@ -266,7 +268,7 @@ async function requireDevices(
   throw new ApiError('J-001', { field: 'targets.deviceIds', deviceIds: [...added].slice(0, namedDevices) })
 }
 
-/** Judged now, and again each time. A secret would have to be kept here, too: it belongs into the job's default. */
+/** Judged now, and again each time. A secret would have to be kept here, too: named secrets are for that. */
 async function requireParameters(
   { ownerTurns }: ScheduleDeps,
   ownerNo: number,
@@ -276,7 +278,10 @@ async function requireParameters(
   const [secret] = secretNames(job.parameters).filter((name) => Object.hasOwn(parameters ?? {}, name))
   if (secret !== undefined) {
     const field = `parameters.${secret}`
-    throw invalid(field, `${field} is a secret, which a schedule cannot store.`)
+    throw invalid(
+      field,
+      `${field} is a secret, which a schedule cannot store: let the document use a named secret instead, as \${secrets.NAME}.`,
+    )
   }
   await requireValues(ownerTurns, ownerNo, job, parameters)
 }

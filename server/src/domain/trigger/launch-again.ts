@@ -9,6 +9,7 @@ import type { Store } from '../common/ports/store.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { AskedPlan } from '../rollout/plan-rollout.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
+import { requireSecrets } from '../secret/secret.ts'
 import { toRunJob } from './launch-run.ts'
 import type { RunRequest, StoredRun } from './ports/runs.ts'
 import { type GivenValues, openSecrets } from './run-values.ts'
@@ -45,6 +46,7 @@ export async function launchAgain(
   { idempotencyKey, traceParent }: CallDetails,
 ): Promise<Made> {
   const { ownerNo } = caller
+  await requireSecrets(deps, caller, version?.secrets)
   const launch = {
     ...{ jobName: run.jobName, retryOf, asked, ...(await planned(deps, ownerNo, deviceIds, plan)) },
     ...(request && { request }),

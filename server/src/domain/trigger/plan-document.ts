@@ -1,10 +1,17 @@
 // What a run would hand out, and which devices lack something for it.
 
 import type { NewRun } from '@jobcast/contract'
-import { maskSecrets, namesUsed, type ParameterValues, resolveDocument } from '@jobcast/contract/parameters'
+import {
+  maskedValues,
+  maskSecrets,
+  namesUsed,
+  type ParameterValues,
+  resolveDocument,
+} from '@jobcast/contract/parameters'
 import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
+import { requireSecrets } from '../secret/secret.ts'
 import { lackingText, listLacking, listLackingNos } from './required-attributes.ts'
 import { requireValues, templateOf, type ValuesDeps } from './run-values.ts'
 
@@ -13,7 +20,7 @@ export type PlanDocumentDeps = ValuesDeps & { store: Pick<Store, 'listDeviceValu
 type LeftDevices = { deviceIds: string[] | undefined; deviceNos: Int32Array }
 type Devices = { sample: string[]; deviceIds: string[] | undefined; deviceNos?: Int32Array }
 
-/** Throws J-500 for values that are refused. */
+/** Throws J-500 for values that are refused, and J-318. */
 export async function planDocument(
   deps: PlanDocumentDeps,
   { ownerNo }: Caller,
@@ -21,6 +28,7 @@ export async function planDocument(
   { parameters, onMissing }: Pick<NewRun, 'parameters' | 'onMissing'>,
   { sample, deviceIds, deviceNos = new Int32Array() }: Devices,
 ): Promise<{ document: unknown; problems: string[]; left: LeftDevices }> {
+  await requireSecrets(deps, { ownerNo }, job.secrets)
   const values = maskSecrets(job.parameters, await requireValues(deps.ownerTurns, ownerNo, job, parameters))
   const lackingNos = deviceIds ? undefined : await listLackingNos(deps.store, ownerNo, job, deviceNos)
   const lacking = deviceIds
@@ -52,5 +60,8 @@ async function documentFor(
   const names = namesUsed(template, 'attributes')
   const [device] = await store.listDeviceValues({ ownerNo, deviceIds: [deviceId], names })
   if (device === undefined) return null
-  return resolveDocument(job.document, { params, device, run: { runId: 0 } }).document ?? null
+  return (
+    resolveDocument(job.document, { params, secrets: maskedValues(template), device, run: { runId: 0 } })
+      .document ?? null
+  )
 }

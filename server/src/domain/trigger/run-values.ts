@@ -19,6 +19,7 @@ import type { OwnerTurns } from '../access/ports/owner-turns.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredJobContent, StoredJobVersion } from '../job/ports/jobs.ts'
+import { requireSecrets } from '../secret/secret.ts'
 import { toRunJob } from './launch-run.ts'
 import type { RunValues } from './ports/runs.ts'
 import type { RunJob } from './trigger.ts'
@@ -26,7 +27,7 @@ import type { RunJob } from './trigger.ts'
 export type ValuesDeps = {
   secretBox: SecretBox
   ownerTurns: OwnerTurns
-  store: Pick<Store, 'getDocument' | 'listLacking' | 'listLackingNos'>
+  store: Pick<Store, 'getDocument' | 'listLacking' | 'listLackingNos' | 'findSecrets'>
 }
 
 /** What of a version decides about values. */
@@ -91,15 +92,16 @@ export function needed({ texts, holes }: DocumentTemplate): DocumentTemplate {
 /** With the version that they are for; undefined: the job needs none, and none are given. */
 export type ValuesOfRun = { pinned?: RunJob; values?: RunValues }
 
-/** Throws J-500 at the parameter. */
+/** Throws J-500 at the parameter, and J-318 for a secret of an earlier version that was deleted since. */
 export async function valuesForRun(
-  { secretBox, ownerTurns }: Pick<ValuesDeps, 'secretBox' | 'ownerTurns'>,
+  { secretBox, ownerTurns, store }: ValuesDeps,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
   job: StoredJobVersion,
   { version, parameters }: Pick<NewRun, 'version' | 'parameters'>,
 ): Promise<ValuesOfRun> {
   const isValued = job.parameters || job.hasPlaceholders || parameters !== undefined
   if (!isValued) return version === undefined ? {} : { pinned: toRunJob(job, job) }
+  await requireSecrets({ store }, { ownerNo }, job.secrets)
   const judged = await requireValues(ownerTurns, ownerNo, job, parameters)
   return { pinned: toRunJob(job, job), values: sealValues(secretBox, ownerNo, job.parameters, judged) }
 }

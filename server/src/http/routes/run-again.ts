@@ -12,7 +12,19 @@ import { emptyBodyAsObject } from '../wire/empty-body.ts'
 import { IdempotencyHeaders, replayedHeader } from '../wire/idempotency-key.ts'
 
 const refusals = [
-  ...(['J-001', 'J-301', 'J-304', 'J-311', 'J-313', 'J-501', 'J-502', 'J-506', 'J-908', 'J-912'] as const),
+  ...([
+    'J-001',
+    'J-301',
+    'J-304',
+    'J-311',
+    'J-313',
+    'J-318',
+    'J-501',
+    'J-502',
+    'J-506',
+    'J-908',
+    'J-912',
+  ] as const),
 ]
 
 export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {

@@ -8,6 +8,7 @@ import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto, recordSet, type Writes } from '../queries.ts'
 import { number } from '../schema/column.ts'
 import { output, run, transition } from '../schema/tables.ts'
+import { PUT_OUTPUT_STATE } from '../tables/output-states.ts'
 import { countFields } from '../tables/run-fields.ts'
 
 const INSERT_TRANSITIONS = insertInto(transition.fields)
@@ -37,7 +38,7 @@ type Sending = {
 }
 
 export function sendMoves(transaction: Sending, writes: MoveWrites): void {
-  const { executions, withOutput, pieces, droppedOutputs, transitions, changes, runs } = writes
+  const { executions, withOutput, pieces, droppedOutputs, outputStates, transitions, changes, runs } = writes
   const { named } = transaction
   named.sendRows(UPDATE_EXECUTION, [...executions, ...withOutput].map(toWritten))
   if (droppedOutputs.length > 0) named.send(DROP_OUTPUT, { dropped: droppedOutputs })
@@ -49,6 +50,7 @@ export function sendMoves(transaction: Sending, writes: MoveWrites): void {
       data: pieces.map(({ data }) => Buffer.from(data.buffer, data.byteOffset, data.length)),
     })
   }
+  named.sendRows(PUT_OUTPUT_STATE, outputStates)
   named.sendRows(INSERT_TRANSITIONS, transitions)
   for (const change of changes) transaction.events.push(change)
   if (runs.length === 0) return

@@ -239,9 +239,19 @@ CREATE TABLE job_version (
   version integer NOT NULL,
   created_at bigint NOT NULL,
   created_by text,
+  secrets text,
   PRIMARY KEY (version_no)
 );
 CREATE UNIQUE INDEX job_version_by_number ON public.job_version USING btree (job_no, version);
+CREATE INDEX job_version_with_secrets ON public.job_version USING btree (version_no) WHERE (secrets IS NOT NULL);
+
+CREATE TABLE masked_output (
+  execution_id bigint NOT NULL,
+  attempt integer NOT NULL,
+  received integer NOT NULL,
+  held text,
+  PRIMARY KEY (execution_id)
+);
 
 CREATE TABLE node (
   node_no integer GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -473,6 +483,19 @@ CREATE TABLE schema_migration (
   applied_at timestamp with time zone DEFAULT now() NOT NULL,
   PRIMARY KEY (number)
 );
+
+CREATE TABLE secret (
+  owner_no integer NOT NULL,
+  secret_name text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  sealed text NOT NULL,
+  updated_at bigint NOT NULL,
+  updated_by text NOT NULL,
+  replaced_at bigint,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, secret_name, version)
+);
+CREATE UNIQUE INDEX secret_current ON public.secret USING btree (owner_no, secret_name) WHERE (replaced_at IS NULL);
 
 CREATE TABLE session (
   session_id text COLLATE "C" NOT NULL,

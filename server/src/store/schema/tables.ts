@@ -68,6 +68,7 @@ export const jobVersion = table('job_version', ['versionNo'], {
   version: number(),
   createdAt: number(),
   createdBy: orNull(text()),
+  secrets: orNull(json<string[]>()),
 })
 
 export const device = table('device', ['deviceNo'], {
@@ -140,6 +141,17 @@ export const offerHistory = table('offer_history', ['ownerNo', 'windowName', 'cl
   windowName: text(),
   clock: steady(),
   openZones: text(),
+})
+
+/** `sealed`: encrypted. Of each name one is current; of the others, `replacedAt` is when they were replaced. */
+export const secret = table('secret', ['ownerNo', 'secretName', 'version'], {
+  ownerNo: number(),
+  secretName: text(),
+  version: number(),
+  sealed: text(),
+  updatedAt: number(),
+  updatedBy: text(),
+  replacedAt: orNull(number()),
 })
 
 export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {
@@ -360,6 +372,14 @@ export const output = table('output', ['jobExecutionId', 'attempt', 'start'], {
   data: bytes(),
 })
 
+/** `received`: how many bytes of an output with secrets its device has sent; `held`: the end of them, encrypted. */
+export const maskedOutput = table('masked_output', ['jobExecutionId'], {
+  jobExecutionId: number('execution_id'),
+  attempt: number(),
+  received: number(),
+  held: orNull(text()),
+})
+
 export const idempotencyKey = table('idempotency_key', ['ownerNo', 'key'], {
   ownerNo: number(),
   key: text('idempotency_key'),
@@ -479,6 +499,7 @@ export const tables: readonly Table[] = [
   deviceGroup,
   offerWindow,
   offerHistory,
+  secret,
   deviceRename,
   enrollment,
   run,
@@ -493,6 +514,7 @@ export const tables: readonly Table[] = [
   scheduleDevice,
   execution,
   transition,
+  maskedOutput,
   output,
   idempotencyKey,
   event,

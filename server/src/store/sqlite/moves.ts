@@ -8,6 +8,7 @@ import type { RunChange } from '../../domain/trigger/run-counts.ts'
 import { toWritten, UPDATE_EXECUTION } from '../live-executions.ts'
 import { columnOf, insertInto } from '../queries.ts'
 import { output, transition } from '../schema/tables.ts'
+import { PUT_OUTPUT_STATE } from '../tables/output-states.ts'
 import { countFields } from '../tables/run-fields.ts'
 import type { EventLog } from './events.ts'
 import { prepareNamed } from './named-queries.ts'
@@ -34,6 +35,7 @@ export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: Mov
   const setOutputLength = prepareNamed(db, SET_OUTPUT_LENGTH)
   const insertPiece = prepareNamed(db, insertInto(output.fields))
   const dropOutput = prepareNamed(db, DROP_OUTPUT)
+  const putOutputState = prepareNamed(db, PUT_OUTPUT_STATE)
   const insertTransition = prepareNamed(db, insertInto(transition.fields))
   const count = prepareNamed(db, COUNT)
   const end = prepareNamed(db, END)
@@ -53,13 +55,16 @@ export function prepareMoveWriter(db: DatabaseSync, log: EventLog): (writes: Mov
     setProgress.run(versionNumber, updatedAt, statusDetails, seenReports, jobExecutionId)
   }
 
-  return ({ executions, progressed, withOutput, pieces, droppedOutputs, transitions, changes, runs }) => {
+  return (writes) => {
+    const { executions, progressed, withOutput, pieces, droppedOutputs, outputStates, transitions } = writes
+    const { changes, runs } = writes
     for (const execution of executions) writeExecution(execution, progressed.has(execution.jobExecutionId))
     for (const { jobExecutionId, outputBytes, outputCut, outputPieces } of withOutput) {
       setOutputLength.run({ jobExecutionId, outputBytes, outputCut, outputPieces })
     }
     for (const dropped of droppedOutputs) dropOutput.run(dropped)
     for (const piece of pieces) insertPiece.run(piece)
+    for (const state of outputStates) putOutputState.run(state)
     for (const transition of transitions) insertTransition.run(transition)
     changes.forEach(log.executionChanged)
     runs.forEach(writeRun)

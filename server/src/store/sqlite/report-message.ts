@@ -37,14 +37,23 @@ export function packReport(sent: SentReport): ReportMessage {
   return [deviceNo, jobExecutionId, status, statusDetails, at, clock, chance, cancelDeadlineMs, isBrief, quotas]
 }
 
-function saysMore({ result, expectedVersion, attempt, stepTimeout, clientToken, refusesProgress }: Update) {
+function saysMore({
+  result,
+  expectedVersion,
+  attempt,
+  stepTimeout,
+  clientToken,
+  refusesProgress,
+  maskedFor,
+}: Update) {
   return (
     result !== undefined ||
     expectedVersion !== undefined ||
     attempt !== undefined ||
     stepTimeout !== undefined ||
     clientToken !== undefined ||
-    refusesProgress !== undefined
+    refusesProgress !== undefined ||
+    maskedFor !== undefined
   )
 }
 

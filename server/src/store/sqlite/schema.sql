@@ -222,13 +222,22 @@ CREATE TABLE job_version (
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   created_by TEXT
-) STRICT;
+, secrets TEXT) STRICT;
 
 CREATE UNIQUE INDEX job_version_by_number ON job_version (job_no, version);
+
+CREATE INDEX job_version_with_secrets ON job_version (version_no) WHERE secrets IS NOT NULL;
 
 CREATE TABLE last_id (
   run_id INTEGER NOT NULL,
   execution_id INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE masked_output (
+  execution_id INTEGER PRIMARY KEY,
+  attempt INTEGER NOT NULL,
+  received INTEGER NOT NULL,
+  held TEXT
 ) STRICT;
 
 CREATE TABLE offer_history (
@@ -456,6 +465,19 @@ CREATE TABLE schedule_device (
   device_no INTEGER NOT NULL,
   PRIMARY KEY (schedule_no, device_no)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE secret (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  secret_name TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  sealed TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  updated_by TEXT NOT NULL,
+  replaced_at INTEGER,
+  PRIMARY KEY (owner_no, secret_name, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX secret_current ON secret (owner_no, secret_name) WHERE replaced_at IS NULL;
 
 CREATE TABLE session (
   session_id TEXT PRIMARY KEY,

@@ -17,6 +17,7 @@ import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
 import { findJobUsers } from './job-users.ts'
 import { pauseSchedulesOf } from './schedules.ts'
+import { missingSecret } from './secrets.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 import { hasWindow } from './windows.ts'
 
@@ -49,8 +50,8 @@ const versions = <More extends string>(more: More) =>
 const FIND_VERSION = versions('version = :version')
 const LIST_VERSIONS = versions('version < :after ORDER BY version DESC LIMIT :limit')
 const INSERT_VERSION = `
-  INSERT INTO job_version (job_no, version, content, created_at, created_by)
-  VALUES (:jobNo, :version, :content, :at, :by)
+  INSERT INTO job_version (job_no, version, content, created_at, created_by, secrets)
+  VALUES (:jobNo, :version, :content, :at, :by, :secrets)
   RETURNING version_no AS "versionNo"`
 const INSERT = `
   INSERT INTO job (owner_no, job_name, version_no, created_at, updated_at) VALUES (:ownerNo, :jobName, 0, :at, :at)
@@ -152,6 +153,8 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
   if (!(await hasWindow(queries, ownerNo, put.content.window))) return { ...refused(put), lacksWindow: true }
   if (put.keepsApproval && before && weakensApproval(toContent(before), put.content))
     return { ...refused(put), weakensApproval: true }
+  const lacksSecret = await missingSecret(queries, ownerNo, put.content.secrets)
+  if (lacksSecret !== undefined) return { ...refused(put), lacksSecret }
   if (isNew && !maySignedBe(put.content, nextVersion)) return { ...refused(put), nextVersion }
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))
@@ -163,6 +166,7 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
       content,
       at,
       by: put.by ?? null,
+      secrets: put.content.secrets ? JSON.stringify(put.content.secrets) : null,
     })
     await queries.run(UPDATE, { jobNo, versionNo, at })
   }

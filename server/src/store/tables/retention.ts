@@ -37,6 +37,7 @@ const eraseFrom = (table: string) =>
 const ERASE: Sql[] = [
   eraseFrom('transition'),
   eraseFrom('output'),
+  eraseFrom('masked_output'),
   inBoth(({ is }) => (is === 'sqlite' ? eraseFrom('execution') : '')),
 ]
 const OLDEST_RUN = 'SELECT first_execution_id FROM run WHERE run_id > 0 ORDER BY run_id LIMIT 1'

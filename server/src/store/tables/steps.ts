@@ -18,6 +18,7 @@ import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobUserReads } from './job-users.ts'
 import { jobReads, jobWrites } from './jobs.ts'
+import { outputStateReads } from './output-states.ts'
 import { outputSnapshots } from './outputs.ts'
 import { ownerReads, ownerWrites } from './owners.ts'
 import { planReads, planWrites } from './plans.ts'
@@ -27,6 +28,7 @@ import { rolloutSelectionReads } from './rollout-selection.ts'
 import { rolloutReads, rolloutSnapshots, rolloutWrites } from './rollouts.ts'
 import { runReads, runWrites } from './runs.ts'
 import { scheduleReads, scheduleWrites } from './schedules.ts'
+import { secretNameWrites, secretReads, secretSnapshots, secretWrites } from './secrets.ts'
 import { sessionReads, sessionWrites } from './sessions.ts'
 import { statsReads, statsSnapshots } from './stats.ts'
 import { steadyClockReads, steadyClockWrites } from './steady-clock.ts'
@@ -49,6 +51,8 @@ export const reads = {
   ...windowReads,
   ...budgetReads,
   ...timeLimitReads,
+  ...secretReads,
+  ...outputStateReads,
   ...executionReads,
   ...runReads,
   ...planReads,
@@ -72,6 +76,7 @@ export const reads = {
 export const snapshots = {
   ...rolloutSnapshots,
   ...outputSnapshots,
+  ...secretSnapshots,
   ...eventSnapshots,
   ...fleetSnapshots,
   ...statsSnapshots,
@@ -97,10 +102,17 @@ export const writes = {
   ...freezeWrites,
   ...scheduleWrites,
   ...windowWrites,
+  ...secretWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
   ...failingTaskWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
-export const catalogueWrites = { ...jobWrites, ...groupWrites, ...windowNameWrites, deleteDevice }
+export const catalogueWrites = {
+  ...jobWrites,
+  ...groupWrites,
+  ...windowNameWrites,
+  ...secretNameWrites,
+  deleteDevice,
+}

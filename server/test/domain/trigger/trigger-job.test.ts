@@ -25,6 +25,7 @@ const nothingStored = {
   getDocument: async () => ({ document: '{}' }),
   listLacking: async () => [],
   listLackingNos: async () => [],
+  findSecrets: async () => [],
 }
 
 /** Remembers what is to be recorded; each record ends when the test says so. */

@@ -32,6 +32,7 @@ import type { ServiceEvent } from '../../../src/observe/events.ts'
 import { ChangeSignal } from '../../../src/state/change-signal.ts'
 import { Documents } from '../../../src/state/documents.ts'
 import { SecretBox } from '../../../src/state/secret-box.ts'
+import { SecretMasks } from '../../../src/state/secret-masks.ts'
 
 export const deviceId = 'd1'
 export const prefix = `$aws/things/${deviceId}/jobs/`
@@ -41,6 +42,7 @@ const noValues = {
   getRunValues: async () => undefined,
   listDeviceValues: async () => [],
   getSignature: async () => undefined,
+  findSecrets: async () => [],
 }
 
 export type ListenerUnderTest = Awaited<ReturnType<typeof openListener>>
@@ -132,6 +134,7 @@ export class Backend {
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
     documents: new Documents(noValues, new SecretBox([])),
+    masks: new SecretMasks(this.#store(), new Documents(noValues, new SecretBox([])), new SecretBox([])),
     maxOutputBytes: 1000,
     dailyOutput: { take: () => true },
     quotas: noQuotas,

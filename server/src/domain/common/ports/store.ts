@@ -24,6 +24,7 @@ import type { ExecutionStore } from '../../execution/ports/executions.ts'
 import type { JobStore } from '../../job/ports/jobs.ts'
 import type { RolloutStore } from '../../rollout/ports/rollouts.ts'
 import type { ScheduleStore } from '../../schedule/ports/schedules.ts'
+import type { SecretStore } from '../../secret/ports/secrets.ts'
 import type { GroupStore } from '../../selector/ports/groups.ts'
 import type { PlanStore } from '../../trigger/ports/plans.ts'
 import type { RunFailureStore } from '../../trigger/ports/run-failures.ts'
@@ -50,6 +51,7 @@ export type Store = StoreLifecycle &
   RolloutStore &
   ScheduleStore &
   WindowStore &
+  SecretStore &
   QuotaCountStore &
   DeviceQueueStore &
   EventStore &

@@ -11,14 +11,19 @@ export type JobTemplate = {
 }
 
 /**
- * What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. `signed`: what its
- * authors have signed, as fields behind a comma.
+ * What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. `secrets`: the named
+ * ones that its document uses. `signed`: what its authors have signed, as fields behind a comma.
  */
-export type DeviceDocument = { readonly json: string; readonly parameters?: string; readonly signed?: string }
+export type DeviceDocument = {
+  readonly json: string
+  readonly parameters?: string
+  readonly secrets?: string
+  readonly signed?: string
+}
 
 export type HandedOut = { jobVersion: number; runId: number }
 
-/** The document needs attributes that the device does not have any more. */
+/** The document needs attributes that the device does not have any more, or secrets that were deleted. */
 export class UnresolvedDocument extends Error {
   override readonly name = 'UnresolvedDocument'
 }

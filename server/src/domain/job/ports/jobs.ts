@@ -24,6 +24,8 @@ export type StoredJobContent = {
   parameters?: ParameterSchema
   /** Left out by what was stored before there were placeholders, and by documents without one. */
   hasPlaceholders?: true
+  /** Names of the secrets that its document uses; left out if there are none. */
+  secrets?: string[]
   /** What its authors have signed. The server only keeps it: devices know whom to trust. */
   signatures?: Envelope
 }
@@ -81,11 +83,13 @@ type JobDeletion = 'deleted' | 'unknown' | 'changed' | JobUsers
 
 /**
  * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.
- * `lacksWindow`: refused, because there is no such window. `weakensApproval`: refused, because it may not.
+ * `lacksWindow`: refused, because there is no such window. `lacksSecret`: because this secret does not exist.
+ * `weakensApproval`: because it may not.
  */
 export type JobPutResult = Put<StoredJob> & {
   nextVersion?: number
   lacksWindow?: true
+  lacksSecret?: string
   weakensApproval?: true
 }
 

@@ -1,0 +1,22 @@
+// The key that encrypts secrets at rest: jobcast secrets new-key and rotate. Loaded by these two alone, because it loads the server.
+
+import { newSecretsKey, readSecretsKeys, rotateSecrets } from '@jobcast/server'
+import { withDatabase } from '../database/store-command.ts'
+import { exitCode } from '../errors/exit-code.ts'
+import { UsageError } from '../errors/usage-error.ts'
+import { withIo } from '../io.ts'
+
+export const printKey = withIo(async ({ stdout }, ..._args: unknown[]) => {
+  stdout.write(`${newSecretsKey()}\n`)
+  return exitCode.ok
+})
+
+export const rotate = withDatabase(async ({ io, out, place }, ..._args: unknown[]) => {
+  const problems: string[] = []
+  const keys = readSecretsKeys(io.env, problems)
+  if (problems[0] !== undefined) throw new UsageError(problems[0])
+  const { total, changed } = await rotateSecrets(place, keys)
+  out.say(`Encrypted ${changed} of ${total} with the new key.`)
+  out.show({ total, changed }, () => '')
+  return exitCode.ok
+})

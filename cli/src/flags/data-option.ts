@@ -1,0 +1,9 @@
+import { Option } from 'commander'
+
+/** Of commands that open a database. */
+export function dataOption(): Option {
+  return new Option(
+    '--data <folder>',
+    'folder of an embedded database (default: DATABASE_URL, else JOBCAST_DATA, else ./data)',
+  )
+}

@@ -1,0 +1,93 @@
+// Masks secrets in what devices report, before anything of it is stored. Which executions have secrets, only the store knows:
+// it asks for the mask (apply-reports.ts), and the report is sent again. From then on it is known here.
+
+import type { Store } from '../common/ports/store.ts'
+import type { SecretMask } from '../secret/secret-mask.ts'
+import type { DeviceReport, ReportOutcome } from './device-report.ts'
+import type { Masks, SecretRun } from './ports/masks.ts'
+
+export type MaskDeps = {
+  store: Pick<Store, 'getOutputState'>
+  /** Resolves once the report is on disk. */
+  recordReport: (report: DeviceReport) => Promise<ReportOutcome>
+  masks: Masks
+}
+
+/** How often others may add to the same output between our look and our write. */
+const mostTries = 20
+
+export async function recordMasked(deps: MaskDeps, report: DeviceReport): Promise<ReportOutcome> {
+  const { ownerNo } = report.device
+  const known =
+    report.kind === 'start-next'
+      ? undefined
+      : deps.masks.runOf({ ownerNo, jobExecutionId: report.jobExecutionId })
+  let sent = known ? await masked(deps, report, known) : report
+  for (let tries = 0; tries < mostTries; tries++) {
+    const outcome = await deps.recordReport(sent)
+    if (outcome.kind !== 'needs-mask') return outcome
+    const { jobExecutionId, runId, jobVersion } = outcome
+    const run = { ownerNo, runId, jobVersion }
+    deps.masks.remember(jobExecutionId, run)
+    sent = await masked(deps, report, run)
+  }
+  throw new Error('the output of an execution changed too often to be masked')
+}
+
+async function masked(deps: MaskDeps, report: DeviceReport, run: SecretRun): Promise<DeviceReport> {
+  const mask = await deps.masks.of(run)
+  const maskedFor = run.runId
+  if (mask === undefined) return { ...report, maskedFor }
+  switch (report.kind) {
+    case 'start-next':
+      return { ...report, maskedFor, statusDetails: maskDetails(mask, report.statusDetails) }
+    case 'update': {
+      const { result } = report
+      const content = {
+        statusDetails: maskDetails(mask, report.statusDetails),
+        result: result === undefined ? undefined : JSON.stringify(mask.maskJson(JSON.parse(result))),
+      }
+      const ends = report.status !== 'IN_PROGRESS'
+      return { ...report, ...content, maskedFor, ...(ends && (await endOfOutput(deps, mask, report))) }
+    }
+    case 'output':
+      return { ...report, maskedFor, masked: await maskOutput(deps, mask, report) }
+  }
+}
+
+function maskDetails<Details extends Record<string, string> | undefined>(
+  mask: SecretMask,
+  details: Details,
+): Details {
+  return (details && mask.maskJson(details)) as Details
+}
+
+type Of<Kind extends DeviceReport['kind']> = Extract<DeviceReport, { kind: Kind }>
+
+async function maskOutput(
+  { store, masks }: MaskDeps,
+  mask: SecretMask,
+  { device: { ownerNo }, jobExecutionId, offset, data }: Of<'output'>,
+): Promise<NonNullable<Of<'output'>['masked']>> {
+  const { attempt, pieces, received: from, held: sealed } = await stateOf(store, jobExecutionId)
+  const fresh = offset > from ? new Uint8Array() : data.subarray(from - offset)
+  const { masked, held } = mask.maskPiece(masks.open(sealed, ownerNo), fresh)
+  const received = from + fresh.length
+  return { attempt, pieces, from, received, data: masked, held: masks.seal(held, ownerNo) }
+}
+
+/** What was held back is no secret, if nothing follows. An attempt that does not end by its device ends without it. */
+async function endOfOutput(
+  { store, masks }: MaskDeps,
+  mask: SecretMask,
+  { device: { ownerNo }, jobExecutionId }: Of<'update'>,
+): Promise<Pick<Of<'update'>, 'tail'>> {
+  const { attempt, pieces, received, held } = await stateOf(store, jobExecutionId)
+  return { tail: { attempt, pieces, received, data: mask.maskEnd(masks.open(held, ownerNo)) } }
+}
+
+/** Of one that is not there, it makes no difference. */
+async function stateOf(store: MaskDeps['store'], jobExecutionId: number) {
+  const found = await store.getOutputState({ jobExecutionId })
+  return found ?? { attempt: 0, pieces: 0, received: 0, held: null }
+}

@@ -1,0 +1,54 @@
+import type { Expectation } from '../../common/entity-tag.ts'
+import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
+
+type SecretKey = { ownerNo: number; secretName: string }
+
+/** Some of what uses it; runs are unfinished ones. */
+export type SecretUsers = { jobNames: string[]; scheduleNames: string[]; runIds: number[] }
+
+export type StoredSecret = {
+  secretName: string
+  updatedAt: number
+  updatedBy: string
+  usedBy: SecretUsers
+}
+
+/** `sealed`: the value, encrypted. */
+type SecretValue = { secretName: string; sealed: string }
+
+type SecretPut = SecretKey &
+  Expectation & {
+    sealed: string
+    principal: string
+    at: number
+    most: number
+    /** So many of the values before are kept while an unfinished execution may have got them. */
+    mostFormer: number
+  }
+
+type SecretOutcome = ({ kind: 'put' } & Put<StoredSecret>) | { kind: 'too-many' } | { kind: 'not-expected' }
+
+type SecretRemoval = { kind: 'deleted' } | { kind: 'unknown-secret' } | ({ kind: 'in-use' } & SecretUsers)
+
+export type SecretStore = {
+  putSecret(put: SecretPut): Promise<SecretOutcome>
+  getSecret(secret: SecretKey): Promise<StoredSecret | undefined>
+  listSecrets(list: OwnerList<string>): Promise<Sliced<StoredSecret, string>>
+  /** Those that there are. */
+  findSecrets(secrets: { ownerNo: number; secretNames: string[] }): Promise<SecretValue[]>
+  /** The same, and the values that they had before, as far as they are kept. */
+  findAllValues(secrets: { ownerNo: number; secretNames: string[] }): Promise<SecretValue[]>
+  deleteSecret(secret: SecretKey & { principal: string; at: number }): Promise<SecretRemoval>
+  /** Removes former values that no unfinished execution can have got; true: there may be more of them. */
+  purgeFormerValues(): Promise<boolean>
+  /** For another key; in the order of their owner and name, from after this one on. */
+  listSealedSecrets(
+    list: SealedCursor & { limit: number },
+  ): Promise<(SecretKey & { version: number; sealed: string })[]>
+  /** Those that have not been replaced since. */
+  replaceSealedSecrets(replaced: {
+    sealed: (SecretKey & { version: number; before: string; sealed: string })[]
+  }): Promise<void>
+}
+
+export type SealedCursor = { ownerNo: number; secretName: string; version: number }

@@ -1,0 +1,28 @@
+-- Values with a name that devices get and nobody can read back, encrypted. Of each name one value is current; those before
+-- it (replaced_at) are kept while an unfinished execution may have got them, to be masked in what its device reports.
+CREATE TABLE secret (
+  owner_no integer NOT NULL REFERENCES owner,
+  secret_name text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  sealed text NOT NULL,
+  updated_at bigint NOT NULL,
+  updated_by text NOT NULL,
+  replaced_at bigint,
+  PRIMARY KEY (owner_no, secret_name, version)
+);
+
+CREATE UNIQUE INDEX secret_current ON secret (owner_no, secret_name) WHERE replaced_at IS NULL;
+
+-- The names of the secrets that a document uses, as JSON; also in its content, which may be large.
+ALTER TABLE job_version ADD COLUMN secrets text;
+
+CREATE INDEX job_version_with_secrets ON job_version (version_no) WHERE secrets IS NOT NULL;
+
+-- Of outputs in which secrets are masked: how many bytes the device has sent, and the end of them that may be the beginning of a
+-- secret, encrypted.
+CREATE TABLE masked_output (
+  execution_id bigint PRIMARY KEY,
+  attempt integer NOT NULL,
+  received integer NOT NULL,
+  held text
+);
