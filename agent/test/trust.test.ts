@@ -55,7 +55,7 @@ test('puts the values of parameters, of this device and of the run into the sign
   }
   const expected = { a: 30, b: 'x-30-${y}', c: ['kiosk-1', 12] }
   const filled = fill(template, expected, { parameters: { days: 30 }, runId: 12 }, { parameters })
-  assert.deepEqual(filled, { document: expected, parameters: { days: 30 } })
+  assert.deepEqual(filled, { document: expected, parameters: { days: 30 }, secrets: {} })
   assert.deepEqual(fill({ a: '${params.days}' }, { a: 7 }, {}, { parameters }).document, { a: 7 })
 })
 

@@ -6,12 +6,12 @@ import { exitCode } from '../errors/exit-code.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { withIo } from '../io.ts'
 
-export const printKey = withIo(async ({ stdout }, ..._args: unknown[]) => {
+export const printKey = withIo<unknown[]>(async ({ stdout }) => {
   stdout.write(`${newSecretsKey()}\n`)
   return exitCode.ok
 })
 
-export const rotate = withDatabase(async ({ io, out, place }, ..._args: unknown[]) => {
+export const rotate = withDatabase<unknown[]>(async ({ io, out, place }) => {
   const problems: string[] = []
   const keys = readSecretsKeys(io.env, problems)
   if (problems[0] !== undefined) throw new UsageError(problems[0])

@@ -28,7 +28,7 @@ const ofOthers: ReadonlySet<string> = new Set(
 )
 
 /** Parameters of a job for its handler, and settings of the tests. */
-const prefixesOfOthers = ['JOBCAST_PARAM_', 'JOBCAST_TEST_']
+const prefixesOfOthers = ['JOBCAST_PARAM_', 'JOBCAST_SECRET_', 'JOBCAST_TEST_']
 
 export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {

@@ -103,7 +103,9 @@ test('the run, its history and explain name who denied, paused and canceled it',
   const history = (await api.call('GET', `/job/api/executions/${executionIds[0]}/history`)).json.items
   assert.equal(history.at(-1).actorName, 'ben')
 
-  const other = await launch(await newJob({ rollout: { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] } }))
+  const other = await launch(
+    await newJob({ rollout: { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] } }),
+  )
   await waitFor(other.path, 1)
   await act(other.path, 'pause', undefined, carl)
   assert.match(await explain(other.executionIds[1]), /was paused by key carl/)

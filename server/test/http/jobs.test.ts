@@ -25,7 +25,10 @@ test('PUT answers 201 with every field when it creates, 200 when it replaces', a
   const created = await api.call('PUT', path('update'), { body: content })
   assert.equal(created.status, 201)
   const { createdAt, updatedAt, ...rest } = created.json
-  assert.deepEqual(rest, { jobName: 'update', version: 1, ...content, parameters: null, window: null })
+  assert.deepEqual(rest, {
+    ...{ jobName: 'update', version: 1, priority: 5 },
+    ...{ ...content, parameters: null, window: null },
+  })
   assert.equal(createdAt, updatedAt)
   assert.match(createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 

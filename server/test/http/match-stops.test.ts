@@ -21,7 +21,12 @@ const runsOf = async (name: string): Promise<{ runId: number; total: number }[]>
 const isPaused = (name: string) => async () => (await read(`${url}/${name}`)).paused
 
 async function putSchedule(name: string, rollout: object): Promise<void> {
-  const content = { jobName: 'update', when: { match: true }, targets: { where: `tag=${name}` }, rollout }
+  const content = {
+    jobName: 'update',
+    when: { match: true },
+    targets: { where: `tag=${name}` },
+    rollout: { order: 'GIVEN', ...rollout },
+  }
   assert.equal((await api.call('PUT', `${url}/${name}`, { body: content })).status, 201)
 }
 

@@ -42,7 +42,7 @@ const small =
 
 /** Few rows, or a partial index that holds just those. */
 const readWhole =
-  /^(run_unfinished|owner_pkey|webhook_pkey|node_pkey|commit_marker_pkey|device_online|purged_range_pkey|execution_partition_pkey|api_key_admin|fleet_freeze_pkey|offer_window_pkey|device_attribute_without_zone|rollout_open|run_request_replacing|schedule_watched|schedule_matching|execution_from_\d+_execution_id_idx)$/
+  /^(run_unfinished|owner_pkey|webhook_pkey|node_pkey|commit_marker_pkey|device_online|purged_range_pkey|execution_partition_pkey|api_key_admin|fleet_freeze_pkey|offer_window_pkey|device_attribute_without_zone|rollout_open|run_request_replacing|schedule_watched|schedule_matching|secret_former|execution_from_\d+_execution_id_idx)$/
 
 const indexOf: [string, RegExp, RegExp][] = [
   [

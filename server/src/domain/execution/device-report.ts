@@ -39,7 +39,7 @@ export type DeviceQueue = {
 
 /**
  * A device's request that writes. The reports of one device take effect in the order in which they are sent. `maskedFor`:
- * the secrets of this run are masked in it (mask-reports.ts).
+ * the secrets of this run are masked in it (secret/mask-reports.ts).
  */
 export type DeviceReport =
   | {
@@ -89,7 +89,7 @@ export type DeviceReport =
       masked?: MaskedOutput
     }
 
-/** The next part of an output without secrets (mask-reports.ts), for an attempt that has so many pieces before. */
+/** The next part of an output without secrets (secret/mask-reports.ts), for an attempt that has so many pieces before. */
 export type MaskedOutput = {
   attempt: number
   pieces: number

@@ -2,9 +2,9 @@
 
 import type { DeviceKey } from '../device/device-key.ts'
 import type { ChangeSignal } from '../event/ports/change-signal.ts'
+import { recordMasked } from '../secret/mask-reports.ts'
 import { DeviceError } from './device-error.ts'
 import { type OutputRequest, parseJobId, unknownExecution } from './device-request.ts'
-import { recordMasked } from './mask-reports.ts'
 import type { DailyOutput } from './ports/daily-output.ts'
 import { type ReportDeps, unknownDevice } from './report-execution.ts'
 

@@ -4,6 +4,7 @@ import { describeQuota, type Quotas } from '../access/quotas.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { DeviceKey } from '../device/device-key.ts'
 import { reportQuotasOf } from '../event/progress-events.ts'
+import { type MaskDeps, recordMasked } from '../secret/mask-reports.ts'
 import { DeviceError } from './device-error.ts'
 import type { DeviceExecution, DeviceQueue, ReportOutcome } from './device-report.ts'
 import {
@@ -15,7 +16,6 @@ import {
 } from './device-request.ts'
 import { endUnresolved } from './end-unresolved.ts'
 import { isTerminal, type Moment } from './execution.ts'
-import { type MaskDeps, recordMasked } from './mask-reports.ts'
 import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 import { type DeviceDocument, type Documents, UnresolvedDocument } from './ports/documents.ts'
 

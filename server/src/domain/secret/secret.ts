@@ -1,8 +1,7 @@
 // A secret: a value with a name, for devices, which nobody can read back. Documents use it as `${secrets.NAME}`; it is filled
 // in when a device gets the document (state/documents.ts). This file has what owners do with secrets.
 //
-// Read next: secret-mask.ts, which replaces values in what devices report; ../execution/mask-reports.ts, how reports get
-// there.
+// Read next: mask-reports.ts, how values are kept out of what devices report; secret-mask.ts, which replaces them.
 
 import { ApiError, maxSecretBytes, type SecretContent, secrets } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'

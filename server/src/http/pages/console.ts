@@ -22,6 +22,7 @@ export const consolePages = [
   'calendar',
   'schedules',
   'windows',
+  'secrets',
   'jobs',
   'keys',
   'webhooks',

@@ -496,6 +496,7 @@ CREATE TABLE secret (
   PRIMARY KEY (owner_no, secret_name, version)
 );
 CREATE UNIQUE INDEX secret_current ON public.secret USING btree (owner_no, secret_name) WHERE (replaced_at IS NULL);
+CREATE INDEX secret_former ON public.secret USING btree (owner_no, secret_name) WHERE (replaced_at IS NOT NULL);
 
 CREATE TABLE session (
   session_id text COLLATE "C" NOT NULL,

@@ -479,6 +479,8 @@ CREATE TABLE secret (
 
 CREATE UNIQUE INDEX secret_current ON secret (owner_no, secret_name) WHERE replaced_at IS NULL;
 
+CREATE INDEX secret_former ON secret (owner_no, secret_name) WHERE replaced_at IS NOT NULL;
+
 CREATE TABLE session (
   session_id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,

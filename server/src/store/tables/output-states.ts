@@ -1,4 +1,4 @@
-// Of outputs in which secrets are masked: where their devices are (domain/execution/mask-reports.ts).
+// Of outputs in which secrets are masked: where their devices are (domain/secret/mask-reports.ts).
 
 import { inBoth } from '../queries.ts'
 import { computed, number, select } from '../schema/column.ts'

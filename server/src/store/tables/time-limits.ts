@@ -23,7 +23,8 @@ const OF_RUN = select({
   ),
 })
 const RUN = inBoth(
-  ({ join }) => `
+  ({ join }) =>
+    `
   SELECT ${OF_RUN} FROM run ${join} job_version ON job_version.version_no = run.version_no
   WHERE run.run_id = :runId AND :jobExecutionId > 0` as const,
 )

@@ -356,5 +356,6 @@ test('a device sees when it was changed last; until then, when it was launched',
     timesOutAt: 90_000,
     notified: true,
     jobVersion: 9,
+    priority: 5,
   })
 })

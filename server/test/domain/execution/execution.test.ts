@@ -132,7 +132,7 @@ test('what is not now waits for as long as its device asks, at most until its de
     return afterEvent(given, 'not-now', policy, moment, undefined, 60_000)
   }
   const until = steadyInstant(61_000)
-  assert.deepEqual(waits(null), { ...life, notBefore: until, dueAt: until })
+  assert.deepEqual(waits(null), { ...life, notBefore: until, dueAt: until, waitsFrom: until })
   assert.equal(waits(62_000)?.notBefore, 61_000)
   assert.equal(waits(60_000)?.notBefore, 60_000)
   const waiting = waits(null) as Life
@@ -141,7 +141,7 @@ test('what is not now waits for as long as its device asks, at most until its de
     [false, false, 'retry-due'],
   )
   const offered = afterRetryDelay(waiting, policy, until)
-  assert.deepEqual(offered, { ...life, dueAt: steadyInstant(66_000) })
+  assert.deepEqual(offered, { ...life, dueAt: steadyInstant(66_000), waitsFrom: until })
   assert.deepEqual(
     [isOffered(offered), isEndedBy('expire', offered), dueEvent(offered)],
     [true, false, 'expire'],

@@ -144,7 +144,7 @@ const rows: Row[] = [
   },
   {
     code: 'AWAITING_APPROVAL',
-    text: 'Run 7 waits for approval by a key other than the one that created it.',
+    text: 'Run 7 waits for approval by somebody who has not created, changed or fired it.',
     given: about({}, held(500, { state: 'AWAITING_APPROVAL' })),
   },
   {
@@ -299,11 +299,7 @@ const ends: [ExecutionEvent, ExecState, string][] = [
     'CANCELED',
     'CANCELED at 2026-11-15T03:00:00Z: its run was stopped before this was released.',
   ],
-  [
-    'superseded',
-    'CANCELED',
-    'CANCELED at 2026-11-15T03:00:00Z: it was replaced by a later run of its schedule.',
-  ],
+  ['superseded', 'CANCELED', 'CANCELED at 2026-11-15T03:00:00Z: it was replaced by a later run.'],
   [
     'confirm-cancel',
     'CANCELED',

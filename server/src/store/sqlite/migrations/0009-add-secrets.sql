@@ -12,6 +12,7 @@ CREATE TABLE secret (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX secret_current ON secret (owner_no, secret_name) WHERE replaced_at IS NULL;
+CREATE INDEX secret_former ON secret (owner_no, secret_name) WHERE replaced_at IS NOT NULL;
 
 -- The names of the secrets that a document uses, as JSON; also in its content, which may be large.
 ALTER TABLE job_version ADD COLUMN secrets TEXT;

@@ -1,10 +1,10 @@
 // Masks secrets in what devices report, before anything of it is stored. Which executions have secrets, only the store knows:
-// it asks for the mask (apply-reports.ts), and the report is sent again. From then on it is known here.
+// it asks for the mask (execution/apply-reports.ts), and the report is sent again. From then on it is known here.
 
 import type { Store } from '../common/ports/store.ts'
-import type { SecretMask } from '../secret/secret-mask.ts'
-import type { DeviceReport, ReportOutcome } from './device-report.ts'
-import type { Masks, SecretRun } from './ports/masks.ts'
+import type { DeviceReport, ReportOutcome } from '../execution/device-report.ts'
+import type { Masks, SecretRun } from '../execution/ports/masks.ts'
+import type { SecretMask } from './secret-mask.ts'
 
 export type MaskDeps = {
   store: Pick<Store, 'getOutputState'>
