@@ -14,7 +14,8 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   const [asked, subcommand] = wordsIn(argv)
   const needed = neededNodeOf(asked, subcommand)
   if (needed !== undefined && !argv.includes('--help')) {
-    io.stderr.write(`jobcast ${asked} needs Node ${needed} or newer; this is ${process.version}.\n`)
+    const named = needsOf(asked) === true ? asked : `${asked} ${subcommand}`
+    io.stderr.write(`jobcast ${named} needs Node ${needed} or newer; this is ${process.version}.\n`)
     return exitCode.unexpected
   }
   for (const entry of commands) adopt(program, await commandOf(entry, asked), entry)
@@ -49,9 +50,13 @@ function buildProgram({ stdout, stderr }: Io): Command {
 
 /** Undefined if this one will do. */
 function neededNodeOf(asked: string | undefined, subcommand: string | undefined): string | undefined {
-  const needs = commands.find(({ name }) => name === asked)?.needsServerNode
+  const needs = needsOf(asked)
   const opensDatabase = typeof needs === 'object' ? needs.includes(subcommand ?? '') : needs
   return opensDatabase ? neededNode('sqlite') : undefined
+}
+
+function needsOf(asked: string | undefined): CommandEntry['needsServerNode'] {
+  return commands.find(({ name }) => name === asked)?.needsServerNode
 }
 
 /** The program itself has no flags with values, so the first word that is not a flag is the command. */

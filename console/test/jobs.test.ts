@@ -75,7 +75,7 @@ chaosTest('an edit of something else keeps the default rollout and the approval 
     next: { succeededPercent: 95 },
   }
   await server.call('PUT', '/job/api/jobs/careful', { body: { rollout, approval: true } })
-  const page = await openSignedIn(t, server, '/jobs/careful', { expected: [/400/] })
+  const page = await openSignedIn(t, server, '/jobs/careful', { expected: [/40[03]/] })
   const field = page.getByLabel('Default rollout')
   await field.waitFor()
   assert.deepEqual(JSON.parse(await field.inputValue()), rollout)
@@ -94,8 +94,12 @@ chaosTest('an edit of something else keeps the default rollout and the approval 
   assert.deepEqual(refused.rollout, rollout)
   await field.fill('')
   await page.getByLabel('Runs need approval').uncheck()
+  // The key has no APPROVE.
+  const asked = await save('would need fewer approvals than before')
+  assert.deepEqual([asked.rollout, asked.approval], [rollout, true])
+  await page.getByLabel('Runs need approval').check()
   const removed = await save('Saved.')
-  assert.deepEqual([removed.rollout, removed.approval], [null, false])
+  assert.deepEqual([removed.rollout, removed.approval], [null, true])
 })
 
 chaosTest('an existing job is not overwritten', async (t) => {

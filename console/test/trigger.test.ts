@@ -227,7 +227,7 @@ chaosTest('a key that may only trigger does so by names', async (t) => {
   await page.goto(`${server.http}/trigger`)
   await page.getByLabel('API key').fill(apiKey)
   await page.keyboard.press('Enter')
-  await page.getByLabel('Job').fill('restart')
+  await page.getByLabel('Job', { exact: true }).fill('restart')
   await page.getByLabel('Paste devices').fill('blind')
   await page.getByRole('button', { name: 'Add 1 device' }).click()
   await button(page).click()

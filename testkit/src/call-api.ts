@@ -31,7 +31,8 @@ export type Api = {
 
 /** `npm test` runs the suite of the trigger once more with jobs whose runs are held back. */
 const isHeldBack = process.env.JOBCAST_TEST_JOBS === 'held-back'
-const plainJob = isHeldBack ? { approval: true, rollout: { waves: [{ size: 1 }, { size: '100%' }] } } : {}
+const heldBack = { approval: true, rollout: { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] } }
+const plainJob = isHeldBack ? heldBack : {}
 
 export function buildApi(http: string, adminKey: string): Api {
   const api: Api = {

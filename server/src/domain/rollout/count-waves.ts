@@ -20,7 +20,9 @@ export async function countWaves(
 ): Promise<StateCounts[]> {
   const { ownerNo, runId, plan } = rollout
   const parts = waveParts(plan.sizes)
-  const open = [...parts.keys()].filter((wave) => !ended.has(wave) && !isUntouched(rollout, run, wave))
+  // As they are now: whoever counts at the same time adds to them.
+  const known = new Map(ended)
+  const open = [...parts.keys()].filter((wave) => !known.has(wave) && !isUntouched(rollout, run, wave))
   const largest = open.toSorted((one, other) => sizeOf(rollout, other) - sizeOf(rollout, one))[0]
   const counted = open.filter((wave) => wave !== largest)
   const found =
@@ -35,7 +37,7 @@ export async function countWaves(
     return countWaves(store, rollout, found.run, ended, again - 1)
   const byWave = new Map(counted.map((wave, index) => [wave, found.parts[index] ?? zeros()]))
   const counts = plan.sizes.map((size, wave) => {
-    return ended.get(wave) ?? byWave.get(wave) ?? { ...zeros(), PENDING: wave === largest ? 0 : size }
+    return known.get(wave) ?? byWave.get(wave) ?? { ...zeros(), PENDING: wave === largest ? 0 : size }
   })
   if (largest !== undefined) {
     const rest = without(found.run, counts)

@@ -74,6 +74,17 @@ test('all waves are counted right while executions move', async () => {
   }
 })
 
+test('two who count at the same time find the same, and so does who counts after them', async () => {
+  const model = new Model()
+  model.released = total
+  model.states.fill('CANCELED', 9, 29)
+  const ended = new Map<number, StateCounts>()
+  const count = () => countWaves(model, model.rollout, model.count(0, total), ended)
+  const expected = waveParts(sizes).map(({ from, to }) => model.count(from, to))
+  assert.deepEqual(await Promise.all([count(), count()]), [expected, expected])
+  assert.deepEqual(await count(), expected)
+})
+
 test('what has ended is not counted again, nor the largest wave; what costs is shown a while longer', async () => {
   const model = new Model()
   let now = 0
