@@ -18,7 +18,7 @@ const deviceNos = Int32Array.of(1)
 
 function newTrigger(id: number): CheckedTrigger {
   const ids = { runId: id, firstExecutionId: id, total: 1, ownerNo: 1, jobNo: 1, jobVersion: 1, keyId: 'k' }
-  const none = { expireAt: null, deadlineAt: null, retryOf: null, idempotency: null }
+  const none = { expireAt: null, deadlineAt: null, retryOf: null, audit: '{}', idempotency: null }
   return { ...ids, ...none, launchedAt: id, deviceNos }
 }
 

@@ -72,6 +72,7 @@ async function putWindow(store: Store, ownerNo: number, windowName: string, of: 
     ...of,
     openZones: '',
     principal: 'operator',
+    lineage: 'operator',
     at: now,
     clock: steadyInstant(now),
     most: 1000,

@@ -13,6 +13,7 @@
 #   outcome     the final report, on disk before it is sent; the folder is removed when the server has it
 #   output      what the handler has printed; the server says from which byte it wants more
 # $state/versions/ has the highest version of each signed job and the SHA-256 of what was signed, by the SHA-256 of its name.
+# $state/files/ has fetched files by their SHA-256, those that are being fetched with .part behind it.
 # $state/attributes has what was reported about the device.
 set -u
 umask 077
@@ -22,10 +23,12 @@ agent_version=0.1.0
 url=${JOBCAST_URL:-${JOBCAST_SERVER:-}} device=${JOBCAST_DEVICE:-} token_file=${JOBCAST_TOKEN_FILE:-}
 handlers=${JOBCAST_HANDLERS:-} state=${JOBCAST_STATE:-} max_output=10485760 allow_commands='' enrolls='' name=''
 enrollment_file='' poll_seconds=${JOBCAST_POLL_SECONDS:-5} grace_seconds=5 max_starts=10 max_steps=100 stopping=''
-attributes_file=${JOBCAST_ATTRIBUTES_FILE:-} audience=${JOBCAST_AUDIENCE:-}
+limit_rate=${JOBCAST_LIMIT_RATE:-} attributes_file=${JOBCAST_ATTRIBUTES_FILE:-} audience=${JOBCAST_AUDIENCE:-}
 trust=${JOBCAST_TRUST:-} required=${JOBCAST_REQUIRE_SIGNATURES:-0} requires_one='' envelope_type=application/vnd.jobcast.job+json
 # Of an answer. In blocks of 512 bytes, or 1024 in some shells, for what curl writes without knowing its length.
 max_answer=1048576 max_answer_blocks=2048
+# Of files: how much is kept, how long one request may take before the server is asked about the execution, how often nothing arrives.
+max_kept_bytes=1073741824 fetch_seconds=20 max_fetch_tries=30
 
 # A line of the log. Control characters could look like other lines, or steer a terminal.
 say() {
@@ -55,6 +58,7 @@ Flags:
   --require-signatures <number>    run only jobs signed by this many different keys of the --trust file (JOBCAST_REQUIRE_SIGNATURES)
   --audience <name>                run signed jobs only if they were signed for this audience (JOBCAST_AUDIENCE)
   --http                           accepted and ignored: this agent always uses HTTP long polling
+  --limit-rate <rate>              fetch files with at most this many bytes per second, for example 500000, 200K or 2M (JOBCAST_LIMIT_RATE)
   --max-output-bytes <number>      maximum output sent per attempt; should match the server (default 10 MiB)
   --help                           print this help
   --version                        print the version
@@ -94,6 +98,10 @@ read_flags() {
       --token-file) token_file=$value ;;
       --handlers) handlers=$value ;;
       --state) state=$value ;;
+      --limit-rate)
+        [ -n "$value" ] || refuse_start "$wrong_rate"
+        limit_rate=$value
+        ;;
       --max-output-bytes) max_output=$value ;;
       --attributes-file) attributes_file=$value ;;
       --trust)
@@ -122,10 +130,20 @@ is_count() { case $1 in 0 | [1-9]) ;; '' | 0* | *[!0-9]* | ??????????*) return 1
 # The same for what is only compared as text: up to 15 digits.
 is_id() { case $1 in 0 | [1-9]) ;; '' | 0* | *[!0-9]* | ????????????????*) return 1 ;; esac; }
 
+# As curl has it. Less than 4096 would look to both ends as if nothing arrived.
+is_rate() {
+  case $1 in
+    *[KM]) is_count "${1%?}" && [ "${1%?}" -gt 0 ] && { [ "${1#*M}" != "$1" ] || [ "${1%?}" -ge 4 ]; } ;;
+    *) is_count "$1" && [ "$1" -ge 4096 ] ;;
+  esac
+}
+wrong_rate='--limit-rate must be a number of bytes per second from 4096 on, such as 500000, 200K or 2M'
+
 check_flags() {
   case $url in http://?* | https://?*) url=${url%/} ;; *) refuse_start '--url must be an address such as https://jobs.example' ;; esac
   case $device in '' | *[!A-Za-z0-9_.:-]*) refuse_start '--device must be the deviceId: letters, digits and _ . : -' ;; esac
   is_count "$max_output" || refuse_start '--max-output-bytes must be a positive integer of at most nine digits'
+  [ -z "$limit_rate" ] || is_rate "$limit_rate" || refuse_start "$wrong_rate"
   case $poll_seconds in 0 | '' | *[!0-9]* | ?????*) refuse_start 'JOBCAST_POLL_SECONDS must be a positive integer' ;; esac
   for program in curl awk setsid tail head; do
     command -v "$program" >/dev/null || refuse_start "the program $program is required but not installed"
@@ -227,6 +245,31 @@ json_functions='
   }
 '
 
+# Awk functions that read the field `files` of a document, as contract/src/parameters/document-files.ts of the service does: file_ref,
+# file_name and file_hash have what it names. A list with entries of another form is not ours.
+file_functions='
+  function is_hash(path) { return T[path] == "string" && length(V[path]) == 64 && V[path] !~ /[^0-9a-f]/ }
+  # What is wrong, or nothing.
+  function read_files(list,  i, item, at, name, v, other) {
+    file_count = 0
+    if (T[list] != "array") return ""
+    for (i = 0; i < N[list]; i++) if (T[list "." i] != "string" && T[list "." i ".name"] != "string") return ""
+    if (N[list] > 16) return "a document has at most 16 files"
+    for (i = 0; i < N[list]; i++) {
+      item = list "." i; at = T[item] == "string" ? item : item ".name"
+      file_ref[i] = V[at]; file_hash[i] = V[item ".sha256"]
+      name = V[at]; sub(/@.*/, "", name); file_name[i] = name; v = substr(V[at], length(name) + 1)
+      if (T[item] == "object" && (N[item] > 2 || (N[item] == 2 && !is_hash(item ".sha256"))) || name !~ /^[A-Za-z0-9_-]+$/ || length(name) > 64 || (v != "" && (v !~ /^@[A-Za-z0-9._+-]+$/ || v ~ /^@[.][.]?$/ || length(v) > 65)))
+        return "there is no file " substr(raw(substr(list, 1, index(list, ".") - 1), item), 1, 100)
+      v = variable(name, "FILE")
+      if (v in file_with) return "the files " file_with[v] " and " V[at] " have one environment variable: " v
+      file_with[v] = V[at]; file_at[V[at]] = i
+    }
+    file_count = N[list]
+    return ""
+  }
+'
+
 # Reads JSON and prints shell assignments: json FILE 'name=path ...'. For each, name_type says what there is: object, array,
 # string, literal or nothing. `path[]` gives a list of texts as quoted words, `path,` a text with commas as quoted words, `path{}`
 # the fields of an object as assignments to JOBCAST_PARAM_<NAME> (of `secrets` to JOBCAST_SECRET_<NAME>), and `path#` how many fields or items there are. Fails if it is
@@ -322,8 +365,9 @@ await() {
   [ -z "$stopping" ] || end_awaited
   wait "$1" 2>/dev/null
   await_code=$?
-  # The signal has ended the wait, and not what is waited for.
-  while kill -0 "$1" 2>/dev/null; do
+  # The signal has ended the wait, and not what is waited for. Of a process that has been waited for, wait answers 127, also where
+  # another one has its number by now.
+  while [ "$await_code" -gt 128 ] && kill -0 "$1" 2>/dev/null; do
     wait "$1" 2>/dev/null
     await_code=$?
   done
@@ -466,6 +510,7 @@ check_handlers() {
   handlers=$(cd "$handlers" && pwd)
   case $(ls -ld "$handlers") in
     ????????w*) refuse_start "Everyone can write to the folder of handlers $handlers: chmod o-w $handlers" ;;
+    ?????w*) say "a group can write to the folder of handlers $handlers: chmod g-w $handlers" ;;
   esac
 }
 
@@ -637,6 +682,7 @@ carry_out() {
     return
   fi
   if trusts; then plan || return; else refuse_job && return; fi
+  fetch_files || return
   run_steps
   report_attributes
 }
@@ -658,6 +704,7 @@ plan() {
       '') problem='the document names neither a handler nor a command nor steps' ;;
     esac
   fi
+  [ -n "$problem" ] || list_files
   if [ -z "$problem" ] && [ -n "$steps_type" ]; then count_steps; fi
   check_limit
   case $on in '' | report) ;; rerun) reruns=1 ;; *) problem='onInterrupt is neither "report" nor "rerun"' ;; esac
@@ -673,6 +720,198 @@ plan() {
 
 # What has begun once can only fail.
 refuse_job() { if [ "$start" = 0 ]; then finish REJECTED "$problem"; else finish FAILED "$problem"; fi; }
+
+# Puts a line for each file of the document into $folder/files: its name, its variable, its SHA-256 and its size; and one with its URL
+# into $folder/urls, for curl. Otherwise it sets $problem. What is signed must name the hashes.
+list_files() {
+  rm -f "$folder/files" "$folder/urls"
+  assignments=$({
+    tr '\000\n' '\001 ' <"$folder/document" && echo
+    tr '\000\n' '\001 ' <"$folder/handed" && echo
+  } | files_to=$folder/files urls_to=$folder/urls is_signed=$by_author awk "$json_functions$file_functions"'
+    function refuse(x) { if (refused == "") refused = x }
+    { given_text[NR] = $0 }
+    END {
+      read("document", given_text[1]); read("handed", given_text[2])
+      if (bad || NR != 2) exit 1
+      refuse(read_files("document.files"))
+      for (i = 0; i < file_count && refused == ""; i++) {
+        ref = file_ref[i]; facts = join("handed.execution.files", ref)
+        url = V[facts ".url"]; size = V[facts ".size"]; sha256 = V[facts ".sha256"]
+        if (T[facts ".url"] != "string" || url !~ /^https?:\/\/[!-~]+$/ || url ~ /["\\]/ || length(url) > 8192) refuse("the server sent no URL of the file " ref)
+        else if (T[facts ".size"] != "literal" || size !~ /^(0|[1-9][0-9]*)$/ || length(size) > 15) refuse("the server sent no size of the file " ref)
+        else if (!is_hash(facts ".sha256")) refuse("the server sent no sha256 of the file " ref)
+        else if (ENVIRON["is_signed"] && file_hash[i] == "") refuse("the signed document does not name the sha256 of the file " ref)
+        else if (file_hash[i] != "" && file_hash[i] != sha256) refuse("the file " ref " of the server has another sha256 than the document names")
+        print file_name[i], variable(file_name[i], "FILE"), sha256, size >ENVIRON["files_to"]
+        print "url = \"" url "\"" >ENVIRON["urls_to"]
+      }
+      print "problem=" quoted(refused)
+    }') || assignments="problem='the agent cannot read the files of the document'"
+  eval "$assignments"
+  assignments=''
+  if [ -z "$problem" ] && [ -s "$folder/files" ] && [ -z "$(hash_of "$folder/files")" ]; then
+    problem='files need the program sha256sum, which is not on this device'
+  fi
+}
+
+# Empty if it cannot be read.
+hash_of() { { sha256sum <"$1" || openssl dgst -sha256 -r <"$1"; } 2>/dev/null | cut -c1-64; }
+
+# Fetches what $folder/files lists, and puts it into the folder of the handler. Otherwise the attempt has ended, or is handed out again.
+fetch_files() {
+  [ -s "$folder/files" ] || return 0
+  rm -f "$folder/ending"
+  fetching=0 file_count=$(wc -l <"$folder/files" | tr -cd 0-9)
+  while [ "$fetching" -lt "$file_count" ]; do
+    fetching=$((fetching + 1))
+    read -r file_name file_variable file_hash file_size <<LINE
+$(sed -n "${fetching}p" "$folder/files")
+LINE
+    problem='' fetch_end=FAILED kept=$state/files/$file_hash
+    if ! mkdir -p "$state/files" || ! fetch_file || ! place_file; then
+      end_fetch
+      return 1
+    fi
+  done
+  expired_of='' expired_times=0
+}
+
+end_fetch() {
+  case $fetch_end in
+    stopping) ;; # it is handed out again when the agent is back
+    expired)
+      # Asked for again, the document has new URLs; unless the server does not accept its own.
+      if [ "$expired_of" = "$job.$attempt" ]; then expired_times=$((expired_times + 1)); else expired_of=$job.$attempt expired_times=1; fi
+      [ "$expired_times" -le 5 ] || finish FAILED 'the server does not accept its own URLs of files'
+      ;;
+    withdrawn) say "execution $job, attempt $attempt: already ended on the server" && settle "$folder" ;;
+    canceled) finish CANCELED 'canceled before it was started' ;;
+    REJECTED) problem="the file $file_name $problem" && refuse_job ;;
+    *) finish FAILED "the file $file_name $problem" ;;
+  esac
+}
+expired_of='' expired_times=0
+
+# From what is kept, or over as many connections as it takes.
+fetch_file() {
+  part=$kept.part
+  if [ -f "$kept" ]; then
+    # Checked each time: a handler could have changed it.
+    if [ "$(hash_of "$kept")" = "$file_hash" ]; then touch "$kept" && return 0; fi
+    rm -f "$kept"
+  fi
+  make_room
+  has_space || { rm -f "$part" && problem='does not fit on the disk' && return 1; }
+  while :; do
+    began=''
+    [ ! -s "$part" ] || began=1
+    if ! download; then
+      case $fetch_end in FAILED | REJECTED) rm -f "$part" ;; esac
+      return 1
+    fi
+    if [ "$(hash_of "$part")" = "$file_hash" ]; then mv "$part" "$kept" && return 0; fi
+    rm -f "$part"
+    # What was left of an earlier try may be damaged: a machine that lost its power. All of it is fetched once more.
+    [ -n "$began" ] || { problem='has other content than its sha256 says' fetch_end=REJECTED && return 1; }
+  done
+}
+
+download() {
+  failures=0 delay=1 for_seconds="--max-time $fetch_seconds"
+  blocks=$(awk -v size="$file_size" 'BEGIN { printf "%d", size / 512 + 2 }')
+  while :; do
+    had=$(bytes_of "$part")
+    if [ "$had" = "$file_size" ]; then return 0; fi
+    if is_more "$had" "$file_size"; then rm -f "$part" && had=0; fi
+    request_file
+    [ -z "$stopping" ] || { fetch_end=stopping && return 1; }
+    has=$(bytes_of "$part")
+    case $await_code:$code in
+      0:*) return 0 ;;
+      22:403) fetch_end=expired && return 1 ;;
+      22:408 | 22:429 | 22:5??) ;;
+      22:*) problem="the server answers $code" && return 1 ;;
+      # It sends all of it only.
+      33:*) rm -f "$part" && for_seconds='' && has=0 ;;
+      23:*)
+        if is_more "$has" "$file_size"; then
+          problem='has other content than its sha256 says' fetch_end=REJECTED
+        else
+          problem='cannot be stored: the disk is full, or cannot be written'
+        fi
+        return 1
+        ;;
+      1:* | 3:* | 47:*) problem='cannot be fetched: the server redirects to where nothing is fetched from' && return 1 ;;
+    esac
+    if is_more "$has" "$had"; then failures=0 delay=1; else failures=$((failures + 1)); fi
+    if [ "$failures" -gt $max_fetch_tries ]; then
+      problem="cannot be fetched: $(head -n 1 "$folder/fetched.error") $code"
+      return 1
+    fi
+    find_ending "$tmp"
+    if [ -n "$ending" ]; then fetch_end=$ending && return 1; fi
+    report_fetched
+    if [ "$failures" != 0 ]; then pause "$delay" && delay=$((delay < 16 ? delay * 2 : 30)); fi
+    [ -z "$stopping" ] || { fetch_end=stopping && return 1; }
+  done
+}
+
+# The URL lets in whoever has it, and everyone on the machine can read command lines.
+request_file() {
+  protocols='=http,https'
+  case $(sed -n "${fetching}p" "$folder/urls") in 'url = "https:'*) protocols='=https' ;; esac
+  sed -n "${fetching}p" "$folder/urls" | {
+    # shellcheck disable=SC2086 # words
+    trap '' XFSZ && ulimit -f "$blocks" && exec curl -sS -f -g -K - -L --max-redirs 5 --proto '=http,https' --proto-redir "$protocols" \
+      -C - -o "$part" -w '%{http_code}' --connect-timeout 20 --speed-limit 1 --speed-time 60 $for_seconds ${limit_rate:+--limit-rate $limit_rate}
+  } >"$folder/fetched.code" 2>"$folder/fetched.error" &
+  await $! 0
+  code=$(cat "$folder/fetched.code" 2>/dev/null)
+  case $code in [1-9][0-9][0-9]) ;; *) code=000 ;; esac
+}
+
+# What takes longer shows how far it is.
+report_fetched() {
+  percent=$(awk -v has="$has" -v size="$file_size" -v before=$((fetching - 1)) -v files="$file_count" 'BEGIN { printf "%d", 100 * (before + (size ? has / size : 1)) / files }')
+  call "$tmp" POST "/jobs/$job" -H 'Content-Type: application/json' --data-binary \
+    "{\"status\":\"IN_PROGRESS\",\"executionNumber\":$attempt,\"includeJobExecutionState\":true,\"statusDetails\":{\"agent\":\"$agent\",\"progress\":\"$percent\",\"message\":\"fetching files\"}}"
+  parse "$tmp" 'version=executionState.versionNumber'
+  is_id "$version" || version=''
+}
+
+# Files may be larger than some shells can calculate with.
+bytes_of() { { wc -c <"$1" || echo 0; } 2>/dev/null | tr -cd 0-9; }
+is_more() { awk -v one="$1" -v other="$2" 'BEGIN { exit !(one + 0 > other + 0) }'; }
+
+# For a handler: without a second copy where the file system can.
+place_file() {
+  rm -f "$folder/work/$file_name"
+  ln "$kept" "$folder/work/$file_name" 2>/dev/null || cp "$kept" "$folder/work/$file_name" 2>/dev/null && return 0
+  rm -f "$folder/work/$file_name"
+  problem='cannot be stored: the disk is full, or cannot be written'
+  return 1
+}
+
+# What was used longest ago goes first; what this attempt needs stays.
+make_room() {
+  ls -lnt "$state/files" | awk -v total="$file_size" -v most=$max_kept_bytes -v needed="$(cut -d ' ' -f 3 "$folder/files" | tr '\n' ' ')" '
+    NF >= 9 { total += $5; if (total > most && $9 ~ /^[0-9a-f]+([.]part)?$/ && !index(needed, substr($9, 1, 64))) print $9 }' |
+    while read -r old; do rm -f "$state/files/$old"; done
+}
+
+# Leaves 64 MiB free, or a twentieth of a small disk: the server says how large a file is, and no author has signed that. Where df does
+# not tell, curl finds out.
+has_space() {
+  df -P -k "$state/files" 2>/dev/null | awk -v size="$file_size" -v had="$(bytes_of "$part")" '
+    NR == 2 {
+      for (i = 4; i < NF && $i !~ /^[0-9]+%$/; i++);
+      if (i == NF) exit
+      reserve = $(i - 3) / 20; if (reserve > 65536) reserve = 65536
+      full = $(i - 1) - reserve < (size - had) / 1024
+    }
+    END { exit full + 0 }'
+}
 
 # Documents in the schema of AWS.
 count_steps() {
@@ -828,7 +1067,7 @@ read_keys() {
 # Puts what is to run into $folder/document: what the server says, or on a device that trusts authors, what they have signed.
 # Sets $parameters, with the secrets. Otherwise it fails with $problem.
 trusts() {
-  problem='' parameters=''
+  problem='' parameters='' by_author=''
   parse "$folder/handed" 'job_name=execution.jobName signature=execution.jobSignature signature_kind=execution.jobSignature.payloadType signature_count=execution.jobSignature.signatures#'
   json "$folder/handed" @execution.jobDocument >"$folder/offered"
   if [ -z "$trust" ] || { [ -z "$signature_type" ] && [ "$required" = 0 ]; }; then
@@ -845,7 +1084,7 @@ trusts() {
     problem="not trusted: the file of trusted keys $problem"
     return 1
   fi
-  if is_signed && is_allowed; then return 0; fi
+  if is_signed && is_allowed; then by_author=1 && return 0; fi
   problem="not trusted: $problem"
   return 1
 }
@@ -1247,8 +1486,8 @@ pattern_functions='
 '
 
 # Puts the signed document with its placeholders filled in into $folder/document, and sets $parameters and $uses_attributes. Of the
-# server it takes the values of parameters, if they are as the signed schema says, the secrets that the signed document uses, and the
-# number of the run; the rest this device knows itself. Otherwise it fails with $problem.
+# server it takes the values of parameters, if they are as the signed schema says, the secrets that the signed document uses, the URLs
+# of files whose hashes it names, and the number of the run; the rest this device knows itself. Otherwise it fails with $problem.
 fill_document() {
   problem='the agent cannot read what was signed' parameters='' uses_attributes=''
   if ! list_attributes >"$tmp.own" 2>/dev/null; then : >"$tmp.own"; fi
@@ -1257,7 +1496,7 @@ fill_document() {
     tr '\000\n' '\001 ' <"$folder/payload" && echo
     tr '\000\n' '\001 ' <"$folder/handed" && echo
     awk -F '\t' '{ value[$1] = $2 } END { for (name in value) { printf "%s\"%s\":%s", (sep ? "," : "{"), name, value[name]; sep = 1 } print (sep ? "" : "{") "}" }' "$tmp.own"
-  } | fill_to=$folder/document fill_device=$device awk "$json_functions$parameter_functions$pattern_functions"'
+  } | fill_to=$folder/document fill_device=$device awk "$json_functions$parameter_functions$pattern_functions$file_functions"'
     function refuse(x) { if (refused == "") refused = x }
     function encode(x,  r) {
       while (match(x, /["\\\001-\037]/)) {
@@ -1306,6 +1545,7 @@ fill_document() {
         if (filling) secret_used[name] = 1
         give(V[path]); return
       }
+      if (index(body, "file.") == 1) { look_up_file(substr(body, 6), body); return }
       at = index(body, ":-"); otherwise = at ? substr(body, at + 2) : ""; name = at ? substr(body, 1, at - 1) : body
       if (index(name, "params.") == 1) { from = "params"; name = substr(name, 8) }
       else if (index(name, "device.attributes.") == 1) { from = "attributes"; name = substr(name, 19); uses_attributes = 1 }
@@ -1316,6 +1556,16 @@ fill_document() {
         found_text = plain(root_of(path), path); found_json = raw(root_of(path), path)
       } else if (at) give(otherwise)
       else if (filling) refuse("this device has no value for ${" body "}")
+    }
+    # The last dot divides. Only of files whose hash the author has signed.
+    function look_up_file(name, body,  field, ref, path) {
+      field = name; sub(/.*[.]/, "", field); ref = substr(name, 1, length(name) - length(field) - 1)
+      path = join("handed.execution.files", ref) "." field
+      if (length(body) > 512 || !(ref in file_at) || !index(" url size sha256 ", " " field " ")) refuse("this device has no value for ${" body "}")
+      else if (file_hash[file_at[ref]] == "") refuse("the signed document does not name the sha256 of the file " ref)
+      else if (!(path in T)) refuse("the server sent no " field " of the file " ref)
+      else if (T[path] == "literal") found_json = found_text = V[path]
+      else give(V[path])
     }
     function give(x) { found_text = x; found_json = encode(x) }
     function root_of(path) { return substr(path, 1, index(path, ".") - 1) }
@@ -1342,6 +1592,7 @@ fill_document() {
       read("signed", given_text[1]); read("handed", given_text[2]); read("own", given_text[3])
       if (bad || NR != 3) exit 1
       if ("signed.parameters" in T && (x = check_schema("signed.parameters")) != "") refuse(x)
+      if ((x = read_files("signed.document.files")) != "") refuse(x)
       emit("signed.document")
       if (refused == "") choose()
       filling = 1
@@ -1450,6 +1701,9 @@ start_program() {
   if is_traceparent "$traceparent"; then export TRACEPARENT="$traceparent"; fi
   # Names and values were quoted when they were read.
   if [ -n "$parameters" ]; then eval "export $parameters"; fi
+  if [ -s "$folder/files" ]; then
+    while read -r file_name file_variable _; do export "$file_variable=$folder/work/$file_name"; done <"$folder/files"
+  fi
   cd "$folder/work" || exit 126
   eval "set -- $words"
   if [ -n "$program" ]; then set -- "$program" "$@"; fi

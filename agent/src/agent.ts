@@ -5,6 +5,7 @@ import { AttributeReporter } from './device/report-attributes.ts'
 import type { Tell } from './events.ts'
 import { recover } from './execution/recover.ts'
 import { workLoop } from './execution/work-loop.ts'
+import { FileCache } from './files/file-cache.ts'
 import { checkHandlers } from './handler/check-handlers.ts'
 import { userName } from './handler/user-name.ts'
 import { readBootId } from './state/boot-id.ts'
@@ -20,7 +21,7 @@ import { Trust, type TrustOptions } from './trust/trust.ts'
 export type AgentOptions = {
   deviceId: string
   /** Transport and address of the server; for HTTP, without a path. */
-  server: { by: 'mqtt' | 'http'; url: string }
+  server: { by: 'mqtt' | 'http'; url: string; topicPrefix?: string | undefined }
   /** Read at every sign-in, so that a replaced token takes effect without a restart. */
   readToken: () => string
   handlersFolder: string
@@ -35,6 +36,10 @@ export type AgentOptions = {
   /** Time between SIGTERM and SIGKILL. */
   graceMs?: number
   backoff?: Backoff
+  /** Of downloads, in bytes per second. */
+  maxRate?: number
+  /** Of fetched files that are kept for the next time. */
+  maxCacheBytes?: number
   /** How often an HTTP agent checks whether its running execution was canceled. */
   pollEveryMs?: number
   /** Identifies this boot of the machine: an execution that waits for a reboot resumes when it differs. */
@@ -50,6 +55,8 @@ export type RunningAgent = {
 }
 
 export const defaultMaxOutputBytes = 10 * 1024 * 1024
+/** Two firmwares of an embedded Linux. */
+const defaultMaxCacheBytes = 1024 * 1024 * 1024
 const defaultGraceMs = 5000
 /** How long a stop waits for the final report; otherwise it is sent after the next start. */
 const finalReportMs = 3000
@@ -74,6 +81,9 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     backoff,
     journal,
     state,
+    cache: new FileCache(state.files, options.maxCacheBytes ?? defaultMaxCacheBytes),
+    maxRate: options.maxRate,
+    expiredUrls: { name: '', times: 0 },
     bootId: options.bootId ?? readBootId(),
     graceMs: options.graceMs ?? defaultGraceMs,
     environment: options.environment ?? process.env,
@@ -124,7 +134,7 @@ async function buildTransport(
 ): Promise<Transport> {
   if (server.by === 'http') return new HttpTransport({ ...link, ...(pollEveryMs && { pollEveryMs }) })
   const { MqttTransport } = await import('./transport/mqtt-transport.ts')
-  return new MqttTransport(link)
+  return new MqttTransport({ ...link, topicPrefix: server.topicPrefix })
 }
 
 async function openJournal(state: StateFolder, tell: Tell): Promise<Journal> {

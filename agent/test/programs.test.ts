@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { instantOfFault } from '@jobcast/testkit/restarting-server'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
@@ -38,12 +39,16 @@ for (const program of programs) {
     test('sends output byte for byte, and progress', (t) => sendsOutput(t, program))
     test('ends a canceled handler with all its processes', (t) => cancels(t, program))
     test('goes on after a reboot', (t) => reboots(t, program))
-    test(`is stopped and killed at any instant, and no execution is started twice (seed ${testSeed})`, (t) =>
-      killedOften(t, program))
+    chaosTest(
+      `is stopped and killed at any instant, and no execution is started twice (seed ${testSeed})`,
+      (t) => killedOften(t, program),
+    )
     test('reports itself and its file of attributes', (t) => reportsAttributes(t, program))
     test('runs documents with steps, passes the trace on, and lists its flags', (t) => runsSteps(t, program))
     test('fetches its first token', (t) => enrolls(t, program))
     test('does not start with a token that others can read', (t) => refuses(t, program))
+    test('warns if a group can write to the handlers, and does not start if everyone can', (t) =>
+      checksHandlers(t, program))
     test('does not start with a setting about signatures that says nothing', (t) => refusesEmpty(t, program))
   })
 }
@@ -236,6 +241,18 @@ async function refuses(t: TestContext, program: AgentProgram) {
   }
 }
 
+async function checksHandlers(t: TestContext, program: AgentProgram) {
+  const device = await newDeviceUnderTest(t, server)
+  chmodSync(device.handlers, 0o770)
+  const warned = startProgram(t, program, device, server.http)
+  await warned.until(/a group can write to .*handlers.*chmod g-w/)
+  await warned.end('SIGKILL')
+  chmodSync(device.handlers, 0o777)
+  const refused = startProgram(t, program, device, server.http)
+  assert.equal(await refused.gone(), 2, refused.printed())
+  await refused.until(/Everyone can write to the folder of handlers/)
+}
+
 /** Else a variable that is not set in somebody's script would switch a check off. */
 async function refusesEmpty(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
@@ -339,7 +356,9 @@ async function runsSteps(t: TestContext, program: AgentProgram) {
 
   const [command = '', ...words] = program.words
   const { stdout } = await promisify(execFile)(command, [...words, '--help'])
-  const flags = [...agentFlags, ...enrollFlags].filter(({ name }) => !(program.isShell && name === 'mqtt'))
+  // The shell agent speaks HTTP only.
+  const ofMqtt = program.isShell ? ['mqtt', 'broker', 'broker-prefix'] : []
+  const flags = [...agentFlags, ...enrollFlags].filter(({ name }) => !ofMqtt.includes(name))
   assert.deepEqual(
     flags.filter(({ name, env = '' }) => !stdout.includes(`--${name} `) || !stdout.includes(env)),
     [],

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { canonicalJson, type Envelope, type SignedJob } from '@jobcast/contract/signature'
 import { newAuthor } from '@jobcast/testkit/author'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { isChaos } from '@jobcast/testkit/test-size'
 import { type Anything, changeStored, openAttacker } from './support/attacker.ts'
@@ -390,10 +391,13 @@ for (const shell of findShellPrograms()) {
   if (shell.isOther && !isChaos) continue
   const skip = shell.missing ?? (hasOpenssl ? false : 'openssl 3 is not on this machine')
   test(`${shell.name} of a taken server starts nothing`, { skip }, (t) => shellStartsNothing(t, shell))
-  test(`${shell.name} puts values into the signed document`, { skip }, (t) => shellFills(t, shell))
-  test(`${shell.name} runs what was signed for its audience, and one content of a version`, { skip }, (t) =>
-    shellChecksAudience(t, shell),
+  chaosTest(`${shell.name} puts values into the signed document`, { skip }, (t) => shellFills(t, shell))
+  chaosTest(
+    `${shell.name} runs what was signed for its audience, and one content of a version`,
+    { skip },
+    (t) => shellChecksAudience(t, shell),
   )
+  chaosTest(`${shell.name} fetches only files whose hash is signed`, { skip }, (t) => shellFetches(t, shell))
 }
 
 async function shellStartsNothing(t: TestContext, shell: AgentProgram): Promise<void> {
@@ -468,4 +472,42 @@ async function shellChecksAudience(t: TestContext, shell: AgentProgram): Promise
   startProgram(t, shell, bench.device, attacker.http, env)
   attacker.tamper = signs({ audience: 'paris', version: 2 })
   assertRuns(await bench.run())
+}
+
+async function shellFetches(t: TestContext, shell: AgentProgram): Promise<void> {
+  const bench = await newBench(t)
+  const put = async (version: string, rawBody: string) => {
+    const headers = { 'content-type': 'application/octet-stream' }
+    const reply = await server.call('PUT', `/job/api/files/signed/${version}`, { rawBody, headers })
+    assert.ok(reply.status < 300, reply.text)
+    return String(reply.json.sha256)
+  }
+  const [sha256, other] = [await put('1.4', 'the content'), await put('6.6', 'other content')]
+  bench.device.addHandler('show', `cat "$JOBCAST_FILE_SIGNED" >>"${join(bench.device.folder, 'marks')}"`)
+  const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
+  startProgram(t, shell, bench.device, attacker.http, env)
+  const fetching = {
+    handler: 'show',
+    files: [{ name: 'signed@1.4', sha256 }],
+    facts: ['${file.signed@1.4.url}', '${file.signed@1.4.size}', 'v ${file.signed@1.4.sha256}'],
+  }
+  await bench.put({ document: fetching })
+  assertRuns(await bench.run(), 'the content')
+  attacker.tamper = (execution) => {
+    const { files, jobDocument } = execution
+    const before = files['signed@1.4'].url
+    const url = before.replace('/1.4?', '/6.6?')
+    Object.assign(files['signed@1.4'], { url, sha256: other })
+    execution.jobDocument = jobDocument.replace(before, url)
+  }
+  assertRefuses(
+    await bench.run(),
+    /another sha256 than the document names|differs from the signed/,
+    'swapped',
+  )
+  attacker.tamper = undefined
+  await bench.put({ document: { handler: 'show', files: ['signed@1.4'] } })
+  assertRefuses(await bench.run(), /does not name the sha256 of the file signed@1\.4/, 'no hash')
+  await bench.put({ document: { handler: 'show', url: '${file.signed@1.4.url}' } })
+  assertRefuses(await bench.run(), /no value for \$\{file\.signed@1\.4\.url\}/, 'only a placeholder')
 }

@@ -266,3 +266,28 @@ test('a job that is signed for another audience is refused, and its version does
   await check(anybodys, 4, { audience: 'shop lima' })
   await check(anybodys, 5)
 })
+
+test('takes URLs of files from the server, and only files whose hash is signed', () => {
+  const sha256 = 'a'.repeat(64)
+  const files = { 'app@1.4': { url: 'https://x/app', size: 5, sha256, sha1: null, version: '1.4' } }
+  const signed = {
+    files: [{ name: 'app@1.4', sha256 }],
+    url: '${file.app@1.4.url}',
+    size: '${file.app@1.4.size}',
+  }
+  const expected = { ...signed, url: 'https://x/app', size: 5 }
+  assert.deepEqual(fill(signed, expected, { files }).document, expected)
+  const swapped = { 'app@1.4': { ...files['app@1.4'], sha256: 'b'.repeat(64) } }
+  const refusals: [object, Partial<Offered>, RegExp][] = [
+    [signed, { files: swapped }, /another sha256 than the document names/],
+    [signed, {}, /no URL of the file app@1\.4/],
+    [{ files: ['app@1.4'] }, { files }, /does not name the sha256 of the file app@1\.4/],
+    [{ url: '${file.app@1.4.url}' }, { files }, /no value for \$\{file\.app@1\.4\.url\}/],
+  ]
+  for (const [template, more, reason] of refusals) {
+    assert.throws(
+      () => fill(template, expected, more),
+      (error) => error instanceof Refused && reason.test(error.message),
+    )
+  }
+})

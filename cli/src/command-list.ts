@@ -34,10 +34,12 @@ export const commands: readonly CommandEntry[] = [
   { name: 'schedules', group: resources, description: 'List, show, create, update, pause, fire and delete schedules, which create runs automatically.', load: async () => (await import('./commands/schedules.ts')).schedulesCommand() },
   { name: 'windows', group: resources, description: 'List, show, create, update and delete windows: when work is offered to devices.', load: async () => (await import('./commands/windows.ts')).windowsCommand() },
   { name: 'secrets', group: resources, needsServerNode: ['new-key', 'rotate'], description: 'List, show, put and delete secrets for devices; create and rotate the key that encrypts them.', load: async () => (await import('./commands/secrets.ts')).secretsCommand() },
+  { name: 'files', group: resources, description: 'List, put, fetch and delete files: content that devices fetch.', load: async () => (await import('./commands/files.ts')).filesCommand() },
   { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
   { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
   { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
+  { name: 'audit', group: resources, description: 'List, export and verify who has changed what.', load: async () => (await import('./commands/audit.ts')).auditCommand() },
   { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
   { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, windows, secrets, schedules and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },
@@ -49,6 +51,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'whoami', group: setup, description: 'Show which service and API key are used, and the scopes of the key.', load: async () => (await import('./commands/whoami.ts')).whoamiCommand() },
   { name: 'doctor', group: setup, description: 'Check the connection to the service, the API key, the clock, and a data folder.', load: async () => (await import('./commands/doctor.ts')).doctorCommand() },
   { name: 'api', group: setup, description: 'Call the HTTP API directly.', load: async () => (await import('./commands/api.ts')).apiCommand() },
+  { name: 'mcp', group: setup, description: 'Serve the tools of the service to an assistant (Model Context Protocol, over stdio).', load: async () => (await import('./commands/mcp.ts')).mcpCommand() },
   { name: 'completion', group: setup, description: 'Print a shell completion script.', load: async () => (await import('./commands/completion.ts')).completionCommand() },
 
   { name: 'dev', group: server, needsServerNode: true, description: 'Run the service with a sample job and simulated devices, to try it out.', load: async () => (await import('./commands/dev.ts')).devCommand() },

@@ -127,3 +127,28 @@ test('keeps waiting while the service is unreachable, and says so', async (t) =>
   await second.call('POST', '/job/api/runs/1/cancel')
   assert.equal(await waiting.ended, 6)
 })
+
+test('keys are restricted by --job, --where and --address, and shown with that', async () => {
+  const env = { JOBCAST_URL: http, JOBCAST_API_KEY: adminKey }
+  const flags = [
+    '--scope',
+    'READ',
+    '--job',
+    'restart',
+    '--job',
+    'update-*',
+    '--where',
+    'tag=a',
+    '--address',
+    '127.0.0.0/8',
+  ]
+  const { code, stdout } = await runJobcast(['keys', 'create', 'narrow', ...flags], env)
+  assert.equal(code, 0)
+  const narrow = { ...env, JOBCAST_API_KEY: stdout.trim() }
+  const shown = /jobs restart, update-\*; devices tag=a; addresses 127\.0\.0\.0\/8/
+  assert.match((await runJobcast(['keys'], env)).stdout, shown)
+  assert.match((await runJobcast(['whoami'], narrow)).stdout, shown)
+  const refused = await runJobcast(['webhooks', 'ls'], narrow)
+  assert.equal(refused.code, 3)
+  assert.match(refused.stderr, /A restricted API key cannot be used for this/)
+})

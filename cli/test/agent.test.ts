@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { certificates } from '@jobcast/testkit/certificates'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openTlsServer } from '@jobcast/testkit/open-tls-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 import { spawnJobcast } from './spawn-jobcast.ts'
@@ -56,7 +57,7 @@ for (const [way, more] of Object.entries(transports)) {
   })
 }
 
-test('the token can come from the environment, and handlers do not inherit it', async (t) => {
+chaosTest('the token can come from the environment, and handlers do not inherit it', async (t) => {
   const { flags, deviceToken } = await prepareDevice(t, 'cli-environment')
   const agent = spawnJobcast(t, flags, { ...trusting, JOBCAST_DEVICE_TOKEN: deviceToken })
   assert.deepEqual(await triggerAndWait('cli-environment'), { execState: 'FAILED', output: '0\n' })

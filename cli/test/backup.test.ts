@@ -53,10 +53,11 @@ test('a backup taken during triggers has everything acknowledged before it, and 
   assert.equal((await server.call('GET', '/readyz')).status, 200)
   assert.equal((await server.end('SIGTERM')).code, 0)
 
-  // As in docs/operations.md: a folder that contains only the copy, under the name of the database.
+  // As in docs/operations.md: a folder that contains the copy, under the name of the database, and the keys.
   const restored = join(dataFolder(t), 'restored')
   mkdirSync(restored, { mode: 0o700 })
   copyFileSync(file, join(restored, 'jobcast.db'))
+  copyFileSync(join(data, 'audit-key.pem'), join(restored, 'audit-key.pem'))
   const second = await openServer(t, { dataFolder: restored })
   const found = new Set<number>()
   let cursor: string | null = ''

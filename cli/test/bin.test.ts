@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { program } from '@jobcast/testkit/program'
 import { cleanEnv, dataFolder } from './run-jobcast.ts'
 import { spawnToEnd } from './spawn-jobcast.ts'
@@ -64,21 +65,25 @@ test('the server ends when the shell of npm start is killed', async (t) => {
   await ended
 })
 
-test('the server ends when npm is killed and leaves its shell behind', {
-  skip: existsSync('/proc/self') ? false : 'there is no /proc here',
-}, async (t) => {
-  const serve = [process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)]
-  // In the place of npm: it starts the shell, and cannot tell it when it is killed.
-  const npm = spawn('sh', ['-c', 'sh -c \'"$0" "$@"; true\' "$0" "$@"; true', ...serve], {
-    env: { ...cleanEnv(), npm_lifecycle_event: 'start' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const pid = await pidOfServer(npm)
-  t.after(() => endIfRunning(pid))
-  const ended = once(npm.stdout, 'close')
-  npm.kill('SIGKILL')
-  await ended
-})
+chaosTest(
+  'the server ends when npm is killed and leaves its shell behind',
+  {
+    skip: existsSync('/proc/self') ? false : 'there is no /proc here',
+  },
+  async (t) => {
+    const serve = [process.execPath, program, 'serve', '--port', '0', '--data', dataFolder(t)]
+    // In the place of npm: it starts the shell, and cannot tell it when it is killed.
+    const npm = spawn('sh', ['-c', 'sh -c \'"$0" "$@"; true\' "$0" "$@"; true', ...serve], {
+      env: { ...cleanEnv(), npm_lifecycle_event: 'start' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const pid = await pidOfServer(npm)
+    t.after(() => endIfRunning(pid))
+    const ended = once(npm.stdout, 'close')
+    npm.kill('SIGKILL')
+    await ended
+  },
+)
 
 /** From the first line of its log; throws what it wrote if it ends before. */
 async function pidOfServer({

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { doCurlLine } from './do-curl-line.ts'
 import { dataFolder, type Started, startJobcast } from './run-jobcast.ts'
 
@@ -60,44 +61,50 @@ test('dev shows one execution that succeeds, one that fails, and one that waits 
   assert.equal(dev.stderr(), '')
 })
 
-test('at the next start the sample devices come online again, except one that a user has taken over', async (t) => {
-  const data = dataFolder(t)
-  const first = startDev(t, data)
-  const { call } = await readWelcome(first)
-  await first.until(online)
-  await call('POST', '/job/api/devices/kiosk-2/credential')
-  await first.until(/kiosk-2 is no longer simulated/)
-  await call('PUT', '/job/api/devices/kiosk-3', { tags: ['mine'] })
-  const taken = (await call('GET', '/job/api/devices/kiosk-2')).credentialCreatedAt
-  assert.equal(await first.end('SIGINT'), 0)
+chaosTest(
+  'at the next start the sample devices come online again, except one that a user has taken over',
+  async (t) => {
+    const data = dataFolder(t)
+    const first = startDev(t, data)
+    const { call } = await readWelcome(first)
+    await first.until(online)
+    await call('POST', '/job/api/devices/kiosk-2/credential')
+    await first.until(/kiosk-2 is no longer simulated/)
+    await call('PUT', '/job/api/devices/kiosk-3', { tags: ['mine'] })
+    const taken = (await call('GET', '/job/api/devices/kiosk-2')).credentialCreatedAt
+    assert.equal(await first.end('SIGINT'), 0)
 
-  const second = startDev(t, data)
-  const { trigger, call: callAgain } = await readWelcome(second)
-  assert.equal((await second.until(online))[1], '5')
-  assert.equal((await doCurlLine(trigger)).status, 201)
-  await second.until(/restart on kiosk-1: SUCCEEDED/)
-  for (const deviceId of ['kiosk-2', 'kiosk-3']) {
-    assert.equal((await callAgain('GET', `/job/api/devices/${deviceId}`)).online, false)
-  }
-  assert.equal((await callAgain('GET', '/job/api/devices/kiosk-2')).credentialCreatedAt, taken)
-  assert.equal(await second.end('SIGINT'), 0)
-})
-
-test('dev --no-sim, and dev on a folder without simulated devices, leave the devices offline', async (t) => {
-  const data = dataFolder(t)
-  for (const flags of [['--no-sim'], []]) {
-    const dev = startDev(t, data, ...flags)
-    const { trigger, call } = await readWelcome(dev)
-    assert.match(dev.stdout(), /stays PENDING until its device signs in/)
+    const second = startDev(t, data)
+    const { trigger, call: callAgain } = await readWelcome(second)
+    assert.equal((await second.until(online))[1], '5')
     assert.equal((await doCurlLine(trigger)).status, 201)
-    assert.deepEqual((await call('GET', '/job/api/devices?online=true')).items, [])
-    assert.equal(await dev.end('SIGINT'), 0)
-    assert.doesNotMatch(dev.stdout(), online)
-    rmSync(join(data, 'simulated-devices.json'), { force: true })
-  }
-})
+    await second.until(/restart on kiosk-1: SUCCEEDED/)
+    for (const deviceId of ['kiosk-2', 'kiosk-3']) {
+      assert.equal((await callAgain('GET', `/job/api/devices/${deviceId}`)).online, false)
+    }
+    assert.equal((await callAgain('GET', '/job/api/devices/kiosk-2')).credentialCreatedAt, taken)
+    assert.equal(await second.end('SIGINT'), 0)
+  },
+)
 
-test('with --json-log events of simulated devices are not printed', async (t) => {
+chaosTest(
+  'dev --no-sim, and dev on a folder without simulated devices, leave the devices offline',
+  async (t) => {
+    const data = dataFolder(t)
+    for (const flags of [['--no-sim'], []]) {
+      const dev = startDev(t, data, ...flags)
+      const { trigger, call } = await readWelcome(dev)
+      assert.match(dev.stdout(), /stays PENDING until its device signs in/)
+      assert.equal((await doCurlLine(trigger)).status, 201)
+      assert.deepEqual((await call('GET', '/job/api/devices?online=true')).items, [])
+      assert.equal(await dev.end('SIGINT'), 0)
+      assert.doesNotMatch(dev.stdout(), online)
+      rmSync(join(data, 'simulated-devices.json'), { force: true })
+    }
+  },
+)
+
+chaosTest('with --json-log events of simulated devices are not printed', async (t) => {
   const dev = startDev(t, dataFolder(t), '--json-log')
   const { trigger, call } = await readWelcome(dev)
   const [{ jobExecutionId }] = JSON.parse((await doCurlLine(trigger)).text)

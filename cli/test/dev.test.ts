@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openServer } from '@jobcast/testkit/open-server'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
 import { cleanEnv, dataFolder, startJobcast } from './run-jobcast.ts'
@@ -29,7 +30,7 @@ test('dev prints a curl command that works as pasted, on the first start and on 
   }
 })
 
-test('dev prints a working command also on a data folder created by serve', { skip }, async (t) => {
+chaosTest('dev prints a working command also on a data folder created by serve', { skip }, async (t) => {
   const data = dataFolder(t)
   const { server } = await openServer(t, { dataFolder: data })
   await server.stop()
@@ -38,7 +39,7 @@ test('dev prints a working command also on a data folder created by serve', { sk
   assert.match(await paste(trigger), /^HTTP\/1\.1 201 Created/)
 })
 
-test('at a terminal dev logs only the requests that fail', async (t) => {
+chaosTest('at a terminal dev logs only the requests that fail', async (t) => {
   const terminal = openPseudoTerminal(t, ['dev', '--port', '0', '--no-sim', '--data', dataFolder(t)])
   await terminal.until(/Ctrl-C to stop/)
   const [, http] = /API +(http:\S+)\/docs/.exec(terminal.screen.raw) ?? []

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { certificates } from '@jobcast/testkit/certificates'
+import { openIssuer } from '@jobcast/testkit/issuer'
 import { openServer } from '@jobcast/testkit/open-server'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, type Finished, runJobcast } from './run-jobcast.ts'
@@ -48,7 +49,7 @@ test('exits with 0 if every check is ok', async () => {
     /^✓ ready /m,
     /^✓ version +\d+\.\d+\.\d+, both the service and this program$/m,
     /^✓ clock /m,
-    /^✓ key +"admin" of owner ow_\w+, from JOBCAST_API_KEY, scopes: TRIGGER, READ, MANAGE, APPROVE, ADMIN; it does not expire$/m,
+    /^✓ key +"admin" of owner ow_\w+, from JOBCAST_API_KEY, scopes: TRIGGER, READ, MANAGE, APPROVE, AUDIT, ADMIN; it does not expire$/m,
     /^✓ events +arrive without delay$/m,
   ]
   for (const line of lines) assert.match(stdout, line)
@@ -66,6 +67,24 @@ test('exits with 3 for an invalid or missing key, and warns about one that expir
   const soon = await examine([], { ...access, JOBCAST_API_KEY: apiKey })
   assert.deepEqual([soon.code, soon.of('key')?.mark, soon.of('events')?.mark], [0, 'warning', 'warning'])
   assert.match(soon.of('key')?.text ?? '', /expires in 3 days/)
+})
+
+test('checks the issuer that people sign in at', async (t) => {
+  const publicUrl = 'https://jobcast.test'
+  const issuer = await openIssuer(t, { publicUrl })
+  const { url, clientId, clientSecret } = issuer
+  const settings = { issuer: url, clientId, clientSecret, scopes: 'openid', claim: 'groups' }
+  const roles = new Map([['ops', [{ owner: 'default', role: 'operator' as const }]]])
+  const { http, adminKey } = await openServer(t, { publicUrl, oidc: { ...settings, roles } })
+  const env = { JOBCAST_URL: http, JOBCAST_API_KEY: adminKey }
+  const good = await examine([], env)
+  assert.deepEqual([good.code, good.of('issuer')?.text], [0, `people sign in at ${url}`])
+  assert.equal((await examine()).of('issuer'), undefined, 'without one there is nothing to check')
+  issuer.isDown = true
+  const down = await examine([], env)
+  assert.deepEqual([down.code, down.of('issuer')?.mark, down.of('key')?.mark], [0, 'warning', 'ok'])
+  await issuer.close()
+  assert.equal((await examine([], env)).of('issuer')?.mark, 'warning')
 })
 
 test('exits with 8 and stops for a closed port, an unknown host and another service', async (t) => {

@@ -144,6 +144,46 @@ test('shows and sends only what differs, field by field', async (t) => {
   assert.equal((await get('jobs/a')).timeoutSeconds, null)
 })
 
+test('a schedule that gives its job again is compared with what it has by default, and checked before it is sent', async (t) => {
+  const { run, get, write } = await openFleet(t)
+  const fleet = (when: string, more = '') =>
+    write(
+      'fleet.yaml',
+      'jobs: { update: { document: {} } }\n' +
+        `schedules: { fix: { jobName: update, targets: { where: reported.fw<2.4 }, when: { match: true${when} }${more} } }\n`,
+    )
+  const whole = { match: true, again: 'WHILE_MATCHING', backOffSeconds: 60, onLeave: 'CANCEL' }
+  const first = await run(['apply', '-f', fleet(', again: WHILE_MATCHING, onLeave: CANCEL')])
+  assert.equal(first.code, 0, first.stderr)
+  assert.deepEqual((await get('schedules/fix')).when, whole)
+  const same = fleet(', backOffSeconds: 60, again: WHILE_MATCHING, onLeave: CANCEL')
+  assert.match((await run(['apply', '-f', same])).stderr, /Nothing to do: 2 up to date/)
+  const changed = fleet(', again: ON_NEW_VERSION, backOffSeconds: 300')
+  const lines = [
+    '~ schedule fix',
+    '    ~ when.again: "WHILE_MATCHING" -> "ON_NEW_VERSION"',
+    '    ~ when.backOffSeconds: 60 -> 300',
+    '    - when.onLeave: "CANCEL"',
+    '1 to update, 1 unchanged',
+  ]
+  assert.equal((await run(['diff', '-f', changed])).stdout, `${lines.join('\n')}\n`)
+  assert.equal((await run(['apply', '-f', changed])).code, 0)
+  const wanted = { match: true, again: 'ON_NEW_VERSION', backOffSeconds: 300 }
+  assert.deepEqual((await get('schedules/fix')).when, wanted)
+  // Refused before anything is sent, as the service would.
+  for (const [when, more, problem] of [
+    [', backOffSeconds: 60', '', /backOffSeconds/],
+    [', again: WHILE_MATCHING', ', overlap: QUEUE', /overlap/],
+    [', again: ALWAYS', '', /again/],
+  ] as const) {
+    const { code, stderr } = await run(['apply', '-f', fleet(when, more)])
+    assert.equal(code, 5, stderr)
+    assert.match(stderr, problem)
+    assert.match(stderr, /^Nothing was applied/m)
+  }
+  assert.deepEqual((await get('schedules/fix')).when, wanted)
+})
+
 test('reports all problems of all files together, with file and line, and sends nothing', async (t) => {
   const { run, get, write, folder } = await openFleet(t)
   write('a.yaml', 'devices:\n  good: {}\n  k/1: { tags: [x, 5] }\n  twice: {}\ndevice: {}\n')
@@ -159,7 +199,7 @@ test('reports all problems of all files together, with file and line, and sends 
   const expected = [
     /a\.yaml:3:3: device k\/1: must be .* without \/ \+ # \?$/m,
     /a\.yaml:3:20: device k\/1, tags\.1: must be a string, not the number 5 \(put it in quotes\)$/m,
-    /a\.yaml:5:1: unknown field device; the fields of a fleet file are windows, secrets, jobs, devices, groups, schedules, webhooks/m,
+    /a\.yaml:5:1: unknown field device; the fields of a fleet file are windows, secrets, files, jobs, devices, groups, schedules, webhooks/m,
     /b\.yml:2:3: job execute: the name "execute" is reserved$/m,
     /b\.yml:4:5: job a, timeoutSeconds: must be >= 1$/m,
     /b\.yml:5:5: job a, descripton: unknown field$/m,
@@ -212,12 +252,14 @@ test('--prune deletes only kinds that the files contain, and without a terminal 
   assert.equal((await run(['apply', '-f', file, '--prune', '--yes'])).stdout, '')
 })
 
-test('windows are there before the jobs that name them, and go after them', async (t) => {
+test('windows are there before the jobs, devices and groups that name them, and go after them', async (t) => {
   const { run, get, write } = await openFleet(t)
   const window = 'nights: { cron: "0 2 * * *", durationMinutes: 60 }'
-  const file = write('f.yaml', `jobs:\n  restart: { window: nights }\nwindows:\n  ${window}\n`)
+  const named = 'devices: { d1: { window: nights } }\ngroups: { g: { where: all, window: nights } }\n'
+  const file = write('f.yaml', `jobs:\n  restart: { window: nights }\n${named}windows:\n  ${window}\n`)
   assert.equal((await run(['apply', '-f', file])).code, 0)
-  assert.equal((await get('jobs/restart')).window, 'nights')
+  for (const path of ['jobs/restart', 'devices/d1', 'groups/g'])
+    assert.equal((await get(path)).window, 'nights', path)
   assert.equal((await run(['diff', '-f', file])).code, 0)
   const wrong = write(
     'wrong.yaml',
@@ -229,7 +271,7 @@ test('windows are there before the jobs that name them, and go after them', asyn
     [5, true],
     refused.stderr,
   )
-  write('f.yaml', 'jobs: {}\nwindows: {}\n')
+  write('f.yaml', 'jobs: {}\ndevices: {}\ngroups: {}\nwindows: {}\n')
   const pruned = await run(['apply', '-f', file, '--prune', '--yes'])
   assert.equal(pruned.code, 0, pruned.stderr)
   assert.equal((await get('windows')).items.length, 0)
@@ -283,6 +325,40 @@ test('uses the secret of a file for a new webhook, and never prints it', async (
   assert.equal(first.code, 0, first.stderr)
   assert.doesNotMatch(first.stdout + first.stderr, /whsec_/)
   assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do/)
+})
+
+test('puts versions of files before the jobs that name them, once; a version with other content is rejected', async (t) => {
+  const { run, write, get } = await openFleet(t)
+  const path = write('app.bin', 'the content')
+  const reference = `{ url: "https://cdn.example.com/m", size: 7, sha256: "${'0'.repeat(64)}" }`
+  const fleet = (jobs: string) =>
+    write('fleet.yaml', `files: { app@1.4: { path: "${path}" }, "model@1": ${reference} }\n${jobs}`)
+  const file = fleet('jobs: { update: { document: { files: [app@1.4, model] } } }')
+  const first = await run(['apply', '-f', file])
+  assert.equal(first.code, 0, first.stderr)
+  assert.match(first.stdout, /^\+ file app@1\.4$/m)
+  assert.deepEqual((await get('files/app/1.4')).usedBy, ['job:update'])
+  assert.equal((await get('files/model/1')).url, 'https://cdn.example.com/m')
+  assert.match((await run(['apply', '-f', file])).stderr, /Nothing to do: 3 up to date/)
+  write('app.bin', 'other content')
+  const other = await run(['apply', '-f', file])
+  assert.match(other.stderr, /^file app@1\.4: .*J-320/m)
+  write(
+    'none.yaml',
+    'files: { "app@1": {}, app: { path: nothing }, "b@1": { path: /no/such }, "c@1": { size: 1 } }',
+  )
+  const { code, stderr } = await run(['diff', '-f', file.replace('fleet.yaml', 'none.yaml')])
+  assert.equal(code, 5)
+  for (const problem of [
+    /file app@1: needs either path, or url, size and sha256/,
+    /file app: must match pattern/,
+    /file b@1: there is no file \/no\/such/,
+    /file c@1: a reference needs url, size and sha256/,
+  ])
+    assert.match(stderr, problem)
+  const pruned = await run(['apply', '-f', write('fleet.yaml', 'files: {}\njobs: {}'), '--prune', '--yes'])
+  assert.equal(pruned.code, 0, pruned.stderr)
+  assert.deepEqual((await get('files')).items, [])
 })
 
 test('exits with 3 if the key lacks READ or MANAGE, and with 8 if the service is unreachable', async (t) => {

@@ -16,7 +16,7 @@ test('verifies the key from standard input, saves it privately, and uses it from
   const login = await runJobcast(['login', ...stdinFlags], env, `${server.adminKey}\n`)
   assert.equal(login.code, 0, login.stderr)
   assert.match(login.stdout, /^owner +ow_\w+$/m)
-  assert.match(login.stdout, /^scopes +TRIGGER, READ, MANAGE, APPROVE, ADMIN$/m)
+  assert.match(login.stdout, /^scopes +TRIGGER, READ, MANAGE, APPROVE, AUDIT, ADMIN$/m)
   assert.match(login.stdout, /^expires +never$/m)
   assert.doesNotMatch(login.stdout + login.stderr, /jc_/)
 
@@ -30,7 +30,11 @@ test('verifies the key from standard input, saves it privately, and uses it from
   const { url, keyName, scopes } = JSON.parse(whoami.stdout)
   assert.deepEqual(
     { url, keyName, scopes },
-    { url: server.http, keyName: 'admin', scopes: ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'ADMIN'] },
+    {
+      url: server.http,
+      keyName: 'admin',
+      scopes: ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'AUDIT', 'ADMIN'],
+    },
   )
 })
 

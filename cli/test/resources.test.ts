@@ -182,7 +182,7 @@ test('creates a key with scopes and revokes it; exits with 3 without the require
   assert.equal((await jobcast('keys', 'new', 'x')).code, 2)
   const unknown = await jobcast('keys', 'new', 'x', '--scope', 'READ,EVERYTHING')
   assert.equal(unknown.code, 2)
-  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, APPROVE, ADMIN\./)
+  assert.match(unknown.stderr, /Allowed choices are TRIGGER, READ, MANAGE, APPROVE, AUDIT, ADMIN\./)
 })
 
 test('creates an owner and its first key', async () => {
@@ -272,7 +272,7 @@ test('keys revoke --descendants revokes what was created with a key, and says ho
   )
   assert.deepEqual(pausedRuns, [])
   assert.match(stderr, /^Paused schedules: cli-left$/m)
-  assert.match(await outputOf('schedules', 'get', 'cli-left'), /^updated .* by cli-child \(key revoked\)$/m)
+  assert.match(await outputOf('schedules', 'get', 'cli-left'), /^updated .* by key cli-child \(revoked\)$/m)
   assert.match(
     await outputOf('schedules', 'get', 'cli-left'),
     /^paused .* by admin: the key cli-maker was revoked/m,
@@ -343,7 +343,7 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.match(wrong.stderr, /position 5/)
 
   assert.equal((await jobcast('groups', 'put', 'sel', 'tag=sel', '--description', 'Selected')).code, 0)
-  assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +Selected$/m)
+  assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +- +Selected$/m)
   for (const [name, where] of [['inner', 'tag=sel'] as const, ['outer', 'group=inner'] as const])
     assert.equal((await jobcast('groups', 'put', name, where)).code, 0)
   assert.equal((await jobcast('groups', 'rm', 'inner', '--yes')).code, 0)
@@ -393,6 +393,26 @@ test('windows are put by flags, shown with their next openings, used and removed
   assert.match((await jobcast('windows', 'rm', 'w', '--yes')).stderr, /by the job w-job/)
 })
 
+test('a device and a group get a window by a flag, and keep it until --no-window', async () => {
+  await outputOf('windows', 'put', 'w-own', '0 2 * * *', '--duration', '3h')
+  assert.equal((await jobcast('devices', 'put', 'w-kept', '--window', 'w-none')).code, 4)
+  await outputOf('devices', 'put', 'w-kept', '--window', 'w-own')
+  await outputOf('devices', 'put', 'w-kept', '--tag', 'w-tag')
+  assert.match(await outputOf('devices', 'get', 'w-kept'), /^window +w-own$/m)
+  await outputOf('groups', 'put', 'w-group', 'tag=w-tag', '--window', 'w-own', '--description', 'Nightly')
+  assert.match(await outputOf('groups'), /^w-group +tag=w-tag +w-own +Nightly$/m)
+  assert.match(await outputOf('groups', 'get', 'w-group'), /^window +w-own$/m)
+  const removed = await jobcast('windows', 'rm', 'w-own', '--yes')
+  assert.match(removed.stderr, /by the group w-group, and by the device w-kept/)
+  await outputOf('devices', 'put', 'w-kept', '--no-window')
+  assert.equal(JSON.parse(await outputOf('devices', 'get', 'w-kept', '--json')).window, null)
+  await outputOf('groups', 'put', 'w-group', 'tag=w-other')
+  assert.match(await outputOf('groups'), /^w-group +tag=w-other +w-own +Nightly$/m)
+  await outputOf('groups', 'put', 'w-group', 'tag=w-tag', '--no-window')
+  assert.equal(JSON.parse(await outputOf('groups', 'get', 'w-group', '--json')).window, null)
+  await outputOf('windows', 'rm', 'w-own', '--yes')
+})
+
 test('schedules are put by flags, shown, paused, fired and removed', async () => {
   await jobcast('jobs', 'put', 'nightly')
   await jobcast('devices', 'put', 'owl')
@@ -431,6 +451,35 @@ test('schedules are put by flags, shown, paused, fired and removed', async () =>
   assert.match(fired.stderr, /^Run \d+: nightly on 1 device$/m)
   const held = await jobcast('trigger', 'nightly', '-d', 'owl', '--start-at', '2h', '--json')
   assert.equal(JSON.parse(held.stdout).rollout.state, 'SCHEDULED')
+  const alone = await jobcast('schedules', 'put', 'nights', '--again', 'while_matching')
+  assert.equal(alone.code, 2)
+  assert.match(alone.stderr, /--again, --back-off and --on-leave require --match/)
+  const again = ['--match', '--again', 'WHILE_MATCHING', '--back-off', '5m', '--on-leave', 'cancel']
+  const matching = ['--where', 'fw<2.4', '--overlap', 'skip', ...again]
+  const kept = await jobcast('schedules', 'put', 'nights', ...matching, '--json')
+  assert.deepEqual(JSON.parse(kept.stdout).when, {
+    ...{ match: true, again: 'WHILE_MATCHING', backOffSeconds: 300, onLeave: 'CANCEL' },
+  })
+  const about = (await jobcast('schedules', 'get', 'nights')).stdout
+  assert.match(about, /^when +as long as a device matches\nbackOff +300 s, doubled each time$/m)
+  assert.match(about, /^onLeave +pending executions are canceled$/m)
   assert.equal((await jobcast('schedules', 'rm', 'nights', '--yes')).code, 0)
   assert.equal((await jobcast('schedules', 'get', 'nights')).code, 4)
+})
+
+test('a webhook keeps its format, and a chat without types says that it gets few of them', async () => {
+  const to = 'https://chat.example.com/hook'
+  await outputOf('webhooks', 'put', 'chat', '--to', to, '--format', 'slack')
+  assert.match(await outputOf('webhooks'), /^chat +ACTIVE +https:\S+ +slack +default for chats/m)
+  await outputOf('webhooks', 'put', 'chat', '--job', 'restart')
+  const read = async () => JSON.parse(await outputOf('webhooks', 'get', 'chat', '--json'))
+  assert.deepEqual([(await read()).format, (await read()).jobName], ['slack', 'restart'])
+  await outputOf('webhooks', 'put', 'chat', '--format', 'cloudevents')
+  assert.equal((await read()).format, 'cloudevents')
+  assert.match(await outputOf('webhooks', 'get', 'chat'), /^eventTypes +all$/m)
+  const wrong = await jobcast('webhooks', 'put', 'chat', '--format', 'discord')
+  assert.equal(wrong.code, 2)
+  const silent = await jobcast('webhooks', 'put', 'chat', '--format', 'teams', '--event', 'device.online')
+  assert.match(silent.stderr, /J-500.*device\.online/s)
+  await outputOf('webhooks', 'rm', 'chat', '--yes')
 })

@@ -115,8 +115,8 @@ test('--dry-run prints rate, gate, soak and stop rules, and flags take fractions
   for (const words of [
     /^waves +1, 2$/m,
     /^rate +200 per minute$/m,
-    /^under way +at most 50$/m,
-    /^budget +at most 1 under way per site$/m,
+    /^in flight +at most 50$/m,
+    /^budget +at most 1 in flight per site$/m,
     /^gate +99\.9 % of a wave SUCCEEDED$/m,
     /^soak +1:00:00 after each wave$/m,
     /^stop +PAUSE at 0\.5 % FAILED, TIMED_OUT or REJECTED$/m,

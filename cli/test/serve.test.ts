@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
@@ -39,7 +40,7 @@ test('serve logs its address as JSON, keeps the admin key out of its log, and ex
   assert.equal(second.stderr(), '')
 })
 
-test('at a terminal serve shows the admin key, only once', async (t) => {
+chaosTest('at a terminal serve shows the admin key, only once', async (t) => {
   const data = dataFolder(t)
   const flags = ['serve', '--port', '0', '--data', data, '--json-log']
   for (const shown of [true, false]) {
@@ -134,16 +135,20 @@ test('one sentence and exit code 1 if it cannot start where it was told to', asy
 })
 
 // Node's recursive mkdir never returns there.
-test('a data folder below /proc is refused', {
-  skip: existsSync('/proc/self') ? false : 'there is no /proc here',
-}, async (t) => {
-  const ended = spawnJobcast(t, ['serve', '--port', '0', '--data', '/proc/jobcast/data'])
-  assert.equal(await ended.ended, 1)
-  assert.match(
-    ended.stderr(),
-    /^jobcast: cannot start: The data folder \/proc\/jobcast\/data cannot be used: .*\n$/,
-  )
-})
+chaosTest(
+  'a data folder below /proc is refused',
+  {
+    skip: existsSync('/proc/self') ? false : 'there is no /proc here',
+  },
+  async (t) => {
+    const ended = spawnJobcast(t, ['serve', '--port', '0', '--data', '/proc/jobcast/data'])
+    assert.equal(await ended.ended, 1)
+    assert.match(
+      ended.stderr(),
+      /^jobcast: cannot start: The data folder \/proc\/jobcast\/data cannot be used: .*\n$/,
+    )
+  },
+)
 
 // Only users without the rights of root get these from the system.
 test('a port and a disk that refuse are explained', () => {
@@ -232,28 +237,31 @@ test('--check starts nothing, --help lists every setting, a wrong flag exits wit
 })
 
 // Where the system has it, its log goes to a full disk.
-test('JOBCAST_ADMIN_KEY is used instead of a new key, also when the log cannot be written', async (t) => {
-  const data = dataFolder(t)
-  const apiKey = (await runJobcast(['new-key'])).stdout.trim()
-  const full = existsSync('/dev/full') ? openSync('/dev/full', 'w') : undefined
-  if (full !== undefined) t.after(() => closeSync(full))
-  let port: number
-  let server: Spawned
-  // The port was free a moment ago; where somebody has taken it since, another one.
-  do {
-    port = await freePort()
-    const env = { JOBCAST_PORT: String(port), JOBCAST_DATA: data, JOBCAST_ADMIN_KEY: apiKey }
-    server = spawnJobcast(t, ['serve', '--json-log'], env, full)
-    await answers(port, server, apiKey)
-  } while (!server.isRunning() && /port \d+ is in use/.test(server.stderr()))
-  // Enough lines that some must have been written, and rejected, by now.
-  let reply: Response | undefined
-  for (let calls = 0; calls < 300; calls++) reply = await askServer(port, 'owners', apiKey)
-  assert.equal(reply?.status, 200)
-  assert.throws(() => statSync(join(data, 'admin-key')), { code: 'ENOENT' })
-  assert.equal(await server.end('SIGTERM'), 0)
-  assert.equal(server.stderr(), '')
-})
+chaosTest(
+  'JOBCAST_ADMIN_KEY is used instead of a new key, also when the log cannot be written',
+  async (t) => {
+    const data = dataFolder(t)
+    const apiKey = (await runJobcast(['new-key'])).stdout.trim()
+    const full = existsSync('/dev/full') ? openSync('/dev/full', 'w') : undefined
+    if (full !== undefined) t.after(() => closeSync(full))
+    let port: number
+    let server: Spawned
+    // The port was free a moment ago; where somebody has taken it since, another one.
+    do {
+      port = await freePort()
+      const env = { JOBCAST_PORT: String(port), JOBCAST_DATA: data, JOBCAST_ADMIN_KEY: apiKey }
+      server = spawnJobcast(t, ['serve', '--json-log'], env, full)
+      await answers(port, server, apiKey)
+    } while (!server.isRunning() && /port \d+ is in use/.test(server.stderr()))
+    // Enough lines that some must have been written, and rejected, by now.
+    let reply: Response | undefined
+    for (let calls = 0; calls < 300; calls++) reply = await askServer(port, 'owners', apiKey)
+    assert.equal(reply?.status, 200)
+    assert.throws(() => statSync(join(data, 'admin-key')), { code: 'ENOENT' })
+    assert.equal(await server.end('SIGTERM'), 0)
+    assert.equal(server.stderr(), '')
+  },
+)
 
 const askServer = (port: number, path: string, apiKey: string) =>
   fetch(`http://127.0.0.1:${port}/job/api/${path}`, { headers: { 'x-api-key': apiKey } }).catch(

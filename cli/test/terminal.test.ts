@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { ctrlC, openPseudoTerminal, openTerminal } from './open-terminal.ts'
 import type { Screen } from './screen.ts'
@@ -52,7 +53,7 @@ test('redraws one bar, keeps unsuccessful executions above it, and removes it at
   assert.ok(screen.raw.includes('\u001b[32m'))
 })
 
-test('uses no colors with NO_COLOR', async (t) => {
+chaosTest('uses no colors with NO_COLOR', async (t) => {
   const [device] = await jobOn('plain', 'plain-1')
   assert.ok(device)
   const args = ['trigger', 'plain', '--device', 'plain-1', '--wait']
@@ -64,7 +65,7 @@ test('uses no colors with NO_COLOR', async (t) => {
   assert.doesNotMatch(terminal.screen.raw, /\u001b\[[\d;]*m/)
 })
 
-test('fits the bar into a narrower terminal without wrapping', async (t) => {
+chaosTest('fits the bar into a narrower terminal without wrapping', async (t) => {
   const [device] = await jobOn('narrow', 'narrow-1')
   assert.ok(device)
   const terminal = openPseudoTerminal(t, ['trigger', 'narrow', '-d', 'narrow-1', '--wait'], access)
@@ -100,7 +101,7 @@ test('Ctrl-C leaves the run running and says how to watch and cancel it', async 
   assert.match(watch.screen.text(), /^left-1: CANCELED \(execution \d+\)\nleft #\d+ {2}1 CANCELED$/m)
 })
 
-test('prints the output of several devices above the bar, each line after its device', async (t) => {
+chaosTest('prints the output of several devices above the bar, each line after its device', async (t) => {
   const devices = await jobOn('speak', 'speak-1', 'speak-22')
   const terminal = openTerminal(
     t,

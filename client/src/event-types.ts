@@ -1,9 +1,11 @@
 // Written by `npm run generate` from the map of events; do not edit.
 
 import type {
+  AuditEventData,
   DeviceEventData,
   EnrollmentEventData,
   ExecutionEventData,
+  FileEventData,
   FleetEventData,
   GroupEventData,
   JobEventData,
@@ -56,6 +58,8 @@ export const eventTypes = [
   'window.deleted',
   'secret.changed',
   'secret.deleted',
+  'file.created',
+  'file.deleted',
   'schedule.changed',
   'schedule.deleted',
   'schedule.fired',
@@ -71,6 +75,7 @@ export const eventTypes = [
   'webhook.deleted',
   'session.signed_in',
   'session.signed_out',
+  'audit.sealed',
   'owner.created',
 ] as const
 
@@ -84,11 +89,13 @@ export const eventPatterns = [
   'group.*',
   'window.*',
   'secret.*',
+  'file.*',
   'schedule.*',
   'key.*',
   'enrollment.*',
   'webhook.*',
   'session.*',
+  'audit.*',
   'owner.*',
   ...eventTypes,
 ] as const
@@ -103,10 +110,12 @@ export type EventDataByNoun = {
   group: GroupEventData
   window: WindowEventData
   secret: SecretEventData
+  file: FileEventData
   schedule: ScheduleEventData
   key: KeyEventData
   enrollment: EnrollmentEventData
   webhook: WebhookEventData
   session: SessionEventData
+  audit: AuditEventData
   owner: OwnerEventData
 }

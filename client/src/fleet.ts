@@ -29,7 +29,7 @@ export class Fleet {
     return new List(this.#transport, '/job/api/fleet/devices', query, options)
   }
 
-  /** Nothing is offered to devices any more; what runs goes on. */
+  /** Stops offering work to devices; running executions continue. */
   freeze(request: FreezeRequest, { signal }: CallOptions = {}): Promise<Freeze> {
     return this.#transport.value({
       method: 'POST',

@@ -1,9 +1,11 @@
 // The client: one object per service and key.
 
+import { Audit } from './audit.ts'
 import { type Devices, deviceCalls } from './devices.ts'
 import { Enrollments } from './enrollments.ts'
 import type { JobcastEvent } from './event.ts'
 import { Executions } from './executions.ts'
+import { Files } from './files.ts'
 import { Fleet } from './fleet.ts'
 import { type EventsOptions, followEvents } from './follow-events.ts'
 import { Health } from './health.ts'
@@ -30,6 +32,7 @@ export class Jobcast {
   readonly groups: Groups
   readonly schedules: Schedules
   readonly secrets: Secrets
+  readonly files: Files
   readonly windows: Windows
   readonly enrollments: Enrollments
   readonly keys: Keys
@@ -38,6 +41,7 @@ export class Jobcast {
   readonly fleet: Fleet
   readonly session: Session
   readonly sessions: Sessions
+  readonly audit: Audit
   readonly health: Health
   readonly #transport: Transport
 
@@ -51,6 +55,7 @@ export class Jobcast {
     this.groups = resourceCalls(transport, 'groups')
     this.schedules = scheduleCalls(transport)
     this.secrets = resourceCalls(transport, 'secrets')
+    this.files = new Files(transport)
     this.windows = windowCalls(transport)
     this.enrollments = new Enrollments(transport)
     this.keys = new Keys(transport)
@@ -59,6 +64,7 @@ export class Jobcast {
     this.fleet = new Fleet(transport)
     this.session = new Session(transport)
     this.sessions = new Sessions(transport)
+    this.audit = new Audit(transport)
     this.health = new Health(transport)
   }
 

@@ -3,7 +3,7 @@
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
 import { remove } from './resource-calls.ts'
-import type { ApiKey, CreatedApiKey, ListKeysQuery, NewApiKey, RevokedKeys } from './schemas.ts'
+import type { ApiKey, CreatedApiKey, ListKeysQuery, NewApiKey, OwnKey, RevokedKeys } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 export class Keys {
@@ -22,8 +22,8 @@ export class Keys {
     return new List(this.#transport, '/job/api/keys', query, options)
   }
 
-  /** The key that this client uses. */
-  self({ signal }: CallOptions = {}): Promise<ApiKey> {
+  /** The key that this client uses, and the person who acts by it. */
+  self({ signal }: CallOptions = {}): Promise<OwnKey> {
     return this.#transport.value({ method: 'GET', path: '/job/api/keys/self', signal })
   }
 

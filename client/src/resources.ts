@@ -43,7 +43,7 @@ export const resources: Readonly<Record<ResourceName, ResourceFacts>> = {
   webhooks: {
     noun: 'webhook',
     key: 'webhookName',
-    fields: ['url', 'eventTypes', 'jobName', 'deviceId', 'secret'],
+    fields: ['url', 'eventTypes', 'jobName', 'deviceId', 'format', 'secret'],
     notFound: 'J-307',
     shownOnce: 'secret',
   },
@@ -69,10 +69,10 @@ export const resources: Readonly<Record<ResourceName, ResourceFacts>> = {
   devices: {
     noun: 'device',
     key: 'deviceId',
-    fields: ['deviceName', 'tags', 'attributes', 'timeZone'],
+    fields: ['deviceName', 'tags', 'attributes', 'timeZone', 'window'],
     notFound: 'J-001',
   },
-  groups: { noun: 'group', key: 'groupName', fields: ['where', 'description'], notFound: 'J-309' },
+  groups: { noun: 'group', key: 'groupName', fields: ['where', 'description', 'window'], notFound: 'J-309' },
   schedules: {
     noun: 'schedule',
     key: 'scheduleName',

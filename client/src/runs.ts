@@ -138,7 +138,7 @@ export class Runs {
     return this.#act(path`/job/api/runs/${runId}/pause`, runId, undefined, options)
   }
 
-  /** Accepts what has failed: stop rules count anew, and the gate judges the other devices of the wave. */
+  /** Accepts the failures so far: resets the counters of stop rules, and the gate judges the other devices of the wave. */
   resume(runId: number, options: CallOptions = {}): Promise<Run> {
     return this.#act(path`/job/api/runs/${runId}/resume`, runId, undefined, options)
   }

@@ -44,6 +44,8 @@ export interface AnyEvent {
     | 'window.deleted'
     | 'secret.changed'
     | 'secret.deleted'
+    | 'file.created'
+    | 'file.deleted'
     | 'schedule.changed'
     | 'schedule.deleted'
     | 'schedule.fired'
@@ -59,6 +61,7 @@ export interface AnyEvent {
     | 'webhook.deleted'
     | 'session.signed_in'
     | 'session.signed_out'
+    | 'audit.sealed'
     | 'owner.created'
   timestamp: string
   data:
@@ -70,11 +73,13 @@ export interface AnyEvent {
     | GroupEventData
     | WindowEventData
     | SecretEventData
+    | FileEventData
     | ScheduleEventData
     | KeyEventData
     | EnrollmentEventData
     | WebhookEventData
     | SessionEventData
+    | AuditEventData
     | OwnerEventData
 }
 /**
@@ -112,7 +117,7 @@ export interface RunEventData {
   released?: number
   because?: string | null
   /**
-   * Who did it: `key:<keyId>`, or `service` where it was a rule or a gate
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, or `service` where it was a rule or a gate
    */
   principal?: string
   comment?: string
@@ -172,7 +177,7 @@ export interface ExecutionEventData {
   }
 }
 /**
- * `deviceName`, `tags` and `attributes` with `device.created` and `device.updated`; `reportedAttributes` alone with `device.updated` when the device has reported them; `transport` with `device.online` and `device.offline`
+ * `deviceName`, `tags`, `attributes` and `window` with `device.created` and `device.updated`; `reportedAttributes` alone with `device.updated` when the device has reported them; `transport` with `device.online` and `device.offline`
  */
 export interface DeviceEventData {
   deviceId: string
@@ -188,6 +193,10 @@ export interface DeviceEventData {
      */
     [k: string]: string | number | boolean
   }
+  /**
+   * Window of the device itself; absent: none
+   */
+  window?: string
   /**
    * Attributes that the device has reported and that have changed; null: removed
    */
@@ -214,7 +223,7 @@ export interface FleetEventData {
    */
   until: string | null
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -232,7 +241,7 @@ export interface JobEventData {
    */
   isNew?: boolean
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -246,7 +255,7 @@ export interface GroupEventData {
    */
   isNew?: boolean
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -260,7 +269,7 @@ export interface WindowEventData {
    */
   isNew?: boolean
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -274,7 +283,23 @@ export interface SecretEventData {
    */
   isNew?: boolean
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
+   */
+  principal: string
+}
+/**
+ * `size` and `sha256` with `file.created`
+ */
+export interface FileEventData {
+  fileName: string
+  version: string
+  /**
+   * In bytes
+   */
+  size?: number
+  sha256?: string
+  /**
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -310,7 +335,7 @@ export interface ScheduleEventData {
    */
   rule?: 'STOP_RULE' | 'FAILURES' | 'RUN_STOPPED' | 'REFUSED' | 'JOB_DELETED' | 'KEY_REVOKED' | 'PRINCIPAL'
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
   /**
@@ -324,10 +349,10 @@ export interface ScheduleEventData {
 export interface KeyEventData {
   keyId: string
   keyName: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'AUDIT' | 'ADMIN')[]
   expiresAt: string | null
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -338,7 +363,7 @@ export interface EnrollmentEventData {
   enrollmentId: string
   name: string | null
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -349,7 +374,7 @@ export interface WebhookEventData {
   webhookName: string
   change?: 'content' | 'secret' | 'paused' | 'resumed' | 'replayed'
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -361,9 +386,43 @@ export interface SessionEventData {
    */
   keyId: string
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
+}
+/**
+ * The checkpoint, as `GET /job/api/audit/checkpoint` returns it
+ */
+export interface AuditEventData {
+  /**
+   * The number of the seal; seals of an owner are numbered from 1
+   */
+  seal: number
+  ownerId: string
+  at: string
+  firstAuditId: number
+  lastAuditId: number
+  /**
+   * How many entries it seals
+   */
+  entries: number
+  /**
+   * The Merkle root of these entries (RFC 9162, SHA-256)
+   */
+  root: string
+  previous: string | null
+  /**
+   * The beginning of the SHA-256 of the public key
+   */
+  keyId: string
+  /**
+   * Ed25519, in base64url
+   */
+  signature: string
+  /**
+   * The key that verifies it: 32 bytes in base64url
+   */
+  publicKey: string
 }
 /**
  * In the log of the owner of the key that created it
@@ -372,7 +431,7 @@ export interface OwnerEventData {
   ownerId: string
   ownerName: string
   /**
-   * Who did it: `key:<keyId>`, `operator`, or `service`
+   * Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`
    */
   principal: string
 }
@@ -381,7 +440,19 @@ export interface ApiKey {
   keyId: string
   keyName: string
   ownerId: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'AUDIT' | 'ADMIN')[]
+  /**
+   * The jobs it is restricted to; null: all
+   */
+  jobs: string[] | null
+  /**
+   * The selector of the devices it is restricted to; null: all
+   */
+  where: string | null
+  /**
+   * The addresses it may be used from; null: any
+   */
+  addresses: string[] | null
   expiresAt: string | null
   createdAt: string
   revokedAt: string | null
@@ -390,7 +461,7 @@ export interface ApiKey {
    */
   lastUsedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
   /**
@@ -401,7 +472,7 @@ export interface ApiKey {
 
 export interface ApprovalDecision {
   /**
-   * Who decided: `key:<keyId>`
+   * Who decided: `key:<keyId>`, or `user:<subject>` for a person
    */
   principal: string
   /**
@@ -420,6 +491,85 @@ export interface ApprovalRequest {
    */
   digest?: string
 }
+/**
+ * The last seal. Keep it outside of the service: an export is verified with it
+ */
+export interface AuditCheckpoint {
+  /**
+   * The number of the seal; seals of an owner are numbered from 1
+   */
+  seal: number
+  ownerId: string
+  at: string
+  firstAuditId: number
+  lastAuditId: number
+  /**
+   * How many entries it seals
+   */
+  entries: number
+  /**
+   * The Merkle root of these entries (RFC 9162, SHA-256)
+   */
+  root: string
+  previous: string | null
+  /**
+   * The beginning of the SHA-256 of the public key
+   */
+  keyId: string
+  /**
+   * Ed25519, in base64url
+   */
+  signature: string
+  /**
+   * The key that verifies it: 32 bytes in base64url
+   */
+  publicKey: string
+}
+
+export interface AuditEntry {
+  /**
+   * Ids of an owner grow; they have gaps
+   */
+  auditId: number
+  at: string
+  /**
+   * Who: `key:<keyId>`, `user:<subject>` for a person, or `operator`
+   */
+  principal: string
+  /**
+   * The name of the key or the person, as it was then
+   */
+  name: string | null
+  /**
+   * Where the request came from
+   */
+  address: string | null
+  /**
+   * As in the log, and in the response as X-Request-Id
+   */
+  requestId: string | null
+  /**
+   * What, spelled as event types are
+   */
+  action: string
+  /**
+   * Of what
+   */
+  subject: string
+  /**
+   * As it was; null if it did not exist. Secrets are masked; of large values there is a hash
+   */
+  before: {
+    [k: string]: unknown
+  }
+  /**
+   * As it is; null if it was deleted
+   */
+  after: {
+    [k: string]: unknown
+  }
+  note: string | null
+}
 
 export interface AwaitedApproval {
   /**
@@ -434,6 +584,10 @@ export interface AwaitedApproval {
    * Of what is approved: job version, document, parameters, targets in order, rollout and window
    */
   digest: string
+  /**
+   * Why you cannot approve or deny it; null if you can. SCOPE: your key lacks APPROVE; INVOLVED: you have created, changed or fired the run, or changed what it depends on; DECIDED: your approval already counts
+   */
+  blockedBecause: ('SCOPE' | 'INVOLVED' | 'DECIDED') | null
 }
 /**
  * How many executions may be released and not ended at once on devices with the same value of an attribute. Each device without it is a value of its own
@@ -472,7 +626,19 @@ export interface CreatedApiKey {
   keyId: string
   keyName: string
   ownerId: string
-  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'AUDIT' | 'ADMIN')[]
+  /**
+   * The jobs it is restricted to; null: all
+   */
+  jobs: string[] | null
+  /**
+   * The selector of the devices it is restricted to; null: all
+   */
+  where: string | null
+  /**
+   * The addresses it may be used from; null: any
+   */
+  addresses: string[] | null
   expiresAt: string | null
   createdAt: string
   revokedAt: string | null
@@ -481,7 +647,7 @@ export interface CreatedApiKey {
    */
   lastUsedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
   /**
@@ -508,7 +674,7 @@ export interface CreatedEnrollment {
   createdAt: string
   revokedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
   /**
@@ -532,6 +698,10 @@ export interface CreatedWebhook {
   eventTypes: string[]
   jobName: string | null
   deviceId: string | null
+  /**
+   * `jobcast`: the event. `cloudevents`: the event as a CloudEvent 1.0. `slack` and `teams`: one sentence for people with a link to the console; executions are reported with their run, once it has finished
+   */
+  format: 'jobcast' | 'slack' | 'teams' | 'cloudevents'
   state: 'ACTIVE' | 'PAUSED'
   /**
    * `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day
@@ -549,7 +719,7 @@ export interface CreatedWebhook {
   createdAt: string
   updatedAt: string
   /**
-   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
   /**
@@ -584,7 +754,7 @@ export interface DeliveryAttempt {
    */
   status: number | null
   /**
-   * Why the attempt failed; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
+   * Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
    */
   error: string | null
   /**
@@ -614,6 +784,10 @@ export interface Device {
    */
   timeZone: string | null
   /**
+   * Window of the device itself; windows of its groups apply as well
+   */
+  window: string | null
+  /**
    * When its current token was created; null if it has none
    */
   credentialCreatedAt: string | null
@@ -637,7 +811,7 @@ export interface Device {
   /**
    * Transport by which the device is, or was last, connected
    */
-  transport: ('mqtt' | 'websocket' | 'http') | null
+  transport: ('mqtt' | 'websocket' | 'http' | 'bridge') | null
   createdAt: string
   updatedAt: string
 }
@@ -655,6 +829,10 @@ export interface DeviceContent {
     [k: string]: string | number | boolean
   }
   timeZone?: string | null
+  /**
+   * Name of a window: the device is offered work only while it is open
+   */
+  window?: string | null
 }
 
 export interface DeviceCount {
@@ -704,6 +882,7 @@ export interface DevicePatch {
     [k: string]: string | number | boolean | null
   } | null
   timeZone?: string | null
+  window?: string | null
 }
 /**
  * Either where or deviceIds, and at least one change
@@ -773,13 +952,26 @@ export interface Enrollment {
   createdAt: string
   revokedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
   /**
    * The session in which the key created it; null if the key was used directly
    */
   createdBySession: string | null
+}
+
+export interface ExchangedToken {
+  /**
+   * Send it as X-API-Key
+   */
+  access_token: string
+  issued_token_type: 'urn:ietf:params:oauth:token-type:access_token'
+  token_type: 'N_A'
+  /**
+   * Seconds
+   */
+  expires_in: number
 }
 
 export interface Execution {
@@ -922,6 +1114,48 @@ export interface Failing {
   message: string
 }
 
+export interface FileReference {
+  /**
+   * Where devices fetch the content
+   */
+  url: string
+  /**
+   * In bytes
+   */
+  size: number
+  sha256: string
+  sha1?: string
+}
+
+export interface FileVersion {
+  fileName: string
+  version: string
+  /**
+   * It was put last: documents that name no version get it
+   */
+  isNewest: boolean
+  /**
+   * In bytes
+   */
+  size: number
+  sha256: string
+  sha1: string | null
+  url: string | null
+  createdAt: string
+  /**
+   * Who put it: `key:<keyId>`, or `user:<subject>` for a person
+   */
+  createdBy: string
+  /**
+   * The name of the key in `createdBy`; null if it is not a key, or a key of another owner
+   */
+  createdByName: string | null
+  /**
+   * What uses it: `job:<jobName>` if its current version does, `schedule:<scheduleName>`, and `run:<runId>` of unfinished runs; at most 20 of each kind
+   */
+  usedBy: string[]
+}
+
 export interface Fleet {
   devices: {
     total: number
@@ -1007,6 +1241,22 @@ export interface FleetDevice {
       | 'CANCELED'
   } | null
   /**
+   * The most recently launched execution of those that have ended
+   */
+  lastEnded: {
+    jobExecutionId: number
+    execState:
+      | 'PENDING'
+      | 'IN_PROGRESS'
+      | 'CANCELING'
+      | 'SUCCEEDED'
+      | 'FAILED'
+      | 'TIMED_OUT'
+      | 'REJECTED'
+      | 'EXPIRED'
+      | 'CANCELED'
+  } | null
+  /**
    * What the device is working on: an execution that is IN_PROGRESS or CANCELING
    */
   running: {
@@ -1036,7 +1286,7 @@ export interface FleetGroups {
     devices: number
     online: number
     /**
-     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; while that is PENDING and the one before has failed, that of the failed one; NONE if it never had one
      */
     states: {
       NONE?: number
@@ -1062,7 +1312,7 @@ export interface FleetGroups {
     devices: number
     online: number
     /**
-     * Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it never had one
+     * Devices by state: that of the execution a device works on, else of its most recently launched one; while that is PENDING and the one before has failed, that of the failed one; NONE if it never had one
      */
     states: {
       NONE?: number
@@ -1098,7 +1348,7 @@ export interface Freeze {
   frozen: boolean
   reason: string | null
   /**
-   * Who did it: `key:<keyId>`
+   * Who did it: `key:<keyId>`, or `user:<subject>` for a person
    */
   frozenBy: string | null
   /**
@@ -1157,6 +1407,10 @@ export interface Group {
   groupName: string
   where: string
   description: string | null
+  /**
+   * Window of the devices of the group
+   */
+  window: string | null
   createdAt: string
   updatedAt: string
 }
@@ -1167,6 +1421,10 @@ export interface GroupContent {
    */
   where: string
   description?: string
+  /**
+   * Name of a window: devices of the group are offered work only while it is open
+   */
+  window?: string | null
 }
 
 export interface History {
@@ -1209,11 +1467,11 @@ export interface Transition {
    */
   event: string
   /**
-   * Who caused it: `key <keyId>`, `device` or `clock`
+   * Who caused it: `key <keyId>`, `user <subject>` for a person, `device` or `clock`
    */
   actor: string
   /**
-   * The name of that key; null if it was not a key
+   * The name of that key or person; null if it was neither
    */
   actorName: string | null
   attempt: number
@@ -1262,6 +1520,10 @@ export interface ImportedDevice {
     [k: string]: string | number | boolean
   }
   timeZone?: string | null
+  /**
+   * Name of a window: the device is offered work only while it is open
+   */
+  window?: string | null
 }
 
 export interface Job {
@@ -1549,6 +1811,16 @@ export interface JobVersion {
   createdByName: string | null
 }
 
+export interface ListAuditQuery {
+  limit?: number
+  cursor?: string
+  principal?: string
+  action?: string
+  subject?: string
+  after?: string
+  before?: string
+}
+
 export interface ListDeliveriesQuery {
   limit?: number
   cursor?: string
@@ -1593,6 +1865,16 @@ export interface ListExecutionsQuery {
   launchedBefore?: string
   finishedAfter?: string
   finishedBefore?: string
+}
+
+export interface ListFileVersionsQuery {
+  limit?: number
+  cursor?: string
+}
+
+export interface ListFilesQuery {
+  limit?: number
+  cursor?: string
 }
 
 export interface ListFleetDevicesQuery {
@@ -1703,7 +1985,7 @@ export interface NewApiKey {
   /**
    * What the key may do; default none. A key can only grant scopes it holds
    */
-  scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN')[]
+  scopes?: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'AUDIT' | 'ADMIN')[]
   /**
    * Default: the expiry of the calling key, or never. A key cannot outlive the key that created it, so a later instant is rejected
    */
@@ -1712,6 +1994,24 @@ export interface NewApiKey {
    * Default: the owner of the calling key. Any other owner needs ADMIN
    */
   ownerId?: string
+  /**
+   * Only these jobs, their runs and their executions exist for the key. Names, or beginnings of names with `*` at the end. Not with ADMIN
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  jobs?: string[]
+  /**
+   * Only the devices that this selector matches exist for the key, with their executions and the counts of those. It is judged by tags, by device ids and by attributes that the owner has set: a bare name means `own.NAME`. Reported attributes, device names, `online` and groups are rejected. Not with ADMIN
+   */
+  where?: string
+  /**
+   * The key is valid only for requests from these addresses or ranges
+   *
+   * @minItems 1
+   * @maxItems 64
+   */
+  addresses?: string[]
 }
 
 export interface NewEnrollment {
@@ -1782,7 +2082,7 @@ export interface NewRun {
    */
   window?: string
   /**
-   * Offer it at any time, even outside the window of the job; needs MANAGE and a `note`
+   * Offer it at any time, even outside the windows of the job, of devices and of groups; needs MANAGE and a `note`
    */
   ignoreWindows?: boolean
   /**
@@ -1824,6 +2124,60 @@ export interface Occurrence {
    * The same instant in the schedule's time zone
    */
   local: string
+}
+
+export interface OwnKey {
+  keyId: string
+  keyName: string
+  ownerId: string
+  scopes: ('TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'AUDIT' | 'ADMIN')[]
+  /**
+   * The jobs it is restricted to; null: all
+   */
+  jobs: string[] | null
+  /**
+   * The selector of the devices it is restricted to; null: all
+   */
+  where: string | null
+  /**
+   * The addresses it may be used from; null: any
+   */
+  addresses: string[] | null
+  expiresAt: string | null
+  createdAt: string
+  revokedAt: string | null
+  /**
+   * Accurate to a few seconds; null if never used
+   */
+  lastUsedAt: string | null
+  /**
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   */
+  createdBy: string | null
+  /**
+   * The session in which the key created it; null if the key was used directly
+   */
+  createdBySession: string | null
+  /**
+   * Who acts, as events and `createdBy` name it: `key:<keyId>`, or `user:<subject>` for a person
+   */
+  principal: string
+  /**
+   * The name of the person, or of the key
+   */
+  name: string
+  /**
+   * Of a person, if the issuer tells it
+   */
+  email: string | null
+  /**
+   * The name of the owner that the key or the person acts for
+   */
+  ownerName: string
+  /**
+   * Names of the owners at which a person has a role; empty for a key
+   */
+  owners: string[]
 }
 
 export interface Owner {
@@ -2152,7 +2506,7 @@ export interface Run {
    */
   rollbackOf: number | null
   /**
-   * Who triggered it: `key:<keyId>`. Null if this was not recorded
+   * Who triggered it: `key:<keyId>`, or `user:<subject>` for a person. Null if this was not recorded
    */
   createdBy: string | null
   /**
@@ -2444,9 +2798,21 @@ export interface When {
    */
   at?: string
   /**
-   * Once for every device that matches, now or as soon as it starts to match
+   * For every device that matches, now or as soon as it starts to match: once, unless `again` says otherwise
    */
   match?: true
+  /**
+   * With match: ON_NEW_VERSION gives each device every new version of the job once; WHILE_MATCHING gives a device that still matches after its execution has ended another one, after a back-off. By default, once per device
+   */
+  again?: 'ON_NEW_VERSION' | 'WHILE_MATCHING'
+  /**
+   * With again or onLeave: how long after its execution has ended a device gets the next one; doubled each time, up to a day, until it no longer matches. Default 60
+   */
+  backOffSeconds?: number
+  /**
+   * With match: cancel the pending execution of a device that no longer matches, with the cause `no-longer-matching`
+   */
+  onLeave?: 'CANCEL'
 }
 
 export interface SchedulePause {
@@ -2657,7 +3023,7 @@ export interface Stats {
       CANCELED: number
     }
     /**
-     * SUCCEEDED divided by all that ended; null if none has ended
+     * SUCCEEDED divided by SUCCEEDED, FAILED, TIMED_OUT and REJECTED; null if there is none of these
      */
     successRate: number | null
     /**
@@ -2689,7 +3055,7 @@ export interface Stats {
       CANCELED: number
     }
     /**
-     * SUCCEEDED divided by all that ended; null if none has ended
+     * SUCCEEDED divided by SUCCEEDED, FAILED, TIMED_OUT and REJECTED; null if there is none of these
      */
     successRate: number | null
     /**
@@ -2721,7 +3087,7 @@ export interface Stats {
       CANCELED: number
     }
     /**
-     * SUCCEEDED divided by all that ended; null if none has ended
+     * SUCCEEDED divided by SUCCEEDED, FAILED, TIMED_OUT and REJECTED; null if there is none of these
      */
     successRate: number | null
     /**
@@ -2746,6 +3112,26 @@ export interface TicketFacts {
 
 export interface TicketQuestion {
   ticket: string
+}
+/**
+ * As RFC 8693 has it
+ */
+export interface TokenExchange {
+  grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange'
+  /**
+   * The token of the issuer
+   */
+  subject_token: string
+  subject_token_type: 'urn:ietf:params:oauth:token-type:id_token' | 'urn:ietf:params:oauth:token-type:jwt'
+  requested_token_type?: 'urn:ietf:params:oauth:token-type:access_token'
+  /**
+   * Name or id of the owner, where several are possible
+   */
+  audience?: string
+  /**
+   * Of the sign-in of a person, for issuers that name groups at /userinfo only
+   */
+  access_token?: string
 }
 
 export interface TriggerRequest {
@@ -2809,6 +3195,10 @@ export interface Webhook {
   eventTypes: string[]
   jobName: string | null
   deviceId: string | null
+  /**
+   * `jobcast`: the event. `cloudevents`: the event as a CloudEvent 1.0. `slack` and `teams`: one sentence for people with a link to the console; executions are reported with their run, once it has finished
+   */
+  format: 'jobcast' | 'slack' | 'teams' | 'cloudevents'
   state: 'ACTIVE' | 'PAUSED'
   /**
    * `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day
@@ -2826,7 +3216,7 @@ export interface Webhook {
   createdAt: string
   updatedAt: string
   /**
-   * Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
   /**
@@ -2841,7 +3231,7 @@ export interface WebhookContent {
    */
   url: string
   /**
-   * Only these types; `execution.*` matches all types of a noun. Default: all events except those about access
+   * Only these types; `execution.*` matches all types of a noun. Default: all events except those about access; with the formats `slack` and `teams` those that people wait for
    *
    * @maxItems 50
    */
@@ -2854,11 +3244,13 @@ export interface WebhookContent {
     | 'group.*'
     | 'window.*'
     | 'secret.*'
+    | 'file.*'
     | 'schedule.*'
     | 'key.*'
     | 'enrollment.*'
     | 'webhook.*'
     | 'session.*'
+    | 'audit.*'
     | 'owner.*'
     | 'run.created'
     | 'run.finished'
@@ -2898,6 +3290,8 @@ export interface WebhookContent {
     | 'window.deleted'
     | 'secret.changed'
     | 'secret.deleted'
+    | 'file.created'
+    | 'file.deleted'
     | 'schedule.changed'
     | 'schedule.deleted'
     | 'schedule.fired'
@@ -2913,6 +3307,7 @@ export interface WebhookContent {
     | 'webhook.deleted'
     | 'session.signed_in'
     | 'session.signed_out'
+    | 'audit.sealed'
     | 'owner.created'
   )[]
   /**
@@ -2923,6 +3318,10 @@ export interface WebhookContent {
    * Only events of this device
    */
   deviceId?: string
+  /**
+   * `jobcast`: the event. `cloudevents`: the event as a CloudEvent 1.0. `slack` and `teams`: one sentence for people with a link to the console; executions are reported with their run, once it has finished
+   */
+  format?: 'jobcast' | 'slack' | 'teams' | 'cloudevents'
   /**
    * Signing secret; generated if omitted. It is never shown again
    */
@@ -2943,7 +3342,7 @@ export interface WebhookTestResult {
    */
   status: number | null
   /**
-   * Why the attempt failed; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
+   * Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
    */
   error: string | null
   /**

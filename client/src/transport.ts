@@ -38,6 +38,8 @@ export type Call = CallOptions & {
   body?: unknown
   /** Sent as it is, instead of `body`. */
   text?: string
+  /** The same of bytes; those of a Blob are read while they are sent. */
+  content?: Blob | Uint8Array<ArrayBuffer> | string
   headers?: Record<string, string>
   /** Idempotent. By default true for GET, PUT and DELETE. */
   safe?: boolean
@@ -131,7 +133,7 @@ export class Transport {
   }
 
   /** Built before anything is sent: an invalid request is the caller's mistake, not a network error. */
-  #prepare({ method, path, query = {}, body, text, headers }: Call): Prepared {
+  #prepare({ method, path, query = {}, body, text, content, headers }: Call): Prepared {
     const type = body !== undefined && { 'content-type': 'application/json' }
     return {
       url: `${this.#url}${path}${queryText(query)}`,
@@ -140,6 +142,7 @@ export class Transport {
         headers: new Headers({ ...this.#headers, ...type, ...headers }),
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(text !== undefined && { body: text }),
+        ...(content !== undefined && { body: content }),
         // Following a redirect would send the key to its target.
         redirect: 'manual',
       },

@@ -24,6 +24,7 @@ test('every event comes once and in order, wherever the line is cut', async (t) 
   let reconnects = 0
   const opened = Promise.withResolvers<void>()
   const cutOff = clientOf(server, { url: proxy.url }).events({
+    types: ['device.created'],
     onOpen: () => opened.resolve(),
     onReconnect: () => reconnects++,
   })
@@ -65,6 +66,7 @@ test('a position without data is gone on from: what happens while the line is cu
     )
   }
   const events = clientOf(server, { fetch: cutting }).events({
+    types: ['device.created'],
     signal: controller.signal,
     onOpen: () => opened.resolve(),
   })

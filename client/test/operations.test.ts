@@ -5,7 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Jobcast } from '@jobcast/client'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { openForgingIssuer } from '@jobcast/testkit/forging-issuer'
 import { openServer } from '@jobcast/testkit/open-server'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { checkAgainst, operations, watchFetch } from './support/api-answers.ts'
 import { collect } from './support/open-client.ts'
 
@@ -24,6 +26,7 @@ type World = {
     event: number
     ticket: string
     session: string
+    token: string
   }
 }
 type Row = [operationId: string, method: string, call: (world: World) => Promise<unknown>]
@@ -148,6 +151,18 @@ const rows: Row[] = [
   ['putSecret', 'secrets.put', ({ jobcast }) => jobcast.secrets.put('TOKEN', { value: 'any value' })],
   ['getSecret', 'secrets.get', ({ jobcast }) => jobcast.secrets.get('TOKEN')],
   ['listSecrets', 'secrets.list', ({ jobcast }) => jobcast.secrets.list().page()],
+  ['putFileVersion', 'files.put', ({ jobcast }) => jobcast.files.put('app', '1', new Blob(['content']))],
+  ['getFileVersion', 'files.get', ({ jobcast }) => jobcast.files.get('app', '1')],
+  ['listFiles', 'files.list', ({ jobcast }) => jobcast.files.list().page()],
+  ['listFileVersions', 'files.versions', ({ jobcast }) => jobcast.files.versions('app').page()],
+  [
+    'getFileContent',
+    'files.content',
+    async ({ jobcast }) => {
+      const chunks = await Array.fromAsync(await jobcast.files.content('app', '1', { offset: 3 }))
+      assert.equal(Buffer.concat(chunks).toString(), 'tent')
+    },
+  ],
   ['getWindow', 'windows.get', ({ jobcast }) => jobcast.windows.get('nights')],
   ['listWindowTimes', 'windows.next', ({ jobcast }) => jobcast.windows.next('nights', { count: 2 })],
   ['listWindows', 'windows.list', ({ jobcast }) => jobcast.windows.list().page()],
@@ -203,7 +218,11 @@ const rows: Row[] = [
   ['getStats', 'stats', ({ jobcast }) => jobcast.stats({ jobName: 'restart' })],
   ['createSignInTicket', 'session.createTicket', createTicket],
   ['signIn', 'session.signIn', ({ jobcast, apiKey }) => jobcast.session.signIn({ apiKey })],
+  ['exchangeToken', 'session.exchange', ({ jobcast, ids }) => jobcast.session.exchange(ids.token)],
   ['checkSignInTicket', 'session.checkTicket', checkTicket],
+  ['listAudit', 'audit.list', ({ jobcast }) => jobcast.audit.list({ action: 'job.*' }).page()],
+  ['getAuditCheckpoint', 'audit.checkpoint', readCheckpoint],
+  ['exportAudit', 'audit.export', ({ jobcast }) => collect(jobcast.audit.export())],
   ['listSessions', 'sessions.list', listSessions],
   ['endSession', 'sessions.end', ({ jobcast, ids }) => jobcast.sessions.end(ids.session)],
   ['signOut', 'session.signOut', ({ jobcast }) => jobcast.session.signOut()],
@@ -224,6 +243,7 @@ const rows: Row[] = [
     ({ jobcast }) => jobcast.devices.allowCertificate('kiosk-2'),
   ],
   ['deleteSecret', 'secrets.delete', ({ jobcast }) => jobcast.secrets.delete('TOKEN')],
+  ['deleteFileVersion', 'files.delete', ({ jobcast }) => jobcast.files.delete('app', '1')],
   ['deleteWindow', 'windows.delete', ({ jobcast }) => jobcast.windows.delete('nights')],
   ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
@@ -240,6 +260,17 @@ async function createTicket({ jobcast, ids }: World): Promise<void> {
 
 async function checkTicket({ jobcast, ids }: World): Promise<void> {
   assert.equal((await jobcast.session.checkTicket(ids.ticket)).ownerName, 'default')
+}
+
+/** Entries are sealed within a second. */
+async function readCheckpoint({ jobcast, plain }: World): Promise<void> {
+  await waitUntil('something is sealed', () =>
+    plain.audit.checkpoint().then(
+      () => true,
+      () => false,
+    ),
+  )
+  await jobcast.audit.checkpoint()
 }
 
 async function listSessions({ jobcast, ids }: World): Promise<void> {
@@ -308,14 +339,27 @@ test('every operation of the document has exactly one method, and every method a
 })
 
 test('every method calls its operation, and the answers are as the document says', async (t) => {
-  const server = await openServer(t, { webhookAllow: ['127.0.0.0/8'] })
+  const issuer = await openForgingIssuer(t)
+  const claims = { iss: issuer.url, sub: 'ci', aud: 'jobcast', exp: Math.floor(Date.now() / 1000) + 3600 }
+  const rule = { issuer: issuer.url, audience: 'jobcast', subject: 'ci', owner: 'default' }
+  const oidcTrust = [{ ...rule, scopes: ['READ' as const] }]
+  const server = await openServer(t, { webhookAllow: ['127.0.0.0/8'], oidcTrust })
   const device = await newDevice(server, 'kiosk-1')
   await newDevice(server, 'kiosk-2')
   const { fetch, takeCalled } = watchFetch()
   const jobcast = new Jobcast({ url: server.http, apiKey: server.adminKey, fetch })
   const plain = new Jobcast({ url: server.http, apiKey: server.adminKey })
   const as = (apiKey: string) => new Jobcast({ url: server.http, apiKey, fetch })
-  const ids = { run: 0, execution: 0, key: '', enrollment: '', event: 0, ticket: '', session: '' }
+  const ids = {
+    run: 0,
+    execution: 0,
+    key: '',
+    enrollment: '',
+    event: 0,
+    ticket: '',
+    session: '',
+    token: await issuer.sign(claims),
+  }
   for (const [operationId, method, call] of rows) {
     await t.test(`${method} calls ${operationId}`, async () => {
       takeCalled()

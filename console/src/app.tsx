@@ -19,6 +19,7 @@ import { EmptyState } from './parts/empty-state.tsx'
 import { ErrorNote } from './parts/error-note.tsx'
 import { FreezeBanner } from './parts/freeze-banner.tsx'
 import { KeyHelp } from './parts/key-help.tsx'
+import { lazyPart } from './parts/lazy-part.tsx'
 import { Navigation } from './parts/navigation.tsx'
 import { PageHeader } from './parts/page-header.tsx'
 import { screenTitle } from './parts/screen-title.ts'
@@ -31,6 +32,9 @@ import { SignInScreen, ticket } from './screens/sign-in.tsx'
 import { isWall } from './wall.ts'
 
 const signInPath = '/sign-in'
+
+/** After the screen. */
+const WatchAttention = lazyPart<object>(() => import('./attention/watch-attention.tsx'))
 
 export function App() {
   useEffect(() => {
@@ -85,6 +89,7 @@ function SignedIn({ keyId }: { keyId: string | undefined }) {
       <Announcement />
       <KeyHelp />
       <PaletteShortcut />
+      {can('READ') && <WatchAttention />}
     </>
   )
 }

@@ -76,5 +76,5 @@ export function listenToLinks(): void {
 
 /** By the server itself, not by a screen. */
 function isServed(pathname: string): boolean {
-  return /^\/(docs|job|openapi\.json|metrics)(\/|$)/.test(pathname)
+  return /^\/(auth|docs|job|openapi\.json|metrics)(\/|$)/.test(pathname)
 }

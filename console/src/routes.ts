@@ -151,6 +151,21 @@ export const routes: Route[] = [
     nav: { icon: 'keys', key: 'z', group: 'set up' },
   },
   {
+    name: 'files',
+    path: '/files',
+    title: 'Files',
+    scopes: ['READ'],
+    load: () => import('./screens/files.tsx'),
+    nav: { icon: 'files', key: 'i', group: 'set up' },
+  },
+  {
+    name: 'file',
+    path: '/files/:fileName',
+    title: 'File',
+    scopes: ['READ'],
+    load: () => import('./screens/file.tsx'),
+  },
+  {
     name: 'windows',
     path: '/windows',
     title: 'Windows',
@@ -202,6 +217,14 @@ export const routes: Route[] = [
     title: 'Sessions',
     scopes: ['MANAGE', 'ADMIN'],
     load: () => import('./screens/sessions.tsx'),
+  },
+  {
+    name: 'audit',
+    path: '/audit',
+    title: 'Audit',
+    scopes: ['AUDIT', 'ADMIN'],
+    load: () => import('./screens/audit.tsx'),
+    nav: { icon: 'audit', key: 'u', group: 'set up' },
   },
 ]
 

@@ -2,7 +2,7 @@
 
 import { shownSelf } from './api/self.ts'
 
-export type Scope = 'TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'ADMIN'
+export type Scope = 'TRIGGER' | 'READ' | 'MANAGE' | 'APPROVE' | 'AUDIT' | 'ADMIN'
 
 export function useScopes(): { can: (scope: Scope) => boolean } {
   const scopes = shownSelf.value?.scopes ?? []

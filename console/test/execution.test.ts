@@ -143,7 +143,7 @@ test('an execution is canceled, forced, and retried', async (t) => {
   await page.getByRole('link', { name: 'Waiting 1' }).waitFor()
 })
 
-test('each attempt has its own output, and the newest is shown', async (t) => {
+chaosTest('each attempt has its own output, and the newest is shown', async (t) => {
   await server.call('PUT', '/job/api/jobs/again', { body: { retry: { max: 1, backoffSeconds: 0 } } })
   const device = await newDevice(server, 'second-try')
   const [{ jobExecutionId: id }] = (await server.trigger('again', ['second-try'])).json
@@ -161,14 +161,17 @@ test('each attempt has its own output, and the newest is shown', async (t) => {
   await page.getByText('first words').waitFor()
 })
 
-test('the reason of a failure is beside the state, and the key that triggered has its name', async (t) => {
-  const { device, id } = await launch('reasoned')
-  await device.startNext()
-  await device.update(id, 'FAILED', { statusDetails: { reason: 'disk full' } })
-  const page = await openSignedIn(t, server, `/executions/${id}`)
-  await page.locator('.page-header').getByText('disk full').waitFor()
-  await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key “test”').waitFor()
-})
+chaosTest(
+  'the reason of a failure is beside the state, and the key that triggered has its name',
+  async (t) => {
+    const { device, id } = await launch('reasoned')
+    await device.startNext()
+    await device.update(id, 'FAILED', { statusDetails: { reason: 'disk full' } })
+    const page = await openSignedIn(t, server, `/executions/${id}`)
+    await page.locator('.page-header').getByText('disk full').waitFor()
+    await page.getByRole('region', { name: 'Timeline' }).getByText('Triggered, by key test').waitFor()
+  },
+)
 
 chaosTest('nothing is asked for output before the device has started', async (t) => {
   const { device, id } = await launch('not-yet')

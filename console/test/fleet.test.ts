@@ -15,7 +15,7 @@ async function untilFigure(page: Page, title: string, value: string): Promise<vo
     .waitFor()
 }
 
-test('an empty fleet says the next step', async (t) => {
+chaosTest('an empty fleet says the next step', async (t) => {
   const { page } = await openConsole(t)
   await page.getByText('No devices yet').waitFor()
   await page.getByText('No runs yet').waitFor()
@@ -166,34 +166,37 @@ chaosTest('what a cell is stands at the pointer, and the legend says what small 
   await page.waitForURL(`${server.http}/devices/a`)
 })
 
-test('more devices than cells are counted by tag, and all of them are triggered by a selector', async (t) => {
-  const server = await openOwner()
-  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
-  const lines = Array.from({ length: 10_001 }, (_, index) =>
-    JSON.stringify({ deviceId: `d-${index}`, tags: [index % 4 === 0 ? 'lima' : 'oslo'] }),
-  )
-  const imported = await fetch(`${server.http}/job/api/devices/import`, {
-    method: 'POST',
-    headers: { 'x-api-key': server.adminKey, 'content-type': 'application/x-ndjson' },
-    body: lines.join('\n'),
-  })
-  assert.equal(imported.status, 200)
-  await server.trigger('restart', ['d-9', 'd-10000'])
-  const page = await openSignedIn(t, server, '/')
-  const map = page.getByRole('region', { name: 'Devices by execution' })
-  await map.getByText('9,999 never ran').waitFor()
-  await map.getByText('2 waiting', { exact: true }).waitFor()
-  const rows = map.getByRole('row').filter({ hasText: /lima|oslo/ })
-  const shown = await rows.evaluateAll((all) =>
-    all.map((row) => Array.from(row.children, (cell) => cell.textContent).slice(0, 3)),
-  )
-  assert.deepEqual(shown, [
-    ['oslo', '7,500', '0 %'],
-    ['lima', '2,501', '0 %'],
-  ])
-  await go(page, '/trigger?jobName=restart')
-  await page.getByRole('button', { name: 'Add all 10,001' }).click()
-  await page.getByRole('button', { name: 'Trigger restart on 10,001 devices' }).click()
-  await page.waitForURL(/\/runs\/\d+$/)
-  await page.getByText('10,001 waiting').waitFor()
-})
+chaosTest(
+  'more devices than cells are counted by tag, and all of them are triggered by a selector',
+  async (t) => {
+    const server = await openOwner()
+    await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+    const lines = Array.from({ length: 10_001 }, (_, index) =>
+      JSON.stringify({ deviceId: `d-${index}`, tags: [index % 4 === 0 ? 'lima' : 'oslo'] }),
+    )
+    const imported = await fetch(`${server.http}/job/api/devices/import`, {
+      method: 'POST',
+      headers: { 'x-api-key': server.adminKey, 'content-type': 'application/x-ndjson' },
+      body: lines.join('\n'),
+    })
+    assert.equal(imported.status, 200)
+    await server.trigger('restart', ['d-9', 'd-10000'])
+    const page = await openSignedIn(t, server, '/')
+    const map = page.getByRole('region', { name: 'Devices by execution' })
+    await map.getByText('9,999 never ran').waitFor()
+    await map.getByText('2 waiting', { exact: true }).waitFor()
+    const rows = map.getByRole('row').filter({ hasText: /lima|oslo/ })
+    const shown = await rows.evaluateAll((all) =>
+      all.map((row) => Array.from(row.children, (cell) => cell.textContent).slice(0, 3)),
+    )
+    assert.deepEqual(shown, [
+      ['oslo', '7,500', '0 %'],
+      ['lima', '2,501', '0 %'],
+    ])
+    await go(page, '/trigger?jobName=restart')
+    await page.getByRole('button', { name: 'Add all 10,001' }).click()
+    await page.getByRole('button', { name: 'Trigger restart on 10,001 devices' }).click()
+    await page.waitForURL(/\/runs\/\d+$/)
+    await page.getByText('10,001 waiting').waitFor()
+  },
+)

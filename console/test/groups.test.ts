@@ -11,6 +11,7 @@ const put = (path: string, body: object) => server.call('PUT', `/job/api/${path}
 await put('devices/till-2', { tags: ['till'] })
 await put('devices/till-10', { tags: ['till'], deviceName: 'A till' })
 await put('devices/kiosk-1', { tags: ['kiosk'] })
+await put('windows/nights', { cron: '0 2 * * *', durationMinutes: 60 })
 
 const narrow = { colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const
 
@@ -42,9 +43,12 @@ test('a group is made with a count while one types, changed, and deleted with a 
   await page.getByRole('button', { name: 'Edit' }).click()
   await where.fill('tag=till or tag=kiosk')
   await dialog.getByLabel('Description').fill('All of the shop')
+  await dialog.getByLabel('Window').selectOption('nights')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await page.getByText('3 devices: 0 online, 0 busy').waitFor()
   await page.getByText('All of the shop').waitFor()
+  const about = page.getByRole('region', { name: 'About' })
+  await about.getByRole('link', { name: 'nights' }).waitFor()
   // Devices that match later belong to it.
   await put('devices/kiosk-2', { tags: ['kiosk'] })
   await page.getByText('4 devices: 0 online, 0 busy').waitFor()
@@ -52,7 +56,6 @@ test('a group is made with a count while one types, changed, and deleted with a 
   await put('groups/offline-shop', { where: 'not online and (group=shop or tag=x)' })
   await put('jobs/careful', { rollout: { waves: [{ size: 1, where: 'group=shop' }, { size: '100%' }] } })
   await page.reload()
-  const about = page.getByRole('region', { name: 'About' })
   await about.getByRole('link', { name: 'offline-shop' }).waitFor()
   await page.getByRole('button', { name: 'Delete group' }).click()
   await dialog.getByText('These refer to shop and are rejected until they are changed').waitFor()
@@ -91,7 +94,7 @@ chaosTest('a key that may only read sees groups and cannot change them', async (
   )
 })
 
-test('attributes and the time zone of a device are edited, beside what it reports itself', async (t) => {
+test('attributes, time zone and window of a device are edited, beside what it reports itself', async (t) => {
   const device = await newDevice(server, 'attributed')
   await put('devices/attributed', { attributes: { site: 'berlin', ram: 512 } })
   const headers = { authorization: `Bearer ${device.token}` }
@@ -122,12 +125,19 @@ test('attributes and the time zone of a device are edited, beside what it report
   await dialog.getByLabel('Name of site').last().fill('model')
   await dialog.getByLabel('Value of model').fill('2.10')
   await dialog.getByRole('button', { name: 'Remove site' }).click()
+  await dialog.getByLabel('Window').selectOption('nights')
   assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
   await save.click()
   await shown.filter({ hasText: /^model2\.10/ }).waitFor()
   await page.getByText('set by you; reported America/Lima').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'nights' }).waitFor()
   const { json } = await server.call('GET', '/job/api/devices/attributed')
   assert.deepEqual([json.attributes, json.timeZone], [{ ram: 1024, model: '2.10' }, 'Europe/Berlin'])
+  assert.equal(json.window, 'nights')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await dialog.getByLabel('Window').selectOption('None (at any time)')
+  await save.click()
+  await page.getByRole('main').getByRole('link', { name: 'nights' }).waitFor({ state: 'detached' })
 })
 
 chaosTest(

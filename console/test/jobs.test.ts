@@ -111,7 +111,7 @@ chaosTest('an existing job is not overwritten', async (t) => {
   assert.equal((await server.call('GET', '/job/api/jobs/taken')).json.description, 'Mine')
 })
 
-test('unsaved edits of a job are still there after a look at another screen', async (t) => {
+chaosTest('unsaved edits of a job are still there after a look at another screen', async (t) => {
   await server.call('PUT', '/job/api/jobs/edited', { body: { description: 'Old' } })
   const page = await openSignedIn(t, server, '/jobs/edited')
   await page.getByLabel('Description').fill('Half a sentence')

@@ -39,6 +39,20 @@ test('a refresh reads one page and keeps what was loaded below, without a gap or
   assert.deepEqual(list.state.value.rows, [6, 5, 4, 3, 2, 1])
 })
 
+test('a list that stays open does not grow with what is new, and goes on where it was cut', async () => {
+  const ids = { current: Array.from({ length: 20 }, (_, index) => 20 - index) }
+  const { list } = listOf(ids)
+  await list.loadMore()
+  await list.loadMore()
+  for (let next = 21; next <= 60; next++) {
+    ids.current = [next, ...ids.current]
+    await list.refresh()
+    assert.ok(list.state.value.rows.length <= 7, `${list.state.value.rows.length} rows`)
+  }
+  while (list.state.value.nextCursor !== null) await list.loadMore()
+  assert.deepEqual(list.state.value.rows, ids.current)
+})
+
 test('when so much is new that a page does not reach the old rows, it begins anew', async () => {
   const ids = { current: [3, 2, 1] }
   const { list } = listOf(ids)

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FleetDevice, JobcastEvent } from '@jobcast/client'
+import { toneOf } from '../src/screens/fleet/cell-tone.ts'
 import { patchDevices } from '../src/screens/fleet/patch-devices.ts'
 
 const device = (deviceId: string, jobExecutionId?: number): FleetDevice => ({
   deviceId,
   online: false,
   lastExecution: jobExecutionId === undefined ? null : { jobExecutionId, execState: 'PENDING' },
+  lastEnded: null,
   running: null,
 })
 
@@ -30,8 +32,12 @@ test('of several changes the last one counts, and of several executions the newe
     moved('unknown', 9, 'FAILED'),
   ]
   assert.deepEqual(patchDevices([device('a'), device('b', 5), device('c', 1)], events), [
-    { ...device('a'), lastExecution: { jobExecutionId: 7, execState: 'FAILED' } },
-    { ...device('b', 5), online: true },
+    {
+      ...device('a'),
+      lastExecution: { jobExecutionId: 7, execState: 'FAILED' },
+      lastEnded: { jobExecutionId: 7, execState: 'FAILED' },
+    },
+    { ...device('b', 5), online: true, lastEnded: { jobExecutionId: 3, execState: 'SUCCEEDED' } },
     device('c', 1),
   ])
 })
@@ -47,4 +53,15 @@ test('what a device works on stays, though something else is launched on it', ()
 test('what concerns no device leaves the list as it is', () => {
   const devices = [device('a')]
   assert.equal(patchDevices(devices, []), devices)
+})
+
+test('what waits or is held back does not hide that the device has failed', () => {
+  const [failed] = patchDevices([device('a', 7)], [moved('a', 7, 'FAILED')])
+  const [waits] = patchDevices([failed as FleetDevice], [moved('a', 8, 'PENDING')])
+  assert.equal(waits?.lastExecution?.execState, 'PENDING')
+  const tones = (['IN_PROGRESS', 'SUCCEEDED'] as const).map((state) =>
+    toneOf(patchDevices([waits as FleetDevice], [moved('a', 8, state)])[0] as FleetDevice),
+  )
+  assert.deepEqual([toneOf(waits as FleetDevice), ...tones], ['bad', 'running', 'good'])
+  assert.equal(toneOf(device('a', 7)), 'waiting')
 })

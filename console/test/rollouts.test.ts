@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import type { Page } from 'playwright-core'
 import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
@@ -86,6 +87,75 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   await rollout.getByText('Released to all devices').waitFor()
   assert.equal(await rollout.getByRole('button').count(), 0)
   await bar('1 succeeded, 1 failed, 2 not started')
+})
+
+test('what needs somebody is on top of the fleet, in the title and large on the wall, and is resumed there', async (t) => {
+  const owner = await openOwner()
+  await owner.call('PUT', '/job/api/jobs/update', { body: {} })
+  const devices = await Promise.all(['n1', 'n2'].map((name) => newDevice(owner, name)))
+  const page = await openSignedIn(t, owner, '/', { viewport: { width: 1920, height: 1080 } })
+  await page.getByText('Nothing needs you.').waitFor()
+  const rollout = { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] }
+  const body = { jobName: 'update', targets: { deviceIds: ['n1', 'n2'] }, rollout }
+  const { json } = await owner.call('POST', '/job/api/runs', { body })
+  await waitUntil('the first wave is released', async () => {
+    const run = await owner.call('GET', `/job/api/runs/${json.runId}`)
+    return run.json.rollout.released === 1
+  })
+  await end(devices[0], 'FAILED')
+  const strip = page.getByRole('region', { name: 'Needs you' })
+  await strip.getByText('update is paused').waitFor()
+  await strip.getByText('in wave 1 of 2: 1 of 1 devices of wave 1 did not succeed').waitFor()
+  assert.equal(await strip.getByRole('link', { name: 'Look' }).getAttribute('href'), `/runs/${json.runId}`)
+  await page
+    .getByRole('navigation')
+    .getByRole('link', { name: 'Fleet' })
+    .getByText('1', { exact: true })
+    .waitFor()
+  await page.waitForFunction(() => document.title === '(1) Fleet · Jobcast')
+  await page.getByRole('region', { name: 'Runs now' }).getByText('paused 1/2').waitFor()
+  await checkLook(page)
+
+  await page.getByRole('button', { name: 'Wall mode' }).click()
+  await page.locator('.wall-clock').waitFor()
+  await strip.getByText('update is paused').waitFor()
+  const small = await page.evaluate(() => {
+    const texts = document.createTreeWalker(document.querySelector('main') as Element, NodeFilter.SHOW_TEXT)
+    const found: string[] = []
+    while (texts.nextNode()) {
+      const { parentElement: of, textContent } = texts.currentNode
+      if (!of || !textContent?.trim() || of.closest('.hidden') || !of.checkVisibility()) continue
+      if (Number.parseFloat(getComputedStyle(of).fontSize) < 24) found.push(`${of.className} ${textContent}`)
+    }
+    return found
+  })
+  assert.deepEqual(small, [])
+  await page.getByRole('button', { name: 'Leave wall mode' }).click()
+
+  await strip.getByRole('button', { name: 'Resume' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('Nothing needs you.').waitFor()
+  await page.waitForFunction(() => document.title === 'Fleet · Jobcast')
+})
+
+test('a run that has not begun says what holds it, on its page and in the lists', async (t) => {
+  const startAt = new Date(Date.now() + 5 * 60 * 60_000).toISOString()
+  const { runId } = await rollOut(['h1', 'h2'], { startAt })
+  const page = await openSignedIn(t, server, `/runs/${runId}`)
+  const state = page.getByRole('region', { name: 'State', exact: true })
+  await state.getByText(new RegExp(`Run ${runId} starts at `)).waitFor()
+  await page.getByText(/, waiting for /).waitFor()
+  assert.equal(await page.locator('.time-chart').count(), 0)
+  await page.goto(`${server.http}/runs?rolloutState=SCHEDULED`)
+  await page
+    .getByRole('row')
+    .getByText(/^starts in /)
+    .filter({ visible: true })
+    .first()
+    .waitFor()
+  await page.getByLabel('Rollout').selectOption('Paused')
+  await page.getByText('No runs match').waitFor()
+  await server.call('POST', `/job/api/runs/${runId}/cancel`)
 })
 
 chaosTest(
@@ -188,7 +258,9 @@ test('runs that wait for approval are counted in the navigation, and approved or
   const body = { jobName: 'update', targets: { deviceIds: ['i1'] }, approval: true }
   const made = await server.call('POST', '/job/api/runs', { key: own, body })
   const mine = await openWithKey(t, server, own, { path: '/approvals' })
-  await mine.getByText('1 run created with your key must be approved with another one.').waitFor()
+  await mine
+    .getByText('1 run waits for somebody else: you have created, changed, fired or already approved it.')
+    .waitFor()
   await mine.getByText('Nothing to approve').waitFor()
   await page.goto(`${server.http}/runs/${second.runId}`)
   await page.getByText(/Denied: Looked at it/).waitFor()
@@ -197,7 +269,7 @@ test('runs that wait for approval are counted in the navigation, and approved or
   await server.call('POST', `/job/api/runs/${made.json.runId}/cancel`)
 })
 
-test('a freeze is shown with its reason to everyone on every page, until it is ended', async (t) => {
+chaosTest('a freeze is shown with its reason to everyone on every page, until it is ended', async (t) => {
   const reader = await openWithKey(t, server, await keyWith('READ'), { ...narrow, path: '/jobs' })
   const page = await openSignedIn(t, server, '/')
   await page.getByRole('button', { name: 'Freeze…' }).click()

@@ -160,7 +160,7 @@ chaosTest('a row that leaves the state of its tab leaves the table', async (t) =
   await page.getByText('None waiting').waitFor()
 })
 
-test('filters of executions stand in the address, over a reload and the way back', async (t) => {
+chaosTest('filters of executions stand in the address, over a reload and the way back', async (t) => {
   const run = await launch('update', ['f1', 'f2'])
   await end(run, 0, 'FAILED')
   await end(run, 1, 'SUCCEEDED')

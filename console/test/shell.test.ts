@@ -23,7 +23,7 @@ import {
   waitUntilLive,
 } from './open-console.ts'
 
-test('the page comes back by itself after a restart of the server, and misses nothing', async (t) => {
+chaosTest('the page comes back by itself after a restart of the server, and misses nothing', async (t) => {
   const server = await openOwnServer(t)
   const page = await openSignedIn(t, server, '/', { expected: [/ERR_|Failed to load/] })
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
@@ -74,7 +74,7 @@ chaosTest('light and dark follow the system, until one is chosen, which is kept'
   assert.deepEqual([await scheme(), await ground()], ['dark', dark])
 })
 
-test('screens are reached by keys alone, and ? shows which', async (t) => {
+chaosTest('screens are reached by keys alone, and ? shows which', async (t) => {
   const { server, page } = await openConsole(t)
   await page.keyboard.press('Tab')
   await page.getByRole('link', { name: 'Skip to content' }).filter({ visible: true }).waitFor()
@@ -154,6 +154,8 @@ test('the first load is at most 60 KB of scripts and styles, of the page of a ru
     [run, '.time-chart canvas'],
     [runId, '.time-chart canvas, .rollout-bar'],
   ]) {
+    // One that nothing has begun of has no chart.
+    await server.call('POST', `/job/api/runs/${id}/cancel`)
     bytes = 0
     await page.goto(`${server.http}/runs/${id}`)
     for (const part of shown.split(', ')) await page.locator(part).waitFor()

@@ -1,7 +1,7 @@
 // Several tabs of one browser: they share the session and the event stream.
 
 import assert from 'node:assert/strict'
-import { chaosTest, test } from './browser-test.ts'
+import { chaosTest } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openOwner, signIn, waitUntilLive } from './open-console.ts'
 
@@ -39,25 +39,28 @@ chaosTest('a tab that was hidden shows what it has missed', async (t) => {
   await page.getByRole('link', { name: 'afterwards' }).waitFor()
 })
 
-test('signing out in one tab signs out the others, which say why, and signing in signs in all', async (t) => {
-  const server = await openOwner()
-  const page = await openPage(t)
-  await page.goto(server.http)
-  await page.getByLabel('API key').fill(server.adminKey)
-  await page.keyboard.press('Enter')
-  await waitUntilLive(page)
-  const other = await page.context().newPage()
-  await other.goto(`${server.http}/devices`)
-  await waitUntilLive(other)
-  await page.getByRole('button', { name: 'Sign out' }).click()
-  await other.getByText('You signed out in another tab.').waitFor()
-  assert.equal(await other.getByRole('navigation', { name: 'Screens' }).count(), 0)
-  await page.getByLabel('API key').fill(server.adminKey)
-  await page.keyboard.press('Enter')
-  await waitUntilLive(page)
-  await waitUntilLive(other)
-  assert.equal(other.url(), `${server.http}/devices`)
-})
+chaosTest(
+  'signing out in one tab signs out the others, which say why, and signing in signs in all',
+  async (t) => {
+    const server = await openOwner()
+    const page = await openPage(t)
+    await page.goto(server.http)
+    await page.getByLabel('API key').fill(server.adminKey)
+    await page.keyboard.press('Enter')
+    await waitUntilLive(page)
+    const other = await page.context().newPage()
+    await other.goto(`${server.http}/devices`)
+    await waitUntilLive(other)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await other.getByText('You signed out in another tab.').waitFor()
+    assert.equal(await other.getByRole('navigation', { name: 'Screens' }).count(), 0)
+    await page.getByLabel('API key').fill(server.adminKey)
+    await page.keyboard.press('Enter')
+    await waitUntilLive(page)
+    await waitUntilLive(other)
+    assert.equal(other.url(), `${server.http}/devices`)
+  },
+)
 
 chaosTest(
   'when the session has expired the sign-in says so, and what was typed is still there',

@@ -53,7 +53,7 @@ test('from the trigger to the output, while the device works', async (t) => {
   await page.getByText('exitCode').waitFor()
 })
 
-test('a trigger by keys alone', async (t) => {
+chaosTest('a trigger by keys alone', async (t) => {
   await newDevice(server, 'gate-1')
   await newDevice(server, 'gate-2')
   const page = await openSignedIn(t, server, '/')
@@ -99,7 +99,7 @@ chaosTest('Enter chooses the job whose whole name was typed, also where others c
   await page.getByRole('option', { name: 'reboot' }).waitFor()
 })
 
-test('pressed twice it makes one run', async (t) => {
+chaosTest('pressed twice it makes one run', async (t) => {
   await newDevice(server, 'twice')
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=twice')
   const before = (await runsNow()).length
@@ -163,7 +163,7 @@ chaosTest('the counts follow the devices before the button is pressed', async (t
   await untilCount(page, 'online', 1)
 })
 
-test('the same call is there to copy, without a key', async (t) => {
+chaosTest('the same call is there to copy, without a key', async (t) => {
   await newDevice(server, 'pump-1')
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=pump-1', {
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -183,7 +183,7 @@ test('the same call is there to copy, without a key', async (t) => {
   }
 })
 
-test('J-301 is said at the job, J-001 at the devices, which can be left out', async (t) => {
+chaosTest('J-301 is said at the job, J-001 at the devices, which can be left out', async (t) => {
   await server.call('PUT', '/job/api/jobs/short-lived', { body: {} })
   await newDevice(server, 'stays')
   const page = await openSignedIn(t, server, '/trigger?jobName=short-lived&deviceId=stays&deviceId=gone', {

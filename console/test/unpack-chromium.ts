@@ -19,9 +19,11 @@ export function canUnpackChromium(): boolean {
 export async function unpackChromium(): Promise<Chromium> {
   // The browser has another address with each version, so an old one is not taken for the new one.
   const folder = join(here, '../../node_modules/.cache', `chromium-${wantedVersion()}`)
-  if (!existsSync(folder)) await unpackInto(folder)
+  const executablePath = join(folder, 'chromium')
+  // Not the folder: a browser that was copied from here with its configuration keeps its list of fonts there.
+  if (!existsSync(executablePath)) await unpackInto(folder, executablePath)
   return {
-    executablePath: join(folder, 'chromium'),
+    executablePath,
     env: {
       ...(process.env as Record<string, string>),
       LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
@@ -31,13 +33,15 @@ export async function unpackChromium(): Promise<Chromium> {
 }
 
 /** Beside it, then in its place: another test file may do the same at the same time. */
-async function unpackInto(folder: string): Promise<void> {
+async function unpackInto(folder: string, executablePath: string): Promise<void> {
   const own = `${folder}.${process.pid}`
   try {
     await unpackBeside(own, folder)
+    if (!existsSync(executablePath)) rmSync(folder, { recursive: true, force: true })
+    renameSync(own, folder)
   } catch (error) {
     rmSync(own, { recursive: true, force: true })
-    if (!existsSync(folder)) throw error
+    if (!existsSync(executablePath)) throw error
   }
 }
 
@@ -54,7 +58,6 @@ async function unpackBeside(own: string, folder: string): Promise<void> {
   // Its own list of fonts names only positions of AWS.
   const fonts = `<dir>${join(folder, 'fonts')}</dir><dir>/usr/share/fonts</dir><cachedir>${join(folder, 'font-cache')}</cachedir>`
   writeFileSync(join(own, 'fonts/fonts.conf'), `<fontconfig>${fonts}</fontconfig>\n`)
-  renameSync(own, folder)
 }
 
 function wantedVersion(): string {

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Webhook } from '@jobcast/client'
 import { eventMap, eventPatterns } from '@jobcast/contract'
-import { contentOf, draftOf, isValid, unknownTypes } from '../src/screens/webhooks/webhook-draft.ts'
+import {
+  contentOf,
+  draftOf,
+  eventsInWords,
+  isValid,
+  unknownTypes,
+} from '../src/screens/webhooks/webhook-draft.ts'
 
 test('a webhook can be saved with each type of event and each noun that the service has', () => {
   const draft = { ...draftOf(), url: 'https://example.com/jobcast' }
@@ -15,4 +22,22 @@ test('a webhook can be saved with each type of event and each noun that the serv
     'run.stopped',
     'device.maybe',
   ])
+})
+
+test('a chat without types gets few of them, and the words say so', () => {
+  const webhook = { eventTypes: [] as string[], jobName: 'fw', deviceId: null } as unknown as Webhook
+  assert.equal(eventsInWords({ ...webhook, format: 'jobcast' }), 'all events for fw')
+  assert.equal(eventsInWords({ ...webhook, format: 'cloudevents' }), 'all events for fw')
+  for (const format of ['slack', 'teams'] as const)
+    assert.match(eventsInWords({ ...webhook, format }), /^what people wait for/)
+  assert.equal(
+    eventsInWords({ ...webhook, format: 'slack', eventTypes: ['run.paused'] }),
+    'run.paused for fw',
+  )
+})
+
+test('the format is part of what is saved, and read again for a change', () => {
+  const draft = { ...draftOf(), url: 'https://example.com/jobcast', format: 'teams' as const }
+  assert.equal(contentOf(draft).format, 'teams')
+  assert.equal(draftOf({ ...contentOf(draft), jobName: null, deviceId: null } as Webhook).format, 'teams')
 })

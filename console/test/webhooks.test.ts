@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
 import { WebhookReceiver } from '@jobcast/testkit/webhook-receiver'
 import type { Page } from 'playwright-core'
-import { test } from './browser-test.ts'
+import { chaosTest, test } from './browser-test.ts'
 import { openOwner, openSignedIn, typeFirst } from './open-console.ts'
 
 const server = await openOwner()
@@ -98,7 +98,7 @@ test('a webhook is made, delivers, fails, is sent again, paused, resumed, change
   await page.getByText('No webhooks yet').waitFor()
 })
 
-test('what the server refuses is said in the dialog', async (t) => {
+chaosTest('what the server refuses is said in the dialog', async (t) => {
   const page = await openSignedIn(t, server, '/webhooks', { expected: [/40[04]/] })
   await page.getByRole('button', { name: 'New webhook' }).click()
   await typeFirst(page, 'inside')

@@ -1,10 +1,11 @@
 // An owner is a tenant; an API key acts for exactly one owner, within its scopes.
 
 import Type, { type Static } from 'typebox'
+import { restrictionFields } from './key-restriction.ts'
 import { Page, PageQuery } from './page.ts'
 import { GivenInstant, Id, Instant, makerFields, mustBe, Name, orNull } from './text.ts'
 
-export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'ADMIN'] as const
+export const scopes = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'AUDIT', 'ADMIN'] as const
 export type Scope = (typeof scopes)[number]
 export const Scope = Type.Unsafe<Scope>({ type: 'string', enum: [...scopes] })
 
@@ -39,11 +40,23 @@ export const NewApiKey = Type.Object(
         description: 'Default: the owner of the calling key. Any other owner needs ADMIN',
       }),
     ),
+    jobs: Type.Optional(restrictionFields.jobs),
+    where: Type.Optional(restrictionFields.where),
+    addresses: Type.Optional(restrictionFields.addresses),
   },
   {
     title: 'NewApiKey',
     additionalProperties: false,
-    examples: [{ keyName: 'ci', scopes: ['TRIGGER', 'READ'], expiresAt: '2027-12-31T23:59:59Z' }],
+    examples: [
+      {
+        keyName: 'ci',
+        scopes: ['TRIGGER', 'READ'],
+        expiresAt: '2027-12-31T23:59:59Z',
+        jobs: ['update-*'],
+        where: 'tag=kiosk',
+        addresses: ['10.0.0.0/8'],
+      },
+    ],
   },
 )
 export type NewApiKey = Static<typeof NewApiKey>
@@ -53,6 +66,11 @@ const apiKeyFields = {
   keyName: Type.String(),
   ownerId: Type.String(),
   scopes: Type.Array(Scope),
+  jobs: orNull(Type.Array(Type.String()), { description: 'The jobs it is restricted to; null: all' }),
+  where: orNull(Type.String(), { description: 'The selector of the devices it is restricted to; null: all' }),
+  addresses: orNull(Type.Array(Type.String()), {
+    description: 'The addresses it may be used from; null: any',
+  }),
   expiresAt: orNull(Instant),
   createdAt: Instant,
   revokedAt: orNull(Instant),

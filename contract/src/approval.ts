@@ -26,7 +26,10 @@ export type Decision = (typeof decisions)[number]
 
 export const ApprovalDecision = Type.Object(
   {
-    principal: Type.String({ description: 'Who decided: `key:<keyId>`', examples: ['key:3f9aZ0qLxw'] }),
+    principal: Type.String({
+      description: 'Who decided: `key:<keyId>`, or `user:<subject>` for a person',
+      examples: ['key:3f9aZ0qLxw'],
+    }),
     name: keyNameOf('principal'),
     at: Instant,
     decision: Type.Unsafe<Decision>({ type: 'string', enum: [...decisions] }),
@@ -35,6 +38,10 @@ export const ApprovalDecision = Type.Object(
   { title: 'ApprovalDecision' },
 )
 export type ApprovalDecision = Static<typeof ApprovalDecision>
+
+/** Why a caller cannot decide: the order in which they are checked. */
+export const approvalBlocks = ['SCOPE', 'INVOLVED', 'DECIDED'] as const
+export type ApprovalBlock = (typeof approvalBlocks)[number]
 
 /** What a run waits for. */
 export const AwaitedApproval = Type.Object(
@@ -46,6 +53,11 @@ export const AwaitedApproval = Type.Object(
     digest: Type.String({
       description:
         'Of what is approved: job version, document, parameters, targets in order, rollout and window',
+    }),
+    blockedBecause: orNull(Type.Unsafe<ApprovalBlock>({ type: 'string', enum: [...approvalBlocks] }), {
+      description:
+        'Why you cannot approve or deny it; null if you can. SCOPE: your key lacks APPROVE; INVOLVED: you have created, ' +
+        'changed or fired the run, or changed what it depends on; DECIDED: your approval already counts',
     }),
   },
   { title: 'AwaitedApproval' },

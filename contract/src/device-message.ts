@@ -64,14 +64,17 @@ export type JobExecutionState = {
 /** How many pending executions a device is shown at once. */
 export const shownPending = 10
 
+/** On a broker of the user it may be another one. */
+const defaultTopicPrefix = '$aws/things'
+
 /** The part of every topic of a device that comes before the operation. */
-export function topicPrefix(deviceId: string): string {
-  return `$aws/things/${deviceId}/jobs/`
+export function topicPrefix(deviceId: string, prefix = defaultTopicPrefix): string {
+  return `${prefix}/${deviceId}/jobs/`
 }
 
 /** Of shadows there is one operation: a device reports its attributes with `update`. */
-export function shadowPrefix(deviceId: string): string {
-  return `$aws/things/${deviceId}/shadow/`
+export function shadowPrefix(deviceId: string, prefix = defaultTopicPrefix): string {
+  return `${prefix}/${deviceId}/shadow/`
 }
 
 export type DeviceOperation =

@@ -3,6 +3,7 @@
 import Type, { type Static, type TInteger, type TObject, type TString } from 'typebox'
 import { Scope } from './api-key.ts'
 import { AttributeValue } from './attributes.ts'
+import { AuditCheckpoint } from './audit-entry.ts'
 import { Counts } from './counts.ts'
 import type { EventNoun, eventMap } from './event-type.ts'
 import { ExecState } from './execution.ts'
@@ -11,7 +12,7 @@ import { Instant, orNull } from './text.ts'
 
 const state = Type.Unsafe<ExecState>(ExecState)
 const principal = Type.String({
-  description: 'Who did it: `key:<keyId>`, `operator`, or `service`',
+  description: 'Who did it: `key:<keyId>`, `user:<subject>` for a person, `operator`, or `service`',
   examples: ['key:3f9aZ0qLxw'],
 })
 const isNew = Type.Boolean({ description: 'Whether it was created by this change' })
@@ -31,7 +32,10 @@ export const RunEventData = Type.Object(
     ),
     because: Type.Optional(orNull(Type.String())),
     principal: Type.Optional(
-      Type.String({ description: 'Who did it: `key:<keyId>`, or `service` where it was a rule or a gate' }),
+      Type.String({
+        description:
+          'Who did it: `key:<keyId>`, `user:<subject>` for a person, or `service` where it was a rule or a gate',
+      }),
     ),
     comment: Type.Optional(Type.String()),
     missing: Type.Optional(
@@ -79,6 +83,7 @@ export const DeviceEventData = Type.Object(
         description: 'Attributes that its owner has set, with its time zone as `timeZone`; absent: none',
       }),
     ),
+    window: Type.Optional(Type.String({ description: 'Window of the device itself; absent: none' })),
     reportedAttributes: Type.Optional(
       Type.Record(Type.String(), orNull(AttributeValue), {
         description: 'Attributes that the device has reported and that have changed; null: removed',
@@ -91,7 +96,7 @@ export const DeviceEventData = Type.Object(
   {
     title: 'DeviceEventData',
     description:
-      '`deviceName`, `tags` and `attributes` with `device.created` and `device.updated`; `reportedAttributes` alone with ' +
+      '`deviceName`, `tags`, `attributes` and `window` with `device.created` and `device.updated`; `reportedAttributes` alone with ' +
       '`device.updated` when the device has reported them; `transport` with `device.online` and `device.offline`',
   },
 )
@@ -135,6 +140,18 @@ export const SecretEventData = Type.Object(
   { title: 'SecretEventData', description: '`isNew` with `secret.changed`. Never the value' },
 )
 export type SecretEventData = Static<typeof SecretEventData>
+
+export const FileEventData = Type.Object(
+  {
+    fileName: Type.String(),
+    version: Type.String(),
+    size: Type.Optional(Type.Integer({ description: 'In bytes' })),
+    sha256: Type.Optional(Type.String()),
+    principal,
+  },
+  { title: 'FileEventData', description: '`size` and `sha256` with `file.created`' },
+)
+export type FileEventData = Static<typeof FileEventData>
 
 export const ScheduleEventData = Type.Object(
   {
@@ -213,6 +230,12 @@ export const OwnerEventData = Type.Object(
 )
 export type OwnerEventData = Static<typeof OwnerEventData>
 
+export const AuditEventData = Type.Object(AuditCheckpoint.properties, {
+  title: 'AuditEventData',
+  description: 'The checkpoint, as `GET /job/api/audit/checkpoint` returns it',
+})
+export type AuditEventData = Static<typeof AuditEventData>
+
 /** By noun: another noun needs another schema, which has the field that identifies the subject. */
 export const eventData = {
   run: RunEventData,
@@ -223,11 +246,13 @@ export const eventData = {
   group: GroupEventData,
   window: WindowEventData,
   secret: SecretEventData,
+  file: FileEventData,
   schedule: ScheduleEventData,
   key: KeyEventData,
   enrollment: EnrollmentEventData,
   webhook: WebhookEventData,
   session: SessionEventData,
+  audit: AuditEventData,
   owner: OwnerEventData,
 } satisfies { [Noun in keyof typeof eventMap]: DataWith<(typeof eventMap)[Noun]['id']> }
 type DataWith<Id> = Id extends string ? TObject<Record<Id, TString | TInteger>> : TObject

@@ -12,6 +12,8 @@ type Described = {
   id: string | null
   /** The scope that a key needs to see them. A webhook without `eventTypes` is sent those that need READ. */
   scope: Extract<Scope, 'READ' | 'MANAGE' | 'ADMIN'>
+  /** Another one that will do. */
+  orScope?: Scope
   /** The filters that can match them; each of the others excludes them. */
   filters: readonly ('runId' | 'jobName' | 'deviceId')[]
   /** The types, each with a sentence that says when. */
@@ -44,7 +46,7 @@ export const eventMap = {
         'a trigger or a retry created a run; its executions start as PENDING, without an event for each of them',
       finished: 'the last execution of a run has ended',
       released: 'more executions of a run may be offered to their devices, by its [rollout](rollouts.md)',
-      changed: 'the rollout of a run was changed while it is under way',
+      changed: 'the rollout of a run was changed after it had started',
       paused: 'a rule, a gate or a person paused a rollout',
       resumed: 'a person started, resumed or advanced a rollout',
       awaiting_approval: 'a run waits for approval, for the first time or again after a change',
@@ -113,6 +115,15 @@ export const eventMap = {
       deleted: 'a secret was deleted',
     },
   },
+  file: {
+    id: 'fileName',
+    scope: 'READ',
+    filters: [],
+    when: {
+      created: 'a version of a [file](files.md) was put',
+      deleted: 'a version of a file was deleted',
+    },
+  },
   schedule: {
     id: 'scheduleName',
     scope: 'READ',
@@ -159,6 +170,16 @@ export const eventMap = {
     when: {
       signed_in: 'somebody signed in to the console',
       signed_out: 'somebody signed out, or was signed out. Expiry has no event',
+    },
+  },
+  audit: {
+    id: 'seal',
+    scope: 'MANAGE',
+    orScope: 'AUDIT',
+    filters: [],
+    when: {
+      sealed:
+        'entries of the [audit](audit.md) were sealed; the data is the checkpoint. At most one a minute, so not every seal has an event',
     },
   },
   owner: {

@@ -138,7 +138,8 @@ export const Run = Type.Object(
       description: 'The run that this run rolls back to an earlier version',
     }),
     createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who triggered it: `key:<keyId>`. Null if this was not recorded',
+      description:
+        'Who triggered it: `key:<keyId>`, or `user:<subject>` for a person. Null if this was not recorded',
     }),
     createdByName: orNull(Type.String({ examples: ['ci'] }), {
       description: 'The name of that key',

@@ -59,6 +59,10 @@ export const FleetDevice = Type.Object(
       Type.Object({ jobExecutionId: Type.Integer(), execState: Type.Unsafe<ExecState>(ExecState) }),
       { description: 'The most recently launched execution' },
     ),
+    lastEnded: orNull(
+      Type.Object({ jobExecutionId: Type.Integer(), execState: Type.Unsafe<ExecState>(ExecState) }),
+      { description: 'The most recently launched execution of those that have ended' },
+    ),
     running: orNull(
       Type.Object({ jobExecutionId: Type.Integer(), execState: Type.Unsafe<ExecState>(ExecState) }),
       { description: 'What the device is working on: an execution that is IN_PROGRESS or CANCELING' },
@@ -84,8 +88,8 @@ const groupFields = {
   states: Type.Unsafe<Partial<Record<(typeof deviceStates)[number], number>>>(
     Type.Object(Object.fromEntries(deviceStates.map((state) => [state, Type.Optional(Type.Integer())])), {
       description:
-        'Devices by state: that of the execution a device works on, else of its most recently launched one; NONE if it ' +
-        'never had one',
+        'Devices by state: that of the execution a device works on, else of its most recently launched one; while ' +
+        'that is PENDING and the one before has failed, that of the failed one; NONE if it never had one',
     }),
   ),
 }

@@ -1,4 +1,4 @@
-// A frozen fleet: nothing is offered to its devices, what runs goes on.
+// A frozen fleet: devices are offered no work, running executions continue.
 
 import Type, { type Static } from 'typebox'
 import { GivenInstant, Instant, keyNameOf, Name, orNull } from './text.ts'
@@ -22,7 +22,9 @@ export const Freeze = Type.Object(
   {
     frozen: Type.Boolean(),
     reason: orNull(Type.String()),
-    frozenBy: orNull(Type.String(), { description: 'Who did it: `key:<keyId>`' }),
+    frozenBy: orNull(Type.String(), {
+      description: 'Who did it: `key:<keyId>`, or `user:<subject>` for a person',
+    }),
     frozenByName: keyNameOf('frozenBy'),
     since: orNull(Instant),
     until: orNull(Instant, { description: 'When it ends automatically' }),

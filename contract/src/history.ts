@@ -11,10 +11,12 @@ export const Transition = Type.Object(
     to: Type.Unsafe<ExecState>(ExecState),
     event: Type.String({ description: 'What caused the transition', examples: ['start'] }),
     actor: Type.String({
-      description: 'Who caused it: `key <keyId>`, `device` or `clock`',
+      description: 'Who caused it: `key <keyId>`, `user <subject>` for a person, `device` or `clock`',
       examples: ['device'],
     }),
-    actorName: orNull(Type.String(), { description: 'The name of that key; null if it was not a key' }),
+    actorName: orNull(Type.String(), {
+      description: 'The name of that key or person; null if it was neither',
+    }),
     attempt: Type.Integer(),
     versionNumber: Type.Integer({ description: 'Version after this transition' }),
     reason: orNull(Type.String({ examples: ['disk full'] }), {

@@ -87,7 +87,8 @@ const NewRun = Type.Object(
     ),
     ignoreWindows: Type.Optional(
       Type.Boolean({
-        description: 'Offer it at any time, even outside the window of the job; needs MANAGE and a `note`',
+        description:
+          'Offer it at any time, even outside the windows of the job, of devices and of groups; needs MANAGE and a `note`',
       }),
     ),
     replaces: Type.Optional(

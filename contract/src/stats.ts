@@ -63,7 +63,8 @@ const figures = {
   total: Type.Integer({ description: 'Executions launched' }),
   counts: Counts,
   successRate: orNull(Type.Number({ examples: [0.98] }), {
-    description: 'SUCCEEDED divided by all that ended; null if none has ended',
+    description:
+      'SUCCEEDED divided by SUCCEEDED, FAILED, TIMED_OUT and REJECTED; null if there is none of these',
   }),
   durationMs: orNull(Type.Object({ p50: Type.Integer(), p95: Type.Integer() }), {
     description: 'From start to end of executions that SUCCEEDED; null if there are none in the sample',

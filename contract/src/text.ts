@@ -79,7 +79,7 @@ export const keyNameOf = (field: string) =>
 export const makerFields = {
   createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
     description:
-      'Who created it: `key:<keyId>`, or `operator` for what was created on the machine of the service. Null if it is ' +
+      'Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is ' +
       'older than this record',
   }),
   createdBySession: orNull(Type.String(), {

@@ -57,8 +57,45 @@ test('nodes trust the load balancer in front of them, by the addresses that it h
   assert.match(readText('deploy/haproxy.cfg'), /^\s+option forwardfor$/m)
 })
 
+/** What the container has where JOBCAST_AUDIT_KEY says. */
+function assertAuditKey(
+  { env, volumeMounts }: Pick<Container, 'env' | 'volumeMounts'>,
+  volumes: Deployment['spec']['template']['spec']['volumes'],
+): void {
+  const path = env.find(({ name }) => name === 'JOBCAST_AUDIT_KEY')?.value ?? ''
+  const mount = volumeMounts.find(({ mountPath }) => path === `${mountPath}/audit-key.pem`)
+  const volume = volumes.find(({ name }) => name === mount?.name)
+  assert.equal(volume?.secret?.secretName, 'jobcast')
+  const { items } = volume.secret
+  if (items) assert.deepEqual(items, [{ key: 'audit-key.pem', path: 'audit-key.pem' }])
+}
+
+test('several nodes get the same key of the audit', () => {
+  type WithSecrets = Compose & { secrets: Record<string, { file: string }> }
+  const { services, secrets } = readYaml<WithSecrets>('deploy/compose.three-nodes.yaml')
+  for (const name of ['node1', 'node2', 'node3']) {
+    const node = services[name] as Compose['services'][string] & { secrets: string[] }
+    assert.deepEqual(node.secrets, ['audit-key'])
+    assert.equal(node.environment?.JOBCAST_AUDIT_KEY, '/run/secrets/audit-key')
+  }
+  assert.deepEqual(secrets, { 'audit-key': { file: './audit-key.pem' } })
+  const plain = readYaml<Deployment>('deploy/kubernetes/deployment.yaml').spec.template.spec
+  assertAuditKey(plain.containers[0], plain.volumes)
+  assert.match(readText('deploy/kubernetes/kustomization.yaml'), /--from-file=audit-key\.pem/)
+})
+
 type Selector = { matchLabels: Record<string, string> }
 type Probe = { httpGet: { path: string; port: string } }
+type Container = {
+  startupProbe: Probe
+  livenessProbe: Probe
+  readinessProbe: Probe
+  lifecycle: { preStop: { sleep: { seconds: number } } }
+  ports: { name: string; containerPort: number }[]
+  env: { name: string; value?: string }[]
+  securityContext: Record<string, unknown>
+  volumeMounts: { name: string; mountPath: string }[]
+}
 type Deployment = {
   metadata: { labels: Record<string, string> }
   spec: {
@@ -70,19 +107,8 @@ type Deployment = {
         terminationGracePeriodSeconds: number
         securityContext: Record<string, unknown>
         topologySpreadConstraints: { labelSelector: Selector }[]
-        containers: [
-          {
-            startupProbe: Probe
-            livenessProbe: Probe
-            readinessProbe: Probe
-            lifecycle: { preStop: { sleep: { seconds: number } } }
-            ports: { name: string; containerPort: number }[]
-            env: { name: string; value?: string }[]
-            securityContext: Record<string, unknown>
-            volumeMounts: { name: string; mountPath: string }[]
-          },
-        ]
-        volumes: { name: string }[]
+        containers: [Container]
+        volumes: { name: string; secret?: { secretName: string; items?: { key: string; path: string }[] } }[]
       }
     }
   }
@@ -208,6 +234,17 @@ describe('deploy/helm', () => {
         rendered<{ kind: string }>(name, { serviceMonitor: true }).kind,
         readYaml<{ kind: string }>(`deploy/kubernetes/${name}.yaml`).kind,
       )
+  })
+
+  test('the key of the audit is in its secret, unless the values say that it is not', () => {
+    const podOf = (more: Values) => rendered<Deployment>('deployment', more).spec.template.spec
+    const pod = podOf({})
+    assertAuditKey(pod.containers[0], pod.volumes)
+    const { env } = podOf({ auditKey: false }).containers[0]
+    assert.equal(
+      env.some(({ name }) => name === 'JOBCAST_AUDIT_KEY'),
+      false,
+    )
   })
 
   test('every template can be rendered, and what is optional is left out by default', () => {

@@ -12,6 +12,8 @@ import { neededNode } from '@jobcast/agent/needed-node'
 import { endWithProcess } from '@jobcast/testkit/end-with-process'
 import { newTemporaryFolder, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { isChaos } from '@jobcast/testkit/test-size'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import type { run as documented } from '../../cli/src/index.d.ts'
@@ -137,6 +139,19 @@ for (const node of isChaos ? [thisNode, ...otherNodes] : [thisNode]) {
       const read = await run(node.path, [clientProgram(), server.url, server.key, device], { env })
       assert.deepEqual(JSON.parse(read.stdout), ['SUCCEEDED'])
       assert.equal(read.stderr, '')
+    })
+
+    test('the command line serves an assistant over stdio', async () => {
+      const client = new Client({ name: 'test', version: '1' })
+      const command = { command: node.path, args: [program, 'mcp'], env }
+      await client.connect(new StdioClientTransport(command))
+      try {
+        const { tools } = await client.listTools()
+        assert.ok(tools.some(({ name }) => name === 'start_plan'))
+        assert.notEqual((await client.callTool({ name: 'fleet_overview', arguments: {} })).isError, true)
+      } finally {
+        await client.close()
+      }
     })
 
     test('an idle agent loads nothing large, over each transport', {

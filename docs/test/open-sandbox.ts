@@ -34,7 +34,9 @@ type Addresses = { http: string; mqtt: string }
 export async function openSandbox(t: TestContext): Promise<Sandbox> {
   const folder = newTemporaryFolder()
   const dataFolder = join(folder, 'data')
-  const { server, adminKey, call } = await openServer(t, { dataFolder, webhookAllow: ['127.0.0.1'] })
+  const { server, adminKey, call } = await openServer(t, {
+    ...{ dataFolder, webhookAllow: ['127.0.0.1'], ddiPollSeconds: 1 },
+  })
   removeAfter(t, folder)
   const deviceLog = await startDevices(t, server, dataFolder, adminKey)
   // For the receiver of webhooks, which listens on PORT.

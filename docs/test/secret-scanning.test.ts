@@ -11,7 +11,7 @@ import { readPage } from './pages.ts'
 const page = readPage('SECURITY.md')
 const [block] = blocksOf(page).filter(({ language }) => language === 'regex')
 const patterns = (block?.text ?? '').trim().split('\n')
-const prefixes: readonly SecretPrefix[] = ['jc', 'jd', 'je', 'js', 'jt']
+const prefixes: readonly SecretPrefix[] = ['jc', 'jd', 'je', 'js', 'jt', 'jx']
 
 const found = (text: string) => patterns.flatMap((pattern) => text.match(new RegExp(pattern, 'g')) ?? [])
 

@@ -7,16 +7,25 @@ import { MatchTicker } from './dispatch/match-ticker.ts'
 import { RolloutTicker } from './dispatch/rollout-ticker.ts'
 import { ScheduleTicker } from './dispatch/schedule-ticker.ts'
 import { WindowWaker } from './dispatch/window-waker.ts'
+import type { People } from './domain/access/exchange-token.ts'
+import { reasonOf, SignInRefused } from './domain/access/issuer-errors.ts'
+import type { VerifyTrusted } from './domain/access/ports/issuer.ts'
 import type { Quotas } from './domain/access/quotas.ts'
+import { buildRecheck, endAfterTheHour } from './domain/access/recheck-person.ts'
+import type { TrustRule } from './domain/access/trust.ts'
+import type { AuditSigner } from './domain/audit/ports/signer.ts'
 import type { SteadyInstant, WallInstant } from './domain/common/instants.ts'
 import type { FailingKind } from './domain/common/ports/failing-tasks.ts'
 import type { Store } from './domain/common/ports/store.ts'
 import type { DeviceKey } from './domain/device/device-key.ts'
 import { endUnresolved } from './domain/execution/end-unresolved.ts'
 import type { Moment } from './domain/execution/execution.ts'
+import { buildFileLinks } from './domain/file/file-links.ts'
+import { type FileContents, noContents } from './domain/file/ports/contents.ts'
 import type { MatchDevices } from './domain/rollout/plan-rollout.ts'
 import type { RunPart } from './domain/rollout/ports/rollouts.ts'
 import { countConfirmed, matchDevices } from './domain/rollout/rollout-selectors.ts'
+import type { UnderWay } from './domain/schedule/firings-under-way.ts'
 import { groupWrites } from './group-writes.ts'
 import { BodyBudget } from './limits/body-budget.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
@@ -38,14 +47,19 @@ import { KeyUse } from './state/key-use.ts'
 import { OpenWindows } from './state/open-windows.ts'
 import { Presence } from './state/presence.ts'
 import { QuotaCounts } from './state/quota-counts.ts'
+import { Refusals } from './state/refusals.ts'
 import { RightSecrets } from './state/right-secrets.ts'
 import { type ExportSpan, RunTraces } from './state/run-traces.ts'
 import { SecretBox } from './state/secret-box.ts'
 import { SecretMasks } from './state/secret-masks.ts'
 import { SessionUse } from './state/session-use.ts'
 import { StreamCounts } from './state/stream-counts.ts'
+import { TransferSlots } from './state/transfer-slots.ts'
 import { OwnerTurns } from './state/turns.ts'
 import { WaveCounts } from './state/wave-counts.ts'
+
+/** Each of them writes to the disk. */
+const maxUploads = 32
 
 type PartsOptions = {
   store: Store
@@ -68,10 +82,26 @@ type PartsOptions = {
   isRemote: boolean
   /** For parameters that are secrets; default: there is no key for them. */
   secretBox?: SecretBox
+  /** Seals the audit; undefined: nobody does. */
+  signer?: AuditSigner | undefined
+  /** Where people sign in; default: there are keys only. */
+  people?: People | undefined
+  publicUrl?: string | undefined
+  /** Whose tokens are exchanged. */
+  trust?: readonly TrustRule[]
+  verifyTrusted?: VerifyTrusted
+  /** Of files; default: none is kept. */
+  contents?: FileContents
+  maxFileBytes?: number
+  maxDownloads?: number
+  /** What URLs of files begin with. */
+  fileBase?: () => string
   /** Where webhooks may be sent. */
   isAllowedAddress: (address: string) => boolean
   /** Where spans of traced runs go. */
   exportSpan?: ExportSpan | undefined
+  /** Devices of hawkBit are offline after so long without a request; undefined: none is served. */
+  ddiSilenceMs?: number | undefined
   /** Of this node; 0 where there is one only. */
   nodeNo?: number
   /** A device has connected, at this instant of the steady clock. */
@@ -84,19 +114,31 @@ export function buildParts(options: PartsOptions) {
   const {
     isRemote,
     exportSpan,
+    ddiSilenceMs,
     nodeNo = 0,
     onOpened,
     elapsed,
     rates,
     disk,
     sessionIdleMs,
+    people,
+    publicUrl,
+    trust = [],
+    verifyTrusted = async () => {
+      throw new SignInRefused('no issuer is trusted')
+    },
     secretBox = new SecretBox([]),
+    contents = noContents,
+    maxFileBytes = 2 * 1024 * 1024 * 1024,
+    maxDownloads = 64,
+    fileBase: base = () => '',
     ...given
   } = options
   const { store, tell, metrics, now, moment, quotas } = given
   const traces = new RunTraces(store, now, exportSpan)
   const notes = new ExecutionNotes(store, tell, traces)
-  const documents = new Documents(store, secretBox)
+  const onIssuerFailed = (error: unknown) => tell({ kind: 'issuer-failed', reason: reasonOf(error) })
+  const documents = new Documents(store, secretBox, buildFileLinks({ secretBox, now, base }))
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -111,18 +153,29 @@ export function buildParts(options: PartsOptions) {
     secrets: new RightSecrets(),
     waveCounts: new WaveCounts(store, elapsed),
     keyUse: new KeyUse(store),
+    refusals: new Refusals(store, now),
     sessionUse: new SessionUse(store, sessionIdleMs),
+    ...{ people, publicUrl, trust, verifyTrusted, onIssuerFailed },
+    onExchangeRefused: (reason: string) => tell({ kind: 'exchange-refused', reason }),
+    recheckPerson: people
+      ? buildRecheck({ store, now, tell, ...people, onFailure: onIssuerFailed })
+      : endAfterTheHour,
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
     queues: new ChangeSignal<string>(),
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
     firedBy: randomUUID(),
+    firingsUnderWay: new Set<UnderWay>(),
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     secretBox,
+    contents,
+    maxFileBytes,
+    uploads: new TransferSlots(maxUploads, 'uploads of files', elapsed),
+    downloads: new TransferSlots(maxDownloads, 'downloads of files (max-downloads)', elapsed),
     ownerTurns: new OwnerTurns(),
     documents,
     masks: new SecretMasks(store, documents, secretBox),
@@ -133,7 +186,7 @@ export function buildParts(options: PartsOptions) {
     dailyOutput: new DailyOutput(quotas['owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     failing: new FailingTasks({ store, now }),
-    presence: new Presence({ store, now, elapsed }),
+    presence: new Presence({ store, now, elapsed, ddiSilenceMs }),
     traces,
     onTaken: notes.taken.bind(notes),
     ...groupWrites(store, tell, metrics, isRemote, disk, notes, moment),
@@ -148,6 +201,7 @@ export function buildParts(options: PartsOptions) {
     clock: () => moment().clock,
     nodeNo,
     isFrozen: (ownerNo) => shared.freezes.has(ownerNo),
+    hasDeviceWindows: (ownerNo) => shared.windows.applyToDevices(ownerNo),
     onFailure: (error) => tell({ kind: 'dispatch-failed', error }),
     ...(onOpened && { onOpened }),
   })
@@ -198,6 +252,7 @@ export function buildParts(options: PartsOptions) {
     ['transport'],
     () => shared.presence.byTransport(),
   )
+  metrics.gauge('jobcast_file_downloads', 'Downloads of files in progress', () => shared.downloads.taken)
   metrics.gauges(
     'jobcast_failing_tasks',
     'Rollouts, schedules and timers that have failed at least twice in a row on this node',

@@ -1,16 +1,20 @@
+export { loadBridge } from './config/bridge-settings.ts'
+export { sendsPasswordInClear } from './config/check-bridge.ts'
 export {
   type Config,
-  ConfigError,
   loadConfig,
   loadPlace,
   readSecretsKeys,
 } from './config/config.ts'
+export { ConfigError } from './config/config-error.ts'
 export { namedNumbers, numberMeant, spelledOutNames } from './config/named-numbers.ts'
 export { envName, type SettingName, settings } from './config/settings.ts'
 export { noQuotas } from './domain/access/quotas.ts'
 export { newSecretText } from './domain/access/secret-text.ts'
 export { StorageUnavailable } from './domain/common/ports/storage-errors.ts'
 export { eventMessageId, signWebhook } from './domain/webhook/sign-webhook.ts'
+export type { BridgeSettings } from './gateway/bridge/bridge-settings.ts'
+export { examineBroker, type Impersonation } from './gateway/bridge/examine-broker.ts'
 export { readAdminKey } from './secrets/admin-key.ts'
 export { resetAdminKey } from './secrets/reset-admin-key.ts'
 export { rotateSecrets } from './secrets/rotate-secrets.ts'

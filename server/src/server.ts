@@ -1,15 +1,17 @@
 // Builds all parts, connects them, and closes them in order.
 
-import { statfs } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Server as TlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import packageJson from '../package.json' with { type: 'json' }
 import { keepClock, runAmongNodes, startBackground } from './background/background-tasks.ts'
 import { TakeDown } from './background/take-down.ts'
+import type { BridgesDeps } from './build-bridges.ts'
 import { buildParts } from './build-parts.ts'
-import type { Config } from './config/config.ts'
+import { type Config, filesFolderIn } from './config/config.ts'
 import { NodeLife } from './dispatch/nodes/node-life.ts'
 import { shareLink, shareWebhooks } from './dispatch/nodes/share-link.ts'
 import { buildClock } from './dispatch/webhooks/clock.ts'
@@ -17,13 +19,21 @@ import { EventPoster } from './dispatch/webhooks/event-poster.ts'
 import { WebhookSender } from './dispatch/webhooks/webhook-sender.ts'
 import { WebhookShare } from './dispatch/webhooks/webhook-share.ts'
 import { isStoredKey } from './domain/access/api-key.ts'
+import { reasonOf } from './domain/access/issuer-errors.ts'
+import { findUnknownOwners } from './domain/access/unknown-owners.ts'
 import type { WallInstant } from './domain/common/instants.ts'
 import type { Nodes } from './domain/common/ports/nodes.ts'
 import { StorageUnavailable } from './domain/common/ports/storage-errors.ts'
+import type { Store } from './domain/common/ports/store.ts'
 import { keyOf } from './domain/device/ports/device-link.ts'
 import type { Moment } from './domain/execution/execution.ts'
+import type { FileContents } from './domain/file/ports/contents.ts'
 import { allowAddresses } from './domain/webhook/allowed-address.ts'
+import type { Bridges } from './gateway/bridge/bridges.ts'
 import { addHttpGateway } from './gateway/http/add-gateway.ts'
+import { addDdi } from './gateway/http/ddi/add-ddi.ts'
+import { KnownDevices } from './gateway/http/ddi/known-devices.ts'
+import { ddiSilenceMs } from './gateway/http/ddi/poll-times.ts'
 import { openMqttListener } from './gateway/mqtt/open-mqtt-listener.ts'
 import { buildApp } from './http/app.ts'
 import type { App } from './http/app-type.ts'
@@ -32,10 +42,13 @@ import {
   type MetricsListenerDeps,
   openMetricsListener,
 } from './http/connections/open-metrics-listener.ts'
+import { addDdiDownloads } from './http/routes/file-downloads.ts'
 import { trustProxies } from './limits/client-address.ts'
 import type { Tell } from './observe/events.ts'
 import { type LogLevel, openLog } from './observe/log-lines.ts'
 import { buildMetrics, type Metrics } from './observe/metrics.ts'
+import { connectIssuer } from './oidc/connect-issuer.ts'
+import { openAudit } from './open-audit.ts'
 import { ensureAdminKey } from './secrets/admin-key.ts'
 import { type KeyPair, reloadCertificate } from './secrets/reload-certificate.ts'
 import { ensureSecretsKeys } from './secrets/secrets-key.ts'
@@ -47,6 +60,7 @@ import type { ExportSpan } from './state/run-traces.ts'
 import { SecretBox } from './state/secret-box.ts'
 import { SharedWallClock } from './state/shared-wall-clock.ts'
 import { SteadyClock } from './state/steady-clock.ts'
+import { ContentFolder } from './store/files/content-folder.ts'
 import { describePlace, openStore } from './store/open-store.ts'
 
 export type RunningServer = {
@@ -134,10 +148,14 @@ async function start(
   const share = joined?.share
 
   const disk = nodes === undefined ? await watchDisk(config, readDisk, tell, metrics) : undefined
+  const filesDisk = await watchFilesDisk(config, readDisk, disk)
   const stopping = new AbortController()
   const isAllowedAddress = allowAddresses(config.webhookAllow)
+  const { signer, sealer } = await openAudit(config, { store, tell, metrics, now, stopping: stopping.signal })
+  let ownAddress = ''
   const parts = buildParts({
     store,
+    signer,
     secretBox: new SecretBox(ensureSecretsKeys(config)),
     tell,
     metrics,
@@ -149,10 +167,18 @@ async function start(
     rates: config.rates,
     sessionIdleMs: config.sessionIdleSeconds * 1000,
     quotas: config.quotas,
+    maxFileBytes: config.maxFileBytes,
+    maxDownloads: config.maxDownloads,
+    fileBase: () => config.publicUrl ?? ownAddress,
+    ...openContents(config, { now, store, tell, disk: filesDisk }),
     disk,
+    ...(await connectIssuer(config, now, (error) =>
+      tell({ kind: 'issuer-failed', reason: reasonOf(error) }),
+    )),
     isRemote: nodes !== undefined,
     isAllowedAddress,
     exportSpan: await openTraces(config, tell, takeDown),
+    ddiSilenceMs: ddiSilenceMs(config.ddiPollSeconds),
     ...(joined && { nodeNo: joined.nodeNo }),
     onOpened: (device, since) =>
       nodes?.send({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
@@ -167,6 +193,7 @@ async function start(
     clock: buildClock(now, elapsed),
     chance: Math.random,
     poster: new EventPoster({ isAllowedAddress, userAgent, now }),
+    publicUrl: config.publicUrl,
     share,
   })
   webhooks.start()
@@ -180,10 +207,12 @@ async function start(
     return [{ labels, value: 1 }]
   })
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose deliveries fail', () => webhooks.failing)
+  let bridges: Bridges | undefined
   const deps = {
     ...parts,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
+    bridged: () => bridges?.views() ?? [],
   }
   parts.rollouts.link = deps.link
   parts.schedules.link = deps.link
@@ -194,9 +223,11 @@ async function start(
   const background = startBackground(
     {
       ...deps,
-      disk,
+      sealer,
+      ...{ disk, filesDisk },
       ownNow,
       keepEventsMs: config.keepEventsDays * dayMs,
+      keepAuditMs: config.keepAuditDays * dayMs,
       keepExecutionsMs:
         config.keepExecutionsDays === undefined ? undefined : config.keepExecutionsDays * dayMs,
     },
@@ -225,6 +256,7 @@ async function start(
 
   const newAdminKey = await ensureAdminKey(deps, config.dataFolder, config.adminKey)
   if (config.adminKey && !(await isStoredKey(deps, config.adminKey))) tell({ kind: 'admin-key-unused' })
+  for (const unknown of await findUnknownOwners(deps)) tell({ kind: 'unknown-owner', ...unknown })
   const isTrustedProxy = trustProxies(config.trustedProxies)
   const app = await buildApp(deps, {
     version: packageJson.version,
@@ -234,7 +266,14 @@ async function start(
     hasMetrics: config.metrics.isOnApi,
     corsOrigins: config.corsOrigins,
     consoleFolder,
-    addRoutes: (routes) => addHttpGateway(routes, deps),
+    addRoutes(routes) {
+      addHttpGateway(routes, deps)
+      if (config.ddiPollSeconds === undefined) return
+      const base = () => config.publicUrl ?? ownAddress
+      const ddi = { base, pollSeconds: config.ddiPollSeconds, known: new KnownDevices(elapsed) }
+      addDdi(routes, { ...deps, elapsed, ddi })
+      addDdiDownloads(routes, deps)
+    },
   })
   takeDown.add(() => closeApp(app, stopping))
   if (config.plaintextBeyondLoopback) tell({ kind: 'plaintext', host: config.host })
@@ -250,7 +289,9 @@ async function start(
     isTrustedProxy,
   })
   takeDown.add(() => mqttListener.stop())
-  const metricsListener = await openMetrics(deps, config)
+  bridges = await openBridges({ ...deps, elapsed }, config, nodes && share && { nodes, share })
+  takeDown.add(() => bridges?.stop())
+  const metricsListener = await openMetrics({ ...deps, bridges }, config)
   takeDown.add(() => metricsListener?.close())
   await app.listen({ host: config.host, port: config.port })
   const tlsFiles = config.tls?.files
@@ -265,6 +306,7 @@ async function start(
     takeDown.add(() => watch.stop())
   }
   const http = addressOf(app, config)
+  ownAddress = reachableAddress(app, config)
   const mqtt = mqttListener.address
   const data = describePlace(config)
   const ms = performance.now() - begun
@@ -323,6 +365,47 @@ async function watchDisk(
   return disk
 }
 
+/** Files may be on another disk than the database. */
+async function watchFilesDisk(
+  { filesFolder, dataFolder, databaseUrl, minFreeDiskBytes }: Config,
+  readDisk: (folder: string) => Promise<DiskUse>,
+  disk: DiskSpace | undefined,
+): Promise<DiskSpace | undefined> {
+  if (filesFolder === undefined || minFreeDiskBytes === 0) return undefined
+  if (databaseUrl === undefined && filesFolder === filesFolderIn(dataFolder)) return disk
+  const filesDisk = new DiskSpace({
+    minFreeBytes: minFreeDiskBytes,
+    read: async () => {
+      await mkdir(filesFolder, { recursive: true, mode: 0o700 })
+      return readDisk(filesFolder)
+    },
+    onChange: () => undefined,
+  })
+  // As long as the disk cannot be read, uploads find out themselves.
+  await filesDisk.check().catch(() => undefined)
+  return filesDisk
+}
+
+type ContentsDeps = { now: () => number; store: Store; tell: Tell; disk: DiskSpace | undefined }
+
+function openContents(
+  { filesFolder: folder, databaseUrl }: Config,
+  { now, store, tell, disk }: ContentsDeps,
+): { contents?: FileContents } {
+  if (folder === undefined) return {}
+  return {
+    contents: new ContentFolder({
+      ...{ folder, now },
+      // On PostgreSQL other nodes may share the folder.
+      isShared: databaseUrl !== undefined,
+      requireRoom: (bytes) => disk?.requireRoomForFile(bytes),
+      // The first owner is made once, and moves with the database.
+      installationId: async () => (await store.findOwnerByName({ ownerName: 'default' }))?.ownerId,
+      onForeign: (folder) => tell({ kind: 'foreign-files-folder', folder }),
+    }),
+  }
+}
+
 /** Loaded only where traces are exported. */
 async function openTraces({ otlp }: Config, tell: Tell, takeDown: TakeDown): Promise<ExportSpan | undefined> {
   if (otlp === undefined) return undefined
@@ -330,6 +413,19 @@ async function openTraces({ otlp }: Config, tell: Tell, takeDown: TakeDown): Pro
   const exporter = new OtlpExporter({ ...otlp, version: packageJson.version, tell })
   takeDown.add(() => exporter.stop())
   return exporter.add
+}
+
+/** Loaded only where there is one: mqtt.js takes memory. */
+async function openBridges(
+  deps: BridgesDeps,
+  { bridges: settings }: Config,
+  among: { nodes: Nodes; share: WebhookShare } | undefined,
+): Promise<Bridges | undefined> {
+  if (settings.length === 0) return undefined
+  const { buildBridges } = await import('./build-bridges.ts')
+  const bridges = buildBridges(deps, settings, among)
+  bridges.start()
+  return bridges
 }
 
 async function readDiskUse(folder: string): Promise<DiskUse> {
@@ -385,4 +481,10 @@ async function closeApp(app: App, stopping: AbortController): Promise<void> {
 function addressOf(app: App, { host, tls }: Config): string {
   const { port } = app.server.address() as AddressInfo
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** For URLs of files: nobody can connect to an address that stands for all of them. */
+function reachableAddress(app: App, config: Config): string {
+  const isAny = config.host === '0.0.0.0' || config.host === '::'
+  return addressOf(app, isAny ? { ...config, host: hostname() } : config)
 }

@@ -50,12 +50,7 @@ const closeWithinMs = 5000
 /** Starts connecting; throws only for an invalid address. */
 export function startFleet(options: FleetOptions): Fleet {
   const { devices, seed = randomSeed(), connectAtOnce = 500, tell = () => undefined } = options
-  const counts = {
-    online: 0,
-    refused: 0,
-    working: 0,
-    ended: { SUCCEEDED: 0, FAILED: 0, REJECTED: 0, CANCELED: 0 },
-  }
+  const counts = emptyCounts()
   const schedule = new Schedule()
   const deps = {
     network: {
@@ -100,7 +95,11 @@ export function startFleet(options: FleetOptions): Fleet {
   }
 }
 
-function counting(counts: Omit<FleetCounts, 'devices'>, tell: TellFleet): TellFleet {
+export function emptyCounts(): Omit<FleetCounts, 'devices'> {
+  return { online: 0, refused: 0, working: 0, ended: { SUCCEEDED: 0, FAILED: 0, REJECTED: 0, CANCELED: 0 } }
+}
+
+export function counting(counts: Omit<FleetCounts, 'devices'>, tell: TellFleet): TellFleet {
   return (event) => {
     switch (event.kind) {
       case 'online':
@@ -139,6 +138,6 @@ function startPings(presences: readonly Presence[]): () => void {
   return () => clearInterval(timer)
 }
 
-function randomSeed(): number {
+export function randomSeed(): number {
   return Math.floor(Math.random() * 2 ** 32)
 }

@@ -1,3 +1,4 @@
+export { startDdiFleet } from './ddi-fleet.ts'
 export { type Fleet, type FleetCounts, type FleetOptions, type SimulatedDevice, startFleet } from './fleet.ts'
 export type { EndStatus, FleetEvent } from './fleet-event.ts'
 export { mqttAddress, mqttAddressBeside } from './mqtt-address.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FleetEvent, startFleet } from '@jobcast/sim'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
@@ -109,7 +110,7 @@ test('output arrives whole, and a result with it', async (t) => {
   assert.deepEqual(items[0].result, { workedMs: 0 })
 })
 
-test('after a restart of the server all come back, and what they worked on ends', async (t) => {
+chaosTest('after a restart of the server all come back, and what they worked on ends', async (t) => {
   const dataFolder = newTemporaryFolder()
   // Not one that the system gives to anybody who connects while the server is away.
   const mqttPort = await freePort()
@@ -157,7 +158,7 @@ test('a device whose token was replaced stays away', async (t) => {
   assert.deepEqual([fleet.counts().online, fleet.counts().refused], [0, 1])
 })
 
-test('the same seed decides alike on each device and each execution', async (t) => {
+chaosTest('the same seed decides alike on each device and each execution', async (t) => {
   const outcomes: unknown[] = []
   const deviceIds = newDeviceIds(20)
   for (let i = 0; i < 2; i++) {

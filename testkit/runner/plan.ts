@@ -16,14 +16,19 @@ const all = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,
  * `npm test` does with the first.
  */
 const onlyChaos = [
-  'agent/test/delivery.test.ts',
-  'console/test/{accessibility,data-table}.test.ts',
+  'agent/test/{another-service,delivery,restart,shell-hostile-server}.test.ts',
+  'cli/test/secret-parameters.test.ts',
+  'console/test/{accessibility,data-table,tabs}.test.ts',
+  'docs/test/run-page.test.ts',
   'server/test/abuse/abuse.test.ts',
-  'server/test/devices/aws-sdk-v2-mqtt3.test.ts',
-  'server/test/end-to-end/{bad-devices,certificate-reload,clock,clocks,delivery,disk-growth,event-stream,offline-device,reconnect-storm,revocation,rollout-fleet,slow-disk,stop-devices,trouble-devices,webhooks}.test.ts',
+  'server/test/devices/aws-sdk-{v1,v2-mqtt3,v2-mqtt5}.test.ts',
+  'server/test/dispatch/webhooks/webhook-sender-property.test.ts',
+  'server/test/end-to-end/{audit-crash,bad-devices,certificate-reload,clock,clocks,delivery,disk-growth,event-stream,idempotency,incident,offline-device,reconnect-storm,revocation,rollout-fleet,secrets,slow-disk,stop,stop-devices,trouble,trouble-devices,upload-crash,webhooks}.test.ts',
+  'server/test/gateway/bridge/{access-rules,agent,events,flood,kills}.test.ts',
   'server/test/history/history.test.ts',
-  'server/test/nodes/{clocks,cut-hearing,cut-off,failover,fleet-under-load,large-run-kills,left-behind,lost-hints,presence,rollouts,schedules,upgrade,webhooks}.test.ts',
+  'server/test/nodes/{bridges,clocks,cut-hearing,cut-off,event-stream,failover,fleet-under-load,idempotency,large-run-kills,left-behind,lost-hints,presence,revocation,rollouts,schedules,upgrade,webhooks}.test.ts',
   'server/test/simulation/simulation.test.ts',
+  'server/test/store/{postgres-cached-keys,postgres-directory,postgres-nodes,sqlite-log,sqlite-overtaking}.test.ts',
   'testkit/test/check-dependencies.test.ts',
 ]
 
@@ -36,7 +41,8 @@ const variants: Variant[] = [
     env: { JOBCAST_TEST_STORE: 'postgres' },
     inTest: ['server/test/http/{trigger-job,trigger-refusals,idempotency}.test.ts'],
     inChaos: [
-      'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run,resources}.test.ts',
+      'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run,resources,audit-entries,restriction,restriction-devices}.test.ts',
+      'server/test/http/{four-eyes,careful-rollouts,rollback,plans,gates,priorities,change-devices,change-in-part,run-failures}.test.ts',
       'server/test/devices/**/*.test.ts',
     ],
   },
@@ -56,19 +62,19 @@ const batch = (atMost: number, ...below: string[]): Batch => ({ below, atMost })
 /** What takes long begins first, so that no core waits at the end for another. A file belongs to the first that names it. */
 const batches: Batch[] = [
   batch(1, 'server/test/simulation', 'server/test/store/postgres-store.test.ts'),
-  batch(13, 'console/test'),
+  batch(14, 'console/test'),
   batch(1, 'docs/test/examples.test.ts'),
   batch(4, 'server/test/nodes'),
   batch(7, 'server/test/end-to-end'),
+  batch(30, 'server/test/http'),
   batch(40, 'client/test', 'deploy/test', 'sim/test', 'examples/test'),
   batch(15, 'server/test/store'),
-  batch(12, 'cli/test'),
-  batch(10, 'agent/test'),
-  batch(30, 'server/test/http'),
+  batch(17, 'cli/test'),
+  batch(12, 'agent/test'),
   batch(12, 'server/test/devices'),
   batch(100, 'server/test/domain', 'server/test/dispatch', 'server/test/gateway'),
   batch(1, 'server/test/abuse'),
-  batch(40, 'server/test', 'contract/test', 'docs/test', 'testkit/test'),
+  batch(60, 'server/test', 'contract/test', 'docs/test', 'testkit/test'),
 ]
 
 /** What compares rates runs after everything else, with the machine to itself. */
@@ -119,7 +125,8 @@ function plannedFiles(root: string, size: Size): Planned[] {
 
 /** They import a size or a seed themselves, or what does: the suite of the stores, axe, and tests in the browser. */
 function hasSize(root: string, file: string): boolean {
-  const isSized = /@jobcast\/testkit\/test-(size|seed)|\/(exercise-store|find-violations|browser-test)\.ts/
+  const isSized =
+    /@jobcast\/testkit\/(chaos-test|test-size|test-seed)'|\/(exercise-store|find-violations|browser-test)\.ts/
   return isSized.test(readFileSync(join(root, file), 'utf8'))
 }
 

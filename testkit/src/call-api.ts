@@ -92,7 +92,8 @@ function importDevices(api: Api, deviceIds: string[], key: string): Promise<Repl
 
 export async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  const type = response.headers.get('content-type') ?? ''
+  const isJson = type.includes('json') && !type.includes('ndjson')
   return {
     status: response.status,
     headers: response.headers,

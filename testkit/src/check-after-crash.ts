@@ -22,6 +22,11 @@ export function checkAfterCrash(dataFolder: string, callers: TriggerCaller[]) {
     }
     const stored = db.prepare('SELECT count(*) AS n FROM execution').get()
     assert.equal(stored?.n, seen.executions, 'there are executions that belong to no run')
+    const subjects = db.prepare(
+      "SELECT subject FROM audit_entry WHERE action = 'run.created' ORDER BY subject",
+    )
+    const runs = db.prepare("SELECT 'run:' || run_id AS subject FROM run ORDER BY subject")
+    assert.deepEqual(subjects.all(), runs.all(), 'runs and their entries in the audit differ')
     return seen
   } finally {
     db.close()

@@ -2,7 +2,14 @@
 
 import type { JobcastEvent } from '@jobcast/contract'
 
-export type ListenOptions = { query?: string; key?: string; lastEventId?: number | string }
+/** `cookie`: of a session, in place of a key. `without`: types of events that are left out, as they come by the clock. */
+export type ListenOptions = {
+  query?: string
+  key?: string
+  cookie?: string
+  lastEventId?: number | string
+  without?: readonly string[]
+}
 
 export class EventListener {
   readonly events: JobcastEvent[] = []
@@ -10,27 +17,29 @@ export class EventListener {
   lastId = ''
   readonly response: Response
   readonly #abort: AbortController
+  readonly #without: readonly string[]
   readonly #news = new Set<() => void>()
   /** Resolves when the stream is over, by whomever. */
   readonly ended: Promise<void>
 
-  private constructor(response: Response, abort: AbortController) {
+  private constructor(response: Response, abort: AbortController, without: readonly string[]) {
     this.response = response
     this.#abort = abort
+    this.#without = without
     this.ended = this.#read().catch(() => undefined)
   }
 
   static async open(http: string, adminKey: string, options: ListenOptions = {}): Promise<EventListener> {
-    const { query = '', key = adminKey, lastEventId } = options
+    const { query = '', key = adminKey, cookie, lastEventId, without = [] } = options
     const abort = new AbortController()
     const response = await fetch(`${http}/job/api/events${query}`, {
       signal: abort.signal,
       headers: {
-        'x-api-key': key,
+        ...(cookie === undefined ? { 'x-api-key': key } : { cookie }),
         ...(lastEventId !== undefined && { 'last-event-id': String(lastEventId) }),
       },
     })
-    const listener = new EventListener(response, abort)
+    const listener = new EventListener(response, abort, without)
     if (response.ok) await listener.until(() => listener.lastId !== '')
     return listener
   }
@@ -76,6 +85,6 @@ export class EventListener {
     if (fields.get('event') !== event.type || this.lastId !== String(event.eventId)) {
       throw new Error(`a block that contradicts itself: ${block}`)
     }
-    this.events.push(event)
+    if (!this.#without.includes(event.type)) this.events.push(event)
   }
 }

@@ -1,5 +1,6 @@
 // A whole server in this process, on a free port and a folder of its own.
 
+import { join } from 'node:path'
 import {
   type Config,
   noQuotas,
@@ -43,6 +44,9 @@ export async function openServer(t: Ending, options: ServerOptions = {}): Promis
     plaintextBeyondLoopback: false,
     maxDevices: 10_000,
     maxOutputBytes: 10 * 1024 * 1024,
+    maxFileBytes: 2 * 1024 * 1024 * 1024,
+    maxDownloads: 64,
+    filesFolder: join(dataFolder, 'files'),
     minFreeDiskBytes: 0,
     quotas: noQuotas,
     rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 },
@@ -50,10 +54,17 @@ export async function openServer(t: Ending, options: ServerOptions = {}): Promis
     cancelDeadlineSeconds: 60,
     sessionIdleSeconds: 3600,
     keepEventsDays: 7,
+    keepAuditDays: 400,
+    auditKeyFile: undefined,
     keepExecutionsDays: undefined,
+    bridges: [],
+    ddiPollSeconds: undefined,
     webhookAllow: [],
     trustedProxies: [],
     corsOrigins: [],
+    publicUrl: undefined,
+    oidc: undefined,
+    oidcTrust: [],
     logLevel: 'silent',
     logTime: 'epoch',
     jsonLog: true,

@@ -13,6 +13,11 @@ export function isDeviceToken(value: unknown): value is string {
 
 /** Throws an error whose message says how to fix the file. */
 export function readTokenFile(path: string): string {
+  return checkToken(readPasswordFile(path), path)
+}
+
+/** Of a broker of the user: it may have any form. */
+export function readPasswordFile(path: string): string {
   const file = openSync(path, 'r')
   try {
     const { mode } = fstatSync(file)
@@ -21,7 +26,7 @@ export function readTokenFile(path: string): string {
       throw new Error(`others can read the token file ${path} (mode ${shown}): chmod 600 ${path}`)
     }
     const bytes = Buffer.alloc(longestFile)
-    return checkToken(bytes.toString('latin1', 0, readSync(file, bytes)).trim(), path)
+    return bytes.toString('utf8', 0, readSync(file, bytes)).trim()
   } finally {
     closeSync(file)
   }

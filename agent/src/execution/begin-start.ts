@@ -2,8 +2,11 @@
 // is about to start.
 
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import type { Work } from '../document/plan-work.ts'
 import type { Tell } from '../events.ts'
+import type { FileCache } from '../files/file-cache.ts'
+import type { WantedFile } from '../files/wanted-files.ts'
 import { OutputSpool } from '../output/output-spool.ts'
 import type { AttemptKey } from '../state/attempt-key.ts'
 import type { Journal } from '../state/journal.ts'
@@ -14,6 +17,7 @@ import type { Offered } from './offered.ts'
 export type BeginDeps = {
   journal: Journal
   state: StateFolder
+  cache: FileCache
   bootId: string
   maxOutputBytes: number
   tell: Tell
@@ -24,6 +28,8 @@ export type Start = {
   offered: Offered
   work: Work
   programs: string[]
+  /** That are fetched before it starts. */
+  files: WantedFile[]
   before: Entry | undefined
   /** The seconds that it asked for when it last could not run. */
   waited: number | undefined
@@ -42,15 +48,18 @@ export type BegunStart = {
   traceParent: string | undefined
   parameters: Record<string, unknown> | undefined
   secrets: Record<string, unknown> | undefined
+  /** Paths of the files, by their names. */
+  files: Record<string, string>
 }
 
 /** If this rejects, nothing may be started. */
 export async function beginStart(
-  { journal, state, bootId, maxOutputBytes, tell }: BeginDeps,
-  { offered, work, before, waited }: Start,
+  { journal, state, cache, bootId, maxOutputBytes, tell }: BeginDeps,
+  { offered, work, files: wanted, before, waited }: Start,
 ): Promise<BegunStart> {
   const key = { jobId: offered.jobId, attempt: offered.attempt, queuedAt: offered.queuedAt }
   const paths = await state.prepare(key)
+  const files = await placeFiles(cache, wanted, paths)
   const spool = await openSpool(paths, maxOutputBytes, tell)
   const start = (before?.start ?? 0) + 1
   const startId = randomUUID()
@@ -64,7 +73,21 @@ export async function beginStart(
   const isResumed = before?.phase === 'rebooting'
   const firstStep = isResumed ? before.step : 0
   const { traceParent, parameters, secrets } = offered
-  return { key, paths, spool, start, startId, isResumed, firstStep, traceParent, parameters, secrets }
+  return {
+    ...{ key, paths, spool, start, startId, isResumed, firstStep },
+    ...{ traceParent, parameters, secrets, files },
+  }
+}
+
+/** Into the folder that the handler starts in, under their names. */
+async function placeFiles(
+  cache: FileCache,
+  wanted: WantedFile[],
+  { workFolder }: AttemptPaths,
+): Promise<Record<string, string>> {
+  const paths = wanted.map(({ fileName }) => [fileName, join(workFolder, fileName)] as const)
+  for (const [index, { sha256 }] of wanted.entries()) await cache.place(sha256, paths[index]?.[1] ?? '')
+  return Object.fromEntries(paths)
 }
 
 export function openSpool({ output }: AttemptPaths, maxBytes: number, tell: Tell): Promise<OutputSpool> {

@@ -1,12 +1,14 @@
 // Decides what to do with an execution that the server hands out, depending on its journal entry.
 
 import { Refused } from '../document/document-fields.ts'
-import { planWork, type Work } from '../document/plan-work.ts'
+import { planWork } from '../document/plan-work.ts'
 import type { DeviceRules } from '../document/step.ts'
+import { type WantedFile, wantedFiles } from '../files/wanted-files.ts'
 import { findHandler } from '../handler/find-handler.ts'
 import { type AttemptKey, isAnother } from '../state/attempt-key.ts'
 import type { Entry } from '../state/journal-records.ts'
 import type { Trust } from '../trust/trust.ts'
+import type { Start } from './begin-start.ts'
 import type { Offered } from './offered.ts'
 import { failure, type Outcome, refusal, waitOf } from './outcome.ts'
 import { interrupted, mayStartAgain } from './recover.ts'
@@ -67,7 +69,7 @@ async function prepare(
   { rules, journal, trust }: CarryOutDeps,
   asked: Offered,
   before: Entry | undefined,
-): Promise<{ offered: Offered; work: Work; programs: string[] } | { refused: Outcome }> {
+): Promise<Pick<Start, 'offered' | 'work' | 'programs' | 'files'> | { refused: Outcome }> {
   const { agentId } = journal
   // An attempt that has started once can only fail, not be rejected.
   const refused = (reason: string) => ({
@@ -84,7 +86,17 @@ async function prepare(
     if ('refusal' in found) return refused(found.refusal)
     programs.push(found.path)
   }
-  return { offered, work: plan.work, programs }
+  const files = filesOf(offered, trusted !== undefined)
+  if (files instanceof Refused) return refused(files.message)
+  return { offered, work: plan.work, programs, files }
+}
+
+function filesOf({ document, files }: Offered, isSigned: boolean): WantedFile[] | Refused {
+  try {
+    return wantedFiles(document, files, isSigned)
+  } catch (error) {
+    return refusedOnly(error)
+  }
 }
 
 function refusedOnly(error: unknown): Refused {

@@ -18,6 +18,8 @@ export type Offered = {
   parameters?: Readonly<Record<string, unknown>>
   /** The named ones that its document uses. */
   secrets?: Readonly<Record<string, unknown>>
+  /** What the server says about the files that its document names. */
+  files?: Readonly<Record<string, unknown>>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
   /** When the server times it out, in milliseconds of performance.now(). */
@@ -32,6 +34,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   const secondsLeft = execution.approximateSecondsBeforeTimedOut
   const parameters = asObject(execution.parameters)
   const secrets = asObject(execution.secrets)
+  const files = asObject(execution.files)
   const begunBy = asObject(execution.statusDetails)?.agent
   if (typeof jobId !== 'string' || !/^\d{1,20}$/.test(jobId)) throw new Error('the server sent no jobId')
   if (!Number.isSafeInteger(executionNumber) || (executionNumber as number) < 1)
@@ -48,6 +51,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     runId: execution.runId,
     ...(parameters && { parameters }),
     ...(secrets && { secrets }),
+    ...(files && { files }),
     ...(isTraceParent(execution.traceparent) && { traceParent: execution.traceparent }),
     givenUpAt: typeof secondsLeft === 'number' ? receivedAt + secondsLeft * 1000 : undefined,
   }

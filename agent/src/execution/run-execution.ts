@@ -1,13 +1,16 @@
 // One start of one attempt: recorded on disk before it begins, output sent while it runs, outcome on disk before it is
 // reported.
 
+import { fetchFiles } from '../files/fetch-files.ts'
+import type { FileCache } from '../files/file-cache.ts'
 import type { Progress } from '../output/progress-lines.ts'
 import { sendOutput } from '../output/send-output.ts'
 import type { AskDeps } from '../transport/ask.ts'
 import { type BeginDeps, type BegunStart, beginStart, type Start } from './begin-start.ts'
 import { EarlyEnd, type EarlyEndDeps } from './early-end.ts'
 import { asksForReboot, judgeRun } from './judge-run.ts'
-import { failure, type Outcome } from './outcome.ts'
+import type { Offered } from './offered.ts'
+import { failure, type Outcome, refusal } from './outcome.ts'
 import { maxStarts } from './recover.ts'
 import { ProgressReporter } from './report-progress.ts'
 import { readResult } from './result-file.ts'
@@ -18,9 +21,14 @@ export type RunDeps = AskDeps &
   BeginDeps &
   StepsDeps &
   EarlyEndDeps & {
+    cache: FileCache
+    /** How often in a row URLs of one attempt had expired. */
+    expiredUrls: { name: string; times: number }
     /** Aborted when a stopping agent no longer waits for answers. */
     closing: AbortSignal
   }
+
+const maxExpired = 5
 
 type RunEnd =
   /** Recorded in the journal, unless the disk failed. */
@@ -36,6 +44,8 @@ export async function runExecution(deps: RunDeps, start: Start): Promise<RunEnd>
   try {
     // Not started yet, so not interrupted: the server hands it out again.
     if (early.ending?.kind === 'stopping') return { kind: 'to-rerun' }
+    const unfetched = await fetch(deps, start, early)
+    if (unfetched) return unfetched
     const begun = await beginStart(deps, start).catch((error: Error) => error)
     if (begun instanceof Error) return { kind: 'finished', outcome: notBegun(deps, begun) }
     try {
@@ -46,6 +56,46 @@ export async function runExecution(deps: RunDeps, start: Start): Promise<RunEnd>
   } finally {
     early.close()
   }
+}
+
+/** Before the journal says that it is about to start: an agent that is killed meanwhile goes on with it. */
+async function fetch(
+  deps: RunDeps,
+  { offered, files, before }: Start,
+  early: EarlyEnd,
+): Promise<RunEnd | undefined> {
+  if (files.length === 0) return undefined
+  const key = { jobId: offered.jobId, attempt: offered.attempt, queuedAt: offered.queuedAt }
+  const { agentId } = deps.journal
+  const reporter = new ProgressReporter(deps, key, () => early.withdraw())
+  const onProgress = (percent: number) =>
+    reporter.set(details({ agent: agentId, progress: percent, message: 'fetching files' }))
+  const fetched = await fetchFiles(deps, files, early.signal, onProgress)
+  await reporter.stop()
+  if (early.isWithdrawn) return { kind: 'withdrawn' }
+  if (early.ending?.kind === 'stopping') return { kind: 'to-rerun' }
+  if (fetched.kind === 'ended') return { kind: 'finished', outcome: endedEarly(deps, early) }
+  if (fetched.kind === 'expired') return expired(deps, offered)
+  if (fetched.kind !== 'failed') return undefined
+  const { reason, isWrong } = fetched
+  const isRefusal = isWrong && before === undefined
+  return { kind: 'finished', outcome: isRefusal ? refusal(reason) : failure(reason, { agent: agentId }) }
+}
+
+/** Nothing was started. */
+function endedEarly({ journal }: RunDeps, { ending }: EarlyEnd): Outcome {
+  const { status, ...verdict } = judgeRun(undefined, ending, false)
+  return { status, statusDetails: details({ agent: journal.agentId, ...verdict }) }
+}
+
+/** Asked for again, the document has new URLs; unless the server does not accept its own. */
+function expired({ journal, expiredUrls }: RunDeps, { jobId, attempt }: Offered): RunEnd {
+  const name = `${jobId}.${attempt}`
+  const times = expiredUrls.name === name ? expiredUrls.times + 1 : 1
+  Object.assign(expiredUrls, { name, times })
+  if (times <= maxExpired) return { kind: 'to-rerun' }
+  const reason = 'the server does not accept its own URLs of files'
+  return { kind: 'finished', outcome: failure(reason, { agent: journal.agentId }) }
 }
 
 async function run(

@@ -53,6 +53,7 @@ export async function runSteps(
       traceParent: begun.traceParent,
       parameters: begun.parameters,
       secrets: begun.secrets,
+      files: begun.files,
     })
     const end = await runStep(step, {
       path: programs[index] ?? step.program,

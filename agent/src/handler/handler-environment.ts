@@ -1,4 +1,9 @@
-import { isParameterName, parameterVariable, secretVariable } from '@jobcast/contract/parameters'
+import {
+  fileVariable,
+  isParameterName,
+  parameterVariable,
+  secretVariable,
+} from '@jobcast/contract/parameters'
 
 type StartVariables = {
   deviceId: string
@@ -14,6 +19,8 @@ type StartVariables = {
   parameters?: Readonly<Record<string, unknown>> | undefined
   /** That the document uses, by name. */
   secrets?: Readonly<Record<string, unknown>> | undefined
+  /** Paths, by the names of files. */
+  files?: Readonly<Record<string, string>> | undefined
 }
 
 /** Handlers must not see the agent's own settings, which include the token. */
@@ -31,6 +38,9 @@ export function handlerEnvironment(base: NodeJS.ProcessEnv, start: StartVariable
     ...(start.traceParent !== undefined && { TRACEPARENT: start.traceParent }),
     ...variablesOf(start.parameters ?? {}, parameterVariable),
     ...variablesOf(start.secrets ?? {}, secretVariable),
+    ...Object.fromEntries(
+      Object.entries(start.files ?? {}).map(([name, path]) => [fileVariable(name), path]),
+    ),
     // Identifies leftover processes of this start after the agent was killed.
     JOBCAST_START_ID: start.startId,
   }

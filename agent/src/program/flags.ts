@@ -7,8 +7,11 @@ export type AgentFlags = {
   handlers?: string
   state?: string
   mqtt?: string
+  broker?: string
+  brokerPrefix?: string
   http?: boolean
   allowCommands?: boolean
+  limitRate?: string
   maxOutputBytes?: string
   attributesFile?: string
   trust?: string
@@ -103,7 +106,25 @@ export const agentFlags: readonly Flag[] = [
     help: 'connect to this MQTT address instead, for example mqtts://host:8883',
     env: 'JOBCAST_MQTT',
   },
+  {
+    name: 'broker',
+    argument: 'url',
+    help: 'connect to your own MQTT broker, to which the service has a bridge; the token file has the password of the device there',
+    env: 'JOBCAST_BROKER',
+  },
+  {
+    name: 'broker-prefix',
+    argument: 'topic',
+    help: 'what topics on the broker start with, as bridge-prefix of the service (default $aws/things)',
+    env: 'JOBCAST_BROKER_PREFIX',
+  },
   { name: 'http', help: 'use HTTP long polling, for networks that block MQTT and WebSockets' },
+  {
+    name: 'limit-rate',
+    argument: 'rate',
+    help: 'fetch files with at most this many bytes per second, for example 500000, 200K or 2M (default: no limit)',
+    env: 'JOBCAST_LIMIT_RATE',
+  },
   {
     name: 'max-output-bytes',
     argument: 'number',

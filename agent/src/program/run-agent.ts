@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { isNewDeviceId } from '@jobcast/contract'
 import { audienceProblem } from '@jobcast/contract/signature'
 import { type AgentOptions, defaultMaxOutputBytes, startAgent } from '../agent.ts'
-import { checkToken, readTokenFile } from '../device/read-token.ts'
+import { checkToken, readPasswordFile, readTokenFile } from '../device/read-token.ts'
 import type { AgentEvent } from '../events.ts'
+import { parseRate } from '../files/limit-rate.ts'
 import { logLine } from '../log-lines.ts'
 import { httpAddress, mqttAddress, webSocketAddress } from '../transport/server-address.ts'
 import type { AgentFlags } from './flags.ts'
@@ -80,8 +81,10 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   }
   const { device = '', handlers = '', tokenFile } = flags
   const token = env.JOBCAST_DEVICE_TOKEN
-  const readToken = () =>
+  const readPassword = () => (tokenFile === undefined ? (token ?? '') : readPasswordFile(tokenFile))
+  const readDeviceToken = () =>
     tokenFile === undefined ? checkToken(token ?? '', 'JOBCAST_DEVICE_TOKEN') : readTokenFile(tokenFile)
+  const readToken = flags.broker === undefined ? readDeviceToken : readPassword
   const server = attempt(() => serverOf(flags))
   const trust = attempt(() => trustOf(flags))
   problems.push(...emptyTrust(env))
@@ -92,6 +95,12 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   const maxOutputBytes = Number(flags.maxOutputBytes ?? defaultMaxOutputBytes)
   if (!Number.isSafeInteger(maxOutputBytes) || maxOutputBytes < 1) {
     problems.push('--max-output-bytes must be a positive integer')
+  }
+  const maxRate = flags.limitRate === undefined ? undefined : parseRate(flags.limitRate)
+  if (flags.limitRate !== undefined && maxRate === undefined) {
+    problems.push(
+      '--limit-rate must be a number of bytes per second from 4096 on, such as 500000, 200K or 2M',
+    )
   }
   if (server === undefined || problems.length > 0) {
     throw new FlagError(problems)
@@ -105,12 +114,19 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
     allowCommands: flags.allowCommands ?? false,
     maxOutputBytes,
     environment: env,
+    ...(maxRate !== undefined && { maxRate }),
     ...(flags.attributesFile !== undefined && { attributesFile: flags.attributesFile }),
     ...(trust && { trust }),
   }
 }
 
-function serverOf({ url, mqtt, http }: AgentFlags): AgentOptions['server'] {
+function serverOf({ url, mqtt, http, broker, brokerPrefix }: AgentFlags): AgentOptions['server'] {
+  if (broker === undefined && brokerPrefix !== undefined) throw new Error('--broker-prefix needs --broker')
+  if (broker !== undefined && (mqtt !== undefined || http))
+    throw new Error('--broker cannot be used together with --mqtt or --http')
+  if (brokerPrefix !== undefined && !/^[^/+#][^+#]*[^/+#]$/.test(brokerPrefix))
+    throw new Error('--broker-prefix must be a topic such as $aws/things')
+  if (broker !== undefined) return { by: 'mqtt', url: mqttAddress(broker), topicPrefix: brokerPrefix }
   if (mqtt !== undefined && http) throw new Error('--mqtt and --http cannot be used together')
   if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
   if (url === undefined) throw new Error('--url must be the address of the service')

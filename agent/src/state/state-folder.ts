@@ -16,6 +16,8 @@ export type StateFolder = {
   attributes: string
   /** The highest version of each signed job. */
   versions: string
+  /** Fetched files. */
+  files: string
   pathsOf(attempt: AttemptKey): AttemptPaths
   /** Creates the folders of an attempt if they do not exist. */
   prepare(attempt: AttemptKey): Promise<AttemptPaths>
@@ -45,6 +47,7 @@ export async function openStateFolder(path: string): Promise<StateFolder> {
     journal: join(path, 'journal'),
     attributes: join(path, 'attributes.json'),
     versions: join(path, 'versions.json'),
+    files: join(path, 'files'),
     pathsOf,
     async prepare(attempt) {
       const paths = pathsOf(attempt)

@@ -12,6 +12,8 @@ type LinkOptions = {
   url: string
   deviceId: string
   token: string
+  /** What topics start with on a broker of the user. */
+  topicPrefix?: string | undefined
   /** Called for every message in order of arrival; `suffix` is the topic without the device's prefix. */
   onMessage: (suffix: string, json: Record<string, unknown>) => void
 }
@@ -45,9 +47,9 @@ export class MqttLink {
   #lastToken = 0
   #error: Error | undefined
 
-  private constructor({ url, deviceId, token, onMessage }: LinkOptions) {
-    this.#prefix = topicPrefix(deviceId)
-    this.#shadowPrefix = shadowPrefix(deviceId)
+  private constructor({ url, deviceId, token, topicPrefix: prefix, onMessage }: LinkOptions) {
+    this.#prefix = topicPrefix(deviceId, prefix)
+    this.#shadowPrefix = shadowPrefix(deviceId, prefix)
     this.#onMessage = onMessage
     this.#client = connect({
       ...addressOf(url),

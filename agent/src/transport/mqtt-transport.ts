@@ -15,6 +15,8 @@ export type MqttTransportOptions = {
   deviceId: string
   /** Read for every connection, so that a replaced token takes effect without a restart. */
   readToken: () => string
+  /** What topics start with on a broker of the user. */
+  topicPrefix?: string | undefined
   backoff: Backoff
   tell: (event: AgentEvent) => void
 }
@@ -86,11 +88,11 @@ export class MqttTransport implements Transport {
   }
 
   async #runLink(signal: AbortSignal): Promise<void> {
-    const { url, deviceId, readToken, tell } = this.#options
+    const { url, deviceId, readToken, topicPrefix, tell } = this.#options
     try {
       const onMessage = (suffix: string, json: Record<string, unknown>) => this.#take(suffix, json)
       this.#cancels.clear()
-      const link = await MqttLink.open({ url, deviceId, token: readToken(), onMessage }, signal)
+      const link = await MqttLink.open({ url, deviceId, token: readToken(), topicPrefix, onMessage }, signal)
       this.#link = link
       tell({ kind: 'connected', url })
       this.#connected.resolve()

@@ -1,9 +1,11 @@
 // From the document that an author has signed to the one that this device runs. Of the server it takes the values of
-// parameters, if they are as the signed schema says, the secrets that the signed document uses, and the number of the run; the rest
-// this device knows itself.
+// parameters, if they are as the signed schema says, the secrets that the signed document uses, the URLs of its files, and the
+// number of the run; the rest this device knows itself.
 
 import {
   checkParameterSchema,
+  documentFiles,
+  type FileValues,
   judgeParameters,
   namesUsed,
   ParameterError,
@@ -18,6 +20,7 @@ import {
 import { canonicalJson, type SignedJob } from '@jobcast/contract/signature'
 import { Refused } from '../document/document-fields.ts'
 import type { Offered } from '../execution/offered.ts'
+import { type WantedFile, wantedFiles } from '../files/wanted-files.ts'
 
 export type Filled = { document: unknown; parameters: ParameterValues; secrets?: SecretValues }
 
@@ -54,6 +57,7 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
   const { document, missing } = resolveDocument(signed.document, {
     params: values,
     secrets,
+    files: filesFor(signed.document, offered.files ?? {}),
     run: { runId: isUsed('run') ? runIdOf(offered) : 0 },
     device: { deviceId, deviceName: '', attributes: isUsed('attributes') ? plainValues(attributes) : {} },
   })
@@ -74,6 +78,17 @@ function secretsFor(names: string[], given: Readonly<Record<string, unknown>>): 
     return [name, value]
   })
   return Object.fromEntries(entries)
+}
+
+/** Only files whose hash the author has signed. */
+function filesFor(document: unknown, given: Readonly<Record<string, unknown>>): FileValues {
+  const refs = documentFiles(document)
+  const wanted = wantedFiles(document, given, true)
+  const values = refs.flatMap(({ ref }, index) => {
+    const { url, size, sha256 } = wanted[index] as WantedFile
+    return Object.entries({ url, size, sha256 }).map(([field, value]) => [`${ref}.${field}`, value] as const)
+  })
+  return Object.fromEntries(values)
 }
 
 function runIdOf({ runId }: Offered): number {

@@ -23,7 +23,9 @@ export function backupCommand(): Command {
         try {
           const copied = await copyDatabase(io, folder, to)
           out.say(
-            `Backup written and verified: ${copied.file}, ${copied.bytes} bytes. It contains secrets; store it safely.`,
+            `Backup written and verified: ${copied.file}, ${copied.bytes} bytes. It contains secrets; store it safely. ` +
+              'The files secrets-key and audit-key.pem of the data folder are not in it, nor is the content of files ' +
+              '(files/, or files-folder): keep a copy of each elsewhere.',
           )
           if (out.json) out.show(copied, () => '')
           return exitCode.ok

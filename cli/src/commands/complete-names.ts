@@ -7,6 +7,7 @@ import { callsOf } from '../define/resource-commands.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import { type Io, withIo } from '../io.ts'
 import { type AccessFlags, accessOf } from '../service/access.ts'
+import { freshAccess } from '../service/fresh-access.ts'
 import { maxPageSize } from '../service/take-items.ts'
 
 /** Longer than that, and the shell seems to hang. JOBCAST_COMPLETION_SECONDS changes it. */
@@ -30,7 +31,7 @@ export function completeNamesCommand(): Command {
 }
 
 async function namesOf(io: Io, kind: string, begin: string, words: readonly string[]): Promise<string[]> {
-  const { url, apiKey } = accessOf(typedAccess(words), io.env)
+  const { url, apiKey } = await freshAccess(accessOf(typedAccess(words), io.env), io.env)
   const failed = new AbortController()
   const signal = AbortSignal.any([failed.signal, AbortSignal.timeout(timeLimitMs(io.env))])
   const client = new Jobcast({ url, apiKey, fetch: fetchOnce(failed) })

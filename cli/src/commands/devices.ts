@@ -21,6 +21,8 @@ type PutFlags = {
   attribute?: [string, AttributeValue][]
   clearAttributes?: true
   timeZone?: string
+  /** False: none. */
+  window?: string | false
 }
 
 const devices = resourceCommands('devices')
@@ -83,6 +85,7 @@ function fieldsOf(device: Device) {
     attributes: attributesText(device.attributes),
     reported: attributesText(device.reportedAttributes),
     'time zone': device.timeZone,
+    window: device.window,
     state: online ? 'online' : 'offline',
     since: localTime(device.since),
     'last seen': localTime(device.lastSeenAt),
@@ -104,6 +107,8 @@ function putCommand(): Command {
     .addOption(repeatable('--attribute <name=value>', 'set an attribute; can be repeated', parseAttribute))
     .option('--clear-attributes', 'remove all attributes that --attribute does not set')
     .option('--time-zone <name>', 'IANA time zone of the device, for example Europe/Berlin')
+    .option('--window <name>', 'offer work to the device only while this window is open')
+    .option('--no-window', 'remove the window of the device')
     .addHelpText('after', '\nFields without a flag keep their value.\n')
     .action(
       withClient(async (context, name: string, flags: PutFlags) => {
@@ -117,6 +122,7 @@ function putCommand(): Command {
             ...Object.fromEntries(flags.attribute ?? []),
           },
           timeZone: flags.timeZone ?? base.timeZone,
+          window: flags.window === false ? null : (flags.window ?? base.window),
         }
         await devices.save(context, name, content as DeviceContent)
       }),

@@ -2,8 +2,10 @@
 
 import type { Command } from 'commander'
 import { ownerCommand, withOut } from '../define/owner-command.ts'
+import { type BridgeFlags, checkBridge } from '../doctor/check-bridge.ts'
 import { checkData } from '../doctor/check-data.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
+import { checkIssuer } from '../doctor/check-issuer.ts'
 import { checkKey } from '../doctor/check-key.ts'
 import { checkNetwork } from '../doctor/check-network.ts'
 import { checkService } from '../doctor/check-service.ts'
@@ -12,8 +14,9 @@ import { exitCode } from '../errors/exit-code.ts'
 import type { Style } from '../output/colors.ts'
 import { padText, plainText } from '../output/text-width.ts'
 import { type AccessFlags, findAccess } from '../service/access.ts'
+import { freshAccess } from '../service/fresh-access.ts'
 
-type DoctorFlags = AccessFlags & { data?: string }
+type DoctorFlags = AccessFlags & BridgeFlags & { data?: string }
 
 const marks: Record<Finding['mark'], { sign: string; style: Style }> = {
   ok: { sign: '✓', style: 'green' },
@@ -24,6 +27,10 @@ const marks: Record<Finding['mark'], { sign: string; style: Style }> = {
 export function doctorCommand(): Command {
   return ownerCommand('doctor')
     .option('--data <folder>', 'also check this data folder on this machine')
+    .option('--bridge <url>', 'also check your own MQTT broker, with JOBCAST_BRIDGE_USER and the like')
+    .option('--bridge-prefix <topic>', 'what topics of devices start with there')
+    .option('--bridge-device <user>', 'user of a device there: can it speak as another device?')
+    .option('--bridge-password-file <file>', 'file with the password of that user')
     .addHelpText(
       'after',
       '\nExits with 0 if every check passed or only warned, else with the code of the first problem.\n',
@@ -50,6 +57,7 @@ async function* checkAll(env: NodeJS.ProcessEnv, flags: DoctorFlags): AsyncGener
   yield ok('node', process.version)
   if (flags.data !== undefined) yield* checkData(flags.data)
   yield* checkDatabase(env)
+  yield* checkBridge(env, flags)
   const access = findAccess(flags, env)
   yield ok('address', `${access.url}, from ${access.urlFrom}`)
   for await (const finding of checkNetwork(access.url)) {
@@ -60,5 +68,6 @@ async function* checkAll(env: NodeJS.ProcessEnv, flags: DoctorFlags): AsyncGener
     yield finding
     if (finding.check === 'alive' && finding.mark === 'problem') return
   }
-  yield* checkKey(access)
+  yield* checkIssuer(access.url)
+  yield* checkKey(access, () => freshAccess(access, env))
 }

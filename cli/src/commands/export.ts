@@ -27,7 +27,8 @@ export function exportCommand(): Command {
         out.showTable(countRows(written), countColumns)
         const { size } = statSync(file)
         out.say(
-          `Exported from ${describePlace(place)}: ${file}, ${size} bytes. It contains secrets; store it safely.`,
+          `Exported from ${describePlace(place)}: ${file}, ${size} bytes. It contains secrets; store it safely. ` +
+            'It does not contain the content of files: copy files/ of the data folder, or files-folder, as well.',
         )
         return exitCode.ok
       }),

@@ -1,11 +1,13 @@
 // jobcast groups: named selectors.
 
-import { isJobcastError } from '@jobcast/client'
+import { type GroupContent, isJobcastError } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { localTime } from '../output/local-time.ts'
+
+type PutFlags = { description?: string; window?: string | false }
 
 const groups = resourceCommands('groups')
 
@@ -15,6 +17,7 @@ export function groupsCommand(): Command {
     groups.ls([
       { title: 'GROUP', of: ({ groupName }) => groupName },
       { title: 'WHERE', of: ({ where }) => where },
+      { title: 'WINDOW', of: ({ window }) => window },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
     ]),
     getCommand(),
@@ -31,7 +34,7 @@ function unlessUnknown(error: unknown): { total?: number; online?: number } {
 
 function getCommand(): Command {
   const show = groups.get(async (group, client) => {
-    const { groupName, where, description, createdAt, updatedAt } = group
+    const { groupName, where, description, window, createdAt, updatedAt } = group
     const { total = null, online = null } = await client.devices.count(where).catch(unlessUnknown)
     return {
       value: { ...group, total, online },
@@ -39,6 +42,7 @@ function getCommand(): Command {
         group: groupName,
         where,
         description,
+        window,
         devices:
           total === null ? 'unknown: it refers to a group that does not exist' : `${total}, ${online} online`,
         created: localTime(createdAt),
@@ -52,12 +56,22 @@ function getCommand(): Command {
 function putCommand(): Command {
   return groups
     .put()
-    .description('Create or replace a group.')
+    .description('Create or change a group.')
     .argument('<where>', 'selector')
     .option('--description <text>', 'what it is for')
+    .option('--window <name>', 'offer work to its devices only while this window is open')
+    .option('--no-window', 'remove the window of the group')
+    .addHelpText('after', '\nFields without a flag keep their value.\n')
     .action(
-      withClient((context, name: string, where: string, { description }: { description?: string }) =>
-        groups.save(context, name, { where, ...(description !== undefined && { description }) }),
-      ),
+      withClient(async (context, name: string, where: string, flags: PutFlags) => {
+        const base = await groups.contentOf(context.client, name)
+        // Every field of a group, so that none is forgotten here.
+        const content: Record<keyof GroupContent, unknown> = {
+          where,
+          description: flags.description ?? base.description,
+          window: flags.window === false ? null : (flags.window ?? base.window),
+        }
+        await groups.save(context, name, content as GroupContent)
+      }),
     )
 }

@@ -8,6 +8,7 @@ import { UsageError } from '../errors/usage-error.ts'
 import { instantAhead } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { type AccessFlags, accessOf } from '../service/access.ts'
+import { freshAccess } from '../service/fresh-access.ts'
 import { readSigningKey } from '../sign/author-key-file.ts'
 import { readJobFile } from '../sign/job-file.ts'
 import { type SignedResult, type Stored, signJob } from '../sign/sign-job.ts'
@@ -101,7 +102,7 @@ async function readStored(
   env: NodeJS.ProcessEnv,
   jobName: string,
 ): Promise<Stored | undefined> {
-  const { url, apiKey } = accessOf(flags, env)
+  const { url, apiKey } = await freshAccess(accessOf(flags, env), env)
   const client = new Jobcast({ url, apiKey })
   try {
     return await client.jobs.get(jobName)

@@ -8,14 +8,23 @@ import { listCommand } from '../define/list-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
 import { choicesOption } from '../flags/choice.ts'
+import { collect } from '../flags/collect.ts'
 import { instantAhead } from '../flags/duration.ts'
 import { confirm } from '../input/ask.ts'
+import { restrictionText } from '../output/key-fields.ts'
 import { localTime } from '../output/local-time.ts'
 import { makerText } from '../output/maker-text.ts'
 import { authorCommand } from './keys-author.ts'
 import { resetAdminCommand } from './keys-reset-admin.ts'
 
-type NewFlags = { scope: NonNullable<NewApiKey['scopes']>; expires?: string; owner?: string }
+type NewFlags = {
+  scope: NonNullable<NewApiKey['scopes']>
+  expires?: string
+  owner?: string
+  job?: string[]
+  where?: string
+  address?: string[]
+}
 
 type RevokeFlags = { descendants?: true; yes?: boolean }
 
@@ -25,6 +34,7 @@ export function keysCommand(): Command {
       { title: 'KEY', of: ({ keyId }) => keyId },
       { title: 'NAME', of: ({ keyName }) => keyName },
       { title: 'SCOPES', of: ({ scopes }) => scopes.join(', ') || null },
+      { title: 'RESTRICTED TO', of: restrictionText },
       { title: 'EXPIRES', of: ({ expiresAt }) => localTime(expiresAt) },
       { title: 'REVOKED', of: ({ revokedAt }) => localTime(revokedAt) },
       { title: 'LAST USED', of: ({ lastUsedAt }) => localTime(lastUsedAt) },
@@ -41,11 +51,15 @@ export function keysCommand(): Command {
     revokeCommand(),
     authorCommand(),
     resetAdminCommand(),
-  ).addHelpText('after', '\nExample:\n  jobcast keys new ci --scope TRIGGER,READ --expires 90d\n')
+  ).addHelpText(
+    'after',
+    "\nExample:\n  jobcast keys new ci --scope TRIGGER,READ --job 'update-*' --where tag=kiosk --expires 90d\n",
+  )
 }
 
 function newCommand(): Command {
   return ownerCommand('new')
+    .alias('create')
     .description('Create an API key. It is shown only once.')
     .argument('<keyName>')
     .addOption(
@@ -61,6 +75,20 @@ function newCommand(): Command {
       instantAhead,
     )
     .option('--owner <ownerId>', 'create it for another owner (requires ADMIN)')
+    .option(
+      '--job <name>',
+      'restrict it to a job, or to those whose names begin with what stands before the * (update-*); can be repeated',
+      collect,
+    )
+    .option(
+      '--where <selector>',
+      'restrict it to the devices that a selector of tags, ids and own attributes matches (tag=kiosk)',
+    )
+    .option(
+      '--address <range>',
+      'accept it only from an address or a range such as 10.0.0.0/8; can be repeated',
+      collect,
+    )
     .action(
       withClient(async ({ client, out }, keyName: string, flags: NewFlags) => {
         const created = await client.keys.create({
@@ -68,6 +96,9 @@ function newCommand(): Command {
           scopes: flags.scope,
           ...(flags.expires !== undefined && { expiresAt: flags.expires }),
           ...(flags.owner !== undefined && { ownerId: flags.owner }),
+          ...(flags.job !== undefined && { jobs: flags.job }),
+          ...(flags.where !== undefined && { where: flags.where }),
+          ...(flags.address !== undefined && { addresses: flags.address }),
         })
         out.say(`Created key ${created.keyId} (${created.keyName}). It is shown only once:`)
         out.show(created, () => created.apiKey)

@@ -1,7 +1,7 @@
 // jobcast schedules put: creates or updates a schedule.
 
 import type { Jobcast, ScheduleContent } from '@jobcast/client'
-import { overlaps } from '@jobcast/contract'
+import { agains, overlaps } from '@jobcast/contract'
 import type { Command } from 'commander'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
@@ -29,6 +29,9 @@ type PutFlags = RolloutFlags &
     except?: string[]
     at?: string
     match?: boolean
+    again?: (typeof agains)[number]
+    backOff?: number
+    onLeave?: 'CANCEL'
     overlap?: (typeof overlaps)[number]
     catchUp?: number
     jitter?: number
@@ -58,6 +61,13 @@ export function putScheduleCommand(): Command {
     .option('--except <dates...>', 'not on these local dates: 2026-12-24, or 2026-12-24/2027-01-02')
     .option('--at <time>', 'once, at this time, or after a duration such as 2h', instantAhead)
     .option('--match', 'once for every device, as soon as it matches')
+    .addOption(
+      choiceOption('--again <rule>', 'with --match: on each new version, or while a device matches', agains),
+    )
+    .option('--back-off <time>', 'how long a device waits before it gets it again (1m)', durationSeconds)
+    .addOption(
+      choiceOption('--on-leave <rule>', 'cancel what waits on a device that no longer matches', ['CANCEL']),
+    )
     .addOption(
       choiceOption('--overlap <rule>', 'for devices that have not finished the previous execution', overlaps),
     )
@@ -137,11 +147,20 @@ function targetsOf({ device, where, group }: PutFlags): ScheduleContent['targets
   return group === undefined ? undefined : { group }
 }
 
-function whenOf({ cron, zone, at, match }: PutFlags): ScheduleContent['when'] | undefined {
+function whenOf(flags: PutFlags): ScheduleContent['when'] | undefined {
+  const { cron, zone, at, match, again, backOff, onLeave } = flags
   const given = [cron, at, match].filter((each) => each !== undefined)
   if (given.length > 1) throw new UsageError('--cron, --at and --match cannot be combined')
   if (zone !== undefined && cron === undefined) throw new UsageError('--zone requires --cron')
+  if ((again ?? backOff ?? onLeave) !== undefined && !match)
+    throw new UsageError('--again, --back-off and --on-leave require --match')
   if (cron !== undefined) return { cron, ...(zone !== undefined && { timeZone: zone }) }
   if (at !== undefined) return { at }
-  return match ? { match } : undefined
+  if (!match) return undefined
+  return {
+    match,
+    ...(again && { again }),
+    ...(backOff !== undefined && { backOffSeconds: backOff }),
+    ...(onLeave && { onLeave }),
+  }
 }

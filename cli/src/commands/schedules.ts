@@ -1,6 +1,7 @@
 // jobcast schedules: what makes runs by itself.
 
 import type { Occurrence, Schedule } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
@@ -46,7 +47,7 @@ export function schedulesCommand(): Command {
 }
 
 function fieldsOf(schedule: Schedule) {
-  const { paused, pausedBecause, rollout, pauseAfterFailures, until } = schedule
+  const { when, paused, pausedBecause, rollout, pauseAfterFailures, until } = schedule
   const pausedBy = schedule.pausedByName ?? schedule.pausedBy
   return {
     schedule: schedule.scheduleName,
@@ -54,6 +55,8 @@ function fieldsOf(schedule: Schedule) {
     job: schedule.jobName,
     devices: targetsText(schedule),
     when: whenText(schedule),
+    ...(when.again === 'WHILE_MATCHING' && { backOff: `${when.backOffSeconds} s, doubled each time` }),
+    ...(when.onLeave && { onLeave: 'pending executions are canceled' }),
     next: localTime(schedule.nextAt),
     ...(paused && { paused: `${localTime(schedule.pausedAt)} by ${pausedBy}: ${pausedBecause}` }),
     ...(schedule.failing && { failing: failingText(schedule.failing) }),
@@ -77,8 +80,8 @@ function fieldsOf(schedule: Schedule) {
 /** A key that is no longer active says so: the schedule goes on without it. */
 function updaterText({ updatedBy, updatedByName, updatedByState }: Schedule): string | null {
   const isActive = updatedByState === null || updatedByState === 'ACTIVE'
-  const name = updatedByName ?? updatedBy
-  return isActive ? name : `${name} (key ${updatedByState.toLowerCase()})`
+  const who = whoInWords(updatedBy, updatedByName)
+  return isActive ? who : `${who} (${updatedByState.toLowerCase()})`
 }
 
 function nextCommand(): Command {
@@ -132,7 +135,11 @@ function targetsText({ targets: { deviceIds, where, group } }: Schedule): string
   return others.length === 0 ? (first ?? '') : `${first} and ${others.length} more`
 }
 
-function whenText({ when: { cron, timeZone, at } }: Schedule): string {
+function whenText({ when: { cron, timeZone, at, again } }: Schedule): string {
   if (cron !== undefined) return `${cron} in ${timeZone ?? 'UTC'}`
-  return at === undefined ? 'as soon as a device matches' : `at ${localTime(at)}`
+  if (at !== undefined) return `at ${localTime(at)}`
+  if (again === 'WHILE_MATCHING') return 'as long as a device matches'
+  return again === undefined
+    ? 'as soon as a device matches'
+    : 'as soon as a device matches, and on each new version'
 }

@@ -19,6 +19,12 @@ export function simCommand(): Command {
         'MQTT address of the service (default: the host of --server, port 1883)',
       ).env('JOBCAST_MQTT'),
     )
+    .addOption(
+      new Option('--protocol <name>', 'how devices connect: mqtt, or as devices of hawkBit poll')
+        .choices(['mqtt', 'ddi'])
+        .default('mqtt'),
+    )
+    .option('--tenant <ownerName>', 'owner of the devices, with --protocol ddi', 'default')
     .option('--devices <number>', 'number of devices', '100')
     .option('--prefix <text>', 'prefix of the deviceIds; a number follows', 'sim-')
     .option('--work-seconds <range>', 'how long each execution takes', '1-5')

@@ -1,18 +1,19 @@
 // jobcast webhooks put: creates or updates a webhook.
 
 import type { WebhookContent } from '@jobcast/client'
-import { eventPatterns } from '@jobcast/contract'
+import { eventPatterns, webhookFormats } from '@jobcast/contract'
 import type { Command } from 'commander'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { UsageError } from '../errors/usage-error.ts'
-import { choicesOption } from '../flags/choice.ts'
+import { choiceOption, choicesOption } from '../flags/choice.ts'
 
 type PutFlags = {
   to?: string
   event?: NonNullable<WebhookContent['eventTypes']>
   job?: string
   device?: string
+  format?: NonNullable<WebhookContent['format']>
 }
 
 const webhooks = resourceCommands('webhooks')
@@ -26,12 +27,19 @@ export function putWebhookCommand(): Command {
     .addOption(
       choicesOption(
         '--event <type>',
-        'only events of this type; can be repeated or comma-separated (default: all)',
+        'only events of this type; can be repeated or comma-separated (default: all; for a chat those that people wait for)',
         eventPatterns,
       ),
     )
     .option('--job <jobName>', 'only events of this job')
     .option('--device <deviceId>', 'only events of this device')
+    .addOption(
+      choiceOption(
+        '--format <format>',
+        'what is sent: events, messages for a chat, or CloudEvents',
+        webhookFormats,
+      ),
+    )
     .addHelpText('after', '\nFields without a flag keep their value; the secret never changes.\n')
     .action(
       withClient(async ({ client, out }, name: string, flags: PutFlags) => {
@@ -45,6 +53,7 @@ export function putWebhookCommand(): Command {
           ...(flags.event && { eventTypes: flags.event }),
           ...(flags.job !== undefined && { jobName: flags.job }),
           ...(flags.device !== undefined && { deviceId: flags.device }),
+          ...(flags.format && { format: flags.format }),
         })
         if (created) out.say(`Created webhook ${name}. Its secret is shown only once:`)
         else out.say(`Updated webhook ${name}.`)

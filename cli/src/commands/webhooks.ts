@@ -1,5 +1,6 @@
 // jobcast webhooks: URLs to which events are sent.
 
+import type { Webhook } from '@jobcast/client'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
@@ -24,12 +25,13 @@ export function webhooksCommand(): Command {
         paint: (text, { state }, paint) => paint(state === 'ACTIVE' ? 'green' : 'yellow', text),
       },
       { title: 'URL', of: ({ url }) => url },
-      { title: 'EVENTS', of: ({ eventTypes }) => eventTypes.join(', ') || 'all' },
+      { title: 'FORMAT', of: ({ format }) => format },
+      { title: 'EVENTS', of: eventsText },
       { title: 'FAILING SINCE', of: ({ failingSince }) => localTime(failingSince) },
       { title: 'CREATED BY', of: makerText },
     ]),
     webhooks.get((webhook) => ({
-      fields: { ...webhook, eventTypes: webhook.eventTypes.join(', ') || 'all' },
+      fields: { ...webhook, eventTypes: eventsText(webhook) },
     })),
     putWebhookCommand(),
     switchCommand('pause', 'Pause a webhook: send nothing until it is resumed.', 'Paused'),
@@ -44,6 +46,12 @@ export function webhooksCommand(): Command {
     'after',
     '\nExample:\n  jobcast webhooks put alerts --to https://example.com/jobcast --event execution.failed\n',
   )
+}
+
+/** Without types, a chat gets few of them. */
+function eventsText({ eventTypes, format }: Pick<Webhook, 'eventTypes' | 'format'>): string {
+  const isChat = format === 'slack' || format === 'teams'
+  return eventTypes.join(', ') || (isChat ? 'default for chats' : 'all')
 }
 
 function switchCommand(name: 'pause' | 'resume', description: string, done: string): Command {

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
-import { keyFields } from '../output/key-fields.ts'
+import { selfFields } from '../output/key-fields.ts'
 import { fieldsText } from '../output/print-table.ts'
 
 export function whoamiCommand(): Command {
@@ -11,7 +11,7 @@ export function whoamiCommand(): Command {
       const key = await client.keys.self()
       const { url, urlFrom, keyFrom } = access
       out.show({ url, urlFrom, keyFrom, ...key }, () =>
-        fieldsText({ service: `${url} (${urlFrom})`, ...keyFields(key), 'key from': keyFrom }, out.paint),
+        fieldsText({ service: `${url} (${urlFrom})`, ...selfFields(key), 'key from': keyFrom }, out.paint),
       )
     }),
   )

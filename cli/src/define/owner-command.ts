@@ -10,6 +10,7 @@ import { type Io, withIo } from '../io.ts'
 import { Out } from '../output/out.ts'
 import { type FormatFlags, type Formatter, formatterOf, outputOption } from '../output/output-format.ts'
 import { type Access, type AccessFlags, accessOf, type FoundAccess } from '../service/access.ts'
+import { freshKey, keepFresh } from '../service/fresh-access.ts'
 import { Reach } from '../service/reach.ts'
 import { Interrupted } from '../signals/interrupt.ts'
 
@@ -17,7 +18,13 @@ type OwnerFlags = AccessFlags & FormatFlags
 /** Undefined means success. */
 type Ending = Promise<ExitCode | undefined> | Promise<void>
 type PlainContext = { io: Io; out: Out }
-export type OwnerContext = PlainContext & { client: Jobcast; access: Access; reach: Reach }
+export type OwnerContext = PlainContext & {
+  client: Jobcast
+  access: Access
+  /** For calls that do not use the client. */
+  keyNow: () => Promise<string>
+  reach: Reach
+}
 
 export function ownerCommand(name: string): Command {
   return plainCommand(name)
@@ -35,7 +42,7 @@ export function ownerCommand(name: string): Command {
     .addOption(new Option('--profile <name>', 'use the address and key of this profile').helpGroup(group))
 }
 
-const group = 'Address and key (also JOBCAST_URL, JOBCAST_API_KEY, JOBCAST_PROFILE):'
+const group = 'Address and key (also JOBCAST_URL, JOBCAST_API_KEY, JOBCAST_PROFILE; in CI JOBCAST_ID_TOKEN):'
 
 /** For a command that needs no key, or finds it itself. */
 export function plainCommand(name: string): Command {
@@ -47,15 +54,28 @@ export function plainCommand(name: string): Command {
 
 /** Gives the action a client. Its arguments are those of commander: arguments, then flags, then the command. */
 export function withClient<Args extends unknown[]>(act: (context: OwnerContext, ...args: Args) => Ending) {
-  return runAction((context, found, args: Args) => {
-    const access = accessOf(args.at(-2) as AccessFlags, context.io.env)
-    found(access)
+  return runAction(async (context, found, args: Args) => {
+    const { env } = context.io
+    const source = accessOf(args.at(-2) as AccessFlags, env)
+    found(source)
+    const key = await freshKey(source, env)
+    const access = { ...source, apiKey: key.apiKey ?? '' }
     const headers = { 'user-agent': `jobcast-cli/${packageJson.version}` }
-    const reach = new Reach()
+    const keyNow = keepFresh(source, env, key)
+    const reach = new Reach(key.expiresAt === undefined ? fetch : fetchWith(keyNow))
     const { url, apiKey } = access
     const client = new Jobcast({ url, apiKey, headers, fetch: reach.fetch })
-    return act({ ...context, client, access, reach }, ...args)
+    return (await act({ ...context, client, access, keyNow, reach }, ...args)) ?? undefined
   })
+}
+
+/** A wait may take longer than the key lasts that it began with. */
+function fetchWith(keyNow: () => Promise<string>): typeof fetch {
+  return async (input, init) => {
+    const headers = new Headers(init?.headers)
+    headers.set('x-api-key', await keyNow())
+    return fetch(input, { ...init, headers })
+  }
 }
 
 /** The same without a client. */

@@ -2,7 +2,7 @@
 
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { type Fleet, type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
+import { type Fleet, type FleetEvent, registerDevices, startDdiFleet, startFleet } from '@jobcast/sim'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io } from '../io.ts'
 import { clockTime } from '../output/clock-time.ts'
@@ -25,7 +25,8 @@ export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
     const devices = await Promise.race([register(options, say), ended])
     if (!Array.isArray(devices)) return devices
     const trouble = new ConnectTrouble()
-    const fleet = startFleet({ ...options, devices, tell: trouble.tell })
+    const given = { ...options, devices, tell: trouble.tell }
+    const fleet = options.protocol === 'ddi' ? startDdiFleet(given) : startFleet(given)
     const timer = setInterval(() => say(statusLine(fleet, trouble)), statusEveryMs)
     stop = () => {
       clearInterval(timer)
@@ -40,7 +41,7 @@ export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
 }
 
 async function register(options: SimOptions, say: (text: string) => void) {
-  const { server: address, apiKey, deviceIds, seed, mqtt } = options
+  const { server: address, apiKey, deviceIds, seed, mqtt, protocol } = options
   const keep = { keepAlive: true, maxSockets: registerAtOnce }
   const agent = address.startsWith('https:') ? new HttpsAgent(keep) : new Agent(keep)
   try {
@@ -50,7 +51,9 @@ async function register(options: SimOptions, say: (text: string) => void) {
       registerAtOnce,
     )
     const [first, last] = [deviceIds.at(0), deviceIds.at(-1)]
-    say(`${first} to ${last} are registered and connect to ${mqtt} (seed ${seed})`)
+    say(
+      `${first} to ${last} are registered and ${protocol === 'ddi' ? `poll ${address}` : `connect to ${mqtt}`} (seed ${seed})`,
+    )
     return devices
   } finally {
     agent.destroy()

@@ -7,6 +7,8 @@ export type SimFlags = {
   server?: string
   apiKey?: string
   mqtt?: string
+  protocol: 'mqtt' | 'ddi'
+  tenant: string
   devices: string
   prefix: string
   workSeconds: string
@@ -23,6 +25,8 @@ export type SimOptions = {
   server: string
   apiKey: string
   mqtt: string
+  protocol: 'mqtt' | 'ddi'
+  tenant: string
   deviceIds: string[]
   pattern: Pattern
   seed: number
@@ -80,7 +84,8 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
   const seed = flags.seed === undefined ? randomSeed() : count('seed', flags.seed, 0, 2 ** 32 - 1)
   if (problems.length > 0) throw new SimFlagError(problems)
   const deviceIds = Array.from({ length: devices }, (_, index) => `${prefix}${index + 1}`)
-  return { server, apiKey, mqtt, deviceIds, pattern, seed, quiet: flags.quiet ?? false }
+  const { protocol, tenant, quiet = false } = flags
+  return { server, apiKey, mqtt, protocol, tenant, deviceIds, pattern, seed, quiet }
 }
 
 function addressesOf({ server = '', mqtt }: SimFlags, problems: string[]): { server: string; mqtt: string } {

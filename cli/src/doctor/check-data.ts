@@ -9,6 +9,16 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 const mib = 1024 * 1024
 const minFree = 100 * mib
 const lowFree = 1024 * mib
+/** Who can read one of these can read what is kept here, or act for somebody. */
+const secret = [
+  'admin-key',
+  'audit-key.pem',
+  'files',
+  'jobcast.db',
+  'jobcast.db-wal',
+  'secrets-key',
+  'simulated-devices.json',
+]
 
 export function* checkData(folder: string): Generator<Finding> {
   const database = join(folder, 'jobcast.db')
@@ -44,7 +54,7 @@ function checkUse(folder: string): Finding {
 function checkReaders(folder: string): Finding {
   if (process.platform === 'win32') return ok('readers', 'not checked on Windows')
   if (isPrivate(folder)) return ok('readers', 'only the owner of the folder')
-  const open = ['admin-key', 'jobcast.db', 'jobcast.db-wal', 'simulated-devices.json'].filter((name) => {
+  const open = secret.filter((name) => {
     const file = join(folder, name)
     return existsSync(file) && !isPrivate(file)
   })

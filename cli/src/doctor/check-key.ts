@@ -1,6 +1,6 @@
 // The API key, and whether the event stream works.
 
-import { type ApiKey, Jobcast } from '@jobcast/client'
+import { Jobcast, type OwnKey } from '@jobcast/client'
 import { exitCode, exitCodeOf } from '../errors/exit-code.ts'
 import { explainError } from '../errors/explain-error.ts'
 import type { FoundAccess } from '../service/access.ts'
@@ -10,15 +10,20 @@ const waitLimitMs = 10_000
 const soonDays = 14
 const dayMs = 86_400_000
 
-export async function* checkKey({ url, apiKey, keyFrom }: FoundAccess): AsyncGenerator<Finding> {
-  if (apiKey === undefined) {
-    yield problem('key', 'no key given: set JOBCAST_API_KEY or run "jobcast login"', exitCode.key)
-    return
-  }
-  const client = new Jobcast({ url, apiKey, maxRetries: 0, timeoutMs: waitLimitMs })
-  let key: ApiKey
+/** `renew`: the key of a person is renewed at the issuer first, if it has to be. */
+export async function* checkKey(
+  { url, keyFrom }: FoundAccess,
+  renew: () => Promise<FoundAccess>,
+): AsyncGenerator<Finding> {
+  let apiKey: string | undefined
+  let key: OwnKey
   try {
-    key = await client.keys.self()
+    apiKey = (await renew()).apiKey
+    if (apiKey === undefined) {
+      yield problem('key', 'no key given: set JOBCAST_API_KEY or run "jobcast login"', exitCode.key)
+      return
+    }
+    key = await new Jobcast({ url, apiKey, maxRetries: 0, timeoutMs: waitLimitMs }).keys.self()
   } catch (error) {
     yield problem('key', `${plain(error)} (from ${keyFrom})`, exitCodeOf(error))
     return
@@ -29,7 +34,10 @@ export async function* checkKey({ url, apiKey, keyFrom }: FoundAccess): AsyncGen
     : warning('events', 'not checked: the key lacks the scope READ')
 }
 
-function judgeKey({ keyName, ownerId, scopes, expiresAt }: ApiKey, from: string): Finding {
+function judgeKey(key: OwnKey, from: string): Finding {
+  const { keyName, ownerId, ownerName, scopes, expiresAt, principal } = key
+  if (principal.startsWith('user:'))
+    return ok('key', `${keyName} (${principal}) at ${ownerName}, from ${from}, scopes: ${scopes.join(', ')}`)
   const text = `"${keyName}" of owner ${ownerId}, from ${from}, scopes: ${scopes.join(', ') || 'none'}`
   if (expiresAt === null) return ok('key', `${text}; it does not expire`)
   const days = Math.floor((Date.parse(expiresAt) - Date.now()) / dayMs)

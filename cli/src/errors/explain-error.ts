@@ -46,6 +46,8 @@ function sentenceOfAnswer({
 function hintFor(error: unknown, access?: FoundAccess): string | undefined {
   if (error instanceof MissingKey) return 'Use --api-key, set JOBCAST_API_KEY, or run: jobcast login'
   if (access === undefined) return undefined
+  if (access.token && error instanceof JobcastError && error.code === 'J-802')
+    return `The service does not accept the token from ${access.keyFrom}: compare its issuer, audience and subject with oidc-trust of the service.`
   if (error instanceof JobcastError && error.status === 403) return `The key comes from ${access.keyFrom}.`
   if (error instanceof ConnectionError || error instanceof UnexpectedAnswer)
     return `The address comes from ${access.urlFrom}; use --url or JOBCAST_URL to change it.`

@@ -2,6 +2,7 @@
 
 import { isJobcastError, type Jobcast } from '@jobcast/client'
 import { deviceKind } from './kinds/devices.ts'
+import { fileKind } from './kinds/files.ts'
 import { groupKind } from './kinds/groups.ts'
 import { jobKind } from './kinds/jobs.ts'
 import type { Fields, Kind } from './kinds/kind.ts'
@@ -10,10 +11,11 @@ import { secretKind } from './kinds/secrets.ts'
 import { webhookKind } from './kinds/webhooks.ts'
 import { windowKind } from './kinds/windows.ts'
 
-/** In the order in which they are applied: jobs and schedules may name a window, jobs secrets, a schedule names a job. */
+/** In the order in which they are applied: jobs, devices, groups and schedules may name a window, jobs secrets and files, a schedule names a job. */
 export const kinds: readonly Kind[] = [
   windowKind,
   secretKind,
+  fileKind,
   jobKind,
   deviceKind,
   groupKind,

@@ -30,12 +30,14 @@ const texts: { [Noun in EventNoun]: (data: Data<Noun>, paint: Paint) => string }
   group: ({ groupName, principal }) => who(groupName, principal),
   window: ({ windowName, principal }) => who(windowName, principal),
   secret: ({ secretName, principal }) => who(secretName, principal),
+  file: ({ fileName, version, principal }) => who(`${fileName}, version ${version}`, principal),
   key: ({ keyId, keyName, principal }) => who(`${keyName} (${keyId})`, principal),
   enrollment: ({ enrollmentId, name, principal }) =>
     who(name === null ? enrollmentId : `${name} (${enrollmentId})`, principal),
   webhook: ({ webhookName, change, principal }) =>
     who(change ? `${webhookName}: ${change}` : webhookName, principal),
   session: ({ sessionId, keyId, principal }) => who(`${sessionId} of key ${keyId}`, principal),
+  audit: ({ seal, lastAuditId }) => `seal ${seal}, up to entry ${lastAuditId}`,
   owner: ({ ownerId, ownerName, principal }) => who(`${ownerName} (${ownerId})`, principal),
 }
 

@@ -1,12 +1,43 @@
-import type { ApiKey } from '@jobcast/client'
+import type { ApiKey, OwnKey } from '@jobcast/client'
 import { localTime } from './local-time.ts'
 
+/** Null: all that its owner has, from anywhere. */
+export function restrictionText({
+  jobs,
+  where,
+  addresses,
+}: Pick<ApiKey, 'jobs' | 'where' | 'addresses'>): string | null {
+  const parts = [
+    ...(jobs === null ? [] : [`jobs ${jobs.join(', ')}`]),
+    ...(where === null ? [] : [`devices ${where}`]),
+    ...(addresses === null ? [] : [`addresses ${addresses.join(', ')}`]),
+  ]
+  return parts.join('; ') || null
+}
+
 /** An API key as fields to show. */
-export function keyFields({ keyId, keyName, ownerId, scopes, expiresAt }: ApiKey) {
+function keyFields(key: ApiKey) {
+  const { keyId, keyName, ownerId, scopes, expiresAt } = key
+  const restricted = restrictionText(key)
   return {
     owner: ownerId,
     key: `${keyName} (${keyId})`,
     scopes: scopes.join(', ') || 'none',
+    ...(restricted !== null && { 'restricted to': restricted }),
     expires: localTime(expiresAt) ?? 'never',
+  }
+}
+
+/** Whoever acts: a person, or a key. */
+export function selfFields(self: OwnKey) {
+  const { principal, name, email, ownerName, scopes } = self
+  if (!principal.startsWith('user:')) return keyFields(self)
+  const restricted = restrictionText(self)
+  return {
+    person: email === null ? name : `${name} (${email})`,
+    principal,
+    owner: ownerName,
+    scopes: scopes.join(', ') || 'none',
+    ...(restricted !== null && { 'restricted to': restricted }),
   }
 }

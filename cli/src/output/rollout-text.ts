@@ -13,8 +13,8 @@ export function ruleFields({ ratePerMinute, maxUnderWay, budget, next, stop }: R
   const then = action === undefined || action === 'CONTINUE' ? '' : `, then ${action}`
   return {
     ...(ratePerMinute !== undefined && { rate: `${ratePerMinute} per minute` }),
-    ...(maxUnderWay !== undefined && { 'under way': `at most ${maxUnderWay}` }),
-    ...(budget && { budget: `at most ${budget.max} under way per ${budget.by}` }),
+    ...(maxUnderWay !== undefined && { 'in flight': `at most ${maxUnderWay}` }),
+    ...(budget && { budget: `at most ${budget.max} in flight per ${budget.by}` }),
     ...(waves > 1 && { gate: `${succeededPercent} % of a wave SUCCEEDED${reported}${then}` }),
     ...(soakSeconds !== undefined && { soak: `${elapsedText(soakSeconds * 1000)} after each wave` }),
     ...(stop && stop.length > 0 && { stop: stop.map(stopText).join('; ') }),

@@ -1,6 +1,7 @@
 // Executions as tables and fields, or as JSON.
 
 import { type ExecState, type Execution, type Explanation, isEnd, type Transition } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import type { OwnerContext } from '../define/owner-command.ts'
 import { elapsedText } from '../flags/wait-time.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
@@ -120,6 +121,6 @@ const stepColumns: Column<Transition>[] = [
   { title: 'FROM', of: ({ from }) => from },
   { title: 'TO', of: ({ to }) => to, paint: (text, { to }, paint) => paintState(paint, to, text) },
   { title: 'CAUSE', of: ({ event }) => event },
-  { title: 'BY', of: ({ actor, actorName }) => (actorName === null ? actor : `key ${actorName}`) },
+  { title: 'BY', of: ({ actor, actorName }) => whoInWords(actor, actorName) },
   { title: 'ATTEMPT', of: ({ attempt }) => attempt },
 ]

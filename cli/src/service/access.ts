@@ -1,30 +1,42 @@
-// The address of the service and the API key: from flags, the environment, or a profile.
+// The address of the service and the API key: from flags, the environment, or a profile. In CI, a token takes the place of the key.
 
 import { MissingKey, UsageError } from '../errors/usage-error.ts'
+import { type CiToken, githubToken, givenToken } from './ci-token.ts'
 import { isHttpUrl } from './http-url.ts'
-import { profilesFile, readProfile } from './profiles.ts'
+import { profilesFile, readProfile, readProfiles } from './profiles.ts'
 
 export type AccessFlags = { url?: string; apiKey?: string; profile?: string }
 
 /** `urlFrom` and `keyFrom` say where they come from, for error messages. */
-export type FoundAccess = { url: string; urlFrom: string; apiKey: string | undefined; keyFrom: string }
+export type FoundAccess = {
+  url: string
+  urlFrom: string
+  apiKey: string | undefined
+  keyFrom: string
+  /** The profile that the key is from. */
+  profile?: string
+  /** Exchanged for the key, which is undefined until then. */
+  token?: CiToken
+}
 export type Access = FoundAccess & { apiKey: string }
 
 export const defaultUrl = 'http://127.0.0.1:8080'
 
 type Environment = NodeJS.ProcessEnv
+type Source = { url?: Given | undefined; key?: Given | undefined; token?: CiToken | undefined }
 type Given = { value: string; from: string }
 
-/** For commands that need a key. */
-export function accessOf(flags: AccessFlags, env: Environment): Access {
-  const { apiKey, ...access } = findAccess(flags, env)
-  if (apiKey === undefined) throw new MissingKey(`No API key for ${access.url}.`)
-  return { ...access, apiKey }
+/** For commands that need a key. Undefined in what is found: there is a token that is exchanged for it. */
+export function accessOf(flags: AccessFlags, env: Environment): FoundAccess {
+  const access = findAccess(flags, env)
+  if (access.apiKey === undefined && access.token === undefined)
+    throw new MissingKey(`No API key for ${access.url}.`)
+  return access
 }
 
 /**
  * Flags take precedence over the environment, the environment over the current profile. But a profile that is named on the
- * command line takes precedence over the environment.
+ * command line takes precedence over the environment. The token of GitHub Actions is there without being asked for, so it comes last.
  */
 export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
   const profile = profileOf(flags, env)
@@ -33,23 +45,36 @@ export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
   const fromEnv = {
     url: given(env.JOBCAST_URL, 'JOBCAST_URL'),
     key: given(env.JOBCAST_API_KEY, 'JOBCAST_API_KEY'),
+    token: givenToken(env),
   }
-  const sources = isNamed ? [fromFlags, profile, fromEnv] : [fromFlags, fromEnv, profile]
+  const fromCi = { token: githubToken(env) }
+  const sources: (Source | undefined)[] = isNamed
+    ? [fromFlags, profile, fromEnv, fromCi]
+    : [fromFlags, fromEnv, profile, fromCi]
   const url = sources.find((source) => source?.url)?.url ?? { value: defaultUrl, from: 'the default' }
   checkAddress(url)
   // The key of a profile is only sent to the profile's own address.
   const allowed = sources.filter((source) => source !== profile || sameAddress(profile?.url, url))
-  const key = allowed.find((source) => source?.key)?.key
-  return { url: url.value, urlFrom: url.from, apiKey: key?.value, keyFrom: key?.from ?? '' }
+  const source = allowed.find((each) => each?.key ?? each?.token)
+  const { key, token } = source ?? {}
+  return {
+    ...{ url: url.value, urlFrom: url.from, apiKey: key?.value, keyFrom: (key ?? token)?.from ?? '' },
+    ...(!key && token && { token }),
+    ...(source === profile && profile?.name !== undefined && { profile: profile.name }),
+  }
 }
 
-function profileOf(flags: AccessFlags, env: Environment): { url: Given; key: Given } | undefined {
+function profileOf(
+  flags: AccessFlags,
+  env: Environment,
+): (Source & { name: string | undefined }) | undefined {
   const name = flags.profile ?? (env.JOBCAST_PROFILE || undefined)
   const profile = readProfile(profilesFile(env), name)
   if (profile === undefined && name !== undefined) throw new UsageError(`profile "${name}" not found`)
   if (profile === undefined) return undefined
   const from = name === undefined ? 'the current profile' : `profile "${name}"`
-  return { url: { value: profile.url, from }, key: { value: profile.apiKey, from } }
+  const shown = { url: { value: profile.url, from }, key: { value: profile.apiKey, from } }
+  return { ...shown, name: name ?? readProfiles(profilesFile(env)).current }
 }
 
 /** An empty environment variable counts as unset. */

@@ -15,7 +15,23 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors/usage-error.ts'
 
-type Profile = { url: string; apiKey: string }
+export type Profile = {
+  url: string
+  /** Of a person: what was exchanged for a token of the issuer. */
+  apiKey: string
+  person?: ProfilePerson
+}
+
+/** A sign-in at an issuer, by which the key is renewed. */
+export type ProfilePerson = {
+  issuer: string
+  clientId: string
+  /** Without one, the person signs in again when the key has expired. */
+  refreshToken?: string
+  owner?: string
+  /** Of the key, in milliseconds. */
+  expiresAt: number
+}
 
 type Profiles = {
   /** Used by default. */
@@ -39,13 +55,20 @@ export function readProfiles(file: string): Profiles {
 }
 
 /** It becomes the current profile. */
-export function saveProfile(file: string, name: string, { url, apiKey }: Profile): void {
+export function saveProfile(file: string, name: string, profile: Profile): void {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new UsageError(`"${name}" is not a valid profile name: use up to 64 letters, digits, _ . -`)
   }
   const { byName } = readProfiles(file)
-  byName.set(name, { url, apiKey })
+  byName.set(name, profile)
   writeProfiles(file, { current: name, byName })
+}
+
+/** The same profile stays the current one. */
+export function updateProfile(file: string, name: string, profile: Profile): void {
+  const { current, byName } = readProfiles(file)
+  byName.set(name, profile)
+  writeProfiles(file, { current, byName })
 }
 
 export function useProfile(file: string, name: string): void {
@@ -109,8 +132,19 @@ function parseProfiles(file: string, text: string): Profiles {
 }
 
 function isEntry(entry: [string, unknown]): entry is [string, Profile] {
-  const { url, apiKey } = (entry[1] ?? {}) as Partial<Profile>
-  return typeof url === 'string' && typeof apiKey === 'string'
+  const { url, apiKey, person } = (entry[1] ?? {}) as Partial<Profile>
+  return typeof url === 'string' && typeof apiKey === 'string' && (person === undefined || isPerson(person))
+}
+
+function isPerson({
+  issuer,
+  clientId,
+  refreshToken = '',
+  owner = '',
+  expiresAt,
+}: Partial<ProfilePerson>): boolean {
+  const areTexts = [issuer, clientId, refreshToken, owner].every((each) => typeof each === 'string')
+  return areTexts && typeof expiresAt === 'number'
 }
 
 /** Atomically: readers see the previous content until it is complete. */

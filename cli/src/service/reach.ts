@@ -4,11 +4,16 @@ export class Reach {
   onLost: ((reason: string) => void) | undefined
   onBack: (() => void) | undefined
   #isLost = false
+  readonly #fetch: typeof fetch
+
+  constructor(fetchIt: typeof fetch) {
+    this.#fetch = fetchIt
+  }
 
   /** For the client, instead of the global fetch. */
   readonly fetch: typeof fetch = async (input, init) => {
     try {
-      const response = await fetch(input, init)
+      const response = await this.#fetch(input, init)
       if (this.#isLost) this.onBack?.()
       this.#isLost = false
       return response

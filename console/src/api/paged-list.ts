@@ -1,5 +1,6 @@
 // A list that is read page by page while somebody scrolls, a hundred thousand rows if need be. A change on the server
-// reloads its first page and keeps what was loaded below: reloading every page would take minutes.
+// reloads its first page and keeps what was loaded below, as far as somebody has scrolled: reloading every page would take
+// minutes, and a list that stays open must not grow with all that happens.
 
 import type { Page } from '@jobcast/client'
 import { signal } from '@preact/signals'
@@ -27,6 +28,10 @@ export class PagedList<T> {
     isLoading: false,
     error: undefined,
   })
+  /** By the last row of a page: how the list goes on after it. */
+  readonly #cursors = new Map<string | number, string>()
+  /** How many rows somebody has scrolled to. */
+  #asked = 0
   #loading: Promise<void> | undefined
   #life = new AbortController()
 
@@ -42,10 +47,12 @@ export class PagedList<T> {
       let cursor = nextCursor
       let page: Page<T>
       do {
-        page = await this.source.load(cursor ?? undefined, signal)
+        page = await this.#load(cursor ?? undefined, signal)
         cursor = page.nextCursor ?? undefined
       } while (page.items.length === 0 && page.nextCursor !== null)
-      this.#set({ rows: [...this.state.value.rows, ...page.items], nextCursor: page.nextCursor })
+      const rows = [...this.state.value.rows, ...page.items]
+      this.#asked = rows.length
+      this.#set({ rows, nextCursor: page.nextCursor })
     })
   }
 
@@ -54,17 +61,37 @@ export class PagedList<T> {
     await this.#loading?.catch(() => undefined)
     if (this.state.value.nextCursor === undefined) return this.loadMore()
     return this.#once(async (signal) => {
-      const page = await this.source.load(undefined, signal)
+      const page = await this.#load(undefined, signal)
       const { rows, nextCursor } = this.state.value
       const last = page.items.at(-1)
       const place = last === undefined ? -1 : rows.findIndex((row) => this.#isSame(row, last))
       // Where the old rows do not follow on the new ones there may be others between.
       const follows = place >= 0 && page.nextCursor !== null
-      this.#set({
-        rows: follows ? [...page.items, ...rows.slice(place + 1)] : page.items,
-        nextCursor: follows ? nextCursor : page.nextCursor,
-      })
+      if (!follows) return this.#set({ rows: page.items, nextCursor: page.nextCursor })
+      this.#set(
+        this.#cut({ rows: [...page.items, ...rows.slice(place + 1)], nextCursor: nextCursor ?? null }),
+      )
     })
+  }
+
+  async #load(cursor: string | undefined, signal: AbortSignal): Promise<Page<T>> {
+    const page = await this.source.load(cursor, signal)
+    const last = page.items.at(-1)
+    if (last !== undefined && page.nextCursor !== null) {
+      this.#cursors.set(this.source.idOf(last), page.nextCursor)
+    }
+    return page
+  }
+
+  /** Without what new rows have moved beyond what somebody has scrolled to, where a page ends. */
+  #cut(list: { rows: T[]; nextCursor: string | null }): { rows: T[]; nextCursor: string | null } {
+    for (let index = this.#asked; index < list.rows.length; index++) {
+      const cursor = this.#cursors.get(this.source.idOf(list.rows[index] as T))
+      if (cursor === undefined) continue
+      for (const row of list.rows.slice(index + 1)) this.#cursors.delete(this.source.idOf(row))
+      return { rows: list.rows.slice(0, index + 1), nextCursor: cursor }
+    }
+    return list
   }
 
   /** Changes rows in place, where an event has all that a row shows; undefined removes the row. */

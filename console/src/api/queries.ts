@@ -4,8 +4,10 @@ import {
   type AllResourceCalls,
   type Delivery,
   type GetStatsQuery,
+  type ListAuditQuery,
   type ListDevicesQuery,
   type ListExecutionsQuery,
+  type ListRunsQuery,
   type NewRun,
   type Query,
   type ResourceName,
@@ -16,7 +18,9 @@ import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import { type CalendarQuery, readCalendar } from './read-calendar.ts'
 import { readQueue } from './read-queue.ts'
-import { readWhyHeld } from './read-why-held.ts'
+import { readWhyHeld, readWhyWaiting } from './read-why-held.ts'
+
+export type AuditQuery = Omit<Query<ListAuditQuery>, 'limit' | 'cursor'>
 
 type Read<T> = {
   queryKey: readonly unknown[]
@@ -83,6 +87,8 @@ export const queries = {
     ),
   allSchedules: () =>
     read(['schedules', 'all'], (options) => Array.fromAsync(jobcast.schedules.list({ limit: 200 }, options))),
+  firstSchedules: () =>
+    read(['schedules', 'first'], (options) => jobcast.schedules.list({ limit: 200 }, options).page()),
   calendar: (query: CalendarQuery) =>
     read(['schedules', 'calendar', query], (options) => readCalendar(query, options)),
   deviceCount: (where: string) =>
@@ -99,12 +105,19 @@ export const queries = {
     read(['approvals'], (options) =>
       jobcast.runs.list({ finished: false, rolloutState: 'AWAITING_APPROVAL', limit: 200 }, options).page(),
     ),
+  /** Under ['approvals']: what pauses or resumes a run renews those as well. */
+  pausedRuns: () =>
+    read(['approvals', 'paused'], (options) =>
+      jobcast.runs.list({ finished: false, rolloutState: 'PAUSED', limit: 20 }, options).page(),
+    ),
   newestRuns: () => read(['runs', 'newest'], (options) => jobcast.runs.list({ limit: 20 }, options).page()),
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
   runTimeline: (runId: number) =>
     read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
   /** What the gate before the next wave waits for; null if it is something else. */
   whyHeld: (runId: number) => read(['run', runId, 'held'], (options) => readWhyHeld(runId, options)),
+  /** Why nothing of a run has begun, as the server explains it; null if there is something that has. */
+  whyWaiting: (runId: number) => read(['run', runId, 'waiting'], (options) => readWhyWaiting(runId, options)),
   /** Why devices of a run failed. `count`: how many there are, as far as that is reason to read them again. */
   failuresOf: (runId: number, count: number) =>
     read(['failures', runId, count], (options) => jobcast.runs.failures(runId, options)),
@@ -189,7 +202,7 @@ function listOf<Name extends ResourceName>(name: Name, query: Query<ResourceType
 
 /** Lists that are read page by page, for `useList`. */
 export const lists = {
-  runs: (query: { jobName?: string | undefined; finished?: boolean | undefined } = {}) => ({
+  runs: (query: Query<Pick<ListRunsQuery, 'jobName' | 'finished' | 'rolloutState'>> = {}) => ({
     key: ['runs', query] as const,
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.runs.list({ ...query, limit: 200, cursor }, { signal }).page(),
@@ -205,6 +218,18 @@ export const lists = {
     listOf('devices', query),
   groups: () => listOf('groups'),
   secrets: () => listOf('secrets'),
+  files: () => ({
+    key: ['files'] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.files.list({ limit: 200, cursor }, { signal }).page(),
+    idOf: ({ fileName }: { fileName: string }) => fileName,
+  }),
+  fileVersions: (fileName: string) => ({
+    key: ['files', fileName] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.files.versions(fileName, { limit: 200, cursor }, { signal }).page(),
+    idOf: ({ version }: { version: string }) => version,
+  }),
   windows: () => listOf('windows'),
   schedules: () => listOf('schedules'),
   runsOfSchedule: (scheduleName: string) => ({
@@ -231,6 +256,12 @@ export const lists = {
     load: (cursor: string | undefined, signal: AbortSignal) =>
       jobcast.sessions.list({ limit: 200, cursor }, { signal }).page(),
     idOf: (session: { sessionId: string }) => session.sessionId,
+  }),
+  audit: (query: AuditQuery = {}) => ({
+    key: ['audit', query] as const,
+    load: (cursor: string | undefined, signal: AbortSignal) =>
+      jobcast.audit.list({ ...query, limit: 200, cursor }, { signal }).page(),
+    idOf: (entry: { auditId: number }) => entry.auditId,
   }),
   webhooks: () => listOf('webhooks'),
   deliveries: (webhookName: string, query: { state?: Delivery['state'] | undefined } = {}) => ({

@@ -9,3 +9,22 @@ export async function readWhyHeld(runId: number, options: { signal: AbortSignal 
   const gate = text.replace(/^It is in wave \d+; w/, 'W')
   return code !== 'NOT_RELEASED' || gate.startsWith('It ') ? null : gate
 }
+
+/** What holds back all executions of a run alike. */
+const ofRun: string[] = [
+  'SCHEDULED',
+  'AWAITING_APPROVAL',
+  'RUN_PAUSED',
+  'NOT_RELEASED',
+  'RELEASE_FAILING',
+  'FROZEN',
+]
+
+/** Of one of its executions that wait: where nothing has begun, all wait for the same, or each for its device. */
+export async function readWhyWaiting(runId: number, options: { signal: AbortSignal }) {
+  const query = { runId, execState: ['PENDING' as const], limit: 1 }
+  const [last] = (await jobcast.executions.list(query, options).page()).items
+  if (last === undefined) return null
+  const { code, text, until } = await jobcast.executions.explain(last.jobExecutionId, options)
+  return { text, until, deviceId: ofRun.includes(code) ? null : last.deviceId }
+}

@@ -1,13 +1,14 @@
-// Who is signed in: the key of this session. Undefined while loading, null when signed out. All tabs share the session.
+// Who is signed in: the key of this session, or a person. Undefined while loading, null when signed out. All tabs share the session.
 
-import type { ApiKey, SignIn } from '@jobcast/client'
+import type { OwnKey, SignIn } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import { jobcast } from './client.ts'
+import { hasIssuer, signOutEverywhere } from './issuer.ts'
 import { queryClient } from './query-client.ts'
 import { isRefusal, noteRefusal, onRefusal } from './refusal.ts'
 import { clearLists } from './use-list.ts'
 
-export const self = signal<ApiKey | null | undefined>(undefined)
+export const self = signal<OwnKey | null | undefined>(undefined)
 
 /** Why the request for the signed-in key failed. */
 export const selfError = signal<unknown>(undefined)
@@ -16,7 +17,7 @@ export const selfError = signal<unknown>(undefined)
 export const endedBecause = signal<'expired' | 'signed out' | undefined>(undefined)
 
 /** Of the session on the screen, also while it is hidden because it has expired. */
-export const shownSelf = signal<ApiKey | undefined>(undefined)
+export const shownSelf = signal<OwnKey | undefined>(undefined)
 
 /** Counts the sessions that cannot continue the one before. */
 export const sessionNumber = signal(0)
@@ -30,13 +31,16 @@ export function mayBeSignedIn(): boolean {
 }
 
 export async function findSelf(): Promise<void> {
-  if (!mayBeSignedIn()) {
+  // Whoever comes back from the issuer has a session that this page does not know of.
+  if (!mayBeSignedIn() && !(await hasIssuer())) {
     self.value = null
     return
   }
   try {
     selfError.value = undefined
-    begin(await jobcast.keys.self())
+    const found = await jobcast.keys.self()
+    localStorage.setItem(signedInKey, found.keyId)
+    begin(found)
   } catch (error) {
     if (isRefusal(error)) endSession('expired')
     else selfError.value = error
@@ -49,7 +53,7 @@ export async function signIn(by: SignIn): Promise<void> {
   begin(key)
 }
 
-function begin(key: ApiKey): void {
+function begin(key: OwnKey): void {
   // Another owner must not see what the session before has left.
   if (shownSelf.value?.ownerId !== key.ownerId || endedBecause.value !== 'expired') forgetAll()
   shownSelf.value = key
@@ -58,8 +62,10 @@ function begin(key: ApiKey): void {
 }
 
 export async function signOut(): Promise<void> {
-  await jobcast.session.signOut()
+  const isPerson = self.value?.principal.startsWith('user:') ?? false
+  const next = isPerson ? await signOutEverywhere() : await jobcast.session.signOut().then(() => undefined)
   endSession(undefined)
+  if (next !== undefined) location.assign(next)
 }
 
 function endSession(because: 'expired' | 'signed out' | undefined): void {

@@ -1,16 +1,15 @@
-// Runs that wait for an approval which this key can give: not its own ones.
+// Runs that wait for an approval, by whether this key can give it.
 
 import type { Run } from '@jobcast/client'
 import { useScopes } from '../scopes.ts'
 import { queries } from './queries.ts'
-import { shownSelf } from './self.ts'
 import { useQuery } from './use-query.ts'
 
 type Approvals = {
   /** Undefined while loading. */
   runs: Run[] | undefined
-  /** Of this key: others must approve them. */
-  own: Run[]
+  /** Others must approve them: this key has a hand in them, or has approved them already. */
+  forOthers: Run[]
   hasMore: boolean
   error: unknown
   refetch: () => Promise<unknown>
@@ -23,11 +22,10 @@ export function useApprovals(): Approvals {
     enabled: can('APPROVE') && can('READ'),
     staleTime: 60_000,
   })
-  const self = `key:${shownSelf.value?.keyId}`
-  const isOwn = ({ createdBy }: Run) => createdBy === self
+  const isOurs = ({ rollout }: Run) => rollout?.approval?.blockedBecause === null
   return {
-    runs: data?.items.filter((run) => !isOwn(run)),
-    own: data?.items.filter(isOwn) ?? [],
+    runs: data?.items.filter((run) => isOurs(run)),
+    forOthers: data?.items.filter((run) => !isOurs(run)) ?? [],
     hasMore: data?.nextCursor != null,
     error,
     refetch,

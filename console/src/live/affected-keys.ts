@@ -27,12 +27,14 @@ const byNoun: ByNoun = {
   group: ({ groupName }) => [['groups'], ['group', groupName], ['devices']], // selectors may refer to it
   window: ({ windowName }) => [['windows'], ['window', windowName], ['execution']],
   secret: () => [['secrets']],
+  file: () => [['files']],
   schedule: ({ scheduleName }) => [['schedules'], ['schedule', scheduleName]],
   key: () => [['keys'], ['sessions']], // the sessions of a key end with it
   enrollment: () => [['enrollments']],
   webhook: ({ webhookName }) => [['webhooks'], ['webhook', webhookName]],
   session: () => [['sessions']],
   owner: () => [['owners']],
+  audit: () => [['audit']],
 }
 
 const byType: ByType = {

@@ -12,6 +12,8 @@ type Props = {
   confirm?: string
   /** Nothing is lost by it. */
   isHarmless?: boolean
+  /** What is most likely wanted here. */
+  isPrimary?: boolean
   /** Say nearby why. */
   isDisabled?: boolean
   work: () => Promise<unknown>
@@ -19,7 +21,15 @@ type Props = {
 
 /** For what cannot be undone: it asks first, and stays open with the error if it fails. */
 export function ConfirmButton(props: Props) {
-  const { label, question, confirm = label, isHarmless = false, isDisabled = false, work } = props
+  const {
+    label,
+    question,
+    confirm = label,
+    isHarmless = false,
+    isPrimary = false,
+    isDisabled = false,
+    work,
+  } = props
   const [isOpen, setOpen] = useState(false)
   const action = useAction(async () => {
     await work()
@@ -29,7 +39,7 @@ export function ConfirmButton(props: Props) {
     <>
       <button
         type="button"
-        class={isHarmless ? '' : 'danger'}
+        class={isPrimary ? 'primary' : isHarmless ? '' : 'danger'}
         disabled={isDisabled}
         onClick={() => setOpen(true)}
       >

@@ -41,6 +41,11 @@ export function failuresOf(counts: Counts): number {
   return stateOrder.reduce((sum, state) => (stateStyles[state].tone === 'bad' ? sum + counts[state] : sum), 0)
 }
 
+/** Something of a run has reached a device. */
+export function hasBegun({ counts, total }: { counts: Counts; total: number }): boolean {
+  return counts.PENDING < total
+}
+
 /** "312 succeeded, 3 failed, 25 waiting" */
 export function countsInWords(counts: Counts): string {
   return stateOrder

@@ -4,7 +4,7 @@ import type { Schedule } from '@jobcast/client'
 import { Icon } from './icon.tsx'
 import { RelativeTime } from './relative-time.tsx'
 
-export function FailingNote({ failing }: { failing: NonNullable<Schedule['failing']> }) {
+export default function FailingNote({ failing }: { failing: NonNullable<Schedule['failing']> }) {
   return (
     <p role="alert">
       <Icon name="warning" /> <strong>Cannot continue:</strong> {failing.times} tries have failed, the first

@@ -31,6 +31,6 @@ export function FailingWebhooks() {
 }
 
 /** Also one that was paused for it. Not one that somebody has paused. */
-function isFailing({ state, failingSince, pausedBecause }: Webhook): boolean {
+export function isFailing({ state, failingSince, pausedBecause }: Webhook): boolean {
   return state === 'PAUSED' ? pausedBecause !== 'owner' : failingSince !== null
 }

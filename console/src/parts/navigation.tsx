@@ -15,6 +15,8 @@ import { formatCount } from './exec-state.ts'
 import { FailingWebhooks } from './failing-webhooks.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
+import { OwnerSwitch } from './owner-switch.tsx'
+import { attentionCount } from './screen-title.ts'
 import { formatClock, timeZone } from './time.ts'
 
 const isMenuOpen = signal(false)
@@ -45,6 +47,7 @@ export function Navigation() {
         </button>
       </div>
       <div id="menu" class="menu">
+        <OwnerSwitch />
         <button type="button" class="ghost find" onClick={openPalette}>
           <Icon name="search" />
           Search
@@ -81,6 +84,7 @@ function NavLink({ route: { path: href, title, nav } }: { route: Route }) {
         {nav && <Icon name={nav.icon} />}
         {title}
         {href === '/approvals' && <ApprovalCount />}
+        {href === '/' && <AttentionCount />}
         {nav && <span class="nav-keys" data-keys={`g ${nav.key}`} />}
       </a>
     </li>
@@ -90,6 +94,11 @@ function NavLink({ route: { path: href, title, nav } }: { route: Route }) {
 /** Of the runs that this key may approve. */
 function ApprovalCount() {
   const count = useApprovals().runs?.length ?? 0
+  return count === 0 ? null : <span class="nav-count">{formatCount(count)}</span>
+}
+
+function AttentionCount() {
+  const count = attentionCount.value
   return count === 0 ? null : <span class="nav-count">{formatCount(count)}</span>
 }
 
@@ -146,7 +155,7 @@ function Foot() {
         <span>Times in {timeZone}</span>
       </p>
       <div class="who">
-        <span title={self.value?.scopes.join(', ')}>{self.value?.keyName}</span>
+        <span title={self.value?.scopes.join(', ')}>{self.value?.name}</span>
         <button type="button" class="ghost" onClick={() => leave.run()} disabled={leave.isRunning}>
           <Icon name="out" />
           Sign out

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { screenTitle } from './screen-title.ts'
+import { attentionCount, screenTitle } from './screen-title.ts'
 
 type Props = {
   /** Names the tab, and is the heading unless there is another. */
@@ -14,10 +14,11 @@ type Props = {
 
 /** The head of every screen; it also names the tab. */
 export function PageHeader({ title, heading = title, about, children }: Props) {
+  const count = attentionCount.value
   useEffect(() => {
-    document.title = `${title} · Jobcast`
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Jobcast`
     screenTitle.value = title
-  }, [title])
+  }, [title, count])
   return (
     <header class="page-header">
       <div>

@@ -6,11 +6,28 @@ import { parseTime } from './parse-time.ts'
 
 export { parseTime }
 
-/** Every ten seconds: nothing is shown more precisely than that for long. */
+/** Every ten seconds: what is further away is not shown more precisely. */
 export const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()
 }, 10_000)
+
+let seconds: ReturnType<typeof setInterval> | undefined
+/** For what is less than a minute away; it ticks only while somebody looks at such a time. */
+const second = signal(Date.now(), {
+  watched() {
+    this.value = Date.now()
+    seconds = setInterval(() => {
+      this.value = Date.now()
+    }, 1000)
+  },
+  unwatched: () => clearInterval(seconds),
+})
+
+/** The time to compare an instant with: every second near it, every ten seconds else. */
+export function nowNear(ms: number): number {
+  return Math.abs(now.value - ms) < 70_000 ? Math.max(second.value, now.value) : now.value
+}
 
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 

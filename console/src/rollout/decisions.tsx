@@ -1,11 +1,12 @@
 // Who has approved or denied a run, and what they said.
 
 import type { Run } from '@jobcast/client'
+import { principalWord } from '../parts/principal-word.ts'
 import { RelativeTime } from '../parts/relative-time.tsx'
 
 const words = { APPROVED: 'Approved', DENIED: 'Denied' }
 
-export function Decisions({ run: { approvals, rollout } }: { run: Run }) {
+export default function Decisions({ run: { approvals, rollout } }: { run: Run }) {
   const { required = 1, given = 0 } = rollout?.approval ?? {}
   return (
     <>
@@ -18,8 +19,8 @@ export function Decisions({ run: { approvals, rollout } }: { run: Run }) {
         <ul class="decisions" aria-label="Decisions">
           {approvals.map(({ principal, name, at, decision, comment }) => (
             <li key={`${principal} ${at}`}>
-              {words[decision]} by key <bdi>{name ?? principal.replace('key:', '')}</bdi>{' '}
-              <RelativeTime at={at} />
+              {words[decision]} by {principalWord(principal)}
+              <bdi>{name ?? principal.replace(/^(?:key|user):/, '')}</bdi> <RelativeTime at={at} />
               {comment !== null && `: ${comment}`}
             </li>
           ))}

@@ -75,6 +75,7 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
         <ConfirmButton
           label="Resume"
           isHarmless
+          isPrimary
           isDisabled={isDisabled}
           question="The run continues where it was paused. Stop rules count only executions that end from now on."
           work={act('resume')}

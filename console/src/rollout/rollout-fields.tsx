@@ -35,7 +35,7 @@ export function RolloutFields({ draft, onChange, error }: Props) {
         {field(
           'succeeded',
           'Succeeded, in percent',
-          'All ended',
+          '100',
           'Required in each wave before the next one starts.',
         )}
         {field('reported', 'Reported attributes', 'fw=2.4.1', 'Count only devices that report this.')}

@@ -1,17 +1,16 @@
 // The rollout on the page of a run: its state and why, the bar, what can be done, and the waves one by one.
 
+import { whoInWords } from '@jobcast/contract/words'
 import './rollout.css'
 import type { RolloutProgress, Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { failedStates, formatCount, stateStyles } from '../parts/exec-state.ts'
-import { FailingNote } from '../parts/failing-note.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import { timeZone as ownZone, parseTime } from '../parts/time.ts'
-import { formatInZone } from '../parts/zoned-time.ts'
-import { Decisions } from './decisions.tsx'
+import { formatTimeWithZone, parseTime } from '../parts/time.ts'
 import { RolloutBar } from './rollout-bar.tsx'
 import { RolloutButtons } from './rollout-buttons.tsx'
 import { partsInWords, partsOf } from './wave-parts.ts'
@@ -31,6 +30,12 @@ export default function RolloutPart({ run }: { run: Run }) {
     </section>
   )
 }
+
+// Most rollouts need none of them.
+const Decisions = lazyPart<{ run: Run }>(() => import('./decisions.tsx'))
+const FailingNote = lazyPart<{ failing: NonNullable<RolloutProgress['failing']> }>(
+  () => import('../parts/failing-note.tsx'),
+)
 
 type StateProps = { run: Run; rollout: RolloutProgress }
 
@@ -58,11 +63,11 @@ function StateNote({ run, rollout }: StateProps) {
           {isStopped && pausedBecause !== null && `: ${pausedBecause}`}
           {isStopped && <StoppedBy by={rollout.pausedBy} name={rollout.pausedByName} />}
         </p>
-        <Decisions run={run} />
+        {(run.approvals.length > 0 || rollout.approval !== null) && <Decisions run={run} />}
         {isStopped && <Causes run={run} cause={rollout.pausedCause} />}
         {state === 'SCHEDULED' && nextAt !== null && (
           <p>
-            Starts <RelativeTime at={nextAt} isAhead />, {formatInZone(parseTime(nextAt), ownZone)} {ownZone}
+            Starts <RelativeTime at={nextAt} isAhead />, {formatTimeWithZone(parseTime(nextAt))}
           </p>
         )}
         {failing && <FailingNote failing={failing} />}
@@ -80,17 +85,22 @@ function StateNote({ run, rollout }: StateProps) {
 function StoppedBy({ by, name }: { by: string | null; name: string | null }) {
   if (by === null || by === 'gate') return null
   // Whoever may not list keys sees the name as well.
-  if (name !== null) return <> (key {name})</>
+  if (name !== null) return <> ({whoInWords(by, name)})</>
   return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} />})</>
 }
 
-/** The executions that a stop rule has counted, or the unsuccessful ones if a gate stayed closed. */
+const failureRules = ['STOP_RULE', 'GATE_CLOSED', 'GATE_TIMEOUT']
+
+/** The executions that a stop rule or a gate has counted, or all unsuccessful ones if a gate stayed closed for too long. */
 function Causes({ run: { runId, counts }, cause }: { run: Run; cause: RolloutProgress['pausedCause'] }) {
-  if (cause === null || (cause.rule !== 'STOP_RULE' && cause.rule !== 'GATE_TIMEOUT')) return null
-  const { on, executions } = cause
+  if (cause === null || !failureRules.includes(cause.rule)) return null
+  const { on, executions, count } = cause
   const states = (on.length > 0 ? on : failedStates).filter((state) => counts[state] > 0)
   const total = states.reduce((sum, state) => sum + counts[state], 0)
   if (total === 0) return null
+  const unnamed = (count ?? 0) - executions.length
+  // What was accepted by an earlier resume is in the list behind the link, but not counted.
+  const isWhole = count === null || count === total
   return (
     <>
       {executions.length > 0 && (
@@ -103,11 +113,14 @@ function Causes({ run: { runId, counts }, cause }: { run: Run; cause: RolloutPro
               {stateStyles[execState].word}
             </li>
           ))}
+          {unnamed > 0 && cause.of !== 'SCHEDULE' && <li>and {formatCount(unnamed)} more</li>}
         </ul>
       )}
       <p>
         <a href={`/executions?runId=${runId}&execState=${states.join()}`}>
-          Show the {total === 1 ? 'execution' : `${formatCount(total)} executions`} that caused it
+          {isWhole
+            ? `Show the ${total === 1 ? 'execution' : `${formatCount(total)} executions`} that caused it`
+            : 'Show all executions of the run in these states'}
         </a>
       </p>
     </>

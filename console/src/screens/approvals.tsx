@@ -7,15 +7,16 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { PageHeader } from '../parts/page-header.tsx'
+import { principalWord } from '../parts/principal-word.ts'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import ApprovalButtons from '../rollout/approval-buttons.tsx'
-import { Decisions } from '../rollout/decisions.tsx'
+import Decisions from '../rollout/decisions.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 
 export default function ApprovalsScreen({ route }: ScreenProps) {
   const { can } = useScopes()
-  const { runs, own, hasMore, error, refetch } = useApprovals()
+  const { runs, forOthers, hasMore, error, refetch } = useApprovals()
   return (
     <>
       <PageHeader title={route.title} />
@@ -41,10 +42,10 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
         </ol>
       )}
       {hasMore && <p class="quiet">These are the newest; more runs wait.</p>}
-      {own.length > 0 && (
+      {forOthers.length > 0 && (
         <p class="quiet">
-          {own.length === 1 ? '1 run' : `${formatCount(own.length)} runs`} created with your key must be
-          approved with another one.
+          {forOthers.length === 1 ? '1 run waits' : `${formatCount(forOthers.length)} runs wait`} for somebody
+          else: you have created, changed, fired or already approved {forOthers.length === 1 ? 'it' : 'them'}.
         </p>
       )}
     </>
@@ -52,7 +53,7 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
 }
 
 function Waiting({ run }: { run: Run }) {
-  const { runId, jobName, total, launchedAt, createdByName, where, note, rollout } = run
+  const { runId, jobName, total, launchedAt, createdBy, createdByName, where, note, rollout } = run
   const waves = rollout?.waves ?? []
   const hasBegun = waves[0]?.startedAt != null
   const devices = (count: number) => `${formatCount(count)} ${count === 1 ? 'device' : 'devices'}`
@@ -71,7 +72,8 @@ function Waiting({ run }: { run: Run }) {
             {createdByName !== null && (
               <>
                 {' '}
-                by key <bdi>{createdByName}</bdi>
+                by {principalWord(createdBy)}
+                <bdi>{createdByName}</bdi>
               </>
             )}
           </span>

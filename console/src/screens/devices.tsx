@@ -22,7 +22,7 @@ import type { ScreenProps } from '../route.ts'
 import { search, setSearch } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { SelectorField } from '../selector/selector-field.tsx'
-import { readFilter } from '../selector/selector-text.ts'
+import { readFilter, whereAll, whereTag } from '../selector/selector-text.ts'
 import { FindDevice } from './devices/find-device.tsx'
 import { ImportDevices } from './devices/import-devices.tsx'
 import { NewDevice } from './devices/new-device.tsx'
@@ -124,9 +124,13 @@ export default function DevicesScreen({ route }: ScreenProps) {
           {can('TRIGGER') && (
             <TriggerLink
               selected={selected}
-              tag={tag}
-              where={filter.kind === 'where' ? filter.where : ''}
-              isEmpty={isEmpty}
+              where={whereAll([
+                filter.kind === 'where' ? filter.where : '',
+                tag === '' ? '' : whereTag(tag),
+                online === '' ? '' : online === 'true' ? 'online' : 'not online',
+              ])}
+              tag={filter.kind === 'none' && online === '' ? tag : ''}
+              isEmpty={isEmpty || filter.kind === 'wrong'}
             />
           )}
           {selected.size > 0 && (
@@ -186,7 +190,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
   )
 }
 
-/** On what is selected; else on the tag, if that is what the list is filtered by. */
+/** On what is selected; else on all that the filters let through. By its tag alone if that is the only filter. */
 function TriggerLink({
   selected,
   tag,
@@ -205,14 +209,14 @@ function TriggerLink({
       </a>
     )
   }
-  if (where !== '' && tag === '' && !isEmpty) {
+  if (isEmpty || where === '') return null
+  if (tag === '') {
     return (
       <a class="button primary" href={triggerHref({ where })}>
         Trigger on all matching devices
       </a>
     )
   }
-  if (tag === '' || where !== '' || isEmpty) return null
   return (
     <a class="button primary" href={triggerHref({ tag })}>
       Trigger on tag {tag}

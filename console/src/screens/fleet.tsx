@@ -5,6 +5,7 @@ import type { Fleet } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
+import { NeedsYou } from '../attention/needs-you.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { failedStates, formatCount } from '../parts/exec-state.ts'
@@ -12,7 +13,7 @@ import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
-import { now } from '../parts/time.ts'
+import { formatClock, now } from '../parts/time.ts'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { enterWall, isWall, leaveWall, useScreenOn } from '../wall.ts'
@@ -30,9 +31,12 @@ export default function FleetScreen({ route }: ScreenProps) {
     <>
       <PageHeader title={route.title}>
         {isWall.value ? (
-          <button type="button" class="ghost" onClick={leaveWall}>
-            Leave wall mode
-          </button>
+          <>
+            <WallClock />
+            <button type="button" class="ghost" onClick={leaveWall}>
+              Leave wall mode
+            </button>
+          </>
         ) : (
           <>
             <button type="button" class="ghost" onClick={enterWall}>
@@ -48,6 +52,7 @@ export default function FleetScreen({ route }: ScreenProps) {
         )}
       </PageHeader>
       {!fleet && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {can('READ') && <NeedsYou />}
       {fleet && (
         <>
           <Figures fleet={fleet} />
@@ -58,6 +63,14 @@ export default function FleetScreen({ route }: ScreenProps) {
         </>
       )}
     </>
+  )
+}
+
+function WallClock() {
+  return (
+    <time class="wall-clock" dateTime={new Date(now.value).toISOString()}>
+      {formatClock(now.value)}
+    </time>
   )
 }
 

@@ -19,6 +19,7 @@ import { PagedTable } from '../parts/paged-table.tsx'
 import { Presence } from '../parts/presence.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
+import { WindowLink } from '../parts/window-link.tsx'
 import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { whereGroup } from '../selector/selector-text.ts'
@@ -138,7 +139,7 @@ function UserList({ users }: { users: GroupUser[] }) {
 }
 
 function About({
-  group: { where, description, createdAt, updatedAt },
+  group: { where, description, window, createdAt, updatedAt },
   users,
 }: {
   group: Group
@@ -150,6 +151,7 @@ function About({
         facts={[
           { name: 'Selector', value: <code>{where}</code> },
           ...(description ? [{ name: 'Description', value: description }] : []),
+          { name: 'Window', value: <WindowLink name={window} /> },
           {
             name: 'Used by',
             value:

@@ -53,7 +53,7 @@ const columns: Column<ApiKey>[] = [
     title: 'Scopes',
     width: 'minmax(0, 3fr)',
     isMinor: true,
-    cell: ({ scopes }) => (
+    cell: ({ scopes, jobs, where, addresses }) => (
       <span class="tags">
         {scopes.length === 0 && <span class="quiet">none</span>}
         {scopes.map((scope) => (
@@ -61,6 +61,9 @@ const columns: Column<ApiKey>[] = [
             {scope}
           </span>
         ))}
+        {jobs && <span class="quiet">jobs {jobs.join(', ')}</span>}
+        {where && <span class="quiet">devices {where}</span>}
+        {addresses && <span class="quiet">from {addresses.join(', ')}</span>}
       </span>
     ),
   },

@@ -7,7 +7,14 @@ import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { countsInWords, failuresOf, formatCount, stateOrder, stateStyles } from '../parts/exec-state.ts'
+import {
+  countsInWords,
+  failuresOf,
+  formatCount,
+  hasBegun,
+  stateOrder,
+  stateStyles,
+} from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
@@ -18,7 +25,6 @@ import { executionHref, runExecutionColumns } from './executions/execution-colum
 import { ExportButtons } from './executions/export.tsx'
 import { useLiveExecutions } from './executions/live-executions.ts'
 import { AboutRun } from './run/about-run.tsx'
-import { FailureReasons } from './run/failure-reasons.tsx'
 import { OutputSearch } from './run/output-search.tsx'
 import { ProgressChart } from './run/progress-chart.tsx'
 import { RunActions } from './run/run-actions.tsx'
@@ -38,6 +44,11 @@ export default function RunScreen({ params }: { params: { runId?: string } }) {
 
 /** Most runs have none. */
 const RolloutPart = lazyPart<{ run: Run }>(() => import('../rollout/rollout-part.tsx'))
+
+const FailureReasons = lazyPart<{ run: Run }>(() => import('./run/failure-reasons.tsx'))
+
+/** Most runs begin at once. */
+const NotBegun = lazyPart<{ run: Run }>(() => import('./run/not-begun.tsx'))
 
 /** As most jobs have none. */
 const RunParameters = lazyPart<{ run: Run }>(() => import('./run/run-parameters.tsx'))
@@ -62,8 +73,8 @@ function WholeRun({ run }: { run: Run }) {
           {countsInWords(counts)}
         </p>
         <StateBar counts={counts} total={total} />
-        <ProgressChart run={run} />
-        <FailureReasons run={run} />
+        {hasBegun(run) ? <ProgressChart run={run} /> : <NotBegun run={run} />}
+        {failuresOf(counts) > 0 && <FailureReasons run={run} />}
       </section>
       <OutputSearch run={run} />
       <WrongFilters rules={rules} />

@@ -7,9 +7,11 @@ import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
+import { SelectField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import { RunStateWord } from '../parts/run-state-word.tsx'
 import { SavedViews } from '../parts/saved-views.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
 import { Tabs } from '../parts/tabs.tsx'
@@ -18,6 +20,8 @@ import type { ScreenProps } from '../route.ts'
 import { setSearch } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { JobFilter } from './executions/job-filter.tsx'
+
+type RolloutState = NonNullable<Run['rollout']>['state']
 
 const hrefOf = ({ runId }: Run) => `/runs/${runId}`
 
@@ -48,17 +52,22 @@ const columns: Column<Run>[] = [
     name: 'states',
     title: 'States',
     width: 'minmax(80px, 2fr)',
-    cell: ({ counts, total }) => <StateBar counts={counts} total={total} />,
+    cell: (run) => (
+      <div class="run-states">
+        <StateBar counts={run.counts} total={run.total} />
+        <RunStateWord run={run} />
+      </div>
+    ),
   },
   {
     name: 'words',
     title: 'Results',
     width: 'minmax(0, 3fr)',
     isMinor: true,
-    cell: ({ counts, retryOf }) => (
-      <span class={failuresOf(counts) > 0 ? 'has-failures' : 'quiet'}>
-        {countsInWords(counts)}
-        {retryOf !== null && <span class="quiet"> · retry of {retryOf}</span>}
+    cell: (run) => (
+      <span class={failuresOf(run.counts) > 0 ? 'has-failures' : 'quiet'}>
+        <RunStateWord run={run} /> {countsInWords(run.counts)}
+        {run.retryOf !== null && <span class="quiet"> · retry of {run.retryOf}</span>}
       </span>
     ),
   },
@@ -73,7 +82,26 @@ const columns: Column<Run>[] = [
   },
 ]
 
-const rules: FilterRules = { jobName: isPossibleName, finished: isOneOf(['true', 'false']) }
+const rolloutWords: Record<RolloutState, string> = {
+  SCHEDULED: 'Scheduled',
+  AWAITING_APPROVAL: 'Awaits approval',
+  ROLLING_OUT: 'Rolling out',
+  PAUSED: 'Paused',
+  RELEASED: 'Released to all',
+  DENIED: 'Denied',
+  ABORTED: 'Stopped',
+}
+const rolloutStates = Object.keys(rolloutWords) as RolloutState[]
+const rolloutOptions = [
+  { value: '', label: 'Any' },
+  ...rolloutStates.map((value) => ({ value, label: rolloutWords[value] })),
+]
+
+const rules: FilterRules = {
+  jobName: isPossibleName,
+  finished: isOneOf(['true', 'false']),
+  rolloutState: isOneOf(rolloutStates),
+}
 
 const states = [
   { name: '', label: 'All' },
@@ -85,10 +113,12 @@ export default function RunsScreen({ route }: ScreenProps) {
   const { can } = useScopes()
   const jobName = filterOf('jobName', rules) ?? ''
   const finished = filterOf('finished', rules) ?? ''
+  const rolloutState = filterOf('rolloutState', rules) as RolloutState | undefined
   const runs = useList(
     lists.runs({
       jobName: jobName || undefined,
       finished: finished === '' ? undefined : finished === 'true',
+      rolloutState,
     }),
   )
   return (
@@ -106,11 +136,21 @@ export default function RunsScreen({ route }: ScreenProps) {
           <Tabs
             label="State of the runs"
             current={finished}
-            tabs={states.map(({ name, label }) => ({ name, label, href: hrefWith(jobName, name) }))}
+            tabs={states.map(({ name, label }) => ({
+              name,
+              label,
+              href: hrefWith({ jobName, finished: name, rolloutState }),
+            }))}
           />
           <SavedViews />
           <search class="filters" aria-label="Filters">
             <JobFilter value={jobName} onChange={(name) => setSearch({ jobName: name })} />
+            <SelectField
+              label="Rollout"
+              value={rolloutState ?? ''}
+              options={rolloutOptions}
+              onChange={(value) => setSearch({ rolloutState: value })}
+            />
           </search>
         </div>
       }
@@ -118,7 +158,13 @@ export default function RunsScreen({ route }: ScreenProps) {
       list={runs}
       columns={columns}
       hrefOf={hrefOf}
-      empty={jobName !== '' || finished !== '' ? <NoMatches what="runs" href="/runs" /> : <NoRuns />}
+      empty={
+        jobName !== '' || finished !== '' || rolloutState ? (
+          <NoMatches what="runs" href="/runs" />
+        ) : (
+          <NoRuns />
+        )
+      }
     />
   )
 }
@@ -136,7 +182,8 @@ function NoRuns() {
   )
 }
 
-function hrefWith(jobName: string, finished: string): string {
-  const params = new URLSearchParams({ ...(jobName && { jobName }), ...(finished && { finished }) })
+function hrefWith(filters: Record<string, string | undefined>): string {
+  const params = new URLSearchParams()
+  for (const [name, value] of Object.entries(filters)) if (value) params.set(name, value)
   return params.size > 0 ? `/runs?${params}` : '/runs'
 }

@@ -2,7 +2,7 @@
 
 import './schedules.css'
 import type { Run, Schedule } from '@jobcast/client'
-import { requiredApprovals } from '@jobcast/contract/words'
+import { requiredApprovals, whoInWords } from '@jobcast/contract/words'
 import { isNotFound } from '../api/is-there.ts'
 import { lists, queries } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
@@ -13,7 +13,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
 import { Facts } from '../parts/facts.tsx'
-import { FailingNote } from '../parts/failing-note.tsx'
+import FailingNote from '../parts/failing-note.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
@@ -90,7 +90,7 @@ function State({ schedule }: { schedule: Schedule }) {
 function Updater({ schedule: { updatedBy, updatedByName, updatedByState } }: { schedule: Schedule }) {
   return (
     <span title={updatedBy ?? undefined}>
-      {updatedByName === null ? updatedBy : <bdi>{`key ${updatedByName}`}</bdi>}
+      {updatedBy !== null && <bdi>{whoInWords(updatedBy, updatedByName)}</bdi>}
       {updatedByState !== null && updatedByState !== 'ACTIVE' && (
         <span class="quiet"> · {updatedByState.toLowerCase()}</span>
       )}
@@ -118,6 +118,7 @@ function About({ schedule }: { schedule: Schedule }) {
           { name: 'Job', value: <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a> },
           { name: 'On', value: targetsInWords(targets) },
           { name: 'When', value: whenInWords(when) },
+          ...(when.onLeave ? [{ name: 'On leave', value: 'pending executions are canceled' }] : []),
           ...(until
             ? [{ name: 'Until', value: `${formatInZone(parseTime(until), ownZone)} ${ownZone}` }]
             : []),

@@ -1,10 +1,11 @@
-// Sign-in: by an API key, or by a ticket in the link that `npm start` prints.
+// Sign-in: at the issuer of people, by an API key, or by a ticket in the link that `npm start` prints.
 
 import type { TicketFacts } from '@jobcast/client'
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { jobcast } from '../api/client.ts'
+import { hasIssuer, signInHref } from '../api/issuer.ts'
 import { endedBecause, findSelf, mayBeSignedIn, self, signIn } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
@@ -37,6 +38,10 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
     document.title = 'Sign in · Jobcast'
     onShown()
   }, [onShown])
+  const [isByIssuer, setByIssuer] = useState(false)
+  useEffect(() => {
+    void hasIssuer().then(setByIssuer)
+  }, [])
   // A link from somebody else must not replace a session unnoticed.
   const [asked, setAsked] = useState<{ ticket: string; facts: TicketFacts }>()
   const checking = useAction(async (taken: string) => {
@@ -85,6 +90,14 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           </div>
         )}
         <ErrorNote error={byKey.error} />
+        {isByIssuer && (
+          <>
+            <a class="button primary" href={signInHref(returnPath())}>
+              Sign in with your account
+            </a>
+            <p class="or">or</p>
+          </>
+        )}
         <TextField
           label="API key"
           type="password"
@@ -96,12 +109,23 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
           value={apiKey}
           onInput={setApiKey}
         />
-        <button type="submit" class="primary" disabled={byKey.isRunning || apiKey.trim() === ''}>
+        <button
+          type="submit"
+          class={isByIssuer ? '' : 'primary'}
+          disabled={byKey.isRunning || apiKey.trim() === ''}
+        >
           Sign in
         </button>
       </form>
     </SignInFrame>
   )
+}
+
+/** Where the person was, or wanted to go. */
+function returnPath(): string {
+  const { pathname, search } = location
+  if (pathname !== '/sign-in') return pathname + search
+  return new URLSearchParams(search).get('next') ?? '/'
 }
 
 function AskFirst({ facts, onAnswer }: { facts: TicketFacts; onAnswer: (isYes: boolean) => void }) {

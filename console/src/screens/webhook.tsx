@@ -23,7 +23,7 @@ import { Deliveries } from './webhooks/deliveries.tsx'
 import { EditWebhook } from './webhooks/edit-webhook.tsx'
 import { takeSecret } from './webhooks/new-secret.ts'
 import { TestWebhook } from './webhooks/test-webhook.tsx'
-import { eventsInWords } from './webhooks/webhook-draft.ts'
+import { eventsInWords, formatWords } from './webhooks/webhook-draft.ts'
 import { WebhookState } from './webhooks/webhook-state.tsx'
 import './webhooks.css'
 
@@ -139,6 +139,7 @@ function About({ webhook }: { webhook: Webhook }) {
               </>
             ),
           },
+          { name: 'Format', value: formatWords[webhook.format] },
           { name: 'Events', value: eventsInWords(webhook) },
           {
             name: 'Last delivered',

@@ -72,7 +72,8 @@ function Actions({ window }: { window: Window }) {
         label="Delete window"
         question={
           <p>
-            <strong>{windowName}</strong> is deleted, unless a job, a schedule or an unfinished run uses it.
+            <strong>{windowName}</strong> is deleted, unless a job, a schedule, a group, a device or an
+            unfinished run uses it.
           </p>
         }
         work={remove}
@@ -113,15 +114,17 @@ function About({ window }: { window: Window }) {
 function Users({ windowName }: { windowName: string }) {
   const jobs = useQuery(queries.allJobs()).data
   const schedules = useQuery(queries.allSchedules()).data
-  if (!jobs || !schedules) return null
+  const groups = useQuery(queries.allGroups()).data
+  if (!jobs || !schedules || !groups) return null
   const isUser = ({ window }: { window: string | null }) => window === windowName
   const users = [
     ...jobs.filter(isUser).map(({ jobName }) => ({ kind: 'job', folder: 'jobs', name: jobName })),
     ...schedules
       .filter(isUser)
       .map(({ scheduleName: name }) => ({ kind: 'schedule', folder: 'schedules', name })),
+    ...groups.filter(isUser).map(({ groupName: name }) => ({ kind: 'group', folder: 'groups', name })),
   ]
-  if (users.length === 0) return <span class="quiet">no job or schedule</span>
+  if (users.length === 0) return <span class="quiet">no job, schedule or group</span>
   return (
     <ul>
       {users.map(({ kind, folder, name }) => (

@@ -44,6 +44,16 @@ export function whereGroup(groupName: string): string {
   return `group=${quote(groupName)}`
 }
 
+export function whereTag(tag: string): string {
+  return `tag=${quote(tag)}`
+}
+
+/** Of selectors, what all of them match; empty ones say nothing. */
+export function whereAll(wheres: readonly string[]): string {
+  const given = wheres.filter((where) => where !== '')
+  return given.length === 1 ? String(given[0]) : given.map((where) => `(${where})`).join(' and ')
+}
+
 /** As a value of a selector, whatever it holds. */
 export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`

@@ -1,6 +1,7 @@
 // Parameters of jobs and placeholders in their documents, without schemas of the wire: for the server, the agent, the
 // console and the command line.
 
+export * from './document-files.ts'
 export * from './linear-pattern.ts'
 export * from './parameter-error.ts'
 export * from './parameter-property.ts'

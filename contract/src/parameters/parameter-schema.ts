@@ -80,6 +80,11 @@ export function secretVariable(name: string): string {
   return `JOBCAST_SECRET_${inUpperCase(name)}`
 }
 
+/** The same of a file: it holds the path of the content. */
+export function fileVariable(fileName: string): string {
+  return `JOBCAST_FILE_${inUpperCase(fileName)}`
+}
+
 function inUpperCase(name: string): string {
   return name.toUpperCase().replaceAll('-', '_')
 }

@@ -1,10 +1,10 @@
 // Placeholders in the texts of a document: ${params.x}, ${secrets.TOKEN}, ${device.deviceId}, ${device.attributes.site:-none},
-// ${run.runId}.
+// ${run.runId}, ${file.app.url}, ${file.app@1.4.sha256}.
 // There is no logic. `$${` stands for a plain `${`.
 
 /** `otherwise`: the text behind `:-`, used where there is no value. */
 export type Placeholder = { from: PlaceholderSource; name: string; otherwise: string | undefined }
-export type PlaceholderSource = 'params' | 'secrets' | 'attributes' | 'device' | 'run'
+export type PlaceholderSource = 'params' | 'secrets' | 'file' | 'attributes' | 'device' | 'run'
 
 /** What is between placeholders, and the placeholders. */
 export type TextPart = string | Placeholder
@@ -18,6 +18,8 @@ const opening = '${'
 const named = /^(params|device\.attributes)\.([A-Za-z_][A-Za-z0-9_.-]{0,63})(?::-([\s\S]*))?$/
 // No default: a secret that does not exist is a mistake, and what stands in a document is no secret.
 const ofSecret = /^secrets\.([A-Za-z_][A-Za-z0-9_-]{0,63})$/
+// The last dot divides: a version may have dots. No default, as for secrets.
+const ofFile = /^file\.([A-Za-z0-9_-]{1,64}(?:@[A-Za-z0-9._+-]{1,64})?\.(?:url|sha256|sha1|size|version))$/
 const fixed: Record<string, Placeholder> = {
   'device.deviceId': { from: 'device', name: 'deviceId', otherwise: undefined },
   'device.deviceName': { from: 'device', name: 'deviceName', otherwise: undefined },
@@ -58,6 +60,8 @@ function readPlaceholder(text: string, start: number, end: number): Placeholder 
   if (Object.hasOwn(fixed, body)) return fixed[body] as Placeholder
   const secret = ofSecret.exec(body)?.[1]
   if (secret !== undefined) return { from: 'secrets', name: secret, otherwise: undefined }
+  const file = body.length > maxPlaceholderLength ? undefined : ofFile.exec(body)?.[1]
+  if (file !== undefined) return { from: 'file', name: file, otherwise: undefined }
   const match = body.length > maxPlaceholderLength ? null : named.exec(body)
   if (match === null) throw new PlaceholderError(`there is no placeholder ${shortened(`\${${body}}`)}${hint}`)
   const [, from, name = '', otherwise] = match
@@ -69,5 +73,5 @@ function shortened(text: string): string {
 }
 
 const hint =
-  ': expected ${params.NAME}, ${secrets.NAME}, ${device.attributes.NAME}, ${device.deviceId}, ${device.deviceName} or ' +
-  '${run.runId}; write $${ for a literal ${'
+  ': expected ${params.NAME}, ${secrets.NAME}, ${file.NAME.url}, ${device.attributes.NAME}, ${device.deviceId}, ' +
+  '${device.deviceName} or ${run.runId}; write $${ for a literal ${'

@@ -6,6 +6,8 @@ export type ParameterValue = string | number | boolean | (string | number | bool
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
 /** By name. */
 export type SecretValues = Readonly<Record<string, string>>
+/** By reference and field: `app.url`, `app@1.4.size`. */
+export type FileValues = Readonly<Record<string, string | number>>
 export type DeviceValues = {
   readonly deviceId: string
   readonly deviceName: string
@@ -15,6 +17,7 @@ export type DeviceValues = {
 export type PlaceholderValues = {
   readonly params?: ParameterValues
   readonly secrets?: SecretValues
+  readonly files?: FileValues
   readonly run?: { readonly runId: number }
   readonly device?: DeviceValues
 }
@@ -116,8 +119,11 @@ export function templateJson({ texts, holes }: DocumentTemplate): string {
 }
 
 /** A document for one device. Throws a PlaceholderError if it cannot be read. */
-export function resolveDocument(document: unknown, values: Required<PlaceholderValues>): Resolved {
-  const { template, missing } = fillTemplate(parseDocument(document), values)
+export function resolveDocument(
+  document: unknown,
+  values: Required<Omit<PlaceholderValues, 'files'>> & { files?: FileValues },
+): Resolved {
+  const { template, missing } = fillTemplate(parseDocument(document), { files: {}, ...values })
   if (missing.length > 0) return { document: undefined, missing }
   return { document: JSON.parse(templateJson(template)), missing: [] }
 }
@@ -129,9 +135,13 @@ export function namesUsed({ holes }: DocumentTemplate, from: 'params' | 'secrets
 
 type Source = Readonly<Record<string, ParameterValue>>
 
-function sourceOf({ from }: Hole, { params, secrets, run, device }: PlaceholderValues): Source | undefined {
+function sourceOf(
+  { from }: Hole,
+  { params, secrets, files, run, device }: PlaceholderValues,
+): Source | undefined {
   if (from === 'params') return params
   if (from === 'secrets') return secrets
+  if (from === 'file') return files
   if (from === 'run') return run
   return from === 'attributes' ? device?.attributes : device && { ...device, attributes: '' }
 }

@@ -6,6 +6,7 @@ import { PageQuery } from '../page.ts'
 import { Instant, Name, NewDeviceId, orNull } from '../text.ts'
 import { Where } from './groups.ts'
 import type { Resource } from './resource.ts'
+import { WindowName } from './windows.ts'
 
 export const maxTags = 50
 export const Tags = Type.Array(Name, { maxItems: maxTags, uniqueItems: true })
@@ -17,6 +18,11 @@ export const DeviceContent = Type.Object(
     tags: Type.Optional(Tags),
     attributes: Type.Optional(Attributes),
     timeZone: Type.Optional(orNull(TimeZone)),
+    window: Type.Optional(
+      orNull(WindowName, {
+        description: 'Name of a window: the device is offered work only while it is open',
+      }),
+    ),
   },
   {
     title: 'DeviceContent',
@@ -42,6 +48,7 @@ export const DevicePatch = Type.Object(
       orNull(AttributeChanges, { description: 'Each attribute: its new value, or null to remove it' }),
     ),
     timeZone: Type.Optional(orNull(TimeZone)),
+    window: Type.Optional(orNull(WindowName)),
   },
   {
     title: 'DevicePatch',
@@ -51,7 +58,7 @@ export const DevicePatch = Type.Object(
 )
 export type DevicePatch = Static<typeof DevicePatch>
 
-const transports = ['mqtt', 'websocket', 'http'] as const
+const transports = ['mqtt', 'websocket', 'http', 'bridge'] as const
 type Transport = (typeof transports)[number]
 
 export const Device = Type.Object(
@@ -70,6 +77,9 @@ export const Device = Type.Object(
     }),
     timeZone: orNull(Type.String(), {
       description: 'Time zone set by its owner; null: the time zone it reports, otherwise UTC',
+    }),
+    window: orNull(Type.String(), {
+      description: 'Window of the device itself; windows of its groups apply as well',
     }),
     credentialCreatedAt: orNull(Instant, {
       description: 'When its current token was created; null if it has none',
@@ -136,7 +146,7 @@ export const devices = {
   scopes: { read: 'READ', write: 'MANAGE' },
   quota: 'devices',
   notFound: 'J-001',
-  refusals: { put: ['J-908'], list: ['J-309', 'J-503'] },
+  refusals: { put: ['J-311', 'J-908'], list: ['J-309', 'J-503'] },
   events: { created: 'device.created', updated: 'device.updated', deleted: 'device.deleted' },
   texts: {
     put: 'A deviceId has at most 128 characters and none of / + # ?.',

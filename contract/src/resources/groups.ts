@@ -3,6 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { Instant, mustBe, NewJobName, orNull, Prose } from '../text.ts'
 import type { Resource } from './resource.ts'
+import { WindowName } from './windows.ts'
 
 /** Its length and its grammar are checked where it is read, so that both are J-503. */
 export const Where = Type.String({
@@ -13,7 +14,15 @@ export const Where = Type.String({
 })
 
 export const GroupContent = Type.Object(
-  { where: Where, description: Type.Optional(Prose) },
+  {
+    where: Where,
+    description: Type.Optional(Prose),
+    window: Type.Optional(
+      orNull(WindowName, {
+        description: 'Name of a window: devices of the group are offered work only while it is open',
+      }),
+    ),
+  },
   {
     title: 'GroupContent',
     additionalProperties: false,
@@ -27,6 +36,7 @@ export const Group = Type.Object(
     groupName: Type.String(),
     where: Type.String(),
     description: orNull(Type.String()),
+    window: orNull(Type.String(), { description: 'Window of the devices of the group' }),
     createdAt: Instant,
     updatedAt: Instant,
   },
@@ -67,7 +77,7 @@ export const groups = {
   scopes: { read: 'READ', write: 'MANAGE' },
   quota: 1000,
   notFound: 'J-309',
-  refusals: { put: ['J-309', 'J-503'] },
+  refusals: { put: ['J-309', 'J-311', 'J-503'] },
   events: { created: 'group.changed', updated: 'group.changed', deleted: 'group.deleted' },
   texts: {
     put:

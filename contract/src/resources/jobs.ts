@@ -217,7 +217,7 @@ export const jobs = {
   quota: 'jobs',
   notFound: 'J-301',
   inUse: 'J-315',
-  refusals: { put: ['J-311', 'J-318'] },
+  refusals: { put: ['J-311', 'J-318', 'J-319'] },
   events: { created: 'job.changed', updated: 'job.changed', deleted: 'job.deleted' },
   texts: {
     put:

@@ -17,6 +17,10 @@ import { WindowName } from './windows.ts'
 export const overlaps = ['SKIP', 'REPLACE', 'QUEUE'] as const
 export type Overlap = (typeof overlaps)[number]
 
+export const agains = ['ON_NEW_VERSION', 'WHILE_MATCHING'] as const
+export type Again = (typeof agains)[number]
+export const defaultBackOffSeconds = 60
+
 const seconds = (maximum: number, description: string) => Type.Integer({ minimum: 0, maximum, description })
 
 /** Patterns and zones are read where they are used: J-507 says what is wrong with them. */
@@ -37,7 +41,32 @@ export const When = Type.Object(
     at: Type.Optional(Type.String({ ...GivenInstant, description: 'Once, at this instant' })),
     match: Type.Optional(
       Type.Literal(true, {
-        description: 'Once for every device that matches, now or as soon as it starts to match',
+        description:
+          'For every device that matches, now or as soon as it starts to match: once, unless `again` says otherwise',
+      }),
+    ),
+    again: Type.Optional(
+      Type.Unsafe<Again>({
+        type: 'string',
+        enum: [...agains],
+        description:
+          'With match: ON_NEW_VERSION gives each device every new version of the job once; WHILE_MATCHING gives a device that still ' +
+          'matches after its execution has ended another one, after a back-off. By default, once per device',
+      }),
+    ),
+    backOffSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 86_400,
+        description:
+          'With again or onLeave: how long after its execution has ended a device gets the next one; doubled each time, up to a day, until it ' +
+          'no longer matches. Default 60',
+      }),
+    ),
+    onLeave: Type.Optional(
+      Type.Literal('CANCEL', {
+        description:
+          'With match: cancel the pending execution of a device that no longer matches, with the cause `no-longer-matching`',
       }),
     ),
   },
@@ -50,6 +79,41 @@ export const When = Type.Object(
   },
 )
 export type When = Static<typeof When>
+
+/** What the schema cannot say; undefined if it is right. */
+export function whenProblem(
+  { cron, timeZone, at, match, again, backOffSeconds, onLeave }: When,
+  overlap?: Overlap,
+): { field: string; detail: string } | undefined {
+  const given = [cron, at, match].filter((each) => each !== undefined)
+  if (given.length !== 1)
+    return { field: 'when', detail: 'when must have exactly one of cron, at and match.' }
+  const needs = (field: string, needed: string) => {
+    return { field, detail: `${field} is used with ${needed}, which is missing.` }
+  }
+  if (timeZone !== undefined && cron === undefined) return needs('when.timeZone', 'cron')
+  if (again !== undefined && !match) return needs('when.again', 'match')
+  if (onLeave !== undefined && !match) return needs('when.onLeave', 'match')
+  if (backOffSeconds !== undefined && again === undefined && onLeave === undefined)
+    return needs('when.backOffSeconds', 'again or onLeave')
+  if (again !== undefined && overlap === 'QUEUE')
+    return { field: 'overlap', detail: 'overlap cannot be QUEUE with when.again: use SKIP or REPLACE.' }
+  return undefined
+}
+
+/** As it is shown: with its back-off where that is used. */
+export function matchOf({
+  again,
+  onLeave,
+  backOffSeconds = defaultBackOffSeconds,
+}: Pick<When, 'again' | 'onLeave' | 'backOffSeconds'>): When {
+  return {
+    match: true,
+    ...(again !== undefined && { again }),
+    ...((again ?? onLeave) !== undefined && { backOffSeconds }),
+    ...(onLeave !== undefined && { onLeave }),
+  }
+}
 
 /** Of a list of devices that is kept with each schedule. */
 export const maxScheduleDevices = 1000
@@ -246,7 +310,7 @@ export const schedules = {
   scopes: { read: 'READ', write: 'MANAGE', alsoPut: 'TRIGGER' },
   quota: 1000,
   notFound: 'J-310',
-  refusals: { put: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-318', 'J-503', 'J-507'] },
+  refusals: { put: ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-318', 'J-319', 'J-503', 'J-507'] },
   events: { created: 'schedule.changed', updated: 'schedule.changed', deleted: 'schedule.deleted' },
   texts: {
     put:

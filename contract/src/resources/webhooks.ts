@@ -13,6 +13,16 @@ const Secret = Type.String({
   description: '`whsec_` followed by 24 to 64 bytes in base64',
 })
 
+/** `slack` and `teams` are for people: one sentence a message, at most one about the executions of a run. */
+export const webhookFormats = ['jobcast', 'slack', 'teams', 'cloudevents'] as const
+export type WebhookFormat = (typeof webhookFormats)[number]
+const format = Type.Unsafe<WebhookFormat>({
+  type: 'string',
+  enum: [...webhookFormats],
+  description:
+    '`jobcast`: the event. `cloudevents`: the event as a CloudEvent 1.0. `slack` and `teams`: one sentence for people with a link to the console; executions are reported with their run, once it has finished',
+})
+
 /** The whole content of a webhook: PUT resets omitted fields, except the secret. */
 export const WebhookContent = Type.Object(
   {
@@ -27,11 +37,12 @@ export const WebhookContent = Type.Object(
         maxItems: 50,
         uniqueItems: true,
         description:
-          'Only these types; `execution.*` matches all types of a noun. Default: all events except those about access',
+          'Only these types; `execution.*` matches all types of a noun. Default: all events except those about access; with the formats `slack` and `teams` those that people wait for',
       }),
     ),
     jobName: Type.Optional(Type.String({ ...Name, description: 'Only events of this job' })),
     deviceId: Type.Optional(Type.String({ ...Name, description: 'Only events of this device' })),
+    format: Type.Optional(Type.Unsafe<WebhookFormat>({ ...format, default: 'jobcast' })),
     secret: Type.Optional(
       Type.String({
         ...Secret,
@@ -61,6 +72,7 @@ const webhookFields = {
   eventTypes: Type.Array(Type.String()),
   jobName: orNull(Type.String()),
   deviceId: orNull(Type.String()),
+  format,
   state: Type.Unsafe<WebhookState>({ type: 'string', enum: [...webhookStates] }),
   pausedBecause: orNull(Type.Unsafe<PauseReason>({ type: 'string', enum: [...pauseReasons] }), {
     description:
@@ -106,7 +118,7 @@ export const DeliveryAttempt = Type.Object(
     status: orNull(Type.Integer(), { description: 'HTTP status; null if there was no response' }),
     error: orNull(Type.String(), {
       description:
-        'Why the attempt failed; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
+        'Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
     }),
     ms: Type.Integer({
       description: 'Duration in milliseconds; rounded up to whole seconds if there was no connection',
@@ -156,6 +168,24 @@ export const TestEvent = Type.Object(
   { title: 'TestEvent', description: 'A request to try a webhook; not an event of the event log' },
 )
 export type TestEvent = Static<typeof TestEvent>
+
+/** The body of a webhook with the format `cloudevents`. */
+export const CloudEvent = Type.Object(
+  {
+    specversion: Type.Literal('1.0'),
+    id: Type.String({ description: 'The header `webhook-id`' }),
+    source: Type.String({ description: 'The setting `public-url`, or `urn:jobcast`' }),
+    type: Type.String({ description: 'The type of the event with the prefix `jobcast.`' }),
+    subject: Type.String({ description: 'What the event is about, such as `run 7`' }),
+    time: Instant,
+    datacontenttype: Type.Literal('application/json'),
+    summary: Type.String({ description: 'The event in one sentence' }),
+    consoleurl: Type.Optional(Type.String({ description: 'The page of the console that shows more' })),
+    data: Type.Object({}, { description: 'The data of the event' }),
+  },
+  { title: 'CloudEvent' },
+)
+export type CloudEvent = Static<typeof CloudEvent>
 
 export const ReplayRequest = Type.Object(
   { since: Type.String({ ...GivenInstant, description: 'Events from this instant on are sent again' }) },

@@ -80,7 +80,7 @@ export type Window = Static<typeof Window>
 
 export const WindowParams = Type.Object({ windowName: NewJobName })
 
-/** In a job, a run or a schedule. */
+/** In a job, a run, a schedule, a device or a group. */
 export const WindowName = Type.String({
   ...Name,
   description: 'Name of the window in which its executions are offered to devices',
@@ -165,6 +165,6 @@ export const windows = {
     put:
       'Outside a window nothing is offered to devices; running executions continue. A change takes effect immediately, ' +
       'executions that wait.',
-    delete: 'Rejected (J-315) while a job, a schedule or an unfinished run uses it.',
+    delete: 'Rejected (J-315) while a job, a schedule, a device, a group or an unfinished run uses it.',
   },
 } as const satisfies Resource

@@ -48,15 +48,24 @@ export function attributeOf(name: string): { name: string; side: AttributeSide |
 
 /** As gates mean it: a bare name is what devices report of themselves. */
 export function asReported(selector: Selector): Selector {
+  return ofSide(selector, 'reported')
+}
+
+/** As restrictions of keys mean it: a bare name is what the owner has set. */
+export function asOwn(selector: Selector): Selector {
+  return ofSide(selector, 'own')
+}
+
+function ofSide(selector: Selector, side: AttributeSide): Selector {
   switch (selector.kind) {
     case 'and':
     case 'or':
-      return { kind: selector.kind, of: selector.of.map(asReported) }
+      return { kind: selector.kind, of: selector.of.map((each) => ofSide(each, side)) }
     case 'not':
-      return { kind: 'not', of: asReported(selector.of) }
+      return { kind: 'not', of: ofSide(selector.of, side) }
     case 'in':
     case 'compare':
-      return isAttributeName(selector.name) ? { ...selector, name: `reported.${selector.name}` } : selector
+      return isAttributeName(selector.name) ? { ...selector, name: `${side}.${selector.name}` } : selector
     default:
       return selector
   }

@@ -7,9 +7,11 @@ import type { NodeLife } from '../dispatch/nodes/node-life.ts'
 import type { RolloutTicker } from '../dispatch/rollout-ticker.ts'
 import type { ScheduleTicker } from '../dispatch/schedule-ticker.ts'
 import { service } from '../domain/access/principal.ts'
+import type { AuditSealer } from '../domain/audit/seal-audit.ts'
 import { instantToPurgeAt, laterBy } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
 import { notifyTaken } from '../domain/execution/notify-moved.ts'
+import type { FileContents } from '../domain/file/ports/contents.ts'
 import { planMs } from '../domain/trigger/bind-plan.ts'
 import { resumeReplacing } from '../domain/trigger/replace-waiting.ts'
 import { idempotencyMs } from '../domain/trigger/trigger-job.ts'
@@ -22,6 +24,7 @@ import type { KeptClock } from '../state/kept-clock.ts'
 import type { KeyUse } from '../state/key-use.ts'
 import type { OpenWindows } from '../state/open-windows.ts'
 import type { Presence } from '../state/presence.ts'
+import type { Refusals } from '../state/refusals.ts'
 import type { SessionUse } from '../state/session-use.ts'
 import { Background } from './background.ts'
 
@@ -49,6 +52,7 @@ const eventsEveryMs = 5000
 const seenEveryMs = 25_000
 /** What a crash has interrupted goes on so soon. */
 const replacingEveryMs = 5000
+const sealEveryMs = 1000
 const diskEveryMs = 1000
 /** How long a correction of the wall clock stays unrecorded. */
 const keptClockEveryMs = 500
@@ -62,6 +66,7 @@ type BackgroundDeps = ClockDeps & {
   freezes: Freezes
   windows: OpenWindows
   store: Store
+  contents: FileContents
   now: () => number
   /** This node's own; `now` is that of all nodes. */
   ownNow: () => number
@@ -73,7 +78,13 @@ type BackgroundDeps = ClockDeps & {
   failing: FailingTasks
   /** Undefined: it is not watched. */
   disk?: DiskSpace | undefined
+  /** Of the folder for files; it may be the same. */
+  filesDisk?: DiskSpace | undefined
   keepEventsMs: number
+  keepAuditMs: number
+  /** Undefined: the audit is not sealed. */
+  sealer?: AuditSealer | undefined
+  refusals: Refusals
   /** Undefined: forever. */
   keepExecutionsMs: number | undefined
 }
@@ -94,15 +105,24 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(presenceEveryMs, 'record presence', () => recordPresence(presence), 'at the end')
   background.every(keyUseEveryMs, 'record key use', () => keyUse.record(), 'at the end')
   background.every(sessionUseEveryMs, 'record session use', () => sessionUse.record(), 'at the end')
-  const { disk } = deps
+  const { disk, filesDisk } = deps
   if (disk) background.every(diskEveryMs, 'read the free disk space', () => disk.check())
+  if (filesDisk && filesDisk !== disk)
+    background.every(diskEveryMs, 'read the free disk space for files', () => filesDisk.check())
   background.once(leftOversAfterMs, 'end executions of deleted devices', () => endLeftOvers(deps))
   background.every(purgeEveryMs, 'purge idempotency keys', () => purgeIdempotencyKeys(deps))
   background.every(purgeEveryMs, 'purge plans', () => purgePlans(deps))
+  background.every(sealEveryMs, 'record refusals', () => deps.refusals.record(), 'at the end')
+  const { sealer } = deps
+  if (sealer) background.every(sealEveryMs, 'seal the audit', () => sealer.tick(), 'after the others')
+  background.every(purgeEveryMs, 'purge the audit', () => purgeAudit(deps))
   background.every(purgeEveryMs, 'purge events', () => purgeEvents(deps))
   background.every(purgeEveryMs, 'purge deliveries', () => purgeDeliveries(deps))
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
   background.every(purgeEveryMs, 'purge former secrets', () => purgeFormerSecrets(deps))
+  background.every(purgeEveryMs, 'remove unused content of files', () => removeUnusedContents(deps))
+  // A crash may have left some just before this start.
+  background.soon('remove unused content of files', () => removeUnusedContents(deps))
   background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
   background.every(purgeEveryMs, 'erase leftovers', () => eraseLeftovers(deps))
   // A crash may have left them just before this start.
@@ -181,6 +201,13 @@ async function purgeEvents(deps: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeEvents(age)));
 }
 
+async function purgeAudit(deps: BackgroundDeps): Promise<void> {
+  const { store, stopping, keepAuditMs, sealer } = deps
+  const olderThan = instantToPurgeAt(deps.now(), deps.ownNow()) - keepAuditMs
+  const age = { olderThan, isSealed: sealer !== undefined }
+  while (!stopping.aborted && (await store.purgeAudit(age)));
+}
+
 async function purgeDeliveries({ store, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeDeliveries()));
 }
@@ -191,6 +218,10 @@ async function purgeSessions({ store, now, stopping }: BackgroundDeps): Promise<
 
 async function purgeFormerSecrets({ store, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.purgeFormerValues()));
+}
+
+async function removeUnusedContents({ store, contents }: BackgroundDeps): Promise<void> {
+  await contents.removeUnused((sha256s) => store.listKeptContents({ sha256s }))
 }
 
 /** Also where runs are kept for ever. */

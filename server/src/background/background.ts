@@ -2,18 +2,21 @@
 
 import type { Tell } from '../observe/events.ts'
 
+/** 'after the others': what those write is part of it. */
+type Last = 'at the end' | 'after the others'
+
 export class Background {
   readonly #tell: Tell
   readonly #timers: NodeJS.Timeout[] = []
-  readonly #last: (() => Promise<void>)[] = []
+  readonly #last: Record<Last, (() => Promise<void>)[]> = { 'at the end': [], 'after the others': [] }
   readonly #running = new Set<Promise<void>>()
 
   constructor(tell: Tell) {
     this.#tell = tell
   }
 
-  /** 'at the end': run once more on stop, to write what has accumulated. */
-  every(ms: number, task: string, work: () => Promise<void>, last?: 'at the end'): void {
+  /** With `last` it runs once more on stop, to write what has accumulated. */
+  every(ms: number, task: string, work: () => Promise<void>, last?: Last): void {
     let busy = false
     let failing = false
     const timer = setInterval(() => {
@@ -37,7 +40,9 @@ export class Background {
     }, ms)
     this.#timers.push(timer)
     if (last)
-      this.#last.push(() => work().catch((error) => this.#tell({ kind: 'background-failed', task, error })))
+      this.#last[last].push(() =>
+        work().catch((error) => this.#tell({ kind: 'background-failed', task, error })),
+      )
   }
 
   /** Runs it now, besides its interval. */
@@ -61,6 +66,6 @@ export class Background {
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     await Promise.all(this.#running)
-    await Promise.all(this.#last.splice(0).map((work) => work()))
+    for (const works of Object.values(this.#last)) await Promise.all(works.splice(0).map((work) => work()))
   }
 }

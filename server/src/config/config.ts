@@ -2,15 +2,21 @@
 
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import { parse as parseYaml } from 'yaml'
 import type { Quotas } from '../domain/access/quotas.ts'
 import { secretId } from '../domain/access/secret-text.ts'
 import { isAddressRange } from '../domain/webhook/allowed-address.ts'
+import type { BridgeSettings } from '../gateway/bridge/bridge-settings.ts'
 import type { Rates } from '../limits/rate-limits.ts'
 import { parseSecretsKeys } from '../secrets/secrets-key.ts'
+import { readBridges } from './bridge-settings.ts'
+import { ConfigError } from './config-error.ts'
+import { isLoopback } from './is-loopback.ts'
 import { unknownVariables } from './known-variables.ts'
 import { type NumbersSetting, numberMeant, readNumbers } from './named-numbers.ts'
+import { type OidcConfig, readOidc } from './oidc-settings.ts'
 import { type OtlpSettings, readOtlp } from './otlp-settings.ts'
 import { readOrigins } from './read-origins.ts'
 import { readSecret } from './secret-setting.ts'
@@ -44,6 +50,10 @@ export type Config = Readonly<{
   plaintextBeyondLoopback: boolean
   maxDevices: number
   maxOutputBytes: number
+  maxFileBytes: number
+  maxDownloads: number
+  /** Undefined: on PostgreSQL, where nodes share it and nobody has said where it is. */
+  filesFolder: string | undefined
   minFreeDiskBytes: number
   rates: Rates
   quotas: Quotas
@@ -52,8 +62,15 @@ export type Config = Readonly<{
   /** After so long without a request a session of the console ends. */
   sessionIdleSeconds: number
   keepEventsDays: number
+  keepAuditDays: number
+  /** Undefined: in the data folder, or none on PostgreSQL. */
+  auditKeyFile: string | undefined
   /** Undefined: forever. */
   keepExecutionsDays: number | undefined
+  /** Brokers of the user that devices are connected to. */
+  bridges: readonly BridgeSettings[]
+  /** How often devices of hawkBit poll; undefined: they are not served. */
+  ddiPollSeconds: number | undefined
   /** Non-public addresses and ranges that webhooks may be sent to. */
   webhookAllow: readonly string[]
   /** Addresses and ranges of reverse proxies in front. */
@@ -69,19 +86,11 @@ export type Config = Readonly<{
   adminKey: string | undefined
   /** For parameters that are secrets: the first one encrypts. */
   secretsKeys: readonly Buffer[]
-}>
+}> &
+  OidcConfig
 
 /** Where certificate and key came from, to read them again. */
 export type TlsFiles = Readonly<{ cert: string; key: string }>
-
-export class ConfigError extends Error {
-  readonly problems: readonly string[]
-  constructor(problems: string[]) {
-    super(problems.join('\n'))
-    this.name = 'ConfigError'
-    this.problems = problems
-  }
-}
 
 /** A flag wins over the environment, the environment over the file, the file over the default. */
 export function loadConfig(flags: GivenSettings & { config?: string }, env = process.env): Config {
@@ -122,12 +131,15 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   if (adminKey !== undefined && secretId('jc', adminKey) === undefined) {
     problems.push('JOBCAST_ADMIN_KEY is not a well-formed API key; "jobcast new-key" prints one')
   }
+  const dataFolder = read('data') as string
+  const databaseUrl = readDatabaseUrl(readSecret('DATABASE_URL', env, problems), problems)
+  const filesFolder = read('files-folder') as string | undefined
   const config = {
     host,
     port,
     mqttPort: read('mqtt-port') as number,
-    dataFolder: read('data') as string,
-    databaseUrl: readDatabaseUrl(readSecret('DATABASE_URL', env, problems), problems),
+    dataFolder,
+    databaseUrl,
     otlp: readOtlp(env, problems),
     tls,
     deviceCa,
@@ -135,6 +147,9 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     plaintextBeyondLoopback,
     maxDevices,
     maxOutputBytes: read('max-output-bytes') as number,
+    maxFileBytes: read('max-file-bytes') as number,
+    maxDownloads: read('max-downloads') as number,
+    filesFolder: filesFolder ?? (databaseUrl === undefined ? filesFolderIn(dataFolder) : undefined),
     minFreeDiskBytes: (read('min-free-disk') as number) * 1024 * 1024,
     rates: read('rate') as Rates,
     quotas: read('quota') as Quotas,
@@ -142,10 +157,24 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     cancelDeadlineSeconds: read('cancel-deadline') as number,
     sessionIdleSeconds,
     keepEventsDays,
+    keepAuditDays: read('keep-audit') as number,
+    auditKeyFile: read('audit-key') as string | undefined,
     keepExecutionsDays,
+    bridges: readBridges(
+      {
+        read,
+        env,
+        filed: file.bridge,
+        isGiven: Boolean(flags.bridge ?? env.JOBCAST_BRIDGE),
+        allowPlaintext,
+      },
+      problems,
+    ),
+    ddiPollSeconds: readDdiPoll(read, problems),
     webhookAllow: readAddresses('webhook-allow', read, problems),
     trustedProxies: readAddresses('trusted-proxies', read, problems),
     corsOrigins: readOrigins(read('cors-origins') as string | undefined, problems),
+    ...readOidc(read, problems),
     logLevel,
     logTime,
     jsonLog: read('json-log') as boolean,
@@ -205,6 +234,20 @@ function readMetrics(read: Read, apiPort: number): Config['metrics'] {
   }
 }
 
+/** Where content is kept by default. */
+export function filesFolderIn(dataFolder: string): string {
+  return join(dataFolder, 'files')
+}
+
+// What HH:mm:ss can say.
+const longestPollSeconds = 86_399
+
+function readDdiPoll(read: Read, problems: string[]): number | undefined {
+  const seconds = read('ddi-poll') as number
+  if (seconds > longestPollSeconds) problems.push(`ddi-poll is ${seconds}, more than ${longestPollSeconds}`)
+  return read('ddi') ? seconds : undefined
+}
+
 function readSetting(
   name: SettingName,
   flags: GivenSettings,
@@ -221,6 +264,8 @@ function readSetting(
   switch (kind) {
     case 'text':
       return text
+    case 'document':
+      return given
     case 'switch':
       if (!['true', 'false', '1', '0'].includes(text))
         problems.push(`${name} is "${text}", not true or false`)
@@ -330,8 +375,4 @@ function readPem(path: string, problems: string[]): string {
     problems.push(`the file ${path} cannot be read: ${(error as Error).message}`)
     return ''
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }

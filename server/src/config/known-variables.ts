@@ -7,12 +7,17 @@ import { envName, type SettingName, settings } from './settings.ts'
 const ofServer = [
   ...(Object.keys(settings) as SettingName[]).map(envName),
   ...['CONFIG', 'ADMIN_KEY', 'ADMIN_KEY_FILE', 'SECRETS_KEY', 'SECRETS_KEY_FILE'].map(withPrefix),
+  ...['USER', 'PASSWORD', 'CA', 'CERT', 'KEY'].flatMap((each) =>
+    ['', '_FILE'].map((end) => withPrefix(`BRIDGE_${each}${end}`)),
+  ),
 ]
 
 /** Of the command line, agents, their handlers, examples and builds, which may run beside a server. */
 const ofOthers: ReadonlySet<string> = new Set(
   [
     ...['URL', 'API_KEY', 'PROFILE', 'COMPLETION_SECONDS', 'WEBHOOK_SECRET', 'VERSION', 'SBOM', 'WRAPPER'],
+    ...['ID_TOKEN', 'ID_TOKEN_FILE', 'ID_TOKEN_AUDIENCE'],
+    ...['BROKER', 'BROKER_PREFIX'],
     ...['SERVER', 'MQTT', 'DEVICE', 'DEVICE_ID', 'DEVICE_TOKEN', 'ENROLLMENT_TOKEN', 'TOKEN_FILE', 'STATE'],
     ...[
       'HANDLERS',
@@ -22,13 +27,17 @@ const ofOthers: ReadonlySet<string> = new Set(
       'REQUIRE_SIGNATURE',
       'AUDIENCE',
       'ATTRIBUTES_FILE',
+      'LIMIT_RATE',
     ],
     ...['JOB_ID', 'ATTEMPT', 'RESUMED', 'RESULT_FILE', 'STEP', 'BOOT_ID', 'START', 'START_ID'],
   ].map(withPrefix),
 )
 
-/** Parameters of a job for its handler, and settings of the tests. */
-const prefixesOfOthers = ['JOBCAST_PARAM_', 'JOBCAST_SECRET_', 'JOBCAST_TEST_']
+/** Parameters, secrets and files of a job for its handler, variables of a GitLab job, and settings of the tests. */
+const prefixesOfOthers = [
+  ...['JOBCAST_PARAM_', 'JOBCAST_SECRET_', 'JOBCAST_FILE_', 'JOBCAST_TEST_'],
+  'JOBCAST_TRIGGER_',
+]
 
 export function unknownVariables(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {

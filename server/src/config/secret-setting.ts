@@ -2,7 +2,11 @@
 
 import { readFileSync } from 'node:fs'
 
-type SecretName = 'DATABASE_URL' | 'JOBCAST_ADMIN_KEY' | 'JOBCAST_SECRETS_KEY'
+type SecretName =
+  | 'DATABASE_URL'
+  | 'JOBCAST_ADMIN_KEY'
+  | 'JOBCAST_SECRETS_KEY'
+  | `JOBCAST_BRIDGE_${'USER' | 'PASSWORD' | 'CA' | 'CERT' | 'KEY'}`
 
 /** Undefined if there is none. The texts of problems never have the secret in them. */
 export function readSecret(name: SecretName, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {

@@ -2,8 +2,8 @@
 
 export const defaultMetricsPort = 9464
 
-/** `count` is above 0, `amount` may be 0; `numbers` has one for each of several names (named-numbers.ts). */
-type Kind = 'text' | 'port' | 'count' | 'amount' | 'numbers' | 'switch'
+/** `document`: YAML, or the name of a file with it; in the configuration file it may stand as it is. `count` is above 0, `amount` may be 0; `numbers` has one for each of several names (named-numbers.ts). */
+type Kind = 'text' | 'document' | 'port' | 'count' | 'amount' | 'numbers' | 'switch'
 export type Setting = {
   kind: Kind
   default: string | number | boolean | undefined
@@ -62,11 +62,29 @@ export const settings = {
     argument: 'number',
     help: 'maximum output stored per attempt of an execution, in bytes',
   },
+  'max-file-bytes': {
+    kind: 'count',
+    default: 2 * 1024 * 1024 * 1024,
+    argument: 'number',
+    help: 'maximum size of a file, in bytes',
+  },
+  'max-downloads': {
+    kind: 'count',
+    default: 64,
+    argument: 'number',
+    help: 'how many downloads of files a node serves at once, half of them for one owner; others are asked to come again later',
+  },
+  'files-folder': {
+    kind: 'text',
+    default: undefined,
+    argument: 'folder',
+    help: 'folder of the content of files (default: files in the data folder); needed with DATABASE_URL, and shared by all nodes',
+  },
   'min-free-disk': {
     kind: 'amount',
     default: 256,
     argument: 'MiB',
-    help: 'free disk space below which output and progress are rejected, and below half of it triggers; at most 5 % of the disk; not with DATABASE_URL; 0: off',
+    help: 'free disk space below which output and progress are rejected, below half of it triggers, and below four times of it files; at most 5 % of the disk; not with DATABASE_URL; 0: off',
   },
   'cancel-deadline': {
     kind: 'count',
@@ -80,11 +98,77 @@ export const settings = {
     argument: 'seconds',
     help: 'how long a session of the console may be unused before it ends, at least 300',
   },
+  'public-url': {
+    kind: 'text',
+    default: undefined,
+    argument: 'url',
+    help: 'the address that people and devices use, for sign-in, URLs of files and links in messages, for example https://jobcast.example.com',
+  },
+  'oidc-issuer': {
+    kind: 'text',
+    default: undefined,
+    argument: 'url',
+    help: 'OpenID Connect issuer that people sign in at; needs public-url, oidc-client-id and oidc-roles',
+  },
+  'oidc-client-id': {
+    kind: 'text',
+    default: undefined,
+    argument: 'id',
+    help: 'what the issuer knows this service by',
+  },
+  'oidc-client-secret': {
+    kind: 'text',
+    default: undefined,
+    argument: 'secret',
+    help: 'secret of the client, if it has one; better in the environment or a file than on the command line',
+  },
+  'oidc-client-secret-file': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'file with the secret of the client',
+  },
+  'oidc-scopes': {
+    kind: 'text',
+    default: 'openid profile email',
+    argument: 'scopes',
+    help: 'what the issuer is asked for, separated by spaces; some issuers need "groups" or "offline_access" too',
+  },
+  'oidc-claim': {
+    kind: 'text',
+    default: 'groups',
+    argument: 'name',
+    help: 'claim with the groups of a person; dots go deeper, for example realm_access.roles',
+  },
+  'oidc-roles': {
+    kind: 'document',
+    default: undefined,
+    argument: 'file or YAML',
+    help: 'which group has which role at which owner, for example {ops: {owner: default, role: operator}}',
+  },
+  'oidc-trust': {
+    kind: 'document',
+    default: undefined,
+    argument: 'file or YAML',
+    help: 'whose tokens are exchanged for a key of 15 minutes: a list of {issuer, audience, subject, owner, scopes}',
+  },
   'keep-events': {
     kind: 'count',
     default: 7,
     argument: 'days',
     help: 'how long events are retained for streams and webhooks',
+  },
+  'keep-audit': {
+    kind: 'count',
+    default: 400,
+    argument: 'days',
+    help: 'how long entries of the audit are retained',
+  },
+  'audit-key': {
+    kind: 'text',
+    default: undefined,
+    argument: 'file',
+    help: 'Ed25519 private key (PEM) that seals the audit; by default audit-key.pem in the data folder, created on first start; with DATABASE_URL it must be set on all nodes',
   },
   'keep-executions': {
     kind: 'count',
@@ -121,6 +205,58 @@ export const settings = {
     default: undefined,
     argument: 'origins',
     help: 'web pages of other origins that may call the API with a key, separated by commas, for example https://ops.example.com',
+  },
+  bridge: {
+    kind: 'text',
+    default: undefined,
+    argument: 'url',
+    help: 'MQTT broker of yours that devices are connected to, for example mqtts://broker:8883; several by the configuration file',
+  },
+  'bridge-owner': {
+    kind: 'text',
+    default: 'default',
+    argument: 'ownerName',
+    help: 'owner of the devices on the broker',
+  },
+  'bridge-prefix': {
+    kind: 'text',
+    default: '$aws/things',
+    argument: 'topic',
+    help: 'what the topics of devices on the broker start with, for example jobcast/things',
+  },
+  'bridge-client-id': {
+    kind: 'text',
+    default: undefined,
+    argument: 'id',
+    help: 'client id on the broker, the same on all nodes (default: made of name, owner and prefix)',
+  },
+  'bridge-silence': {
+    kind: 'count',
+    default: 600,
+    argument: 'seconds',
+    help: 'how long a device on the broker may be silent before it is offline',
+  },
+  'bridge-enroll': {
+    kind: 'switch',
+    default: false,
+    help: 'create devices that are heard on the broker for the first time',
+  },
+  'bridge-events': {
+    kind: 'text',
+    default: undefined,
+    argument: 'topic',
+    help: 'publish the event log of the owner on this topic of the broker, for example jobcast/events',
+  },
+  ddi: {
+    kind: 'switch',
+    default: false,
+    help: 'serve devices of hawkBit (SWUpdate, rauc-hawkbit-updater, Zephyr) at /{ownerName}/controller/v1',
+  },
+  'ddi-poll': {
+    kind: 'count',
+    default: 300,
+    argument: 'seconds',
+    help: 'how often devices of hawkBit are asked to poll while nothing waits for them, at most 86399',
   },
   'metrics-host': {
     kind: 'text',

@@ -19,7 +19,7 @@ import type { NoticeState } from './notice-state.ts'
 
 type AnnouncerDeps = {
   documents: Documents
-  deliveries: Deliveries
+  deliveries: Pick<Deliveries, 'notified' | 'delivered'>
   /** The devices connected here. */
   connected: ByDevice<NoticeState>
   /** Its queue is about to be read. */
@@ -28,6 +28,8 @@ type AnnouncerDeps = {
   wake(notices: NoticeState): void
   /** Devices that long-poll over HTTP. */
   notifyWaiting(device: DeviceKey): void
+  /** Some devices of this owner have windows of their own. */
+  hasDeviceWindows(ownerNo: number): boolean
   onFailure(error: unknown): void
 }
 
@@ -78,12 +80,13 @@ export class RunAnnouncer {
   async #notifyRun(ownerNo: number, run: LaunchedRun, launch: number): Promise<void> {
     const { connected } = this.#deps
     const document = await this.#sharedDocument(ownerNo, run)
+    const isWindowed = run.isWindowed || this.#deps.hasDeviceWindows(ownerNo)
     await this.#inBatches(run.devices, ({ deviceId }, index, held) => {
       const device = { ownerNo, deviceId }
       this.#deps.notifyWaiting(device)
       const notices = connected.get(device)
       // Whether its window is open there, the store knows.
-      if (notices && document && !run.isWindowed)
+      if (notices && document && !isWindowed)
         this.#notifyLaunched(notices, launch, firstOffer(run, run.firstExecutionId + index), document, held)
       else if (notices) this.#deps.wake(notices)
     })
@@ -93,11 +96,12 @@ export class RunAnnouncer {
   async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
     const { connected } = this.#deps
     const document = await this.#sharedDocument(ownerNo, released)
+    const isWindowed = released.isWindowed || this.#deps.hasDeviceWindows(ownerNo)
     await this.#inBatches(released.executions, ({ deviceId, jobExecutionId }, _index, held) => {
       const device = { ownerNo, deviceId }
       this.#deps.notifyWaiting(device)
       const notices = connected.get(device)
-      if (notices?.knowsEmpty && document && !released.isWindowed)
+      if (notices?.knowsEmpty && document && !isWindowed)
         this.#notifyLaunched(notices, launch, firstOffer(released, jobExecutionId), document, held)
       else if (notices) this.#deps.wake(notices)
     })

@@ -31,8 +31,11 @@ import { NoticeState } from './notice-state.ts'
 type DispatcherDeps = {
   store: Pick<Store, 'readQueues'>
   documents: Documents
-  deliveries: Deliveries
-  presence: Presence
+  deliveries: Pick<Deliveries, 'notified' | 'delivered'>
+  presence: Pick<
+    Presence,
+    'connect' | 'disconnect' | 'movedElsewhere' | 'connectedElsewhere' | 'disconnectHttp' | 'announceByHttp'
+  >
   /** Signals, keyed by device, that a queue has changed: wakes devices that long-poll over HTTP. */
   queues: ChangeSignal<string>
   clock: () => SteadyInstant
@@ -42,10 +45,24 @@ type DispatcherDeps = {
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
   /** Nothing is offered to the devices of this owner. */
   isFrozen: (ownerNo: number) => boolean
+  /** Some devices of this owner have windows of their own: whether one is open, the store knows. */
+  hasDeviceWindows: (ownerNo: number) => boolean
   /** It cannot be handed out any more. */
   onUnresolved: (execution: Unresolved) => void
   /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
+}
+
+/** Devices that are connected to a broker of the user, of which nobody knows here whether they are. */
+type Bridged = {
+  wake(devices: Iterable<DeviceKey>): void
+  wakeOwner(ownerNo: number): void
+  launched(ownerNo: number, run: LaunchedRun, isOlder: boolean): void
+  released(part: RunPart, released: ReleasedPart): void
+  withdraw(device: DeviceKey, jobExecutionId: number): void
+  disconnect(device: DeviceKey): void
+  sweep(): Promise<void>
+  quiet(): Promise<void>
 }
 
 // Devices notified, or read from the store, before yielding to the event loop.
@@ -64,6 +81,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   /** Devices that recently connected to another node, and since when. */
   #elsewhere = new ByDevice<{ device: DeviceKey; since: SteadyInstant }>()
   #reading: Promise<void> | undefined
+  readonly #bridged = new Set<Bridged>()
   readonly #runs: RunAnnouncer
 
   constructor(deps: DispatcherDeps) {
@@ -71,6 +89,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     this.#runs = new RunAnnouncer({
       ...{ documents: deps.documents, deliveries: deps.deliveries, onFailure: deps.onFailure },
       connected: this.#notices,
+      hasDeviceWindows: deps.hasDeviceWindows,
       isAwake: (notices) => this.#awake.has(notices),
       wake: (notices) => this.#wake(notices),
       notifyWaiting: (device) => this.#notifyWaiting(device),
@@ -123,7 +142,18 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     this.#deps.deliveries.delivered(jobExecutionIds)
   }
 
-  wake(devices: Iterable<DeviceKey>): void {
+  /** Notified with those that are connected here, of what its owner's devices are notified of. */
+  addBridged(bridged: Bridged): void {
+    this.#bridged.add(bridged)
+  }
+
+  removeBridged(bridged: Bridged): void {
+    this.#bridged.delete(bridged)
+  }
+
+  wake(given: Iterable<DeviceKey>): void {
+    const devices = this.#bridged.size === 0 ? given : [...given]
+    for (const bridged of this.#bridged) bridged.wake(devices)
     for (const device of devices) {
       this.#notifyWaiting(device)
       const notices = this.#notices.get(device)
@@ -140,6 +170,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
         .filter((device) => device.ownerNo === ownerNo),
     )
     this.#deps.queues.notifyAllLocal()
+    for (const bridged of this.#bridged) bridged.wakeOwner(ownerNo)
   }
 
   /** Call before reading a run that another node launched: a device woken after this may already have ended it. */
@@ -147,23 +178,28 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     return this.#runs.beginLaunch()
   }
 
-  launched(ownerNo: number, run: LaunchedRun, launch = this.beginLaunch()): void {
+  launched(ownerNo: number, run: LaunchedRun, begun?: number): void {
     if (!this.hasListeners || this.#deps.isFrozen(ownerNo)) return
-    this.#runs.launched(ownerNo, run, launch)
+    this.#runs.launched(ownerNo, run, begun ?? this.beginLaunch())
+    for (const bridged of this.#bridged) bridged.launched(ownerNo, run, begun !== undefined)
   }
 
-  released({ ownerNo }: RunPart, released: ReleasedPart): void {
+  released(part: RunPart, released: ReleasedPart): void {
+    const { ownerNo } = part
     if (!this.hasListeners || this.#deps.isFrozen(ownerNo)) return
     this.#runs.released(ownerNo, released)
+    for (const bridged of this.#bridged) bridged.released(part, released)
   }
 
   withdraw(device: DeviceKey, jobExecutionId: number): void {
     const session = this.#notices.get(device)?.session
     if (session?.wants.cancel) session.send({ kind: 'cancel', jobExecutionId, deadlineSeconds: 0 }, [])
+    for (const bridged of this.#bridged) bridged.withdraw(device, jobExecutionId)
   }
 
   disconnect(device: DeviceKey): void {
     this.#notices.get(device)?.session.close('credential-void')
+    for (const bridged of this.#bridged) bridged.disconnect(device)
     this.#deps.presence.disconnectHttp(device)
     // A device that long-polls over HTTP re-checks its queue and its credential.
     this.#deps.queues.notify([deviceText(device)])
@@ -171,7 +207,14 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
 
   /** Whether any device on this node could be notified of a run. */
   get hasListeners(): boolean {
-    return this.#notices.size > 0 || this.#deps.queues.isWatched
+    return this.#notices.size > 0 || this.#deps.queues.isWatched || this.#bridged.size > 0
+  }
+
+  /** It was notified that its queue is empty, and nothing of it is about to be read. */
+  knowsEmpty(session: DeviceSession): boolean {
+    const notices = this.#noticesOf(session)
+    if (notices === undefined || notices.isBeingRead || this.#awake.has(notices)) return false
+    return notices.knowsEmpty
   }
 
   isConnected(device: DeviceKey): boolean {
@@ -230,12 +273,14 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       }
       await this.#startReading()
     }
+    for (const bridged of this.#bridged) await bridged.sweep()
   }
 
   /** Resolves when no notification is outstanding. */
   async quiet(): Promise<void> {
     await this.#runs.quiet()
     await this.#reading
+    for (const bridged of this.#bridged) await bridged.quiet()
   }
 
   #noticesOf(session: DeviceSession): NoticeState | undefined {

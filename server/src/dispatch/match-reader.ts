@@ -2,32 +2,36 @@
 // groups took 71 % of a core on an idle server. Schedules with the same targets share one selector.
 
 import type { Selector } from '@jobcast/contract/selector'
+import { giveRuleOf } from '../domain/schedule/give-again.ts'
 import { type LaunchScheduleDeps, scheduleSelector } from '../domain/schedule/launch-schedule.ts'
-import { buildMatch, type Match, neededBy } from '../domain/schedule/match-schedule.ts'
+import { buildMatch, type JobOfMatch, type Match, readJobOf } from '../domain/schedule/match-schedule.ts'
 import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 
-/** So soon a changed job is noticed that needs other attributes. */
+/** So soon a changed job is noticed: one that needs other attributes, or a new version. */
 const readJobAgainMs = 5000
+
+/** Of one selector: each version of a job may be another one. */
+const mostMatches = 1000
 
 /** `groups`: the version of the owner's groups it was read with; empty if it refers to none. */
 type SharedSelector = { groups: string; selector: Selector; matches: Map<string, Match> }
-type NeededNames = { names: string[]; readAt: number }
+type KnownJob = JobOfMatch & { readAt: number }
 
 export class MatchReader {
   readonly #selectors = new Map<string, SharedSelector>()
-  readonly #needed = new Map<string, NeededNames>()
+  readonly #jobs = new Map<string, KnownJob>()
 
   /** Undefined: the store has to be asked. */
   find(schedule: StoredSchedule, groups: string): Match | undefined {
     const shared = this.#selectors.get(targetsOf(schedule))
-    const needed = this.#needed.get(jobOf(schedule))
-    if (shared?.groups !== groupsOf(schedule, groups) || needed === undefined) return undefined
-    return matchOf(shared, needed.names)
+    const job = this.#jobs.get(jobOf(schedule))
+    if (shared?.groups !== groupsOf(schedule, groups) || job === undefined) return undefined
+    return matchOf(shared, schedule, job)
   }
 
   /** Whether it is time to ask for its job again. */
   isJobOld(schedule: StoredSchedule, clock: number): boolean {
-    const known = this.#needed.get(jobOf(schedule))
+    const known = this.#jobs.get(jobOf(schedule))
     return known === undefined || clock - known.readAt >= readJobAgainMs
   }
 
@@ -44,27 +48,32 @@ export class MatchReader {
       shared = { groups: groupsOf(schedule, groups), selector, matches: new Map() }
       this.#selectors.set(targets, shared)
     }
-    const job = jobOf(schedule)
-    let needed = this.#needed.get(job)
-    if (needed === undefined || this.isJobOld(schedule, clock)) {
-      needed = { names: await neededBy(deps, schedule), readAt: clock }
-      this.#needed.set(job, needed)
+    let job = this.#jobs.get(jobOf(schedule))
+    if (job === undefined || this.isJobOld(schedule, clock)) {
+      job = { ...(await readJobOf(deps, schedule)), readAt: clock }
+      this.#jobs.set(jobOf(schedule), job)
     }
-    return matchOf(shared, needed.names)
+    return matchOf(shared, schedule, job)
   }
 
   /** Drops what none of these uses. */
   keep(schedules: StoredSchedule[]): void {
     const [targets, jobs] = [new Set(schedules.map(targetsOf)), new Set(schedules.map(jobOf))]
     for (const each of this.#selectors.keys()) if (!targets.has(each)) this.#selectors.delete(each)
-    for (const each of this.#needed.keys()) if (!jobs.has(each)) this.#needed.delete(each)
+    for (const each of this.#jobs.keys()) if (!jobs.has(each)) this.#jobs.delete(each)
   }
 }
 
-function matchOf({ selector, matches }: SharedSelector, names: string[]): Match {
-  const needed = names.join(' ')
-  const match = matches.get(needed) ?? buildMatch(selector, names)
-  matches.set(needed, match)
+function matchOf(
+  { selector, matches }: SharedSelector,
+  schedule: StoredSchedule,
+  { needed, versionNo }: KnownJob,
+): Match {
+  const rule = giveRuleOf(schedule, versionNo)
+  const key = JSON.stringify([needed, rule])
+  const match = matches.get(key) ?? buildMatch(selector, needed, rule)
+  if (matches.size >= mostMatches) matches.clear()
+  matches.set(key, match)
   return match
 }
 

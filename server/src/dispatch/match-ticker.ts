@@ -1,5 +1,5 @@
-// Once a second: which devices have started to match a schedule that gives its job to each of them once. Only devices that
-// have changed are looked at, each once for all schedules of its owner. Each owner has a share of a tick; what is left over
+// Once a second: which devices have started to match a schedule that gives its job to each of them, and which get it again. Only
+// devices that have changed are looked at, each once for all schedules of its owner. Each owner has a share of a tick; what is left over
 // comes with the next one. With several nodes, one of them does it for an owner; if two do for a moment, the store lets
 // one of them fire.
 
@@ -7,8 +7,9 @@ import type { SelectableDevice } from '@jobcast/contract/selector'
 import type { DeviceLink } from '../domain/device/ports/device-link.ts'
 import { fireMatch, waitsFor } from '../domain/schedule/fire-match.ts'
 import { type FireDeps, isTriedAgain, pauseUnreadable } from '../domain/schedule/fire-schedule.ts'
-import { concerns, type Match, sweep, withoutGiven } from '../domain/schedule/match-schedule.ts'
-import type { DeviceChanged, StoredSchedule } from '../domain/schedule/ports/schedules.ts'
+import { settleEnds, settleLeavers, watchesLeavers } from '../domain/schedule/give-again.ts'
+import { chooseFrom, concerns, type Match, sweep, withoutGiven } from '../domain/schedule/match-schedule.ts'
+import type { DeviceChanged, ScheduledMove, StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 import type { StopScheduleDeps } from '../domain/schedule/stop-schedule.ts'
 import { GivenDevices } from './given-devices.ts'
 import { hasGroups, MatchReader } from './match-reader.ts'
@@ -22,6 +23,8 @@ export type MatchTickerDeps = Omit<FireDeps & StopScheduleDeps, 'link'> & {
 const changesAtOnce = 2000
 /** Up to here a crash makes nobody look again. */
 const rememberEveryMs = 60_000
+/** Of one schedule in a tick: devices that get its job again. */
+const dueAtOnce = 10_000
 /** After a run that could not be made. */
 const tryAgainMs = 60_000
 
@@ -114,9 +117,12 @@ export class MatchTicker {
     }
     if (leftOver !== undefined) this.#first.set(ownerNo, leftOver)
     for (let more = watched.length > 0; more; ) more = await this.#readChanges(ownerNo, watched, share)
+    const due = await this.#listDue(watched)
     for (const each of watched) {
       const { scheduleNo } = each.schedule
-      await this.#settle(each)
+      const add = due.has(scheduleNo) ? this.#addDue(each) : Promise.resolve()
+      await add
+        .then(() => this.#settle(each))
         .then((isDone) => isDone && this.#deps.onDone(scheduleNo))
         .catch((error: unknown) => {
           if (!isTriedAgain(error)) this.#deps.onFailure(error, scheduleNo)
@@ -164,6 +170,9 @@ export class MatchTicker {
     if (current === undefined) return 'later'
     this.#failed.delete(scheduleNo)
     if (known?.match.digest === current.digest) {
+      // Fired by whoever: what has ended since is read again, now that it is noted which devices have it.
+      if (current.rule && known.schedule.lastFor !== schedule.lastFor)
+        known.cursor = Math.min(known.cursor, cursor)
       known.schedule = schedule
       return known
     }
@@ -187,10 +196,11 @@ export class MatchTicker {
     const affordable = Math.max(leastChanges, Math.floor(share.compared / terms))
     const after = Math.min(...watched.map(({ cursor }) => cursor))
     const { store } = this.#deps
-    const { changes, upTo, isMore, isLost } = await store.listDeviceChanges({
+    const { changes, moves, count, upTo, isMore, isLost } = await store.listDeviceChanges({
       ownerNo,
       after,
       limit: Math.min(changesAtOnce, affordable),
+      withMoves: watched.some(({ match }) => match.rule !== undefined),
     })
     if (isLost) {
       for (const { schedule, cursor } of watched) {
@@ -199,12 +209,36 @@ export class MatchTicker {
       return false
     }
     const relevant = changes.filter((change) => watched.some(({ match }) => concerns(match, change)))
-    const deviceNos = [...new Set(relevant.map(({ deviceNo }) => deviceNo))]
+    const waitAgain = watched.some(({ match }) => match.rule?.onLeave)
+      ? moves.filter(({ isEnd }) => !isEnd)
+      : []
+    const deviceNos = [...new Set([...relevant, ...waitAgain].map(({ deviceNo }) => deviceNo))]
     const devices = await store.listSelectable({ ownerNo, deviceNos })
     const byNo = new Map(devices.map((device) => [device.deviceNo, device]))
-    for (const each of watched) await this.#judge(each, relevant, byNo, upTo)
-    share.compared -= Math.max(relevant.length, 1) * terms
+    for (const each of watched) {
+      const { cursor, schedule } = each
+      const own = moves.filter((move) => move.scheduleNo === schedule.scheduleNo && move.eventId > cursor)
+      await this.#judgeMoves(each, own, byNo)
+      await this.#judge(each, relevant, byNo, upTo)
+    }
+    share.compared -= Math.max(relevant.length, 1) * terms + count
     return isMore && share.compared > 0
+  }
+
+  /** Executions that have ended, or that wait again while their device does not match any more. */
+  async #judgeMoves(
+    { schedule, match, waiting }: Watched,
+    moves: ScheduledMove[],
+    devices: ReadonlyMap<number, SelectableDevice>,
+  ): Promise<void> {
+    const { rule } = match
+    if (rule === undefined || moves.length === 0) return
+    const ends = moves.filter(({ isEnd }) => isEnd)
+    for (const deviceNo of await settleEnds(this.#fire, schedule, rule, ends)) waiting.add(deviceNo)
+    if (rule.onLeave === undefined) return
+    const left = moves.filter(({ deviceNo, isEnd }) => !isEnd && isLeaver(match, devices.get(deviceNo)))
+    const deviceNos = left.map(({ deviceNo }) => deviceNo)
+    await settleLeavers(this.#fire, schedule, rule, deviceNos)
   }
 
   async #judge(
@@ -215,21 +249,46 @@ export class MatchTicker {
   ): Promise<void> {
     const { match, given, waiting, cursor, schedule } = watched
     const found = new Set<number>()
+    const left = new Set<number>()
     for (const change of changes) {
       const { deviceNo, eventId } = change
-      if (eventId <= cursor || given.has(deviceNo) || waiting.has(deviceNo) || !concerns(match, change))
-        continue
+      if (eventId <= cursor || given.has(deviceNo) || !concerns(match, change)) continue
       const device = devices.get(deviceNo)
-      if (device && match.matches(device)) found.add(deviceNo)
+      if (isLeaver(match, device)) left.add(deviceNo)
+      else if (device && !waiting.has(deviceNo)) found.add(deviceNo)
     }
+    if (match.rule && left.size > 0 && watchesLeavers(match.rule))
+      await settleLeavers(this.#fire, schedule, match.rule, [...left])
     if (found.size > 0) {
-      const left = await withoutGiven(this.#fire, schedule, [...found])
+      const free = await withoutGiven(this.#fire, schedule, match, [...found])
       for (const deviceNo of found) {
-        if (left.has(deviceNo)) waiting.add(deviceNo)
-        else given.add(deviceNo)
+        if (free.has(deviceNo)) waiting.add(deviceNo)
+        else if (match.rule === undefined) given.add(deviceNo)
       }
     }
     watched.cursor = Math.max(cursor, upTo)
+  }
+
+  /** Schedules of which a device gets the job again by now. */
+  async #listDue(watched: Watched[]): Promise<Set<number>> {
+    const idle = watched.filter(({ match, waiting }) => match.rule && waiting.size === 0)
+    if (idle.length === 0) return new Set()
+    const scheduleNos = idle.map(({ schedule }) => schedule.scheduleNo)
+    const { clock } = this.#deps.moment()
+    const first = await this.#deps.store.listFirstAgain({ scheduleNos })
+    const due = first.filter(({ againAt }) => againAt !== null && againAt <= clock)
+    return new Set(due.map(({ scheduleNo }) => scheduleNo))
+  }
+
+  /** Those that do not match by now are as new. */
+  async #addDue({ schedule, match, waiting }: Watched): Promise<void> {
+    const { scheduleNo } = schedule
+    const { clock } = this.#deps.moment()
+    const due = await this.#deps.store.listDueAgain({ scheduleNo, by: clock, limit: dueAtOnce })
+    const { deviceNos } = await chooseFrom(this.#fire, schedule, match, due)
+    for (const deviceNo of deviceNos) waiting.add(deviceNo)
+    const left = due.filter((deviceNo) => !waiting.has(deviceNo))
+    if (left.length > 0) await this.#deps.store.dropGiven({ scheduleNo, deviceNos: left, by: clock })
   }
 
   /** Fires for those that wait, if it may; else notes from time to time how far it has looked. False: it waits. */
@@ -244,7 +303,7 @@ export class MatchTicker {
       // Rejected, it is finished by whoever finds it.
       if (!(await fireMatch(this.#fire, schedule, match, waiting, cursor))) return false
       // One that was left out gets it when it changes so that it matches again.
-      const left = await withoutGiven(this.#fire, schedule, [...waiting])
+      const left = match.rule ? waiting : await withoutGiven(this.#fire, schedule, match, [...waiting])
       for (const deviceNo of waiting) if (!left.has(deviceNo)) given.add(deviceNo)
       waiting.clear()
       watched.notBefore = 0
@@ -256,6 +315,11 @@ export class MatchTicker {
     }
     return true
   }
+}
+
+/** It is there, and does not match. */
+function isLeaver({ matches }: Match, device: SelectableDevice | undefined): boolean {
+  return device !== undefined && !matches(device)
 }
 
 function isOver({ content: { until } }: StoredSchedule, at: number): boolean {

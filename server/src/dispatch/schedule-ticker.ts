@@ -11,14 +11,19 @@ import {
   replan,
 } from '../domain/schedule/fire-schedule.ts'
 import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
+import { ScheduleChanges } from './schedule-changes.ts'
+import { shareVersions } from './shared-versions.ts'
 
 type ScheduleTickerDeps = Omit<FireDeps, 'link'> & {
   onFailure: (error: unknown, scheduleNo: number) => void
   onDone: (scheduleNo: number) => void
 }
 
-const mostAtOnce = 8
+/** Most of them wait for the same write. */
+const mostAtOnce = 64
 const listedAtOnce = 200
+/** So many that fail do not keep the others waiting. */
+const mostPassedOver = 2000
 /** A node that is gone may have written with the time before the clock was set back: each minute all are looked at. */
 const replanEveryTicks = 120
 
@@ -28,11 +33,15 @@ export class ScheduleTicker {
   /** The latest instant that the wall clock has shown; undefined before the first tick. */
   #shown: WallInstant | undefined
   #ticks = 0
+  readonly #writeChange: NonNullable<FireDeps['writeChange']>
   /** Set before the first tick: with several nodes it reaches all of them. */
   link: DeviceLink
 
   constructor(deps: ScheduleTickerDeps, link: DeviceLink) {
-    this.#deps = deps
+    const { store } = deps
+    this.#deps = { ...deps, store: { ...store, listJobVersions: shareVersions(store.listJobVersions) } }
+    const changes = new ScheduleChanges(deps.store)
+    this.#writeChange = (change) => changes.write(change)
     this.link = link
   }
 
@@ -46,12 +55,26 @@ export class ScheduleTicker {
     } else if (this.#ticks % replanEveryTicks === 0) await this.#replanAll(at)
     this.#ticks++
     this.#shown = at
-    for (const each of await store.listDueSchedules({ by: at, limit: listedAtOnce })) {
-      if (this.#deps.stopping.aborted) return
-      await this.#begin(each, fireDue)
-    }
+    await this.#fireAll(at)
     for (const each of await store.listJudgedSchedules({ limit: listedAtOnce })) {
       await this.#begin(each, judgeFailures)
+    }
+  }
+
+  /** Each once, however many there are: those that are being fired, or have failed, are still listed. */
+  async #fireAll(by: WallInstant): Promise<void> {
+    const begun = new Set<number>()
+    for (let passedOver = 0; ; ) {
+      const limit = listedAtOnce + Math.min(passedOver, mostPassedOver)
+      const due = await this.#deps.store.listDueSchedules({ by, limit })
+      const fresh = due.filter(({ scheduleNo }) => !begun.has(scheduleNo))
+      for (const each of fresh) {
+        if (this.#deps.stopping.aborted) return
+        begun.add(each.scheduleNo)
+        await this.#begin(each, fireDue)
+      }
+      if (due.length < limit || fresh.length === 0) return
+      passedOver = due.length - fresh.length
     }
   }
 
@@ -63,7 +86,7 @@ export class ScheduleTicker {
     const { scheduleNo } = schedule
     if (this.#inFlight.has(scheduleNo)) return
     if (this.#inFlight.size >= mostAtOnce) await Promise.race(this.#inFlight.values())
-    const working = work({ ...this.#deps, link: this.link }, schedule)
+    const working = work({ ...this.#deps, link: this.link, writeChange: this.#writeChange }, schedule)
       .then(() => {
         if (work === fireDue) this.#deps.onDone(scheduleNo)
       })

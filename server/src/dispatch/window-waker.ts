@@ -1,13 +1,15 @@
-// Notifies connected devices when their windows open: only those for which something waits under the window. At most half of
+// Notifies connected devices when their windows open: those for which something waits under the window, and those whose own or
+// whose group's window it is. At most half of
 // the time is spent on it, so that others do not feel it when it opens for very many.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sliced } from '../domain/common/ports/slices.ts'
 import type { Store } from '../domain/common/ports/store.ts'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { OpenedWindow } from '../state/open-windows.ts'
 
 type WindowWakerDeps = {
-  store: Pick<Store, 'listWindowRuns' | 'listWaitingDevices'>
+  store: Pick<Store, 'listWindowRuns' | 'listWaitingDevices' | 'listWindowDevices'>
   /** Connected here: every node notifies its own. */
   dispatcher: {
     wake(devices: Iterable<DeviceKey>): void
@@ -19,7 +21,7 @@ type WindowWakerDeps = {
   onFailure: (error: unknown) => void
 }
 
-/** Ids looked at in one read. */
+/** Ids looked at in one read, and devices. */
 const executionsAtOnce = 1000
 const devicesAtOnce = 250
 
@@ -52,6 +54,13 @@ export class WindowWaker {
         const last = Math.min(run.last, first + executionsAtOnce - 1)
         await this.#wakeSome(await store.listWaitingDevices({ first, last, zones }))
       }
+    }
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      if (stopping.aborted) return
+      const list = { ownerNo, windowName, zones, after, limit: executionsAtOnce }
+      const { items, next }: Sliced<DeviceKey, number> = await store.listWindowDevices(list)
+      await this.#wakeSome(items)
+      after = next
     }
   }
 

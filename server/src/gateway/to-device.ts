@@ -168,13 +168,14 @@ function tokenJson(clientToken: Token): string {
   return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
 }
 
-/** Parameters and secrets stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
+/** Parameters, secrets and files stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
 function documentFields(document: DeviceDocument, documentAs: DocumentAs): string {
-  const { json, parameters, secrets, signed = '' } = document
+  const { json, parameters, secrets, files, signed = '' } = document
   return (
     `,"jobDocument":${documentJson(json, documentAs)}${signed}` +
     (parameters === undefined ? '' : `,"parameters":${parameters}`) +
-    (secrets === undefined ? '' : `,"secrets":${secrets}`)
+    (secrets === undefined ? '' : `,"secrets":${secrets}`) +
+    (files === undefined ? '' : `,"files":${files}`)
   )
 }
 

@@ -10,6 +10,8 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { Caller } from '../domain/access/caller.ts'
+import type { DeviceRule } from '../domain/access/device-operations.ts'
+import type { RestrictedRule } from '../domain/access/restricted-operations.ts'
 import type { HeldBody } from '../limits/body-budget.ts'
 import type { WantedFields } from './wire/pick-fields.ts'
 
@@ -39,6 +41,14 @@ declare module 'fastify' {
     comparesKey?: true
     /** NDJSON, which is not parsed as a whole: the body is a stream, or bytes. */
     takesLines?: true
+    /** A form, and nothing else. */
+    takesForm?: true
+    /** Any content, which is a stream. */
+    takesFile?: true
+    /** How it applies the restriction of its caller (restricted-operations.ts); undefined: it is refused. */
+    restricted?: RestrictedRule
+    /** The same for a restriction to devices (device-operations.ts). */
+    restrictedToDevices?: DeviceRule
     /** Of a large body only these fields are read. */
     largeBody?: WantedFields
   }

@@ -2,7 +2,10 @@
 
 import type { IncomingMessage } from 'node:http'
 import fastify, { type FastifyRequest } from 'fastify'
+import type { ExchangeDeps } from '../domain/access/exchange-token.ts'
 import { secretId } from '../domain/access/secret-text.ts'
+import type { IdentifySessionDeps } from '../domain/access/session.ts'
+import type { AuditDeps } from '../domain/audit/read-audit.ts'
 import type { DeviceDeps } from '../domain/device/device.ts'
 import type { FreezeDeps } from '../domain/device/freeze-fleet.ts'
 import type { FollowEventsDeps } from '../domain/event/follow-events.ts'
@@ -25,10 +28,13 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { Documents } from '../state/documents.ts'
 import type { HealthCheck } from '../state/health-check.ts'
 import type { KeyUse } from '../state/key-use.ts'
+import type { Refusals } from '../state/refusals.ts'
 import type { SessionUse } from '../state/session-use.ts'
 import type { StreamCounts } from '../state/stream-counts.ts'
 import { authenticateCallers, lookUpCaller } from './access/authenticate.ts'
+import { confineCallers } from './access/confine-callers.ts'
 import { allowOrigins } from './access/cors.ts'
+import { noteRefusals } from './access/note-refusals.ts'
 import { addSecurityHeaders } from './access/security-headers.ts'
 import { userAgentOf } from './access/user-agent.ts'
 import type { App } from './app-type.ts'
@@ -43,18 +49,24 @@ import { describeRefusals } from './openapi/route-refusals.ts'
 import { addConsole } from './pages/console.ts'
 import { watchRoutes } from './pages/method-not-allowed.ts'
 import { asRoutable, refuseUnknownRoutes } from './pages/route-not-found.ts'
+import { addAudit } from './routes/audit.ts'
+import { type AuthDeps, addAuth } from './routes/auth.ts'
 import { addDevices } from './routes/devices.ts'
 import { addEnrollments } from './routes/enrollments.ts'
 import { addEvents } from './routes/events.ts'
+import { addExchange } from './routes/exchange.ts'
 import { addExecutionHistory } from './routes/execution-history.ts'
 import { addExecutionOutput } from './routes/execution-output.ts'
 import { addExecutions } from './routes/executions.ts'
+import { addFileDownloads } from './routes/file-downloads.ts'
+import { addFiles, type FileRouteDeps } from './routes/files.ts'
 import { addFleet, type FleetRouteDeps } from './routes/fleet.ts'
 import { addGroups } from './routes/groups.ts'
 import { addImportDevices } from './routes/import-devices.ts'
 import { addJobVersions } from './routes/job-versions.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
+import { addMcp } from './routes/mcp.ts'
 import { addRollouts } from './routes/rollouts.ts'
 import { addRunAgain } from './routes/run-again.ts'
 import { addRuns } from './routes/runs.ts'
@@ -86,9 +98,15 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  FileRouteDeps &
   ScheduleRouteDeps &
   CreateRunDeps &
+  AuditDeps &
+  AuthDeps &
+  ExchangeDeps &
+  IdentifySessionDeps &
   CancelRunDeps & {
+    refusals: Refusals
     documents: Documents
     keyUse: KeyUse
     sessionUse: SessionUse
@@ -156,10 +174,12 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addSecurityHeaders(app, options.tls !== undefined)
   allowOrigins(app, options.corsOrigins ?? [])
   authenticateCallers(app, deps)
+  noteRefusals(app, deps.refusals)
   countBodies(app, deps.bodies)
   refuseUnknownRoutes(app)
 
   compressAnswers(app)
+  confineCallers(app, deps)
   describeRefusals(app)
   const routes = watchRoutes(app)
   await describeApi(app, options.version)
@@ -172,6 +192,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addRunAgain(app, deps)
   addRollouts(app, deps)
   addEvents(app, deps)
+  addAudit(app, deps)
   addWebhooks(app, deps)
   addWebhookDeliveries(app, deps)
   addJobs(app, deps)
@@ -181,14 +202,19 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addGroups(app, deps)
   addSchedules(app, deps)
   addSecrets(app, deps)
+  await addFiles(app, deps)
+  addFileDownloads(app, deps)
   addWindows(app, deps)
   addEnrollments(app, deps)
   addKeys(app, deps)
   addOwners(app, deps)
   addSession(app, deps)
   addSessions(app, deps)
+  addExchange(app, deps)
+  addAuth(app, deps)
   addFleet(app, deps)
   addStats(app, deps)
+  addMcp(app, deps, options.version)
   addService(app, deps, options.version)
   if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)

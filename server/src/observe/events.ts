@@ -53,7 +53,19 @@ export type ServiceEvent =
       markBytes: number
     }
   | { kind: 'other-history' }
+  /** Another installation keeps its content there. */
+  | { kind: 'foreign-files-folder'; folder: string }
+  /** Entries of the audit are not those that were sealed. */
+  | { kind: 'audit-damaged'; ownerId: string; auditId: number | null; because: string }
+  | { kind: 'audit-unsealed' }
+  | { kind: 'audit-key-created'; file: string; keyId: string }
   | { kind: 'background-failed'; task: string; error: unknown }
+  /** People cannot sign in, or one sign-in was refused. */
+  | { kind: 'issuer-failed'; reason: string }
+  /** A token was not exchanged for access. */
+  | { kind: 'exchange-refused'; reason: string }
+  /** A setting names an owner that does not exist. */
+  | { kind: 'unknown-owner'; setting: string; owner: string }
   | { kind: 'dispatch-failed'; error: unknown }
   | { kind: 'spans-sent'; count: number }
   /** Once for each batch, which is tried again. */
@@ -88,6 +100,10 @@ export type ServiceEvent =
   | { kind: 'device-sign-in-failed'; transport: string; error: unknown }
   | { kind: 'device-request-failed'; deviceId: string; error: unknown }
   | { kind: 'device-connection-failed'; transport: string; error: unknown }
+  /** To a broker of the user. */
+  | { kind: 'bridge-connected'; bridgeName: string }
+  /** Once for each reason; it is retried. */
+  | { kind: 'bridge-failed'; bridgeName: string; error: string }
   | { kind: 'tls-handshake-failed'; error: unknown }
   | { kind: 'device-accept-failed'; error: unknown }
   /** The file of revocation lists has changed. */

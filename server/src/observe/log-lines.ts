@@ -143,6 +143,13 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
     case 'storage-lost':
       log.fatal({ err: event.error }, 'storage thread ended; the service cannot continue')
       return
+    case 'foreign-files-folder':
+      log.error(
+        { folder: event.folder },
+        'the folder for files belongs to another installation: no content is stored or removed; set files-folder to another ' +
+          'folder, or delete the file "installation" in it if no other service uses it',
+      )
+      return
     case 'other-history':
       log.warn(
         'the database was failed over or restored and may lack commits; event streams end, caches are cleared',
@@ -180,6 +187,12 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
     case 'device-connection-failed':
       log.error({ transport: event.transport, err: event.error }, 'internal error on a device connection')
       return
+    case 'bridge-connected':
+      log.info({ bridge: event.bridgeName }, 'bridge connected to its broker')
+      return
+    case 'bridge-failed':
+      log.warn({ bridge: event.bridgeName, error: event.error }, 'bridge does not work; will retry')
+      return
     case 'tls-handshake-failed':
       log.debug({ err: event.error }, 'TLS handshake failed')
       return
@@ -200,6 +213,17 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
         { err: event.error },
         'the certificate revocation list cannot be used; the previous one stays in effect',
       )
+      return
+    case 'exchange-refused':
+      log.warn({ reason: event.reason }, 'a token was not exchanged for access')
+      return
+    case 'unknown-owner': {
+      const { setting, owner } = event
+      log.warn({ setting, owner }, 'a setting names an owner that does not exist: it gives nobody access')
+      return
+    }
+    case 'issuer-failed':
+      log.warn({ reason: event.reason }, 'the issuer refused a sign-in, or cannot be reached')
       return
     case 'dispatch-failed':
       log.error({ err: event.error }, 'could not notify devices; will retry on the next sweep')
@@ -246,6 +270,20 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
       log.warn({ count, reason, ...(error !== undefined && { err: error }) }, 'dropped spans')
       return
     }
+    case 'audit-damaged': {
+      const { ownerId, auditId, because } = event
+      log.error(
+        { ownerId, auditId, because },
+        'the audit was changed outside of the service; see "When the audit was changed" in docs/audit.md',
+      )
+      return
+    }
+    case 'audit-key-created':
+      log.info({ keyId: event.keyId }, `created ${event.file}, the key that seals the audit; back it up`)
+      return
+    case 'audit-unsealed':
+      log.warn('no key for the audit is configured (--audit-key): entries are written, but not sealed')
+      return
     case 'background-failed':
       log.error({ task: event.task, err: event.error }, 'background task failed; will retry')
       return

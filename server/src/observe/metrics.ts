@@ -77,6 +77,11 @@ export function buildMetrics(): Metrics {
     labelNames: ['limit'],
     registers,
   })
+  const refusedExchanges = new Counter({
+    name: 'jobcast_exchanges_refused_total',
+    help: 'Tokens of issuers that were not exchanged for access; the log has the reason',
+    registers,
+  })
   const refusedBodies = new Counter({
     name: 'jobcast_bodies_refused_total',
     help: 'Requests rejected because too many bytes of request bodies were being received',
@@ -142,6 +147,9 @@ export function buildMetrics(): Metrics {
         return
       case 'executions-created':
         executions.inc(event.count)
+        return
+      case 'exchange-refused':
+        refusedExchanges.inc()
         return
       case 'rate-limited':
         rateLimited.inc({ limit: event.limit })

@@ -2,10 +2,9 @@
 // kept in the data folder.
 
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { prepareDataFolder } from '../store/data-folder.ts'
 import { StartRefused } from '../store/migrate.ts'
+import { keepKeyFile, readKeyFile } from './key-file.ts'
 
 const keyBytes = 32
 
@@ -34,40 +33,14 @@ export function ensureSecretsKeys(config: {
   const { secretsKeys, dataFolder, databaseUrl } = config
   if (secretsKeys.length > 0 || databaseUrl !== undefined) return secretsKeys
   const file = secretsKeyFile(dataFolder)
-  const keys = parseSecretsKeys(readKept(file) ?? keepNew(file, dataFolder))
+  const keepNew = () =>
+    keepKeyFile(file, `${newSecretsKey()}\n`, dataFolder, {
+      name: 'the key for secrets',
+      instead: 'set a key of your own as JOBCAST_SECRETS_KEY',
+    })
+  const keys = parseSecretsKeys(readKeyFile(file) ?? keepNew())
   if (keys) return keys
   throw new StartRefused(
     `${file} contains no key. Restore it from a backup, or remove it if there are no secrets; the next start creates a new one.`,
   )
-}
-
-function readKept(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new StartRefused(`Cannot read ${file}: ${(error as Error).message}`)
-  }
-}
-
-/** It is there as a whole or not at all: what a lost key has encrypted cannot be read again. */
-function keepNew(path: string, dataFolder: string): string {
-  const text = `${newSecretsKey()}\n`
-  const newPath = `${path}.${process.pid}.new`
-  try {
-    prepareDataFolder(dataFolder)
-    const file = openSync(newPath, 'wx', 0o600)
-    writeSync(file, text)
-    fsyncSync(file)
-    closeSync(file)
-    linkSync(newPath, path)
-    return text
-  } catch (error) {
-    throw new StartRefused(
-      `Cannot store the key for secrets in ${path}: ${(error as Error).message.replace(/\.$/, '')}. ` +
-        'Make that folder writable, or set a key of your own as JOBCAST_SECRETS_KEY.',
-    )
-  } finally {
-    rmSync(newPath, { force: true })
-  }
 }

@@ -1,5 +1,5 @@
-// Watches the free space of the disk with the database. When it runs short, the largest writers are refused first: output
-// and progress below the mark, triggers as well below half of it. So there is room left for the ends of executions, for
+// Watches the free space of the disk with the database. When it runs short, the largest writers are refused first: files
+// well above the mark, output and progress below the mark, triggers as well below half of it. So there is room left for the ends of executions, for
 // deletions, and for the database to tidy up.
 
 import { StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
@@ -22,6 +22,8 @@ type DiskSpaceOptions = {
 
 /** On a small disk the mark is lower: this part of the whole. */
 const largestPart = 0.05
+/** So many marks are left by files: one owner's uploads do not stop the output of all. */
+const marksLeftByFiles = 4
 
 export class DiskSpace {
   readonly #options: DiskSpaceOptions
@@ -49,6 +51,15 @@ export class DiskSpace {
   refusal(): StorageUnavailable {
     return new StorageUnavailable(
       `${this.#freeBytes} bytes of the disk are free, less than ${this.#markBytes}`,
+    )
+  }
+
+  /** For so many bytes more of a file. Throws StorageUnavailable. */
+  requireRoomForFile(bytes: number): void {
+    const needed = bytes + marksLeftByFiles * this.#markBytes
+    if (this.#freeBytes >= needed || Number.isNaN(this.#freeBytes)) return
+    throw new StorageUnavailable(
+      `${this.#freeBytes} bytes of the disk are free, less than the ${needed} that a file needs`,
     )
   }
 

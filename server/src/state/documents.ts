@@ -1,11 +1,13 @@
 // Job documents as they are handed out, cached. A version of a job never changes, nor do the parameters of a run, so an
 // entry becomes stale only when the database is replaced by an older one. The executions of a run share one text; only
-// what names attributes or the name of a device is made for each device. Named secrets change, on any node: documents with
-// one are filled in each time they are handed out.
+// what names attributes or the name of a device is made for each device. Named secrets and the newest versions of files change, on
+// any node, and URLs of files expire: documents with one of them are filled in each time they are handed out.
 
 import {
   type DeviceValues,
   type DocumentTemplate,
+  type FileFacts,
+  fileValues,
   fillTemplate,
   namesUsed,
   parseDocument,
@@ -22,6 +24,7 @@ import {
   type JobTemplate,
   UnresolvedDocument,
 } from '../domain/execution/ports/documents.ts'
+import type { FileLinks } from '../domain/file/file-links.ts'
 import type { JobSignature } from '../domain/job/ports/jobs.ts'
 import { openValues } from '../domain/trigger/run-values.ts'
 
@@ -29,32 +32,44 @@ import { openValues } from '../domain/trigger/run-values.ts'
 const maxCachedLength = 16 * 1024 * 1024
 
 /** `signed`: fields of JSON text behind a comma; empty if nothing is signed. */
-type Version = JobTemplate & { signed: string; shared: DeviceDocument | undefined }
-/** `template` has the parameters filled in; `shared`: nothing in it differs by device. */
+type Version = JobTemplate & {
+  files: readonly string[]
+  signed: string
+  shared: DeviceDocument | undefined
+}
+/** `template` has the parameters filled in; `files`: those that it names; `shared`: nothing in it differs by device. */
 type RunDocument = {
   template: DocumentTemplate
+  files: readonly string[]
   parameters: string | undefined
   signed: string
   shared: DeviceDocument | undefined
 }
 /** As JSON text, or undefined. */
-type Beside = { parameters: string | undefined; secrets?: string | undefined; signed: string }
+type Beside = {
+  parameters: string | undefined
+  secrets?: string | undefined
+  fileFacts?: string | undefined
+  signed: string
+}
 
 type DocumentStore = Pick<
   Store,
-  'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues' | 'findSecrets'
+  'getDocument' | 'getSignature' | 'getRunValues' | 'listDeviceValues' | 'findSecrets' | 'findFiles'
 >
 
 export class Documents {
   readonly #store: DocumentStore
   readonly #box: SecretBox
+  readonly #links: FileLinks
   readonly #versions = new Map<number, Version>()
   readonly #runs = new Map<number, RunDocument>()
   #size = 0
 
-  constructor(store: DocumentStore, box: SecretBox) {
+  constructor(store: DocumentStore, box: SecretBox, links: FileLinks) {
     this.#store = store
     this.#box = box
+    this.#links = links
   }
 
   content(jobVersion: number): JobTemplate | Promise<JobTemplate> {
@@ -70,7 +85,7 @@ export class Documents {
   async ofRun(run: HandedOut & { ownerNo: number }): Promise<DeviceDocument | DevicesOf> {
     const version = await this.#version(run.jobVersion)
     if (version.shared) return version.shared
-    const filled = await this.#withSecrets(await this.#run(run, version, run.ownerNo), run.ownerNo)
+    const filled = await this.#withChanging(await this.#run(run, version, run.ownerNo), run.ownerNo)
     return filled.shared ?? ((deviceIds) => this.#forDevices(filled, run.ownerNo, deviceIds))
   }
 
@@ -118,19 +133,37 @@ export class Documents {
   }
 
   /** What is made of it is not cached. */
-  async #withSecrets(document: RunDocument, ownerNo: number): Promise<RunDocument & Beside> {
+  async #withChanging(document: RunDocument, ownerNo: number): Promise<RunDocument & Beside> {
     const secretNames = namesUsed(document.template, 'secrets')
-    if (secretNames.length === 0) return document
+    const { files, parameters, signed } = document
+    if (secretNames.length === 0 && files.length === 0) return document
+    const secrets = await this.#secretsOf(secretNames, ownerNo)
+    const facts = await this.#factsOf(files, ownerNo)
+    const { template, missing } = fillTemplate(document.template, { secrets, files: fileValues(facts) })
+    const absent = files.filter((ref) => !Object.hasOwn(facts, ref)).map((ref) => `\${file.${ref}}`)
+    const lacking = [...absent, ...missing.map(placeholderText)]
+    if (lacking.length > 0) throw new UnresolvedDocument(lacking.join(', '))
+    const beside = {
+      ...{ parameters, signed },
+      ...(secretNames.length > 0 && { secrets: JSON.stringify(secrets) }),
+      ...(files.length > 0 && { fileFacts: JSON.stringify(facts) }),
+    }
+    const shared = template.holes.length === 0 ? toDocument(templateJson(template), beside) : undefined
+    return { template, files, ...beside, shared }
+  }
+
+  async #secretsOf(secretNames: string[], ownerNo: number): Promise<SecretValues> {
+    if (secretNames.length === 0) return {}
     const found = await this.#store.findSecrets({ ownerNo, secretNames })
-    const values: SecretValues = Object.fromEntries(
+    return Object.fromEntries(
       found.map(({ secretName, sealed }) => [secretName, this.#box.decrypt(sealed, ownerNo)]),
     )
-    const { template, missing } = fillTemplate(document.template, { secrets: values })
-    if (missing.length > 0) throw new UnresolvedDocument(missing.map(placeholderText).join(', '))
-    const { parameters, signed } = document
-    const beside = { parameters, signed, secrets: JSON.stringify(values) }
-    const shared = template.holes.length === 0 ? toDocument(templateJson(template), beside) : undefined
-    return { template, ...beside, shared }
+  }
+
+  async #factsOf(refs: readonly string[], ownerNo: number): Promise<Record<string, FileFacts>> {
+    if (refs.length === 0) return {}
+    const found = await this.#store.findFiles({ ownerNo, refs: [...refs] })
+    return Object.fromEntries(found.map((file) => [file.ref, this.#links.factsFor(ownerNo, file)]))
   }
 
   async #run({ runId }: HandedOut, version: Version, ownerNo: number): Promise<RunDocument> {
@@ -142,12 +175,13 @@ export class Documents {
     const given = version.template ?? { texts: [version.document], holes: [] }
     const { template, missing } = fillTemplate(given, { params, run: { runId } })
     if (missing.length > 0) throw new UnresolvedDocument(missing.map(placeholderText).join(', '))
-    const isShared = template.holes.length === 0
+    const { files } = version
+    const isShared = template.holes.length === 0 && files.length === 0
     // Whoever fills in the signed document itself needs the number of the run as well.
     const signed = version.signed && `${version.signed},"runId":${runId}`
     const beside = { parameters, signed }
     const shared = isShared ? toDocument(templateJson(template), beside) : undefined
-    const made = { template, ...beside, shared }
+    const made = { template, files, ...beside, shared }
     this.#makeRoom(template.texts.reduce((sum, text) => sum + text.length, 0))
     this.#runs.set(runId, made)
     return made
@@ -158,12 +192,13 @@ export class Documents {
   }
 
   async #readVersion(jobVersion: number): Promise<Version> {
-    const { document, parameters: schema, hasPlaceholders } = await this.#store.getDocument({ jobVersion })
+    const stored = await this.#store.getDocument({ jobVersion })
+    const { document, parameters: schema, hasPlaceholders, files = [] } = stored
     const template = hasPlaceholders ? parseDocument(JSON.parse(document)) : undefined
     const signed = signedFields(await this.#store.getSignature({ jobVersion }))
     const beside = { parameters: undefined, signed }
     const shared = template || schema ? undefined : toDocument(document, beside)
-    const version = { document, schema, template, signed, shared }
+    const version = { document, schema, template, files, signed, shared }
     if (!this.#versions.has(jobVersion)) this.#makeRoom(document.length + signed.length)
     this.#versions.set(jobVersion, version)
     return version
@@ -178,10 +213,11 @@ export class Documents {
 /** In the order of the devices; undefined: there is no such device any more. */
 type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
 
-function toDocument(json: string, { parameters, secrets, signed }: Beside): DeviceDocument {
+function toDocument(json: string, { parameters, secrets, fileFacts, signed }: Beside): DeviceDocument {
   const values = {
     ...(parameters !== undefined && { parameters }),
     ...(secrets !== undefined && { secrets }),
+    ...(fileFacts !== undefined && { files: fileFacts }),
   }
   return { json, ...values, ...(signed !== '' && { signed }) }
 }

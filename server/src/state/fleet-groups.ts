@@ -4,6 +4,7 @@
 import type { ExecState } from '@jobcast/contract'
 import type { Store } from '../domain/common/ports/store.ts'
 import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
+import { shownExecution } from '../domain/device/shown-execution.ts'
 
 type GroupsStore = Pick<Store, 'listFleetDevices'>
 
@@ -79,8 +80,8 @@ function emptyGroup(tag: string | null): FleetGroup {
   return { tag, devices: 0, online: 0, states: new Map() }
 }
 
-function addTo(group: FleetGroup, { online, running, lastExecution }: StoredFleetDevice): void {
-  const state = running?.execState ?? lastExecution?.execState ?? 'NONE'
+function addTo(group: FleetGroup, { online, ...device }: StoredFleetDevice): void {
+  const state = shownExecution(device)?.execState ?? 'NONE'
   group.devices += 1
   if (online) group.online += 1
   group.states.set(state, (group.states.get(state) ?? 0) + 1)

@@ -11,7 +11,7 @@ import type { JudgedWindow, WindowKey } from '../domain/window/ports/windows.ts'
 export type OpenedWindow = WindowKey & { zones: string[] | undefined }
 
 type OpenWindowsDeps = {
-  store: Pick<Store, 'listAllWindows' | 'listZones' | 'fillZones' | 'setOpenZones'>
+  store: Pick<Store, 'listAllWindows' | 'listZones' | 'fillZones' | 'setOpenZones' | 'sweepGroups'>
   now: () => number
   moment: () => BothClocks
 }
@@ -21,6 +21,8 @@ type Known = { version: number; openZones: string; judged: JudgedZones }
 const minuteMs = 60_000
 /** How soon a window that another node has changed is read although its hint was lost, and a zone that is new. */
 const readEveryMs = 1000
+/** Batches of devices that are judged before windows are looked at again. */
+const sweptAtOnce = 20
 
 export class OpenWindows {
   readonly #deps: OpenWindowsDeps
@@ -28,6 +30,8 @@ export class OpenWindows {
   #minute = Number.NaN
   #readAt = Number.NEGATIVE_INFINITY
   #areZonesFilled = false
+  /** Owners with windows that apply to devices. */
+  #owners: ReadonlySet<number> = new Set()
   #refreshing: Promise<void> = Promise.resolve()
   /** Called when windows have opened, after that is on disk. */
   onOpened: (opened: OpenedWindow[]) => void = () => undefined
@@ -36,6 +40,11 @@ export class OpenWindows {
 
   constructor(deps: OpenWindowsDeps) {
     this.#deps = deps
+  }
+
+  /** Some devices of this owner have windows, their own or those of groups. */
+  applyToDevices(ownerNo: number): boolean {
+    return this.#owners.has(ownerNo)
   }
 
   /** Call several times a second. */
@@ -61,6 +70,7 @@ export class OpenWindows {
   async #refresh(): Promise<void> {
     const { store } = this.#deps
     if (!this.#areZonesFilled) this.#areZonesFilled = !(await store.fillZones())
+    await this.#sweepGroups()
     const windows = await store.listAllWindows()
     const zonesOf = await this.#readZones(windows)
     const now = this.#deps.now()
@@ -80,10 +90,18 @@ export class OpenWindows {
       await store.setOpenZones(changes.map((each) => ({ ...toChange(each), at, clock })))
     }
     this.#known = known
+    this.#owners = new Set(windows.flatMap((each) => (each.isOfDevices ? [each.ownerNo] : [])))
     this.#minute = Math.floor(now / minuteMs)
     this.#readAt = now
     const opened = windows.flatMap((window) => openedSince(window, before, known))
     if (opened.length > 0) this.onOpened(opened)
+  }
+
+  /** What a call has left to do, or could not do because its node was killed. */
+  async #sweepGroups(): Promise<void> {
+    for (let batches = 0; batches < sweptAtOnce; batches++) {
+      if (!(await this.#deps.store.sweepGroups({ clock: this.#deps.moment().clock }))) return
+    }
   }
 
   /** Of owners with windows in the zones of devices. */

@@ -12,6 +12,8 @@ import { ByDevice } from './by-device.ts'
 
 /** A device that polls over HTTP counts as online until it has been silent for this long. */
 const httpSilenceMs = 60_000
+/** Until the first one is heard here. */
+const defaultBridgeSilenceMs = 10 * 60_000
 const changesPerWrite = 1000
 /** Time for the other node to record the device as online; nodes write presence once a second. */
 const moveGraceMs = 3000
@@ -23,10 +25,19 @@ type PresentSession = {
   readonly lastSeenAt: number
 }
 
-type HttpDevice = { device: DeviceKey; seenAt: number; seenClock: number }
+/** Without a connection of its own. `silenceMs`: it is offline after so long. */
+type SeenDevice = {
+  device: DeviceKey
+  transport: 'http' | 'bridge'
+  silenceMs: number
+  seenAt: number
+  seenClock: number
+}
 
 type PresenceDeps = {
   store: Pick<Store, 'recordPresence' | 'setAllOffline'>
+  /** A device of hawkBit, which sleeps longer between two polls; undefined: none is served. */
+  ddiSilenceMs?: number | undefined
   now: () => number
   /** Monotonic milliseconds. */
   elapsed: () => number
@@ -38,8 +49,10 @@ export class Presence {
   #writing: Promise<void> = Promise.resolve()
   /** When the devices of an earlier process went offline, until that is recorded. */
   #startedAt: WallInstant | undefined
+  #bridgeSilenceMs = defaultBridgeSilenceMs
   readonly #connected = new ByDevice<PresentSession>()
-  readonly #byHttp = new ByDevice<HttpDevice>()
+  /** Those without a connection: they poll over HTTP, or are heard over a broker. */
+  readonly #byHttp = new ByDevice<SeenDevice>()
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps
@@ -54,8 +67,10 @@ export class Presence {
     const counts = new Map<Transport, number>([
       ['mqtt', 0],
       ['websocket', 0],
-      ['http', this.#byHttp.size],
+      ['http', 0],
+      ['bridge', 0],
     ])
+    for (const { transport } of this.#byHttp.values()) counts.set(transport, (counts.get(transport) ?? 0) + 1)
     for (const { transport } of this.#connected.values())
       counts.set(transport, (counts.get(transport) ?? 0) + 1)
     return [...counts].map(([transport, value]) => ({ labels: { transport }, value }))
@@ -91,30 +106,57 @@ export class Presence {
   }
 
   seenByHttp(device: DeviceKey): void {
+    this.#seen(device, 'http', httpSilenceMs)
+  }
+
+  seenByDdi(device: DeviceKey): void {
+    this.#seen(device, 'http', this.#longestHttpSilenceMs)
+  }
+
+  get #longestHttpSilenceMs(): number {
+    return Math.max(httpSilenceMs, this.#deps.ddiSilenceMs ?? 0)
+  }
+
+  /** It has sent something over a broker of the user. */
+  seenByBridge(device: DeviceKey, silenceMs: number): void {
+    this.#bridgeSilenceMs = silenceMs
+    this.#seen(device, 'bridge', silenceMs)
+  }
+
+  #seen(device: DeviceKey, transport: SeenDevice['transport'], silenceMs: number): void {
     if (this.#connected.get(device)) return
     const existing = this.#byHttp.get(device)
     const seenAt = this.#deps.now()
     const seenClock = this.#deps.elapsed()
-    if (existing) Object.assign(existing, { seenAt, seenClock })
+    const seen = { transport, silenceMs, seenAt, seenClock }
+    if (existing?.transport === transport) Object.assign(existing, seen)
     else {
-      this.#byHttp.set(device, { device, seenAt, seenClock })
-      this.#change(device, true, 'http', seenAt, null)
+      this.#byHttp.set(device, { device: keyOf(device), ...seen })
+      this.#change(device, true, transport, seenAt, null)
     }
   }
 
-  /** These devices polled a node that is now dead: they count as silent since then, unless they poll this node. */
+  /**
+   * These devices polled a node that is now dead: they count as silent since then, unless they poll this node. Which API they polled
+   * is not recorded, so they get the longer time.
+   */
   adoptByHttp(devices: LeftDevice[]): void {
     const { now, elapsed } = this.#deps
-    for (const { lastSeenAt: seenAt, ...device } of devices) {
+    for (const { lastSeenAt: seenAt, transport: before, ...device } of devices) {
+      const transport = before === 'bridge' ? before : 'http'
+      const silenceMs = transport === 'http' ? this.#longestHttpSilenceMs : this.#bridgeSilenceMs
       if (this.#connected.get(device) || this.#byHttp.get(device)) continue
       const seenClock = elapsed() - Math.max(0, now() - seenAt)
-      this.#byHttp.set(device, { device, seenAt, seenClock })
+      this.#byHttp.set(device, { device, transport, silenceMs, seenAt, seenClock })
     }
   }
 
   /** The device was deleted or its credential is void: its earlier HTTP requests no longer keep it online. */
   disconnectHttp(device: DeviceKey): void {
-    if (this.#byHttp.delete(device)) this.#change(device, false, 'http', this.#deps.now(), null)
+    const seen = this.#byHttp.get(device)
+    if (seen === undefined) return
+    this.#byHttp.delete(device)
+    this.#change(device, false, seen.transport, this.#deps.now(), null)
   }
 
   /** Undefined if the device is not online here. */
@@ -124,11 +166,11 @@ export class Presence {
 
   /** A device that polled over HTTP and fell silent is offline since it was last seen. */
   noticeSilence(): void {
-    const silentSince = this.#deps.elapsed() - httpSilenceMs
-    for (const { device, seenAt, seenClock } of this.#byHttp.values()) {
-      if (seenClock > silentSince) continue
+    const elapsed = this.#deps.elapsed()
+    for (const { device, transport, silenceMs, seenAt, seenClock } of this.#byHttp.values()) {
+      if (seenClock > elapsed - silenceMs) continue
       this.#byHttp.delete(device)
-      this.#change(device, false, 'http', seenAt, null)
+      this.#change(device, false, transport, seenAt, null)
     }
   }
 
@@ -139,7 +181,7 @@ export class Presence {
 
   announceByHttp(device: DeviceKey): void {
     const polling = this.#byHttp.get(device)
-    if (polling) this.#change(device, true, 'http', polling.seenAt, null)
+    if (polling) this.#change(device, true, polling.transport, polling.seenAt, null)
   }
 
   /** Devices seen during the last `ms`, and when. */

@@ -1,7 +1,14 @@
 // Encrypts the secrets among parameters (AES-256-GCM). The first key encrypts; all of them decrypt, so that a key can be
 // replaced while what was encrypted with the old one is still there.
 
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import type { SecretBox as Box } from '../domain/access/ports/secret-box.ts'
 
 const ivBytes = 12
@@ -51,11 +58,29 @@ export class SecretBox implements Box {
     return digest.update(text).digest('base64url')
   }
 
+  sign(text: string): string {
+    return signature(this.#current.key, text).toString('base64url')
+  }
+
+  isSigned(text: string, shown: string): boolean {
+    const given = Buffer.from(shown, 'base64url')
+    return this.#keys.some(({ key }) => {
+      const expected = signature(key, text)
+      return given.length === expected.length && timingSafeEqual(given, expected)
+    })
+  }
+
   get #current(): { id: string; key: Buffer } {
     const [first] = this.#keys
     if (first === undefined) throw new Error('no key for secrets is configured (JOBCAST_SECRETS_KEY)')
     return first
   }
+}
+
+/** By a key of its own, so that it says nothing about what is encrypted. */
+function signature(key: Buffer, text: string): Buffer {
+  const own = createHmac('sha256', key).update('jobcast signed urls').digest()
+  return createHmac('sha256', own).update(text).digest()
 }
 
 /** Says nothing of the key. */

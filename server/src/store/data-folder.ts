@@ -19,7 +19,7 @@ const othersMode = 0o077
 
 /** All files that Jobcast puts into the folder. They hold secrets, or appear and vanish next to one that does. */
 const ours =
-  /^(jobcast\.(db|lock)(-wal|-shm|-journal)?|(admin|secrets)-key(\.[0-9A-Za-z]+\.new)?|simulated-devices\.json)$/
+  /^(jobcast\.(db|lock)(-wal|-shm|-journal)?|(admin-key|secrets-key|audit-key\.pem)(\.[0-9A-Za-z]+\.new)?|simulated-devices\.json|files)$/
 
 /** Throws StartRefused with a sentence for the operator if the folder cannot be used. */
 export function prepareDataFolder(folder: string): void {

@@ -3,10 +3,17 @@
 
 import type { SteadyInstant } from '../domain/common/instants.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
-import { type Holder, type OfferChange, OfferHistory, wholeFleet } from '../domain/window/offer-history.ts'
+import { anyTime } from '../domain/window/any-time.ts'
+import {
+  type Holder,
+  type OfferChange,
+  OfferHistory,
+  type WindowSpan,
+  wholeFleet,
+} from '../domain/window/offer-history.ts'
 import { inBoth, type Queries } from './queries.ts'
 import { computed, select, text } from './schema/column.ts'
-import { execution, offerHistory, owner, runRequest } from './schema/tables.ts'
+import { deviceWindow, execution, offerHistory, owner, runRequest } from './schema/tables.ts'
 
 const OWNER = select(owner.pick('ownerNo'))
 const OWNERS = inBoth(
@@ -30,6 +37,12 @@ const HOLDERS = inBoth(
   SELECT ${is === 'sqlite' ? held('shadowed = 0') : HELD}
   FROM ${wanted('ids')} ${join} execution ON execution_id = wanted.id
     LEFT JOIN run_request ON run_request.run_id = execution.run_id`,
+)
+const SPAN = select(deviceWindow.pick('deviceNo', 'windowName', 'since', 'until'))
+const SPANS = inBoth(
+  ({ isIn }) => `
+  SELECT ${SPAN} FROM device_window WHERE ${isIn('device_no', 'deviceNos', 'integer')}
+  ORDER BY device_no, since_clock, group_name`,
 )
 const CHANGE = select(offerHistory.pick('ownerNo', 'windowName', 'clock', 'openZones'))
 const CHANGES = inBoth(
@@ -71,15 +84,28 @@ export class Holders {
     if (found.length === 0) return
     const owners = new Set(found.map(({ ownerNo }) => ownerNo))
     const ids = executions.flatMap((each) => (owners.has(each.ownerNo) ? [each.jobExecutionId] : []))
+    const deviceNos = new Set(executions.flatMap((each) => (owners.has(each.ownerNo) ? [each.deviceNo] : [])))
+    const spans = await this.#readSpans([...deviceNos])
+    const deviceOf = new Map(executions.map(({ jobExecutionId, deviceNo }) => [jobExecutionId, deviceNo]))
     for (const { jobExecutionId, ownerNo, window, zone } of await this.#queries.all(HELD, HOLDERS, { ids })) {
-      this.#holders.set(jobExecutionId, { ownerNo, zone, windows: window === null ? [] : [window] })
+      const ofDevice = window === anyTime ? undefined : spans.get(deviceOf.get(jobExecutionId) ?? 0)
+      const windows = window === null || window === anyTime ? [] : [window]
+      this.#holders.set(jobExecutionId, { ownerNo, zone, windows, ...(ofDevice && { ofDevice }) })
     }
     await this.readHistory([...this.#holders.values()])
   }
 
+  /** Windows of devices, also those that no longer apply. */
+  async #readSpans(deviceNos: number[]): Promise<Map<number, WindowSpan[]>> {
+    const found = await this.#queries.all(SPAN, SPANS, { deviceNos })
+    return Map.groupBy(found, ({ deviceNo }) => deviceNo)
+  }
+
   async readHistory(holders: Holder[]): Promise<void> {
-    const wanted = holders.flatMap(({ ownerNo, windows }) =>
-      [wholeFleet, ...windows].map((windowName) => ({ ownerNo, windowName })),
+    const wanted = holders.flatMap(({ ownerNo, windows, ofDevice = [] }) =>
+      [wholeFleet, ...windows, ...ofDevice.map(({ windowName }) => windowName)].map((windowName) => {
+        return { ownerNo, windowName }
+      }),
     )
     const unread = wanted.filter(({ ownerNo, windowName }) => !this.#read.has(`${ownerNo} ${windowName}`))
     if (unread.length === 0) return

@@ -4,6 +4,7 @@ import { defaultPriority } from '@jobcast/contract/words'
 import type { Life } from '../domain/execution/execution.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
 import { deadlineByRelease } from '../domain/trigger/launch-run.ts'
+import { anyTime } from '../domain/window/any-time.ts'
 import { defaultZone, zoneAttribute } from '../domain/window/device-zone.ts'
 import { openEverywhere } from '../domain/window/open-zones.ts'
 import { columnOf, inBoth } from './queries.ts'
@@ -69,18 +70,28 @@ const notHeld = (columns: string) => `NOT EXISTS (
 export const isNotFrozen =
   'NOT EXISTS (SELECT FROM fleet_freeze WHERE fleet_freeze.owner_no = execution.owner_no)'
 
+const isClosedForDevice = `strpos(coalesce(open_zones, ''), '${openEverywhere}') = 0
+      AND strpos(coalesce(open_zones, ''), '|' || coalesce((
+        SELECT zone FROM device_attribute
+        WHERE device_attribute.device_no = execution.device_no AND device_attribute.name = '${zoneAttribute}'
+          AND NOT shadowed), '${defaultZone}') || '|') = 0`
+
 /**
- * The same of the window of its run, where there is one: it is closed in the zone of the device. Only of what has not begun.
+ * The same of the windows of its run and of its device, where there are any: one is closed in the zone of the device. Only of
+ * what has not begun.
  */
 export const isInWindow = `NOT EXISTS (
     SELECT FROM run_request LEFT JOIN offer_window
       ON offer_window.owner_no = execution.owner_no AND offer_window.window_name = run_request.window_name
-    WHERE run_request.run_id = execution.run_id AND run_request.window_name IS NOT NULL
-      AND strpos(coalesce(open_zones, ''), '${openEverywhere}') = 0
-      AND strpos(coalesce(open_zones, ''), '|' || coalesce((
-        SELECT zone FROM device_attribute
-        WHERE device_attribute.device_no = execution.device_no AND device_attribute.name = '${zoneAttribute}'
-          AND NOT shadowed), '${defaultZone}') || '|') = 0)` as const
+    WHERE run_request.run_id = execution.run_id AND run_request.window_name <> '${anyTime}'
+      AND ${isClosedForDevice})
+  AND NOT EXISTS (
+    SELECT FROM device_window LEFT JOIN offer_window
+      ON offer_window.owner_no = device_window.owner_no AND offer_window.window_name = device_window.window_name
+    WHERE device_window.device_no = execution.device_no AND until_clock IS NULL AND ${isClosedForDevice}
+      AND NOT EXISTS (
+        SELECT FROM run_request
+        WHERE run_request.run_id = execution.run_id AND run_request.window_name = '${anyTime}'))` as const
 
 /** It may be offered to its device, unless its owner's fleet is frozen. */
 export const isReleased: Readonly<Record<Dialect, string>> = { sqlite: notHeld('1'), postgres: notHeld('') }

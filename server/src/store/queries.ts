@@ -5,6 +5,7 @@
 // the thread takes the next one. On PostgreSQL statements that are sent at once (Promise.all) take effect in their order.
 
 import type { EventDataOf, EventNoun, EventTypeOf, NounOf } from '@jobcast/contract'
+import type { AuditedChange, NewAuditEntry, Originated, OwnChange } from '../domain/audit/ports/entries.ts'
 import type { Sliced } from '../domain/common/ports/slices.ts'
 import type { DeviceKey } from '../domain/device/device-key.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
@@ -46,8 +47,8 @@ export type ResourceChange<Type extends ResourceEventType> = {
   ownerNo: number
   at: number
   data: EventDataOf<NounOf<Type>>
-}
-type RunChanged = { ownerNo: number; runId: number; at: number; details: object }
+} & AuditedChange
+export type RunChanged = { ownerNo: number; runId: number; at: number; details: object } & AuditedChange
 /** `ask` gives the rows of a statement, `run` how many it has changed. */
 export function buildQueries(
   ask: (sql: Sql, values: Values) => Row[] | Promise<Row[]>,
@@ -68,9 +69,22 @@ export function buildQueries(
   }
 }
 
-/** The zone in which a device is from now on. */
-export type ZoneChange = DeviceKey & { deviceNo: number; zone: string }
-export type DeviceChange = { ownerNo: number; deviceNo: number; at: number; details?: object }
+/**
+ * Of a device, from now on: the zone in which it is, or the windows that apply to it. `begun`: what of it is under way, where
+ * that is kept in memory.
+ */
+export type ZoneChange = DeviceKey & { deviceNo: number } & (
+    | { zone: string; windows?: undefined }
+    | { zone?: undefined; windows: string[]; begun?: number[] }
+  )
+export type DeviceChange = {
+  ownerNo: number
+  deviceNo: number
+  at: number
+  details?: object
+  /** For the audit; undefined: the device did it. */
+  audited?: (AuditedChange & Originated & { deviceId: string }) | undefined
+}
 
 /** Inside a transaction: what becomes an event is committed with the change. */
 export type Writes = Queries & {
@@ -83,6 +97,10 @@ export type Writes = Queries & {
   zonesChanged(changes: ZoneChange[]): void
   resourceChanged<Type extends ResourceEventType>(type: Type, change: ResourceChange<Type>): void
   runChanged(type: RolloutEventType, change: RunChanged): void
+  /** An entry as it is. */
+  entry(entry: NewAuditEntry): void
+  /** A change that has no event of its own, as an entry of the audit. */
+  audited(change: OwnChange): void
   /** Those that a statement finds, as LIVE; on PostgreSQL it has to lock them. */
   loadExecutions<S extends Sql, V extends Given<S>>(
     sql: S,

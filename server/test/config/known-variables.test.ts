@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { ConfigError, loadConfig } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { ConfigError } from '../../src/config/config-error.ts'
 import { unknownVariables } from '../../src/config/known-variables.ts'
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url))

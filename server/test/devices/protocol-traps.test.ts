@@ -519,3 +519,20 @@ function assertSecondsLeft({ approximateSecondsBeforeTimedOut: left }: Json, abo
   assert.ok(Number.isInteger(left), `${left}`)
   assert.ok(left <= about && left > about - 60, `${left} is not about ${about}`)
 }
+
+test('in a frozen fleet, an execution that is named by its id is not found either', async (t) => {
+  const { device, triggerNext } = await open(t)
+  const jobId = await triggerNext()
+  const freeze = (method: 'POST' | 'DELETE') =>
+    api.call(method, '/job/api/fleet/freeze', { ...(method === 'POST' && { body: { reason: 'a test' } }) })
+  assert.equal((await freeze('POST')).status, 200)
+  t.after(() => freeze('DELETE'))
+  assert.deepEqual((await device.getPending()).queuedJobs, [])
+  assert.equal((await device.startNext()).execution, undefined)
+  for (const status of ['IN_PROGRESS', 'SUCCEEDED', 'FAILED', 'REJECTED'])
+    assert.equal((await refusalOf(device.update(jobId, { status }))).code, 'ResourceNotFound')
+  assert.equal((await refusalOf(device.describe(jobId))).code, 'ResourceNotFound')
+  assert.equal((await freeze('DELETE')).status, 204)
+  assert.equal((await device.startNext()).execution.jobId, jobId)
+  await device.update(jobId, { status: 'SUCCEEDED' })
+})

@@ -135,7 +135,9 @@ export async function openDispatcher(
   const presence = new Presence({ store, now: () => startedAt, elapsed: () => 0 })
   const dispatcher = new Dispatcher({
     store: { readQueues },
-    documents: new Documents({ ...store, getDocument }, new SecretBox([])),
+    documents: new Documents({ ...store, getDocument }, new SecretBox([]), {
+      factsFor: (_, file) => ({ ...file, url: '' }),
+    }),
     onUnresolved: (execution) => unresolved.push(execution.jobExecutionId),
     deliveries,
     presence,
@@ -143,6 +145,7 @@ export async function openDispatcher(
     nodeNo: 0,
     clock: () => steadyInstant(startedAt),
     isFrozen: () => false,
+    hasDeviceWindows: () => false,
     onFailure: (error) => failures.push(error),
   })
   return {

@@ -15,7 +15,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { deviceIdsUpTo, seedData } from '../support/seed-data.ts'
 import { seedTokens } from '../support/seed-tokens.ts'
 
-const kills = testSize('kills', { test: 2, chaos: 30 })
+const kills = testSize('kills', { test: 1, chaos: 30 })
 /** A server is killed after at most so many acknowledgements. */
 const mostAcknowledged = testSize('acknowledged', { test: 100, chaos: 300 })
 const deviceIds = deviceIdsUpTo(16)

@@ -1,9 +1,11 @@
 // A disk that runs short: the largest writers are refused first, and the ends of executions, reads and deletions go on.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { newDevice } from '@jobcast/testkit/call-device'
 import { openServer } from '@jobcast/testkit/open-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 
 const megabyte = 1024 * 1024
@@ -65,4 +67,23 @@ test('on a small disk the mark is a part of the whole', async (t) => {
   })
   await api.putJobAndDevices('restart', ['d1'])
   assert.equal((await api.trigger('restart', ['d1'])).status, 201)
+})
+
+test('uploads are judged by the disk that files-folder is on, and only they are', async (t) => {
+  const filesFolder = join(temporaryFolder(t), 'elsewhere', 'files')
+  const disk = { freeBytes: 300 * megabyte, totalBytes: 100_000 * megabyte }
+  const api = await openServer(t, {
+    minFreeDiskBytes: 100 * megabyte,
+    filesFolder,
+    readDisk: async (folder) =>
+      folder === filesFolder ? { ...disk } : { ...disk, freeBytes: disk.totalBytes },
+  })
+  const put = (version: string) => api.call('PUT', `/job/api/files/app/${version}`, { rawBody: 'content' })
+  const refused = await put('1')
+  assert.deepEqual([refused.status, refused.json.code], [503, 'J-909'])
+  await api.putJobAndDevices('restart', ['d1'])
+  assert.equal((await api.trigger('restart', ['d1'])).status, 201)
+  disk.freeBytes = 1000 * megabyte
+  await waitUntil('the space is read', async () => (await put('1')).status === 201)
+  assert.equal((await put('2')).status, 201)
 })

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { createDatabase, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
@@ -80,7 +81,13 @@ async function each(kiosks: Kiosk[], work: (kiosk: Kiosk) => Promise<unknown>): 
 async function open(t: TestContext, databaseUrl?: string) {
   const { parts, app, adminKey } = await openApp(t, {}, databaseUrl)
   const background = startBackground(
-    { ...parts, ownNow: Date.now, keepEventsMs: 86_400_000, keepExecutionsMs: undefined },
+    {
+      ...parts,
+      ownNow: Date.now,
+      keepEventsMs: 86_400_000,
+      keepAuditMs: 86_400_000,
+      keepExecutionsMs: undefined,
+    },
     parts.dispatcher,
   )
   t.after(() => background.stop())
@@ -146,6 +153,6 @@ async function playIncident(t: TestContext, databaseUrl?: string): Promise<void>
 
 test('embedded: a bad version is stopped and rolled back', longTest, (t) => playIncident(t))
 
-test('PostgreSQL: a bad version is stopped and rolled back', longTest, async (t) => {
+chaosTest('PostgreSQL: a bad version is stopped and rolled back', longTest, async (t) => {
   await playIncident(t, await createDatabase(await sharedPostgres()))
 })

@@ -60,7 +60,7 @@ async function openWithoutWakeUps(t: TestContext, deviceIds: string[]) {
   const deps = { ...parts, link: talksToNobody }
   const { dispatcher } = parts
   const background = startBackground(
-    { ...deps, keepEventsMs: 1e9, ownNow: Date.now, keepExecutionsMs: undefined },
+    { ...deps, keepEventsMs: 1e9, keepAuditMs: 1e9, ownNow: Date.now, keepExecutionsMs: undefined },
     dispatcher,
   )
   const listener = await openMqttListener(deps, {

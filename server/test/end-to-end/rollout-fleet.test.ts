@@ -61,7 +61,13 @@ async function open(t: TestContext, databaseUrl?: string) {
   const opened = await openApp(t, {}, databaseUrl)
   const { parts, app, adminKey } = opened
   const background = startBackground(
-    { ...parts, ownNow: Date.now, keepEventsMs: 86_400_000, keepExecutionsMs: undefined },
+    {
+      ...parts,
+      ownNow: Date.now,
+      keepEventsMs: 86_400_000,
+      keepAuditMs: 86_400_000,
+      keepExecutionsMs: undefined,
+    },
     parts.dispatcher,
   )
   t.after(() => background.stop())

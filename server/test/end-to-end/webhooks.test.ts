@@ -39,7 +39,7 @@ function eventIdsAfter(folder: string, after: number): number[] {
   try {
     return db
       .prepare(
-        `SELECT event_id FROM event WHERE event_id > ? AND type NOT LIKE 'webhook.%' ORDER BY event_id`,
+        `SELECT event_id FROM event WHERE event_id > ? AND type NOT LIKE 'webhook.%' AND type NOT LIKE 'audit.%' ORDER BY event_id`,
       )
       .all(after)
       .map((row) => row.event_id as number)

@@ -18,10 +18,15 @@ const explain = async (jobExecutionId: number | undefined): Promise<string> =>
 test('a run begins with the last approval that it needs, each by somebody else', async () => {
   const { path, executionIds } = await launch(await newJob({ approval: { required: 2 } }))
   const { digest, ...asked } = await approvalOf(path)
-  assert.deepEqual([asked, digest.length], [{ required: 2, given: 0 }, 43])
+  assert.deepEqual([asked, digest.length], [{ required: 2, given: 0, blockedBecause: 'INVOLVED' }, 43])
+  const blockOf = async (key: string) =>
+    (await api.call('GET', path, { key })).json.rollout.approval.blockedBecause
+  const reader = (await api.newKey(['READ'])).apiKey
+  assert.deepEqual([await blockOf(anna), await blockOf(ben), await blockOf(reader)], [null, null, 'SCOPE'])
   const first = await act(path, 'approve', { comment: 'read it', digest }, anna)
   assert.deepEqual([first.status, first.json.rollout.state], [200, 'AWAITING_APPROVAL'])
   assert.equal(first.json.rollout.approval.given, 1)
+  assert.deepEqual([await blockOf(anna), await blockOf(ben)], ['DECIDED', null])
   for (const verb of ['approve', 'deny']) {
     const second = await act(path, verb, {}, anna)
     assertRefused(second, 'J-303')
@@ -52,6 +57,8 @@ test('a change makes approvals void: of what is pending, and of what was approve
   const seen = (await approvalOf(path)).digest
   await act(path, 'approve', {}, anna)
   assert.equal((await change({ ratePerMinute: 60_000 })).status, 200)
+  const own = (await api.call('GET', path, { key: anna })).json.rollout.approval
+  assert.equal(own.blockedBecause, null, 'her approval is void')
   const { given, digest } = await approvalOf(path)
   assert.deepEqual([given, digest === seen], [0, false])
   assertRefused(await act(path, 'approve', { digest: seen }, anna), 'J-303')

@@ -45,6 +45,23 @@ test('who resumes a closed gate accepts what failed, and the others of the wave 
   await act(run.path, 'cancel')
 })
 
+test('a second pause names what has ended since the run was resumed, and nothing else', async () => {
+  const stop = [{ on: ['FAILED'], count: 1 }]
+  const run = await launch(await newJob({ rollout: { waves: [{ size: 4 }, { size: '100%' }], stop } }))
+  await waitFor(run.path, 4)
+  await report(run, 3, 'FAILED')
+  await waitFor(run.path, 4, 'PAUSED')
+  await act(run.path, 'resume')
+  // An earlier position than what failed before, so the order of the ids is not that of the ends.
+  await report(run, 0, 'FAILED')
+  const { pausedCause } = await waitFor(run.path, 4, 'PAUSED')
+  assert.deepEqual(
+    pausedCause?.executions.map(({ deviceId }) => deviceId),
+    ['c0'],
+  )
+  await act(run.path, 'cancel')
+})
+
 test('an ABORT rule that is met beside a PAUSE rule aborts the run', async () => {
   const stop = [
     { on: ['FAILED'], count: 1, action: 'PAUSE' },

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
 
@@ -131,7 +132,7 @@ test('an import creates, updates and leaves alone, and names the lines that it r
   )
 })
 
-test('an import of thousands is one call', async () => {
+chaosTest('an import of thousands is one call', async () => {
   const lines = Array.from({ length: 3000 }, (_, n) =>
     JSON.stringify({ deviceId: `many-${n}`, tags: ['many'] }),
   )
@@ -169,7 +170,7 @@ test('a run on more devices than one write holds is visible as a whole', async (
   assert.ok([200, 202].includes(canceled.status))
 })
 
-test('waves of a large run take the devices that match them', async () => {
+chaosTest('waves of a large run take the devices that match them', async () => {
   const before = (await api.call('GET', '/job/api/runs')).json.items.length
   const lines = ['large-11', 'large-4000', 'large-11999'].map((deviceId) =>
     JSON.stringify({ deviceId, tags: ['large', 'canary'] }),

@@ -22,6 +22,7 @@ test('PUT answers 201 when it creates, 200 when it replaces, and leaves nothing 
     attributes: {},
     reportedAttributes: {},
     timeZone: null,
+    window: null,
     credentialCreatedAt: null,
     credentialCreatedBy: null,
     certificateRevokedAt: null,

@@ -1,13 +1,18 @@
 // Every type of the map of events is emitted, on both stores, with the data of its noun.
 
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { eventData, eventTypes, type JobcastEvent, nounOf } from '@jobcast/contract'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { EventListener } from '@jobcast/testkit/event-listener'
 import { type OpenServer, openServer, type ServerOptions } from '@jobcast/testkit/open-server'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { buildClock } from '@jobcast/testkit/shared-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { longTest } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { Value } from 'typebox/value'
@@ -95,6 +100,8 @@ async function changeResources(scene: Scene): Promise<void> {
   await scene.call('DELETE', '/windows/nights')
   await scene.call('PUT', '/secrets/TOKEN', { value: 'of every event' })
   await scene.call('DELETE', '/secrets/TOKEN')
+  await scene.call('PUT', '/files/app/1', { any: 'content' })
+  await scene.call('DELETE', '/files/app/1')
   const nightly = { jobName: 'plain', targets: { deviceIds: ['a'] }, when: { cron: '0 3 * * *' } }
   await scene.call('PUT', '/schedules/nightly', nightly)
   await scene.call('POST', '/schedules/nightly/fire')
@@ -166,9 +173,12 @@ test('every type of event is emitted on SQLite', longTest, async (t) => {
 })
 
 // There the wall clock is that of the database.
-test('every type of event is emitted on PostgreSQL', longTest, async (t) => {
+chaosTest('every type of event is emitted on PostgreSQL', longTest, async (t) => {
   const databaseUrl = await createDatabase(await sharedPostgres())
   const earlier = ['next_for', 'due_at', 'handled_at'].map((column) => `${column} = ${column} - ${3 * dayMs}`)
   const miss = () => execute(databaseUrl, `UPDATE schedule SET ${earlier}, version = version + 1`)
-  check(await emitAll(t, { databaseUrl, secretsKeys: [Buffer.alloc(32, 7)] }, miss))
+  const auditKeyFile = join(temporaryFolder(t), 'audit-key.pem')
+  const { privateKey } = generateKeyPairSync('ed25519')
+  writeFileSync(auditKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+  check(await emitAll(t, { databaseUrl, auditKeyFile, secretsKeys: [Buffer.alloc(32, 7)] }, miss))
 })

@@ -102,3 +102,15 @@ test('timers that cannot be written are explained', async (t) => {
   await waitUntil('it has timed out', async () => (await explain()).code === 'ENDED')
   await waitUntil('the metric counts none', async () => (await countOf('timers')) === '0')
 })
+
+test('an expiry that cannot be written is explained', async (t) => {
+  const { api, refuse, accept } = await openRefusing(t)
+  await newDevice(api, 'd1')
+  await api.call('PUT', '/job/api/jobs/short', { body: { expireAfterSeconds: 1 } })
+  refuse("UPDATE ON execution WHEN NEW.state = 'EXPIRED'")
+  const [{ jobExecutionId }] = (await api.trigger('short', ['d1'])).json
+  const explain = async () => (await api.call('GET', `/job/api/executions/${jobExecutionId}/explain`)).json
+  await waitUntil('explain says so', async () => (await explain()).code === 'TIMER_FAILING')
+  accept()
+  await waitUntil('it has expired', async () => (await explain()).code === 'ENDED')
+})

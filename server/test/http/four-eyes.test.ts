@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { type Reply, replyOf } from '@jobcast/testkit/call-api'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { openRolledRuns } from './rolled-runs.ts'
@@ -131,6 +132,11 @@ test('before its first approval nobody with a hand in it lets a run begin', asyn
   // Whoever approves it sees what it has become.
   assert.equal((await patch({ next: { action: 'CONTINUE' } })(hands.maker, runId)).status, 200)
   await tryAll(whileWaiting, runId)
+  for (const [name, hand] of Object.entries(hands)) {
+    const { approval } = (await hand('GET', `runs/${runId}`)).json.rollout
+    assert.equal(approval.blockedBecause, 'INVOLVED', name)
+  }
+  assert.equal((await other('GET', `runs/${runId}`)).json.rollout.approval.blockedBecause, null)
   const { rollout } = await runOf(path)
   assert.deepEqual([rollout?.state, rollout?.released], ['AWAITING_APPROVAL', 0])
   const approved = await post('approve')(other, runId)
@@ -184,15 +190,34 @@ test('a retry or a run of its own keeps the gates of what it comes from, or wait
   }
   await api.call('PUT', `/job/api/jobs/${jobName}`, { body: { rollout: gate } })
   const body = { jobName, targets: { deviceIds: ids } }
+  const oneWave = [{ size: '100%' }, { size: '100%' }]
   for (const more of [
     { rollout: {} },
     { version: 1, rollout: {} },
     { approval: false, rollout: { waves: gate.waves } },
+    { rollout: { ...gate, waves: oneWave } },
+    { version: 1, rollout: { ...gate, waves: oneWave } },
+    { rollout: { ...gate, waves: [{ size: '99%' }, { size: '100%' }] } },
+    { rollout: { ...gate, waves: [{ size: 1 }, { size: '100%' }] } },
+    { rollout: { ...gate, next: { ...gate.next, succeededPercent: 1 } } },
+    { rollout: { ...gate, next: { action: 'APPROVAL' } } },
   ]) {
     const run = await hands.maker('POST', 'runs', { ...body, ...more })
     assert.equal(run.json.rollout?.state, 'AWAITING_APPROVAL', run.text)
     await post('cancel')(hands.maker, run.json.runId)
   }
+  const retried = await post('retry', { rollout: { ...gate, waves: oneWave } })(hands.maker, runId)
+  assert.equal(retried.json.rollout.state, 'AWAITING_APPROVAL', retried.text)
+  const when = { at: '2099-01-01T00:00:00Z' }
+  const scheduled = { ...body, when, rollout: { ...gate, waves: oneWave } }
+  assert.equal((await hands.maker('PUT', 'schedules/displaced', scheduled)).status, 201)
+  const fired = await hands.maker('POST', 'schedules/displaced/fire')
+  assert.equal((await hands.maker('GET', `runs/${fired.json.runId}`)).json.rollout.state, 'AWAITING_APPROVAL')
+  // The same gates and one more need no approval before they are reached.
+  const waves = [...gate.waves.slice(0, -1), { size: 1 }, { size: '100%' }]
+  const stricter = await hands.maker('POST', 'runs', { ...body, rollout: { ...gate, waves } })
+  assert.equal(stricter.json.rollout.state, 'ROLLING_OUT', stricter.text)
+  for (const { json } of [retried, fired, stricter]) await post('cancel')(hands.maker, json.runId)
   await post('cancel')(hands.maker, runId)
 })
 
@@ -223,11 +248,21 @@ test('without APPROVE nobody takes the approval off a job, in any way', async ()
   await tryFewer()
   assert.equal((await put({ approval: { required: 3 } })).status, 201)
   assert.equal((await put({ approval: { required: 4 }, rollout: gate })).status, 200)
-  assert.equal((await put({ approval: { required: 4 } })).status, 200)
-  // Gates of its rollout ask for approval as well.
+  // Gates of its rollout ask for approval as well, whatever it asks for before a run begins.
+  const restored = await manager('POST', 'jobs/guarded/versions/1/restore')
+  assert.equal(restored.json.code, 'J-804', restored.text)
+  assert.equal((await put({ approval: { required: 4 } })).json.code, 'J-804')
   assert.equal((await put({ rollout: gate }, other)).status, 200)
   assert.equal((await put({})).json.code, 'J-804')
-  assert.equal((await put({ approval: true })).status, 200)
+  const waves = [{ size: '100%' }, { size: '100%' }]
+  for (const approval of [false, true]) {
+    assert.equal((await put({ approval })).json.code, 'J-804')
+    assert.equal((await put({ approval, rollout: { ...gate, waves } })).json.code, 'J-804')
+    const next = { ...gate.next, succeededPercent: 89 }
+    assert.equal((await put({ approval, rollout: { ...gate, next } })).json.code, 'J-804')
+  }
+  assert.equal((await put({ approval: true, rollout: gate })).status, 200)
+  assert.equal((await put({ approval: true }, other)).status, 200)
   assert.equal((await put({}, other)).json.approval, false)
   assert.equal((await put({})).status, 200)
   for (const approval of ['yes', { required: 0 }, { required: 11 }, { required: 1.5 }, {}, null]) {
@@ -259,4 +294,65 @@ test('who put a schedule that somebody else has resumed, and who started a run e
   assert.equal((await post('approve')(other, later.runId)).json.code, 'J-810')
   assert.equal((await post('approve')(hands.changer, later.runId)).json.rollout.state, 'RELEASED')
   await post('cancel')(hands.maker, later.runId)
+})
+
+test('who changes the window of a run, or a group that its gate names, has a hand in it', async () => {
+  const window = { cron: '0 2 * * *', durationMinutes: 60 }
+  await hands.maker('PUT', 'windows/watched', window)
+  await hands.maker('PUT', 'groups/inner', { where: 'reported.fw=2' })
+  await hands.maker('PUT', 'groups/updated', { where: 'group=inner' })
+  const before = byKey(await newKey('before'))
+  await before('PUT', 'groups/inner', { where: 'reported.fw=3' })
+  await hands.maker('PUT', 'jobs/watched', { approval: true, window: 'watched' })
+  const rollout = {
+    waves: [{ size: 1 }, { size: '100%' }],
+    next: { where: 'group=updated', onMissing: 'WAIT' },
+  }
+  // What was changed in the millisecond in which the run is created counts.
+  await setTimeout(2)
+  const body = { jobName: 'watched', targets: { deviceIds: ids }, rollout }
+  const { runId } = (await hands.maker('POST', 'runs', body)).json
+  const path = `/job/api/runs/${runId}`
+
+  const ofWindow = byKey(await newKey('of window'))
+  const ofGroup = byKey(await newKey('of group'))
+  const same = byKey(await newKey('same'))
+  assert.equal((await ofWindow('PUT', 'windows/watched', { ...window, durationMinutes: 120 })).status, 200)
+  assert.equal((await ofGroup('PUT', 'groups/inner', { where: 'reported.fw>=2' })).status, 200)
+  assert.equal((await same('PUT', 'windows/watched', { ...window, durationMinutes: 120 })).status, 200)
+  const described = { where: 'reported.fw>=2', description: 'Updated' }
+  assert.equal((await same('PUT', 'groups/inner', described)).status, 200)
+  for (const [what, call, code] of decisions) {
+    for (const send of [ofWindow, ofGroup, hands.maker])
+      assert.equal((await call(send, runId)).json.code, code, what)
+  }
+  const approved = await post('approve')(same, runId)
+  assert.deepEqual([approved.status, approved.json.rollout.state], [200, 'ROLLING_OUT'])
+  await waitFor(path, 1)
+
+  // The gate would open for everybody: what was approved is something else now.
+  assert.equal((await ofGroup('PUT', 'groups/inner', { where: 'all' })).status, 200)
+  await post('advance')(hands.maker, runId)
+  await waitFor(path, 1, 'AWAITING_APPROVAL')
+  assert.equal((await post('approve')(ofGroup, runId)).json.code, 'J-810')
+  assert.equal((await post('approve')(before, runId)).status, 200)
+  await post('cancel')(hands.maker, runId)
+})
+
+test('an approval does not count for a run whose window has changed before the next one', async () => {
+  const window = { cron: '0 2 * * *', durationMinutes: 60 }
+  await hands.maker('PUT', 'windows/twice', window)
+  await hands.maker('PUT', 'jobs/twice', { approval: { required: 2 }, window: 'twice' })
+  const body = { jobName: 'twice', targets: { deviceIds: ids } }
+  const { runId } = (await hands.maker('POST', 'runs', body)).json
+  const second = byKey(await newKey('second'))
+  const given = async () => (await other('GET', `runs/${runId}`)).json.rollout.approval.given
+  assert.equal((await post('approve')(other, runId)).status, 200)
+  assert.equal(await given(), 1)
+  await hands.changer('PUT', 'windows/twice', { ...window, durationMinutes: 120 })
+  assert.equal(await given(), 0)
+  assert.equal((await post('approve')(second, runId)).json.rollout.state, 'AWAITING_APPROVAL')
+  assert.equal((await post('approve')(second, runId)).json.code, 'J-303')
+  assert.equal((await post('approve')(other, runId)).json.rollout.state, 'RELEASED')
+  await post('cancel')(hands.maker, runId)
 })

@@ -20,7 +20,14 @@ const api = await openSharedServer()
 const document = (await api.call('GET', '/openapi.json')).json as Document
 
 // All that the other owner has says CANARY somewhere; nothing of it may get out.
-const other = await api.newOwner('CANARY owner')
+/** Its key sees all that its owner may see. */
+async function newAudited(ownerName: string) {
+  const { ownerId } = await api.newOwner(ownerName)
+  const { apiKey: key } = await api.newKey(['TRIGGER', 'READ', 'MANAGE', 'AUDIT'], { ownerId })
+  return { ownerId, key }
+}
+
+const other = await newAudited('CANARY owner')
 const job = { description: 'CANARY', document: { text: 'CANARY' } }
 await api.call('PUT', '/job/api/jobs/their-job', { key: other.key, body: job })
 const device = { deviceName: 'CANARY', tags: ['CANARY-tag', 'their-tag'] }
@@ -49,12 +56,13 @@ const schedule = {
 }
 await api.call('PUT', '/job/api/schedules/their-schedule', { key: other.key, body: schedule })
 await api.call('PUT', '/job/api/secrets/THEIR_SECRET', { key: other.key, body: { value: 'CANARY value' } })
+await api.call('PUT', '/job/api/files/their-file/1', { key: other.key, rawBody: 'CANARY content' })
 await api.call('PUT', '/job/api/windows/their-window', {
   key: other.key,
   body: { cron: '0 2 * * *', durationMinutes: 60 },
 })
 
-const own = await api.newOwner('own')
+const own = await newAudited('own')
 await api.putJobAndDevices('our-job', ['our-device'], own.key)
 await api.trigger('our-job', ['our-device'], { key: own.key })
 
@@ -71,10 +79,13 @@ const ids: Record<string, { foreign: string; unknown: string }> = {
   sessionId: { foreign: theirSession, unknown: '0123456789' },
   groupName: { foreign: 'their-group', unknown: 'any-group' },
   secretName: { foreign: 'THEIR_SECRET', unknown: 'ANY_SECRET' },
+  fileName: { foreign: 'their-file', unknown: 'any-file' },
   windowName: { foreign: 'their-window', unknown: 'any-window' },
   window: { foreign: 'their-window', unknown: 'any-window' },
   where: { foreign: 'tag=their-tag', unknown: 'tag=any-tag' },
   scheduleName: { foreign: 'their-schedule', unknown: 'any-schedule' },
+  principal: { foreign: `key:${theirKey.keyId}`, unknown: 'key:0123456789' },
+  subject: { foreign: 'job:their-job', unknown: 'job:any-job' },
   ownerId: { foreign: other.ownerId, unknown: 'ow_0123456789ab' },
 }
 /** What is no id. A new parameter must be put into one of the two lists. */
@@ -89,13 +100,15 @@ const noIds = new Set(
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match if-none-match dryRun targets note planId attributes timeZone',
     )
-    .concat(' addTags removeTags again priority replaces value')
-    .concat(' url eventTypes secret state since eventId types after last-event-id')
+    .concat(' addTags removeTags again priority replaces value content-digest')
+    .concat(' url eventTypes secret state since eventId types after before action last-event-id')
     .concat(
-      ' finished apiKey ticket online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
+      ' finished apiKey ticket jobs addresses format online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',
     )
     .split(' '),
 )
+/** Parameters of paths that stand beside an id: the other owner has each of them. */
+const beside: Record<string, string> = { version: '1', eventId: '1' }
 const bodies: Record<string, Record<string, unknown>> = {
   triggerJob: { jobName: 'our-job', deviceIds: ['our-device'] },
   createRun: { jobName: 'our-job', targets: { deviceIds: ['our-device'] } },
@@ -146,9 +159,11 @@ const rows = Object.entries(document.paths)
 
 async function ask({ method, path, operation, place, name }: Row, id: string, accept: string) {
   let address = path
+  for (const [param, value] of Object.entries(beside)) address = address.replace(`{${param}}`, value)
   for (const [param, { unknown }] of Object.entries(ids)) {
     address = address.replace(`{${param}}`, place === 'path' && param === name ? id : unknown)
   }
+  assert.doesNotMatch(address, /[{}]/, 'a parameter of the path has no value')
   if (place === 'query') address += `?${name}=${id}`
   const usual = bodies[operation.operationId] ?? {}
   const body = place === 'body' ? { ...usual, [name]: Array.isArray(usual[name]) ? [id] : id } : usual
@@ -163,6 +178,7 @@ async function ask({ method, path, operation, place, name }: Row, id: string, ac
     .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '<instant>')
     .replaceAll(/"whsec_[^"]+"/g, '<secret>')
     .replaceAll(/"requestId":"[^"]+"/g, '<request>')
+    .replaceAll(reply.status === 201 ? /"(keyId|apiKey)":"[^"]+"/g : /(?!)/g, '<new key>')
   return { status: reply.status, text }
 }
 

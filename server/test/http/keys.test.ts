@@ -30,6 +30,9 @@ test('POST answers 201 with the key, which has a prefix and 48 characters, and i
     'keyName',
     'ownerId',
     'scopes',
+    'jobs',
+    'where',
+    'addresses',
     'expiresAt',
     'createdAt',
     'revokedAt',
@@ -162,7 +165,9 @@ test('any good key may ask what it is, whatever its scopes; a revoked one may no
   const { apiKey, ...made } = await api.newKey([])
   const reply = await api.call('GET', `${keys}/self`, { key: apiKey })
   assert.equal(reply.status, 200)
-  assert.deepEqual({ ...reply.json, lastUsedAt: null }, { ...made, lastUsedAt: null })
+  const none = { email: null, owners: [] }
+  const asPrincipal = { principal: `key:${made.keyId}`, name: 'test', ownerName: 'default', ...none }
+  assert.deepEqual({ ...reply.json, lastUsedAt: null }, { ...made, ...asPrincipal, lastUsedAt: null })
   await api.call('DELETE', `${keys}/${made.keyId}`)
   assertRefused(await api.call('GET', `${keys}/self`, { key: apiKey }), 'J-802')
 })

@@ -1,8 +1,7 @@
 // The app with owner and device routes on a real store but without a socket, so that a test can put a failing part into
 // it.
 
-import type { TestContext } from 'node:test'
-import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
+import { type Ending, newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { buildParts, type Parts } from '../../src/build-parts.ts'
 import { createFirstKey } from '../../src/domain/access/api-key.ts'
 import { noQuotas } from '../../src/domain/access/quotas.ts'
@@ -21,7 +20,7 @@ export type AllDeps = AppDeps & HttpGatewayDeps
 export type OpenApp = { app: App; adminKey: string; told: ServiceEvent[]; deps: AllDeps; parts: Parts }
 
 export async function openApp(
-  t: TestContext,
+  t: Ending,
   replaced: Partial<AllDeps> = {},
   databaseUrl?: string,
 ): Promise<OpenApp> {

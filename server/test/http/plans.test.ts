@@ -135,12 +135,12 @@ test('a job, a selection, an order or a window that has changed since is J-505, 
   assertPlanRefused(await start(canaries.planId), /^The job update has changed since/)
   const listed = (await plan({ targets: { deviceIds: ['n03', 'n04'] } })).json
   await api.call('DELETE', '/job/api/devices/n04')
-  assertPlanRefused(await start(listed.planId), /^What it names is not there any more: .*\(n04\)/)
+  assertPlanRefused(await start(listed.planId), /^What it names does not exist any more: .*\(n04\)/)
   await api.call('PUT', '/job/api/devices/n04', { body: { tags: ['plans'], attributes: { site: 'berlin' } } })
   assertPlanRefused(await start('made-up'), /^There is no such plan, or it is older than 10 minutes/)
   const gone = (await plan({ jobName: 'gone', ...(await putJob('gone')) })).json
   await api.call('DELETE', '/job/api/jobs/gone')
-  assertPlanRefused(await start(gone.planId), /not there any more/)
+  assertPlanRefused(await start(gone.planId), /not exist any more/)
 })
 
 async function putJob(jobName: string, body: object = {}): Promise<object> {

@@ -71,7 +71,7 @@ const details: [string, string, unknown, string][] = [
     'PUT',
     '/job/api/devices/a',
     { nope: 1 },
-    'unknown field nope; known are deviceName, tags, attributes, timeZone.',
+    'unknown field nope; known are deviceName, tags, attributes, timeZone, window.',
   ],
   ['PUT', '/job/api/devices/a', { tags: ['x', 'x'] }, 'tags must have no duplicate items.'],
   [

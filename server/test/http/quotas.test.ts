@@ -57,6 +57,20 @@ test('many at once do not get past a quota', async (t) => {
   assert.equal(keys.filter(({ status }) => status === 201).length, 3)
 })
 
+test('groups with a window', async (t) => {
+  const api = await open(t, { 'window-groups': 1 })
+  const window = { cron: '0 2 * * *', durationMinutes: 60, timeZone: 'UTC' }
+  await api.call('PUT', '/job/api/windows/nights', { body: window })
+  const group = (name: string, more: object = {}) =>
+    api.call('PUT', `/job/api/groups/${name}`, { body: { where: 'all', ...more } })
+  assert.equal((await group('one', { window: 'nights' })).status, 201)
+  assertOver(
+    await group('two', { window: 'nights' }),
+    'at most 1 groups of one owner that have a window (quota window-groups); combine groups, or set the window of the devices themselves',
+  )
+  assert.equal((await group('two')).status, 201)
+})
+
 test('jobs, keys, enrollments, webhooks and sessions', async (t) => {
   const api = await open(t, {
     jobs: 1,

@@ -90,9 +90,14 @@ test('only some of the devices: the run is stopped all the same, and the others 
 test('to the version before it needs no approval, to any other it does where the job asks for one', async () => {
   const approver = await api.newKey(['APPROVE', 'READ'])
   const jobName = await newJob({ approval: true, document: { n: 1 } })
-  for (const n of [2, 3]) {
-    await api.call('PUT', `/job/api/jobs/${jobName}`, { body: { approval: true, document: { n } } })
-  }
+  const put = (n: number) =>
+    api.call('PUT', `/job/api/jobs/${jobName}`, { body: { approval: true, document: { n } } })
+  await put(2)
+  const second = await launch(jobName)
+  await act(second.path, 'approve', {}, approver.apiKey)
+  await waitFor(second.path, 6, 'RELEASED')
+  await act(second.path, 'cancel')
+  await put(3)
   const run = await launch(jobName)
   assertRefused(await act(run.path, 'rollback', {}), 'J-314')
   await act(run.path, 'approve', {}, approver.apiKey)
@@ -108,6 +113,51 @@ test('to the version before it needs no approval, to any other it does where the
   const other = await act(run.path, 'rollback', { toVersion: 1, again: true })
   assert.deepEqual([other.json.version, other.json.rollout.state], [1, 'AWAITING_APPROVAL'])
   for (const { json } of [before, other]) await act(`/job/api/runs/${json.runId}`, 'cancel')
+})
+
+test('to a version that no run has brought to devices it needs approval, also if it is the one before', async () => {
+  const approver = await api.newKey(['APPROVE', 'READ'])
+  const jobName = await newJob({ approval: true, document: { n: 1 } })
+  const put = (n: number) =>
+    api.call('PUT', `/job/api/jobs/${jobName}`, { body: { approval: true, document: { n } } })
+  await put(2)
+  const denied = await launch(jobName)
+  await act(denied.path, 'deny', {}, approver.apiKey)
+  await put(1)
+  const run = await launch(jobName)
+  await act(run.path, 'approve', {}, approver.apiKey)
+  await waitFor(run.path, 6, 'RELEASED')
+  const back = await act(run.path, 'rollback', {})
+  assert.deepEqual([back.json.version, back.json.rollout.state], [2, 'AWAITING_APPROVAL'], back.text)
+  await act(`/job/api/runs/${back.json.runId}`, 'cancel')
+})
+
+test('all at once, also if only the earlier version has a rollout', async () => {
+  const jobName = await newJob({ rollout: waves(1), document: { n: 1 } })
+  await api.call('PUT', `/job/api/jobs/${jobName}`, { body: { document: { n: 2 } } })
+  const run = await launch(jobName)
+  const back = await act(run.path, 'rollback', {})
+  assert.deepEqual([back.status, back.json.version, back.json.rollout.waves.length], [201, 1, 1], back.text)
+  await waitFor(`/job/api/runs/${back.json.runId}`, 6, 'RELEASED')
+  await act(`/job/api/runs/${back.json.runId}`, 'cancel')
+})
+
+test('who may only trigger stops no unfinished run of others', async () => {
+  const trigger = await api.newKey(['TRIGGER', 'READ'])
+  const other = await launchSecond({})
+  const refused = await act(other.path, 'rollback', {}, trigger.apiKey)
+  assert.deepEqual([refused.status, refused.json.code], [403, 'J-804'], refused.text)
+  assert.match(refused.json.message, /MANAGE/)
+  assert.equal((await runOf(other.path)).counts.PENDING, 6, 'nothing is stopped')
+  const body = { jobName: other.jobName, targets: { deviceIds: ids } }
+  const own = await api.call('POST', '/job/api/runs', { key: trigger.apiKey, body })
+  const back = await act(`/job/api/runs/${own.json.runId}`, 'rollback', {}, trigger.apiKey)
+  assert.equal(back.status, 201, back.text)
+  await act(other.path, 'cancel')
+  // Of a run that has finished there is nothing to stop.
+  const later = await act(other.path, 'rollback', {}, trigger.apiKey)
+  assert.equal(later.status, 201, later.text)
+  for (const { json } of [back, later]) await act(`/job/api/runs/${json.runId}`, 'cancel')
 })
 
 test('a retry keeps the rollout of the run, as it was changed last, unless another is given', async () => {

@@ -113,7 +113,7 @@ test('groups are put, read, listed, used and deleted', async () => {
   const made = await api.call('PUT', '/job/api/groups/kiosks', { body })
   assert.equal(made.status, 201)
   const { createdAt, updatedAt, ...rest } = made.json
-  assert.deepEqual(rest, { groupName: 'kiosks', ...body })
+  assert.deepEqual(rest, { groupName: 'kiosks', window: null, ...body })
   assert.equal((await api.call('PUT', '/job/api/groups/kiosks', { body })).status, 200)
   const berlin = { where: 'group=kiosks and site=berlin' }
   assert.equal((await api.call('PUT', '/job/api/groups/berlin', { body: berlin })).json.description, null)

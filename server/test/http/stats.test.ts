@@ -156,3 +156,12 @@ for (const [path, body] of Object.entries({
     assert.equal((await call('DELETE', {}, second.headers.get('etag') ?? '')).status, 204)
   })
 }
+
+test('what was canceled before it began does not lower the success rate', async () => {
+  await api.call('PUT', '/job/api/jobs/stopped', { body: {} })
+  const stopped = await api.trigger('stopped', ['c'])
+  assert.equal((await api.call('POST', `${stopped.headers.get('location')}/cancel`)).status, 200)
+  clock.forward(1000)
+  const { overall } = await get('stats?jobName=stopped')
+  assert.deepEqual([overall.counts.CANCELED, overall.successRate], [1, null])
+})

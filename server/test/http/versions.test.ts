@@ -167,7 +167,7 @@ test('an earlier version is no way around the approval, the window and the rollo
     [await ask('runs', { ...run, approval: false }), 1, 'AWAITING_APPROVAL', 2],
     [await ask('runs', { ...run, startAt }), 1, 'SCHEDULED', 2],
     [await ask(`runs/${runId}/retry`), 3, 'AWAITING_APPROVAL', 1],
-    [await ask(`runs/${runId}/rollback`, { toVersion: 1 }), 1, 'AWAITING_APPROVAL', 1],
+    [await post(`runs/${runId}/rollback`, { toVersion: 1 }), 1, 'AWAITING_APPROVAL', 1],
   ] as const) {
     assert.equal(reply.status, 201, reply.text)
     const { rollout, ...made } = await get(`runs/${reply.json.runId}`)

@@ -66,6 +66,7 @@ test('PUT answers 201 with the secret, which is shown this once, then 200', asyn
   assert.deepEqual(webhook, {
     webhookName: name,
     ...body,
+    format: 'jobcast',
     state: 'ACTIVE',
     pausedBecause: null,
     pausedAt: null,

@@ -69,6 +69,29 @@ async function changeWindow(one: OpenServer, two: OpenServer, device: ConnectedD
   assert.equal(await startNext(), String(id), 'at once')
 }
 
+test('the window of a group that one node puts holds for its devices on the other', async (t) => {
+  const { token } = await newDevice(one, 'grouped')
+  const device = await connect(t, two, 'grouped', token)
+  const put = async (path: string, body: object) =>
+    assert.ok((await one.call('PUT', `/job/api/${path}`, { body })).status <= 201)
+  const startNext = async () => accepted(await device.line.request('start-next', {})).execution?.jobId
+  await put('windows/of-group', closed)
+  await put('groups/held', { where: 'tag=held', window: 'of-group' })
+  await put('devices/grouped', { tags: ['held'] })
+  const id: number = (await two.trigger('restart', ['grouped'])).json[0].jobExecutionId
+  assert.equal(await startNext(), undefined)
+  assert.match(
+    (await two.call('GET', `/job/api/executions/${id}/explain`)).json.text,
+    /^Window of-group of group held is closed/,
+  )
+  await put('windows/of-group', opened)
+  await device.notice((suffix, json) => isNext(suffix, json) && Number(json.execution.jobId) === id)
+  await put('windows/of-group', closed)
+  assert.equal(await startNext(), undefined, 'at once')
+  await put('groups/held', { where: 'tag=held' })
+  assert.equal(await startNext(), String(id), 'at once')
+})
+
 test('a credential that is revoked on one node ends the connection on another', async (t) => {
   const { token } = await newDevice(one, 'd2')
   const device = await connect(t, two, 'd2', token)

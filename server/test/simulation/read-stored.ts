@@ -37,6 +37,6 @@ export async function readStored(parts: Parts, ownerNo: number): Promise<Final> 
     const its = (await store.listTransitions({ ownerNo, jobExecutionId })) ?? []
     transitions.set(jobExecutionId, its.map(toTransition))
   }
-  const rollouts = await viewRollouts(parts, ownerNo, runs)
+  const rollouts = await viewRollouts(parts, { ownerNo, ownerId: '', keyId: '', scopes: [] }, runs)
   return { runs: runs.map((run) => toRun(run, rollouts)), executions, transitions, log, webhookAfter: 0 }
 }

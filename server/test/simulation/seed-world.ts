@@ -110,7 +110,10 @@ async function seedFeatures({ parts }: SimulatedNode, tenant: Tenant): Promise<v
   if (!features.webhook) return
   const put = await parts.store.putWebhook({
     ...{ ownerNo, webhookName: 'receiver', at: startedAt },
-    content: { url: `http://receiver/${tenant.name}`, eventTypes: [], jobName: null, deviceId: null },
+    content: {
+      ...{ url: `http://receiver/${tenant.name}`, eventTypes: [], jobName: null, deviceId: null },
+      format: 'jobcast',
+    },
     maker: { createdBy: 'operator', createdBySession: null },
     ...{ secret: undefined, newSecret: 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiAzMiBieXRlcw==' },
     ...{ oldSecretUntil: startedAt, maxWebhooks: 10 },

@@ -115,7 +115,7 @@ export class SimulatedCaller {
     const held = node.hold(key.apiKey, seconds)
     const begun = time.elapsed
     try {
-      const run = await node.answer(readRun(node.parts, key.caller, runId, held))
+      const { run } = await node.answer(readRun(node.parts, key.caller, runId, held))
       const isEarly = !isFinished(run) && time.elapsed < begun + seconds * 1000 && !held.callerGone.aborted
       if (isEarly) world.problems.push(`a wait for run ${runId} ended before the run did`)
     } catch (error) {

@@ -103,7 +103,7 @@ export class SimulatedNode {
       dispatcher.sweep = async () => undefined
       dispatcher.greet = () => undefined
     }
-    const keep = { keepEventsMs: dayMs, keepExecutionsMs: undefined }
+    const keep = { keepEventsMs: dayMs, keepAuditMs: dayMs, keepExecutionsMs: undefined }
     this.#background = startBackground({ ...this.parts, ...keep, ownNow: now }, dispatcher)
   }
 

@@ -54,7 +54,7 @@ export class SimulatedThread {
         this.#effects.moves = conditions.copy({ moved, delayedIds })
       },
       onZones: (changes) => {
-        this.#effects.zones = conditions.copy(changes)
+        this.#effects.zones = [...(this.#effects.zones ?? []), ...conditions.copy(changes)]
       },
     }) as Operations
   }

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test'
 
 const sentCommit = Buffer.from('COMMIT\0')
 /** Bound to a portal without a name. Its answer ends with the tag of a SELECT, and is sent behind its commit. */
-const sentLaunches = ['\0launch\0', '\0launch_one\0', '\0launch_keyed\0'].map((name) => Buffer.from(name))
+const sentLaunches = ['\0launch\0', '\0launch_audited\0', '\0launch_keyed\0'].map((name) => Buffer.from(name))
 const launched = Buffer.from('SELECT 1\0')
 const begin = Buffer.from('BEGIN READ WRITE\0')
 // As long as the one it takes the place of.

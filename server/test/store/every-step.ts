@@ -4,6 +4,7 @@ import { type ExecState, execStates } from '@jobcast/contract'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { ExecutionFilter } from '../../src/domain/execution/ports/executions.ts'
+import { ofKey } from '../support/seed-data.ts'
 import { output, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { schedulePut } from './exercise-schedules.ts'
@@ -68,11 +69,24 @@ async function takeScheduleSteps(store: Store): Promise<void> {
   await store.listReplacing()
   await store.listReplaced({ runId: 1 })
   await store.setReplaced({ runId: 1 })
+  await store.changeSchedules([])
+  await store.listNamedDevices({ ownerNo: 1, deviceIds: ['d1'] })
   await store.supersede({ jobExecutionIds: [1], moment: now, actor: 'key k1' })
   await store.listGivenDevices({ scheduleNo, deviceNos: [1] })
   await store.recordGiven({ scheduleNo, first: 1, last: 2 })
+  await store.listGiven({ scheduleNo, deviceNos: [1] })
+  await store.listAllGiven({ scheduleNo, after: -1, limit: 5 })
+  await store.listFirstAgain({ scheduleNos: [scheduleNo] })
+  await store.listDueAgain({ scheduleNo, by: now.clock, limit: 5 })
+  await store.listUnended({ jobExecutionIds: [1] })
+  const devices = { scheduleNo, deviceNos: [1] }
+  await store.recordEnded({ ...devices, jobExecutionIds: [1], at: now.clock, againAt: null })
+  await store.recordLeft({ ...devices, againAt: now.clock })
+  await store.dropGiven({ ...devices, by: now.clock })
+  await store.cancelLeft({ jobExecutionIds: [1], moment: now, actor: 'clock' })
   await store.getRunRange({ runId: 1 })
   await store.listDeviceChanges({ ownerNo, after: 0, limit: 5 })
+  await store.listDeviceChanges({ ownerNo, after: 0, limit: 5, withMoves: true })
   await store.listSelectable({ ownerNo, deviceNos: [1] })
   await store.deleteSchedule({ ...put, ...by })
 }
@@ -126,6 +140,21 @@ async function takeWindowSteps(store: Store): Promise<void> {
   await store.fillZones()
   await store.listWindowRuns(window)
   for (const zones of [['UTC'], undefined]) await store.listWaitingDevices({ first, last: first, zones })
+  const inGroup = { ownerNo, groupName: 'windowed', where: 'all', description: null, window: 'w', ...by }
+  await store.putGroup({ ...inGroup, at: 1, most: 9 })
+  const clock = steadyInstant(1)
+  while (await store.sweepGroups({ ownerNo, clock }));
+  await store.sweepGroups({ clock })
+  await store.putDevices([{ ...devicePut(ownerNo, 'd1'), window: 'w', clock }])
+  await store.listDeviceWindows({ ownerNo, deviceIds: ['d1'] })
+  await store.listUsedWindows({ ownerNo })
+  for (const zones of [['UTC'], undefined]) {
+    await store.listWindowDevices({ ...window, zones, after: 0, limit: 9 })
+  }
+  await store.deleteWindow({ ...window, ...by, at: 1 })
+  await store.putDevices([{ ...devicePut(ownerNo, 'd1'), clock: steadyInstant(2) }])
+  await store.deleteGroup({ ownerNo, groupName: 'windowed', ...by, at: 1 })
+  while (await store.sweepGroups({ ownerNo, clock: steadyInstant(2) }));
   await store.deleteWindow({ ...window, ...by, at: 1 })
   const secret = { ownerNo, secretName: 'TOKEN' }
   await store.putSecret({ ...secret, sealed: 'x', ...by, at: 1, most: 9, mostFormer: 1 })
@@ -139,7 +168,47 @@ async function takeWindowSteps(store: Store): Promise<void> {
   await store.purgeFormerValues()
   await store.deleteSecret({ ...secret, ...by, at: 1 })
   await store.getOutputState({ jobExecutionId: 1 })
+  const file = { ownerNo, fileName: 'app', version: '1' }
+  const content = { size: 1, sha256: 'x', sha1: null, url: null }
+  await store.putFile({ ...file, ...content, ...by, at: 1, most: 9, mostBytes: 9 })
+  await store.getFile(file)
+  await store.listFiles({ ownerNo, slice })
+  await store.listFileVersions({ ownerNo, fileName: 'app', slice: { limit: 9, after: undefined } })
+  await store.findFiles({ ownerNo, refs: ['app', 'app@1'] })
+  await store.countFileBytes({ ownerNo })
+  await store.listKeptContents({ sha256s: ['x'] })
+  await store.deleteFile({ ...file, ...by, at: 1 })
   await store.deleteWindow({ ownerNo, windowName: 'nobody', ...by, at: 1 })
+}
+
+async function takeAuditSteps(store: Store): Promise<void> {
+  const { ownerNo, ownerId } = await seedOwner(store)
+  const entry = {
+    ownerNo,
+    at: 1,
+    principal: 'key:k',
+    action: 'a.b',
+    subject: 'a:1',
+    details: '{"note":null}',
+  }
+  await store.recordAudit({ entries: [entry] })
+  for (const filter of [{}, { action: 'a.*' }])
+    await store.listAudit({ ownerNo, filter, slice: { limit: 5 } })
+  await store.listUnsealedOwners({ limit: 5 })
+  const unsealed = await store.readUnsealed({ ownerNo, after: 0, limit: 5 })
+  if (unsealed === undefined) throw new Error('nothing to seal')
+  const { leaves, firstAuditId, lastAuditId } = unsealed
+  const range = { ownerId, firstAuditId, lastAuditId, entries: 1, at: new Date(1).toISOString() }
+  const signed = { root: '', previous: null, keyId: 'k', signature: '' }
+  for (const seal of [1, 2]) {
+    const publicKey = seal === 1 ? 'p' : undefined
+    await store.addSeal({ ownerNo, seal: { ...range, ...signed, seal }, leaves, at: seal, publicKey })
+  }
+  await store.announceSeal({ ownerNo, sealNo: 2, at: 3, publicKey: 'p' })
+  await store.getLastSeal({ ownerNo })
+  await store.listLastSeals({ after: 0, limit: 5 })
+  await store.readSealed({ ownerNo, after: 0, upTo: 2 })
+  await store.purgeAudit({ olderThan: 9, isSealed: false })
 }
 
 export async function takeEveryStep(store: Store): Promise<void> {
@@ -147,10 +216,20 @@ export async function takeEveryStep(store: Store): Promise<void> {
   const device = { ownerNo, deviceId: 'd1' }
   await store.checkHealth()
   await store.findOwner({ ownerId })
+  await store.findOwnerByName({ ownerName: 'default' })
   await store.listOwners(slice)
+  await store.setBridgeCursor({ bridgeName: 'b1', ownerNo, eventId: 1 })
+  await store.getBridgeCursor({ bridgeName: 'b1', ownerNo })
   const key = { keyId: 'k', ownerNo, keyName: 'k', secretHash: new Uint8Array(32), createdAt: 1 }
   await store.createApiKey({ ...unknownMaker, ...key, scopes: [], expiresAt: null })
   await store.findApiKey({ keyId: 'k' })
+  await store.putPersonKey({
+    ...unknownMaker,
+    ...key,
+    keyId: `user:${ownerNo}:s`,
+    scopes: [],
+    expiresAt: null,
+  })
   await store.listApiKeys({ ownerNo, slice: { after: undefined, limit: 5 } })
   await store.recordKeyUse([{ keyId: 'k', at: 1 }])
   await store.revokeApiKey({ ...by, withDescendants: false, ownerNo, keyId: 'k', at: 1 })
@@ -214,6 +293,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
     await store.readOutput({ ownerNo, jobExecutionId: id, offset: 0, limit: 9, attempt })
   }
   await store.getRun({ ownerNo, runId })
+  await takeAuditSteps(store)
   await takeRolloutSteps(store)
   await takeWindowSteps(store)
   await takeScheduleSteps(store)
@@ -257,6 +337,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.getActiveWebhook({ webhookNo: webhook.webhookNo })
   await store.listPendingDeliveries({ webhookNo: webhook.webhookNo, slice })
   await store.listTried({ webhookNo: webhook.webhookNo, round: 1, from: 0, to: 9 })
+  await store.isRunReported({ webhookNo: webhook.webhookNo, round: 1, runId: 1 })
   await store.purgeDeliveries()
   await store.purgeEvents({ olderThan: startedAt + 1, now: startedAt + 1 })
   await store.purgeIdempotencyKeys({ olderThan: steadyInstant(1) })
@@ -282,6 +363,7 @@ export async function takeEveryStep(store: Store): Promise<void> {
   const range = { from: 1, to: startedAt + 9, stepMs: 1000, maxRuns: 9, maxDurations: 9 }
   for (const job of [{}, { jobName: 'restart' }]) await store.readStats({ ownerNo, ...range, ...job })
   await store.countFailures({ ownerNo, runId, groups: 9, sampled: 9 })
+  await store.countRunsWithin({ ownerNo, runIds: [runId], where: { kind: 'all' } })
   await store.listSharedValues({ ownerNo, runId, failed: 9, succeeded: 9, least: 1, percent: 2, limit: 9 })
   await store.countFlows({ ownerNo, after: 0, stepMs: 1000 })
   await store.getDocument({ jobVersion: 1 })
@@ -296,10 +378,21 @@ export async function takeEveryStep(store: Store): Promise<void> {
   await store.getJobOfVersion({ jobVersion: 1 })
   await store.readServiceLevels()
   const session = { sessionId: 's', kind: 'ticket', keyId: 'k', secretHash: new Uint8Array(32) } as const
-  const stored = { ...session, ownerNo, parentId: null, address: null, userAgent: null, createdAt: 1 }
+  const stored = {
+    ...session,
+    ownerNo,
+    parentId: null,
+    address: null,
+    userAgent: null,
+    createdAt: 1,
+    ...ofKey,
+  }
   await store.createSession({ ...stored, lastUsedAt: 1, expiresAt: 9 })
   const child = { ...stored, sessionId: 'child', kind: 'session', lastUsedAt: 1, expiresAt: 9 } as const
   await store.redeemTicket({ ticketId: 's', session: child })
+  await store.claimCheck({ sessionId: 'child', at: 2, triedBy: 1 })
+  const person = { email: null, owners: ['default'] }
+  await store.recordCheck({ sessionId: 'child', person, tokens: 'sealed', checkedAt: 2 })
   await store.recordSessionUse([{ sessionId: 'child', at: 2 }])
   await store.listSessions({ ownerNo, slice, now: 1, usedAfter: 0 })
   await store.findSession(session)

@@ -30,7 +30,7 @@ async function openFilled() {
     Array.from({ length: runs }, (_, index) => {
       const { jobNo, versionNo: jobVersion } = jobs[index % 2] as JobRef
       const ids = { runId: index + 1, firstExecutionId: 2 * index + 1, total: 2 }
-      const none = { idempotency: null, expireAt: null, deadlineAt: null, retryOf: null }
+      const none = { idempotency: null, expireAt: null, deadlineAt: null, retryOf: null, audit: '{}' }
       return { ...ids, ...none, ownerNo, jobNo, jobVersion, launchedAt: index + 1, keyId: 'k1', deviceNos }
     }),
   )

@@ -52,6 +52,25 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
   )
 
   await t.test(
+    'the claim of a device is found with its credential, of the device of this owner only',
+    async () => {
+      const { ownerNo } = await seedOwner(store)
+      const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
+      const claimHash = Buffer.alloc(32, 7)
+      const device = { ownerNo, deviceId: 'claimed' }
+      assert.equal(await store.findClaim(device), undefined)
+      const asked = enrolling(enrollment, 'claimed', { at: startedAt })
+      assert.deepEqual(await store.enrollDevice({ ...asked, claimHash }), { kind: 'enrolled' })
+      const found = await store.findClaim(device)
+      assert.deepEqual([found?.hasCredential, Buffer.from(found?.claimHash ?? [])], [true, claimHash])
+      assert.equal(await store.findClaim({ ...device, ownerNo: ownerNo + 1000 }), undefined)
+      await store.enrollDevice(enrolling(enrollment, 'other', { at: startedAt }))
+      const other = await store.findClaim({ ownerNo, deviceId: 'other' })
+      assert.deepEqual(other, { hasCredential: true, claimHash: null })
+    },
+  )
+
+  await t.test(
     'a device that does not exist is created, with tags and token, and can be triggered at once',
     async () => {
       const { ownerNo, trigger } = await seedOwner(store)

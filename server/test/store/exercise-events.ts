@@ -7,6 +7,7 @@ import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { EventFilter, StoredEvent } from '../../src/domain/event/event.ts'
 import type { ReportQuotas } from '../../src/domain/event/progress-events.ts'
+import { ofKey } from '../support/seed-data.ts'
 import { startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import {
@@ -234,7 +235,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
         ownerNo,
         parentId: null,
       }
-      const seen = { address: null, userAgent: null, createdAt: at, lastUsedAt: at, expiresAt: at }
+      const seen = { address: null, userAgent: null, createdAt: at, lastUsedAt: at, expiresAt: at, ...ofKey }
       await store.createSession({ ...session, ...seen, secretHash: new Uint8Array(32) })
       const ticket = { ...session, ...seen, sessionId: id('t'), kind: 'ticket' as const, parentId: id('s') }
       await store.createSession({ ...ticket, secretHash: new Uint8Array(32) })
@@ -431,5 +432,19 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     ])
     await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 9000))
     assert.deepEqual((await steps()).slice(2), ['x', 'y', 'execution.succeeded', 'run.finished'])
+  })
+
+  await t.test('a bridge goes on at its cursor, and starts anew with another owner', async () => {
+    const [one, other] = [await seedOwner(underTest.store), await seedOwner(underTest.store)]
+    const of = ({ ownerNo }: { ownerNo: number }) =>
+      underTest.store.getBridgeCursor({ bridgeName: 'b1', ownerNo })
+    assert.equal(await of(one), undefined)
+    // Beyond 32 bits.
+    for (const eventId of [7, 2 ** 40])
+      await underTest.store.setBridgeCursor({ bridgeName: 'b1', ownerNo: one.ownerNo, eventId })
+    await underTest.reopen()
+    assert.deepEqual([await of(one), await of(other)], [2 ** 40, undefined])
+    await underTest.store.setBridgeCursor({ bridgeName: 'b1', ownerNo: other.ownerNo, eventId: 3 })
+    assert.deepEqual([await of(one), await of(other)], [undefined, 3])
   })
 }

@@ -117,16 +117,22 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
       const last = (jobExecutionId: number, execState: string) => ({ jobExecutionId, execState })
       const running = last(first.firstExecutionId + 1, 'IN_PROGRESS')
       const expected = [
-        { deviceId: 'd1', online: false, lastExecution: last(second.firstExecutionId, 'PENDING') },
+        {
+          deviceId: 'd1',
+          online: false,
+          lastExecution: last(second.firstExecutionId, 'PENDING'),
+          lastEnded: last(first.firstExecutionId, 'FAILED'),
+        },
         { deviceId: 'd2', online: true, lastExecution: last(third.firstExecutionId, 'PENDING'), running },
         { deviceId: 'd3', online: false, lastExecution: last(first.firstExecutionId + 2, 'PENDING') },
         { deviceId: 'd4', online: false, lastExecution: null },
-      ].map((device) => ({ running: null, tags: [], ...device }))
+      ].map((device) => ({ running: null, lastEnded: null, tags: [], ...device }))
       for (const limit of [1, 3, 100]) assert.deepEqual(await devicesOf(ownerNo, limit), expected)
       // What ended earlier does not hide what still waits, nor the other way round.
       await bringTo(store, ownerNo, second.firstExecutionId, 'SUCCEEDED')
       await underTest.reopen()
       const [d1] = await devicesOf(ownerNo)
+      assert.deepEqual(d1?.lastEnded, last(second.firstExecutionId, 'SUCCEEDED'))
       assert.deepEqual(d1?.lastExecution, last(second.firstExecutionId, 'SUCCEEDED'))
     },
   )

@@ -218,7 +218,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
         }
         assert.equal((await allRuns(store, ownerNo)).length, byKey.size)
       }),
-      randomInputs({ test: 15, chaos: 150 }),
+      randomInputs({ test: 5, chaos: 150 }),
     )
   })
 }

@@ -91,7 +91,7 @@ export async function exerciseInterleavings(t: TestContext, underTest: StoreUnde
         await assertRunsAddUp(store, owner.ownerNo)
         await assertKnowsWhatIsStored(store, owner)
       }),
-      randomInputs({ test: 10, chaos: 120 }),
+      randomInputs({ test: 4, chaos: 120 }),
     )
     const again = await underTest.reopen()
     for (const owner of owners.slice(-20)) await assertKnowsWhatIsStored(again, owner)

@@ -224,7 +224,10 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     assert.deepEqual([await isRefused({}), await store.getJob(key)], [true, undefined])
     assert.equal(await isRefused({ approval: { required: 3 } }), false)
     await put({ rollout: gates })
-    assert.deepEqual([await isRefused({}), await isRefused({ approval: true })], [true, false])
+    const weaker = { ...gates, waves: [{ size: '100%' }, { size: '100%' }] }
+    for (const more of [{}, { approval: true }, { rollout: weaker }, { approval: true, rollout: weaker }])
+      assert.equal(await isRefused(more), true, JSON.stringify(more))
+    assert.equal(await isRefused({ approval: true, rollout: gates }), false)
   })
 
   await t.test('jobs are listed in the order of their names as bytes, without the deleted', async () => {

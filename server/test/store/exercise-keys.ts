@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import type { KeyRevocation, NewStoredApiKey } from '../../src/domain/access/ports/api-keys.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
 import { newEnrollment } from './enrolling.ts'
@@ -73,11 +74,14 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
 
   await t.test('a key is found from the moment it is made, with everything that was given', async () => {
     const { ownerNo, ownerId } = await seedOwner(store)
-    const key = newKey('made', ownerNo)
-    const stored = await store.createApiKey(key)
-    assert.deepEqual(stored, { ...key, ownerId, revokedAt: null, lastUsedAt: null })
-    assert.deepEqual(await store.findApiKey({ keyId: 'made' }), stored)
-    assert.deepEqual(await keysOf(ownerNo), [stored])
+    const restriction = { jobs: ['restart', 'update-*'], addresses: ['10.0.0.0/8'] }
+    const keys = [newKey('made', ownerNo), { ...newKey('restricted', ownerNo), restriction }]
+    for (const key of keys) {
+      const stored = await store.createApiKey(key)
+      assert.deepEqual(stored, { restriction: null, ...key, ownerId, revokedAt: null, lastUsedAt: null })
+      assert.deepEqual(await store.findApiKey({ keyId: key.keyId }), stored)
+      assert.ok((await keysOf(ownerNo)).some((listed) => isDeepStrictEqual(listed, stored)))
+    }
     assert.equal(await store.findApiKey({ keyId: 'not made' }), undefined)
   })
 

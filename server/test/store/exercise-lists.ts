@@ -67,7 +67,7 @@ export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): 
         }
         await assertRunsAddUp(store, owner.ownerNo)
       }),
-      randomInputs({ test: 5, chaos: 60 }),
+      randomInputs({ test: 1, chaos: 60 }),
     )
   })
 

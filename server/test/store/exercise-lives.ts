@@ -27,7 +27,7 @@ import {
 } from './store-under-test.ts'
 
 // Owners live side by side on one clock, and what their devices tell in one moment is written together.
-const worlds = randomInputs({ test: 6, chaos: 60 })
+const worlds = randomInputs({ test: 1, chaos: 60 })
 const ownersPerWorld = 10
 
 const deviceIds = ['d1', 'd2']

@@ -111,7 +111,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
           assert.equal(stored?.versionNumber, 2)
         },
       )
-      await fc.assert(property, randomInputs({ test: 25, chaos: 250 }))
+      await fc.assert(property, randomInputs({ test: 8, chaos: 250 }))
     },
   )
 

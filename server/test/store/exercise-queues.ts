@@ -27,9 +27,29 @@ const now = momentAt(startedAt)
 const idsOf = ({ executions }: DeviceQueue) => executions.map((execution) => execution.jobExecutionId)
 
 /** Of steps sent while a queue is read: which of them it meets is another each time. Six have each end of each device. */
-const rounds = testSize('rounds', { test: 6, chaos: 100 })
+const rounds = testSize('rounds', { test: 2, chaos: 100 })
 
 export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest): Promise<void> {
+  await t.test(
+    'a device has something unfinished from a trigger until its end, also after a restart',
+    async () => {
+      const { store, reopen } = underTest
+      const { ownerNo, trigger } = await seedOwner(store)
+      const device = { ownerNo, deviceId: 'd1' }
+      assert.equal(await store.hasUnfinished(device), false)
+      const { firstExecutionId } = await createOne(store, trigger(['d1']))
+      assert.equal(await store.hasUnfinished(device), true)
+      assert.equal(await store.hasUnfinished({ ownerNo, deviceId: 'd2' }), false)
+      assert.equal(await store.hasUnfinished({ ownerNo, deviceId: 'unknown' }), false)
+      await bringTo(store, ownerNo, firstExecutionId, 'CANCELING')
+      const again = await reopen()
+      assert.equal(await again.hasUnfinished(device), true)
+      const ended = await createOne(again, trigger(['d3']))
+      await bringTo(again, ownerNo, ended.firstExecutionId, 'SUCCEEDED')
+      assert.equal(await again.hasUnfinished({ ownerNo, deviceId: 'd3' }), false)
+    },
+  )
+
   await t.test('a queue begins with what is under way, then has what waits, each oldest first', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store)

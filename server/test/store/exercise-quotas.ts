@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import type { CountedQuota } from '../../src/domain/access/ports/quota-counts.ts'
+import { ofKey } from '../support/seed-data.ts'
 import { newEnrollment } from './enrolling.ts'
 import {
   allExecutions,
@@ -81,7 +82,7 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
         const from = { ownerNo, keyId: keyId('open'), parentId: null, address: null, userAgent: null }
         const times = { createdAt: startedAt, lastUsedAt: startedAt, expiresAt }
         const secretHash = new Uint8Array(32)
-        await store.createSession({ ...from, ...times, sessionId, kind: 'session', secretHash })
+        await store.createSession({ ...ofKey, ...from, ...times, sessionId, kind: 'session', secretHash })
       }
       assert.deepEqual(
         [await used('key-sessions', keyId('open')), await used('key-sessions', keyId('later'))],

@@ -73,7 +73,7 @@ export async function exerciseRates(t: TestContext, underTest: StoreUnderTest): 
     const seed = await seedOwner(store)
     const { tickAt } = openTicker(store)
     // Every seventh: a few divide a minute, most do not. The rule itself is tested with all of them.
-    const step = testSize('rateStep', { test: 7, chaos: 1 })
+    const step = testSize('rateStep', { test: 41, chaos: 1 })
     const rates = Array.from({ length: Math.ceil(1000 / step) }, (_, index) => 1 + index * step)
     const runs = await launchAll(
       store,

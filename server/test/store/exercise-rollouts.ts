@@ -328,9 +328,45 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     assert.equal((await store.listEndedPart({ ...ended, limit: 1 })).length, 1)
     assert.deepEqual(await store.listEndedPart({ ...ended, execStates: ['FAILED'], limit: 5 }), [])
     assert.equal(await store.countOffline({ ownerNo, runId, from: 0, to: 3 }), 1)
-    await store.moveRun({ ownerNo, runId, event: 'cancel', moment: now, actor: 'key k1', from: undefined })
-    while (await store.purgeRuns(olderThan(startedAt + 1)));
+    await store.moveRun({
+      ownerNo,
+      runId,
+      event: 'cancel',
+      moment: momentAt(startedAt + 1),
+      actor: 'key k1',
+      from: undefined,
+    })
+    assert.equal((await store.listEndedPart({ ...ended, limit: 1 }))[0]?.deviceId, 'd1', 'it ended last')
+    while (await store.purgeRuns(olderThan(startedAt + 2)));
     assert.equal(await store.getRollout({ ownerNo, runId }), undefined)
+  })
+
+  await t.test('a version was released once an earlier run of it was, as a whole', async () => {
+    const { store } = underTest
+    const { ownerNo, trigger } = await seedOwner(store)
+    const jobName = 'restart'
+    const version = await store.getJobVersion({ ownerNo, jobName, version: 1 })
+    assert.ok(version)
+    const { jobNo, versionNo } = version
+    const wasReleased = (before: number, of = versionNo) =>
+      store.wasReleased({ jobNo, versionNo: of, before })
+    const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))
+    const last = Number.MAX_SAFE_INTEGER
+    assert.equal(await wasReleased(last), false)
+    assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 2)))
+    assert.equal(await wasReleased(last), false, 'some of it is held back')
+    assert.ok(await store.changeRollout(releaseTo(await rolloutOf(store, ownerNo, run), 3)))
+    assert.deepEqual(
+      [await wasReleased(last), await wasReleased(run.runId), await wasReleased(last, versionNo + 1)],
+      [true, false, false],
+    )
+    const other = await seedOwner(store)
+    const plain = await createOne(store, other.trigger(['d1']))
+    const found = await store.getJobVersion({ ownerNo: other.ownerNo, jobName, version: 1 })
+    assert.ok(found)
+    const { jobNo: otherNo, versionNo: one } = found
+    assert.equal(await store.wasReleased({ jobNo: otherNo, versionNo: one, before: last }), true)
+    assert.equal(await store.wasReleased({ jobNo: otherNo, versionNo: one, before: plain.runId }), false)
   })
 
   await t.test(

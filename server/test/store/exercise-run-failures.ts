@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { parseSelector } from '@jobcast/contract/selector'
 import type { ExecutionEvent } from '../../src/domain/execution/execution.ts'
 import {
   bringTo,
@@ -21,6 +22,37 @@ export async function exerciseRunFailures(t: TestContext, { store }: StoreUnderT
     const outcome = await store.moveExecution({ ...moveOf(ownerNo, id, event), ...(reason && { reason }) })
     assert.equal(outcome.kind, 'moved')
   }
+
+  await t.test('executions of runs are counted for the devices that match a selector', async () => {
+    const devices = ['in-1', 'in-2', 'out-1']
+    const { ownerNo, trigger } = await seedOwner(store, { devices })
+    const { ownerNo: stranger } = await seedOwner(store)
+    const [mixed, outer, ended] = [
+      await createOne(store, trigger(devices)),
+      await createOne(store, trigger(['out-1'])),
+      await createOne(store, trigger(['in-1', 'out-1'])),
+    ]
+    await bringTo(store, ownerNo, ended.firstExecutionId, 'FAILED')
+    await bringTo(store, ownerNo, mixed.firstExecutionId, 'SUCCEEDED')
+    const runIds = [mixed, outer, ended].map(({ runId }) => runId)
+    const where = parseSelector('deviceId~in-*')
+    const found = await store.countRunsWithin({ ownerNo, runIds, where })
+    const shown = found.map(({ runId, total, counts, endedAt }) => [
+      ...[runId, total, counts.PENDING, counts.SUCCEEDED, counts.FAILED, endedAt === null],
+    ])
+    assert.deepEqual(
+      shown.sort(([one], [other]) => Number(one) - Number(other)),
+      [
+        [mixed.runId, 2, 1, 1, 0, true],
+        [ended.runId, 1, 0, 0, 1, false],
+      ],
+    )
+    assert.deepEqual(await store.countRunsWithin({ ownerNo: stranger, runIds, where }), [])
+    assert.deepEqual(await store.countRunsWithin({ ownerNo, runIds: [], where }), [])
+    await store.deleteDevice({ ownerNo, deviceId: 'in-1', moment: momentAt(startedAt), actor: 'key k' })
+    const [left, ...more] = await store.countRunsWithin({ ownerNo, runIds, where })
+    assert.deepEqual([left?.runId, left?.total, more], [mixed.runId, 1, []])
+  })
 
   await t.test(
     'failures are counted by their reason, without what was canceled before it was sent',

@@ -319,6 +319,23 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     assert.equal(await underTest.countRows('schedule_device'), rows - 2)
   })
 
+  await t.test('several changes in one write: each is made to what was read, or not at all', async () => {
+    const { store } = underTest
+    const one = await putOne(store, schedulePut(await seedOwner(store)))
+    const other = await putOne(store, schedulePut(await seedOwner(store)))
+    const stale = { ...one, version: one.version - 1 }
+    const at = startedAt
+    const changes = [
+      { before: other, set: { failures: 7 }, at },
+      { before: stale, set: { failures: 8 }, at },
+    ]
+    assert.deepEqual(await store.changeSchedules(changes), [true, false])
+    const failures = [await store.getSchedule(one), await store.getSchedule(other)].map(
+      (each) => each?.failures,
+    )
+    assert.deepEqual(failures, [0, 7])
+  })
+
   await t.test('a schedule of a deleted job is paused in the same step', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
@@ -349,7 +366,8 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     )
     const some = await list(upTo, 2)
     assert.deepEqual([some.changes.length, some.isMore, some.upTo], [2, true, some.changes[1]?.eventId])
-    assert.deepEqual(await list(all.upTo, 10), { changes: [], upTo: all.upTo, isMore: false, isLost: false })
+    const none = { changes: [], moves: [], count: 0, isMore: false, isLost: false }
+    assert.deepEqual(await list(all.upTo, 10), { ...none, upTo: all.upTo })
     const deviceNos = all.changes.map(({ deviceNo }) => deviceNo)
     const [c1, c2] = (await store.listSelectable({ ownerNo, deviceNos })).sort((a, b) =>
       a.deviceId < b.deviceId ? -1 : 1,

@@ -232,7 +232,7 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
           )
         }
       }),
-      randomInputs({ test: 20, chaos: 500 }),
+      randomInputs({ test: 5, chaos: 500 }),
     )
   })
 }

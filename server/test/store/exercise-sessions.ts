@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { testSize } from '@jobcast/testkit/test-size'
 import type { StoredSession } from '../../src/domain/access/ports/sessions.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import { ofKey } from '../support/seed-data.ts'
 import { by, readAll, type StoreUnderTest, seedOwner, startedAt, unknownMaker } from './store-under-test.ts'
 
 export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest): Promise<void> {
@@ -24,6 +26,7 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     createdAt: startedAt,
     lastUsedAt: startedAt,
     expiresAt: startedAt + 1000,
+    ...ofKey,
     ...more,
   })
 
@@ -49,6 +52,58 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(deleted.filter(Boolean), [true])
     assert.equal(await store.findSession({ sessionId: 'once' }), undefined)
     assert.equal(await store.deleteSession({ ...by, sessionId: 'once', at: startedAt }), false)
+  })
+
+  await t.test('of many that read the groups of a person again one does, until the next try', async () => {
+    const { store } = underTest
+    const person = { email: 'ana@example.com', owners: ['default'] }
+    await store.createSession(newSession('person', { person, tokens: 'sealed', checkedAt: startedAt }))
+    const claim = { sessionId: 'person', at: startedAt + 5, triedBy: startedAt + 2 }
+    const claimed = await Promise.all(Array.from({ length: 8 }, () => store.claimCheck(claim)))
+    assert.deepEqual(claimed.filter(Boolean), [true])
+    assert.equal(await store.claimCheck({ ...claim, at: startedAt + 9, triedBy: startedAt + 4 }), false)
+    assert.equal(await store.claimCheck({ ...claim, at: startedAt + 9, triedBy: startedAt + 5 }), true)
+    const other = { email: null, owners: ['default', 'north'] }
+    await store.recordCheck({ sessionId: 'person', person: other, tokens: null, checkedAt: startedAt + 9 })
+    const {
+      person: found,
+      tokens,
+      checkedAt,
+      triedAt,
+    } = (await store.findSession({ sessionId: 'person' })) ?? {}
+    assert.deepEqual(
+      { found, tokens, checkedAt, triedAt },
+      { found: other, tokens: null, checkedAt: startedAt + 9, triedAt: null },
+    )
+    assert.equal(await store.claimCheck({ ...claim, sessionId: 'never made' }), false)
+  })
+
+  await t.test('the key of a person changes with the groups, and is no key that is listed', async () => {
+    const { store } = underTest
+    const key = { keyId: `user:${ownerNo}:ana`, ownerNo, keyName: 'Ana', secretHash: new Uint8Array(32) }
+    const made = { ...key, expiresAt: null, createdAt: startedAt, ...unknownMaker }
+    await store.putPersonKey({ ...made, scopes: ['READ'] })
+    const { createdAt, ...put } = await store.putPersonKey({
+      ...made,
+      keyName: 'Ana P',
+      scopes: ['ADMIN'],
+      expiresAt: startedAt + 5,
+      createdAt: 1,
+    })
+    const { keyName, scopes, expiresAt } = put
+    assert.deepEqual(
+      { keyName, scopes, expiresAt, createdAt },
+      { keyName: 'Ana P', scopes: ['ADMIN'], expiresAt: startedAt + 5, createdAt: startedAt },
+    )
+    assert.deepEqual(await store.findApiKey({ keyId: key.keyId }), { ...put, createdAt })
+    const { items } = await store.listApiKeys({ ownerNo, slice: { after: undefined, limit: 100 } })
+    assert.equal(
+      items.some(({ keyId }) => keyId === key.keyId),
+      false,
+    )
+    const owner = await store.findOwner({ ownerId })
+    assert.deepEqual(await store.findOwnerByName({ ownerName: owner?.ownerName ?? '' }), owner)
+    assert.equal(await store.findOwnerByName({ ownerName: 'nobody' }), undefined)
   })
 
   await t.test('expired sessions are purged, the others are not', async () => {
@@ -156,7 +211,8 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
 
   await t.test('no session is left of a ticket that is redeemed while its parent ends', async () => {
     const { store } = underTest
-    for (let round = 0; round < 20; round++) {
+    const rounds = testSize('rounds', { test: 2, chaos: 20 })
+    for (let round = 0; round < rounds; round++) {
       const parentId = `p${round}`
       await store.createSession(newSession(parentId))
       await store.createSession(newSession(`t${round}`, { kind: 'ticket', parentId }))

@@ -3,13 +3,18 @@
 
 import { describe, type TestContext, test } from 'node:test'
 import { longTest } from '@jobcast/testkit/test-size'
+import { exerciseAudit } from './exercise-audit.ts'
+import { exerciseAuditAttacks } from './exercise-audit-attacks.ts'
 import { exerciseClocks } from './exercise-clocks.ts'
 import { exerciseCredentials } from './exercise-credentials.ts'
+import { exerciseDeviceWindows } from './exercise-device-windows.ts'
 import { exerciseDevices } from './exercise-devices.ts'
 import { exerciseEnrollments } from './exercise-enrollments.ts'
 import { exerciseEvents } from './exercise-events.ts'
 import { exerciseFailingTasks } from './exercise-failing-tasks.ts'
+import { exerciseFiles } from './exercise-files.ts'
 import { exerciseFleet } from './exercise-fleet.ts'
+import { exerciseGivenDevices } from './exercise-given-devices.ts'
 import { exerciseHistory } from './exercise-history.ts'
 import { exerciseHolds } from './exercise-holds.ts'
 import { exerciseIdempotency } from './exercise-idempotency.ts'
@@ -61,13 +66,18 @@ const subjects: Record<string, (t: TestContext, underTest: StoreUnderTest) => Pr
   'rates of rollouts': exerciseRates,
   'failing tasks': exerciseFailingTasks,
   windows: exerciseWindows,
+  'windows of devices and groups': exerciseDeviceWindows,
   'time limits of what is held back': exerciseHolds,
   schedules: exerciseSchedules,
+  'given devices': exerciseGivenDevices,
+  files: exerciseFiles,
   secrets: exerciseSecrets,
   outputs: exerciseOutputs,
   plans: exercisePlans,
   history: exerciseHistory,
   events: exerciseEvents,
+  audit: exerciseAudit,
+  'attacks on the audit': exerciseAuditAttacks,
   lists: exerciseLists,
   devices: exerciseDevices,
   selectors: exerciseSelectors,

@@ -53,7 +53,13 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
 
   await t.test('a webhook is as it was put, and begins behind the newest event of its owner', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 3)
-    const content = { url: 'https://a.example', eventTypes: ['run.*'], jobName: 'restart', deviceId: 'd1' }
+    const content = {
+      url: 'https://a.example',
+      eventTypes: ['run.*'],
+      jobName: 'restart',
+      deviceId: 'd1',
+      format: 'slack' as const,
+    }
     const webhook = await createWebhook(store, ownerNo, 'all', { content })
     assert.deepEqual(webhook, {
       ...content,
@@ -359,6 +365,25 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       )
       const range = { round: webhook.round, from: 1, to: 3 }
       assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [1, 3])
+    },
+  )
+
+  await t.test(
+    'a run is reported once an execution has a delivery of this round that stands for it',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const webhook = await createWebhook(store, ownerNo, 'chat')
+      const { webhookNo, round } = webhook
+      const subject = 'run 7'
+      await record(webhook, [
+        resultOf(1, 'DELIVERED', { type: 'run.paused', subject }),
+        resultOf(2, 'DELIVERED', { type: 'execution.failed', subject: 'execution 7' }),
+      ])
+      assert.equal(await store.isRunReported({ webhookNo, round, runId: 7 }), false)
+      await record(webhook, [resultOf(3, 'PENDING', { type: 'execution.failed', subject })])
+      assert.equal(await store.isRunReported({ webhookNo, round, runId: 7 }), true)
+      assert.equal(await store.isRunReported({ webhookNo, round, runId: 70 }), false)
+      assert.equal(await store.isRunReported({ webhookNo, round: round + 1, runId: 7 }), false)
     },
   )
 

@@ -255,17 +255,20 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       await nameInJob(store, ownerNo, 'of-job')
       const run = await createOne(store, trigger(['d1'], { window: 'of-run' }))
       const remove = (windowName: string) => store.deleteWindow({ ownerNo, windowName, ...by, at: startedAt })
+      const noOthers = { deviceIds: [], devices: 0, groupNames: [] }
       assert.deepEqual(await remove('of-job'), {
         kind: 'in-use',
         jobNames: ['restart'],
         scheduleNames: [],
         runIds: [],
+        ...noOthers,
       })
       assert.deepEqual(await remove('of-run'), {
         kind: 'in-use',
         jobNames: [],
         scheduleNames: [],
         runIds: [run.runId],
+        ...noOthers,
       })
       assert.deepEqual(
         [await remove('free'), await remove('free')],
@@ -333,5 +336,30 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
       (await store.deleteWindow({ ownerNo: other.ownerNo, windowName: 'a', ...by, at: startedAt })).kind,
       'unknown-window',
     )
+  })
+
+  await t.test('who has changed what a window or a group is, is kept once for each lineage', async () => {
+    const { store } = underTest
+    const { ownerNo } = await seedOwner(store)
+    const change = async (lineage: string, at: number, durationMinutes: number) => {
+      await putWindow(store, { ...windowPut(ownerNo, 'w'), durationMinutes, lineage, at })
+      return (await store.getWindow({ ownerNo, windowName: 'w' }))?.changers
+    }
+    assert.deepEqual(await change('a', 1, 60), [{ lineage: 'a', at: 1 }])
+    assert.deepEqual(await change('b', 2, 60), [{ lineage: 'a', at: 1 }])
+    const both = [
+      { lineage: 'a', at: 1 },
+      { lineage: 'b', at: 3 },
+    ]
+    assert.deepEqual(await change('b', 3, 90), both)
+    assert.deepEqual(await change('a', 4, 60), [both[1], { lineage: 'a', at: 4 }])
+    const regroup = async (lineage: string, at: number, where: string, description: string | null) => {
+      const put = { ownerNo, groupName: 'g', where, description, principal: 'key:k1', lineage, at, most: 9 }
+      assert.equal((await store.putGroup(put)).kind, 'put')
+      return (await store.findGroups({ ownerNo, groupNames: ['g'] }))[0]?.changers
+    }
+    assert.deepEqual(await regroup('a', 1, 'all', null), [{ lineage: 'a', at: 1 }])
+    assert.deepEqual(await regroup('b', 2, 'all', 'All of them'), [{ lineage: 'a', at: 1 }])
+    assert.deepEqual(await regroup('b', 3, 'tag=b', 'All of them'), both)
   })
 }

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import pg from 'pg'
@@ -126,7 +127,7 @@ test('calls that are refused or answered again use up no ids', async (t) => {
   assert.equal(next.firstExecutionId, first.firstExecutionId + 2)
 })
 
-test('ids that jump far ahead make a few large partitions, not thousands', async (t) => {
+chaosTest('ids that jump far ahead make a few large partitions, not thousands', async (t) => {
   const { url, store } = await open(t)
   const { trigger } = await seedOwner(store)
   await skipTo(url, 2000 * million)
@@ -134,27 +135,30 @@ test('ids that jump far ahead make a few large partitions, not thousands', async
   assert.ok((await partitionsOf(url)).length < 50)
 })
 
-test('a million ids and more lie ahead of the last one, and a busy database gets larger partitions', async (t) => {
-  const { url, store } = await open(t)
-  const seed = await seedOwner(store)
-  await createOne(store, seed.trigger(['d1']))
-  await untilNoted(url, 0)
-  assert.deepEqual(await firstsOf(url), [0, million])
-  // Hours later the second one is in use.
-  await skipTo(url, million + 7)
-  await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day / 4 }))
-  await untilNoted(url, million)
-  await skipTo(url, million + 700_000)
-  await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day / 3 }))
-  // This one opens a store anew, which makes what is missing and waits for it.
-  await (await openPostgresStore({ url })).close()
-  const areAhead = async () => ((await partitionsOf(url)).at(-1)?.end ?? 0) >= million + 700_000 + ahead
-  await waitUntil('the ones ahead are made', areAhead)
-  const made = await partitionsOf(url)
-  assert.ok(made.some(({ first, end }) => end - first === 2 * million))
-  for (const [index, { first }] of made.slice(1).entries()) assert.equal(first, made[index]?.end)
-  assert.equal((await allExecutions(store, seed.ownerNo)).length, 3)
-})
+chaosTest(
+  'a million ids and more lie ahead of the last one, and a busy database gets larger partitions',
+  async (t) => {
+    const { url, store } = await open(t)
+    const seed = await seedOwner(store)
+    await createOne(store, seed.trigger(['d1']))
+    await untilNoted(url, 0)
+    assert.deepEqual(await firstsOf(url), [0, million])
+    // Hours later the second one is in use.
+    await skipTo(url, million + 7)
+    await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day / 4 }))
+    await untilNoted(url, million)
+    await skipTo(url, million + 700_000)
+    await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day / 3 }))
+    // This one opens a store anew, which makes what is missing and waits for it.
+    await (await openPostgresStore({ url })).close()
+    const areAhead = async () => ((await partitionsOf(url)).at(-1)?.end ?? 0) >= million + 700_000 + ahead
+    await waitUntil('the ones ahead are made', areAhead)
+    const made = await partitionsOf(url)
+    assert.ok(made.some(({ first, end }) => end - first === 2 * million))
+    for (const [index, { first }] of made.slice(1).entries()) assert.equal(first, made[index]?.end)
+    assert.equal((await allExecutions(store, seed.ownerNo)).length, 3)
+  },
+)
 
 test('a partition is dropped when every run in it is purged, and a run that reaches into it keeps both', async (t) => {
   const { url, store } = await open(t)
@@ -214,39 +218,42 @@ test('a run that has not ended keeps its partition and no other', async (t) => {
   )
 })
 
-test('several nodes purge at once: nothing fails, nothing is done twice, and triggers go on meanwhile', async (t) => {
-  const { url, store, others } = await open(t, 3)
-  const seed = await seedOwner(store)
-  for (const [index, first] of [0, million, 2 * million, 3 * million].entries()) {
-    await skipTo(url, first + 1)
-    // Each lasts three days, so that the next one is as large, whether it is made before that is noted or after.
-    const at = startedAt - (3 - index) * 3 * day
-    const trigger = () => endedRun(store, seed, ['d1', 'd2'], at)
-    await trigger()
-    await untilNoted(url, first, trigger)
-  }
-  let isOver = false
-  const triggering = (async () => {
-    let slowestMs = 0
-    while (!isOver) {
-      const begun = performance.now()
-      await createOne(store, seed.trigger(['d3'], { launchedAt: startedAt + day }))
-      slowestMs = Math.max(slowestMs, performance.now() - begun)
+chaosTest(
+  'several nodes purge at once: nothing fails, nothing is done twice, and triggers go on meanwhile',
+  async (t) => {
+    const { url, store, others } = await open(t, 3)
+    const seed = await seedOwner(store)
+    for (const [index, first] of [0, million, 2 * million, 3 * million].entries()) {
+      await skipTo(url, first + 1)
+      // Each lasts three days, so that the next one is as large, whether it is made before that is noted or after.
+      const at = startedAt - (3 - index) * 3 * day
+      const trigger = () => endedRun(store, seed, ['d1', 'd2'], at)
+      await trigger()
+      await untilNoted(url, first, trigger)
     }
-    return slowestMs
-  })()
-  await Promise.all([store, ...others].map((node) => purgeAll(node, startedAt + 1)))
-  isOver = true
-  t.diagnostic(`the slowest trigger beside it took ${Math.round(await triggering)} ms`)
-  await purgeAll(store, startedAt + 1)
-  assert.equal((await firstsOf(url))[0], 3 * million)
-  const noted = await execute(url, 'SELECT first_id::int FROM execution_partition ORDER BY 1')
-  assert.deepEqual(
-    noted.map(({ first_id }) => first_id),
-    await firstsOf(url),
-  )
-  await assertRunsAddUp(store, seed.ownerNo)
-})
+    let isOver = false
+    const triggering = (async () => {
+      let slowestMs = 0
+      while (!isOver) {
+        const begun = performance.now()
+        await createOne(store, seed.trigger(['d3'], { launchedAt: startedAt + day }))
+        slowestMs = Math.max(slowestMs, performance.now() - begun)
+      }
+      return slowestMs
+    })()
+    await Promise.all([store, ...others].map((node) => purgeAll(node, startedAt + 1)))
+    isOver = true
+    t.diagnostic(`the slowest trigger beside it took ${Math.round(await triggering)} ms`)
+    await purgeAll(store, startedAt + 1)
+    assert.equal((await firstsOf(url))[0], 3 * million)
+    const noted = await execute(url, 'SELECT first_id::int FROM execution_partition ORDER BY 1')
+    assert.deepEqual(
+      noted.map(({ first_id }) => first_id),
+      await firstsOf(url),
+    )
+    await assertRunsAddUp(store, seed.ownerNo)
+  },
+)
 
 /** All that is asked from now on, with its values. */
 function recordQuestions(t: TestContext): { text: string; values: unknown[] }[] {

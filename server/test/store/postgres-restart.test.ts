@@ -22,7 +22,7 @@ import {
   seedOwner,
 } from './store-under-test.ts'
 
-const restarts = testSize('restarts', { test: 2, chaos: 15 })
+const restarts = testSize('restarts', { test: 1, chaos: 15 })
 const server = await startOwnPostgres()
 
 test(

@@ -93,11 +93,12 @@ const meantToScan = [
   /FROM device WHERE online = 1$/,
   /FROM device_attribute INDEXED BY device_attribute_by_zone WHERE zone IS NOT NULL AND shadowed = 0$/,
   /FROM device_attribute INDEXED BY device_attribute_without_zone/,
+  /FROM device_window INDEXED BY device_window_current WHERE until_clock IS NULL$/,
   /UPDATE device SET online = 0, presence_since = \? WHERE online = 1$/,
 ]
-/** Groups of what was read. */
+/** Groups of what was read, or the last few that ended of one run, once each time it pauses. */
 const meantToSort =
-  /GROUP BY 1, 2(, 3)?$|count\(\*\)\) OVER \(\)|WITH compared AS|GROUP BY sort_key$|PARTITION BY used\.value|ORDER BY CASE WHEN replaced_at IS NULL/
+  /ORDER BY execution\.finished_at DESC|GROUP BY run\.run_id, execution\.state$|GROUP BY 1, 2(, 3)?$|count\(\*\)\) OVER \(\)|WITH compared AS|GROUP BY sort_key$|PARTITION BY used\.value|ORDER BY CASE WHEN replaced_at IS NULL/
 
 test('no statement scans a table that grows, or sorts what an index has in order', async (t) => {
   const plans = await planOfEveryStep(t)
@@ -227,4 +228,13 @@ test('runs of a schedule are found by its name', async (t) => {
   const filter = { scheduleName: 'nightly' }
   const runs = await planOf(db, (store) => store.listRuns({ ownerNo: 1, filter, slice }))
   assert.match(runs, /USING COVERING INDEX run_request_by_schedule_name \(schedule_name=\? AND run_id<\?\)/)
+})
+
+test('a file is found by its version, or as the newest, without reading its other versions', async (t) => {
+  const db = openRecording(t)
+  const named = await planOf(db, (store) => store.findFiles({ ownerNo: 1, refs: ['app@1'] }))
+  assert.match(named, /SEARCH file_version USING PRIMARY KEY \(owner_no=\? AND file_name=\? AND version=\?\)/)
+  const newest = await planOf(db, (store) => store.findFiles({ ownerNo: 1, refs: ['app'] }))
+  assert.match(newest, /^SEARCH file_version USING INDEX file_version_order \(owner_no=\? AND file_name=\?\)/)
+  assert.doesNotMatch(newest, /TEMP B-TREE/)
 })

@@ -23,7 +23,7 @@ async function openWithRun(t: TestContext) {
   const { jobNo, versionNo: jobVersion } = ref
   const puts = Array.from({ length: total }, (_, index) => devicePut(ownerNo, `d${index}`))
   const deviceNos = Int32Array.from(await writes.putDevices(puts), (put) => put.deviceNo)
-  const ids = { runId: 1, firstExecutionId: 1, total, ownerNo, jobNo, jobVersion, keyId: 'k1' }
+  const ids = { runId: 1, firstExecutionId: 1, total, ownerNo, jobNo, jobVersion, keyId: 'k1', audit: '{}' }
   const times = { launchedAt: startedAt, expireAt: startedAt + 1000, deadlineAt: null }
   await writes.recordTriggers([{ ...ids, ...times, deviceNos, retryOf: null, idempotency: null }])
   const counts = () => db.prepare('SELECT pending, expired, expire_at FROM run').get()

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
@@ -153,14 +154,14 @@ test('a data folder that others can read is closed to them at start', withModes,
   // The log stays behind after a crash.
   const before = openDatabase(join(folder, 'jobcast.db'))
   t.after(() => before.close())
-  for (const name of ['admin-key', 'simulated-devices.json']) writeFileSync(join(folder, name), '')
+  const others = ['admin-key', 'audit-key.pem', 'secrets-key', 'simulated-devices.json']
+  for (const name of others) writeFileSync(join(folder, name), '')
   for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o664)
   chmodSync(folder, 0o775)
   await openIn(t, folder)
   assert.deepEqual(modesIn(folder), {
     '.': '700',
-    'admin-key': '600',
-    'simulated-devices.json': '600',
+    ...Object.fromEntries(others.map((name) => [name, '600'])),
     ...closedFiles,
   })
 })
@@ -208,7 +209,7 @@ test('a job in a run stays the version it was triggered with', async (t) => {
   db.close()
 })
 
-test('what a crash has left of large runs keeps nobody from starting on a full disk', async (t) => {
+chaosTest('what a crash has left of large runs keeps nobody from starting on a full disk', async (t) => {
   const { folder, store } = await openStore(t)
   const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
   await store.close()
@@ -234,6 +235,7 @@ test('what a crash has left of large runs keeps nobody from starting on a full d
     launchedAt: startedAt,
     keyId: 'k',
     retryOf: null,
+    audit: '{}',
   }
   const rest = { firstExecutionId: 10_001, total: 2, idempotency: null, actor: 'key k' }
   const progress = await writes.writeRun({ ...run, ...clocks, ...rest, deviceNos: Int32Array.of(1, 2) })

@@ -65,7 +65,15 @@ const isUnfinished = (value: unknown) => (value as { kind?: string } | undefined
 function checked(ownerNo: number, runId: number, firstExecutionId: number, total: number): LargeRun {
   const deviceNos = Int32Array.from({ length: total }, (_, index) => index + 1)
   const clocks = { expireAt: null, deadlineAt: null }
-  const run = { jobNo: 1, jobVersion: 1, launchedAt: startedAt, keyId: 'k1', retryOf: null, ...clocks }
+  const run = {
+    jobNo: 1,
+    jobVersion: 1,
+    launchedAt: startedAt,
+    keyId: 'k1',
+    retryOf: null,
+    audit: '{}',
+    ...clocks,
+  }
   const { clock } = momentAt(startedAt)
   const ids = { runId, ownerNo, firstExecutionId, total, deviceNos }
   return { ...run, ...ids, idempotency: null, clock, actor: 'key k1' }

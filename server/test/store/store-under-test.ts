@@ -45,7 +45,7 @@ export type Seed = {
 }
 
 /** Who does something, where it does not matter who. */
-export const by = { principal: 'key:k1' }
+export const by = { principal: 'key:k1', lineage: 'key:k1' }
 
 /** Who created something, where it does not matter who. */
 export const unknownMaker = { createdBy: null, createdBySession: null }

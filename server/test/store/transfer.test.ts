@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
@@ -19,6 +20,7 @@ import { output, report, startNext, update } from './device-reports.ts'
 import { enrolling, newEnrollment } from './enrolling.ts'
 import { schedulePut } from './exercise-schedules.ts'
 import { windowPut } from './exercise-windows.ts'
+import { auditLines, auditSealer, verdictOf } from './sealed-audit.ts'
 import {
   allExecutions,
   allRuns,
@@ -105,6 +107,9 @@ async function fillRollout(store: Store): Promise<void> {
   }
   const { firstExecutionId: first } = await createOne(store, trigger(['d1'], { request: asked }))
   await store.recordGiven({ scheduleNo, first, last: first })
+  const [given] = await store.listAllGiven({ scheduleNo, after: -1, limit: 1 })
+  const ended = { scheduleNo, deviceNos: [given?.deviceNo ?? 0], jobExecutionIds: [first] }
+  await store.recordEnded({ ...ended, at: steadyInstant(startedAt), againAt: steadyInstant(startedAt + 60) })
 }
 
 /** A bit of everything. */
@@ -127,14 +132,24 @@ async function fill(store: Store): Promise<Seed> {
   await createOne(store, trigger(['renamed', 'gone', 'd3'], { jobName: 'gone' }))
   const attributes = { site: hard, model: 2.5 }
   await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'], attributes }])
+  const file = { ownerNo, fileName: 'app', version: '1.4', ...by, at: startedAt, most: 9, mostBytes: 0 }
+  await store.putFile({ ...file, size: 2 ** 40, sha256: 'a'.repeat(64), sha1: null, url: null })
   await store.recordAttributes([
     { device: { ownerNo, deviceId: 'd3' }, changes: { fw: '2.4.0' }, at: startedAt },
   ])
   const group = { groupName: 'kiosks', where: 'fw=2.4.0', description: hard }
   await store.putGroup({ ownerNo, ...group, ...by, at: startedAt, most: 9 })
   await store.putWindow({ ...windowPut(ownerNo, hard, 'Asia/Tokyo'), except: ['2026-12-24'] })
+  await store.putDevices([
+    { ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'], attributes, window: hard },
+  ])
+  // Not swept: what is left to do is moved as well.
+  const windowed = { groupName: 'windowed', where: 'tag=nothing', description: null, window: hard }
+  await store.putGroup({ ownerNo, ...windowed, ...by, at: startedAt, most: 9 })
   const secret = { ownerNo, secretName: 'TOKEN', ...by, at: startedAt, most: 9, mostFormer: 9 }
   for (const sealed of ['v1', 'v2']) await store.putSecret({ ...secret, sealed })
+  await auditSealer(store, () => startedAt).tick()
+  await store.setBridgeCursor({ bridgeName: 'b1', ownerNo, eventId: 3 })
   await store.recordAttributes([
     { device: { ownerNo, deviceId: 'd3' }, changes: { timeZone: 'asia/tokyo' }, at: startedAt },
   ])
@@ -266,6 +281,10 @@ async function ofOwner(store: Store, ownerNo: number) {
       own: await store.getDeviceExecution({ ownerNo, deviceId, jobExecutionId: id }),
     }
   })
+  const audit = {
+    sealed: await auditLines(store, ownerNo),
+    all: await store.listAudit({ ownerNo, filter: {}, slice: { limit: 200 } }),
+  }
   const ofWebhooks = webhooks.map(async (webhook) => ({
     deliveries: await readAll(async (slice: Slice<number>) => {
       const found = await store.listDeliveries({ ...webhook, state: undefined, slice })
@@ -290,10 +309,13 @@ async function ofOwner(store: Store, ownerNo: number) {
     ofExecutions: await Promise.all(ofExecutions),
     ofWebhooks: await Promise.all(ofWebhooks),
     queues: await Promise.all(queues),
+    audit,
+    bridge: await store.getBridgeCursor({ bridgeName: 'b1', ownerNo }),
     runs: await allRuns(store, ownerNo),
     jobs: await readAll((slice: Slice<string>) => store.listJobs({ ownerNo, slice })),
     windows: await readAll((slice: Slice<string>) => store.listWindows({ ownerNo, slice })),
     secrets: await store.findAllValues({ ownerNo, secretNames: ['TOKEN'] }),
+    files: await store.findFiles({ ownerNo, refs: ['app'] }),
     zones: await store.listZones({ ownerNo }),
     tagged: await readAll((slice: Slice<string>) =>
       store.listDevices({ ownerNo, filter: { tag: 'ü' }, slice }),
@@ -352,18 +374,24 @@ async function assertGoesOn(
   const id = of.executions.find(({ execState, deviceId }) => execState === 'PENDING' && deviceId === 'd2')
   assert.equal((await store.moveExecution(moveOf(ownerNo, id?.jobExecutionId ?? 0, 'cancel'))).kind, 'moved')
   await assertRunsAddUp(store, ownerNo)
+  // The next seal continues the chain.
+  await auditSealer(store, () => startedAt + 1000).tick()
+  const lines = await auditLines(store, ownerNo)
+  assert.deepEqual(lines.slice(0, of.audit.sealed.length), of.audit.sealed)
+  assert.ok(lines.length > of.audit.sealed.length)
+  assert.equal((await verdictOf(store, ownerNo, lines)).kind, 'fits')
   // A retry that waited goes on waiting, and then comes.
   const rested = await store.fireClocks(momentAt(startedAt + 60_000))
   assert.ok(rested.moved.some(({ deviceId }) => deviceId === 'd1'))
 }
 
-for (const [from, to] of [
-  ['SQLite', 'PostgreSQL'],
-  ['PostgreSQL', 'SQLite'],
-  ['SQLite', 'SQLite'],
-  ['PostgreSQL', 'PostgreSQL'],
+for (const [from, to, tested] of [
+  ['SQLite', 'PostgreSQL', test],
+  ['PostgreSQL', 'SQLite', test],
+  ['SQLite', 'SQLite', chaosTest],
+  ['PostgreSQL', 'PostgreSQL', chaosTest],
 ] as const) {
-  test(`from ${from} to ${to}: everything reads the same, and goes on`, async (t) => {
+  tested(`from ${from} to ${to}: everything reads the same, and goes on`, async (t: TestContext) => {
     const [source, target] = [await places[from](t), await places[to](t)]
     const file = join(temporaryFolder(t), 'move.jsonl.gz')
     const seed = await withStore(source, fill)

@@ -17,7 +17,13 @@ export function webhookPut(ownerNo: number, webhookName: string, more: Partial<W
   return {
     ownerNo,
     webhookName,
-    content: { url: 'https://example.com/hook', eventTypes: [], jobName: null, deviceId: null },
+    content: {
+      url: 'https://example.com/hook',
+      eventTypes: [],
+      jobName: null,
+      deviceId: null,
+      format: 'jobcast',
+    },
     maker: { createdBy: 'key:k1', createdBySession: null },
     secret: undefined,
     newSecret: 'whsec_new',

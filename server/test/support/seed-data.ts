@@ -27,3 +27,6 @@ export async function seedData(
 export function deviceIdsUpTo(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `device-${index}`)
 }
+
+/** Of a session that is not of a person. */
+export const ofKey = { person: null, tokens: null, checkedAt: null, triedAt: null }

@@ -14,7 +14,7 @@ export const groupKind = kindOf(groups, {
       return `where is invalid: at position ${error.position}: ${error.message}`
     }
   },
-  filled: (_name, { where, description = null }) => ({ where, description }),
+  filled: (_name, { where, description = null, window = null }) => ({ where, description, window }),
   needs: ({ where }) =>
     termsOf(parseSelector(String(where))).flatMap((term) => (term.kind === 'group' ? [term.groupName] : [])),
 })

@@ -2,20 +2,21 @@
 
 import {
   exceptProblem,
+  matchOf,
   type Rollout,
   requiredApprovals,
   rolloutProblem,
   type ScheduleContent,
   schedules,
   toApproval,
+  whenProblem,
 } from '@jobcast/contract'
 import { type Fields, kindOf } from './kind.ts'
 
 export const scheduleKind = kindOf(schedules, {
-  refusal(_name, { when, rollout, except }) {
-    const { cron, at, match } = when as ScheduleContent['when']
-    const given = [cron, at, match].filter((each) => each !== undefined)
-    if (given.length !== 1) return 'when must have exactly one of cron, at and match'
+  refusal(_name, { when, rollout, except, overlap }) {
+    const wrongWhen = whenProblem(when as ScheduleContent['when'], overlap as ScheduleContent['overlap'])
+    if (wrongWhen) return wrongWhen.detail
     const wrongDate = exceptProblem((except ?? []) as string[])
     if (wrongDate) return wrongDate.detail
     return rollout === undefined ? undefined : rolloutProblem(rollout as Rollout)?.detail
@@ -41,9 +42,9 @@ export const scheduleKind = kindOf(schedules, {
   }),
 })
 
-function filledWhen({ cron, timeZone = 'UTC', at, match }: ScheduleContent['when']): Fields {
+function filledWhen({ cron, timeZone = 'UTC', at, ...match }: ScheduleContent['when']): Fields {
   if (cron !== undefined) return { cron, timeZone }
-  return at === undefined ? { match } : { at: inUtc(at) }
+  return at === undefined ? matchOf(match) : { at: inUtc(at) }
 }
 
 /** As the server shows it. */

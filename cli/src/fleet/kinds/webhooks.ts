@@ -6,11 +6,12 @@ import { kindOf, sorted } from './kind.ts'
 
 export const webhookKind = kindOf(webhooks, {
   refusal: (_name, { url }) => (URL.canParse(String(url)) ? undefined : 'url is not a valid URL'),
-  filled: (_name, { url, eventTypes = [], jobName = null, deviceId = null }) => ({
+  filled: (_name, { url, eventTypes = [], jobName = null, deviceId = null, format = 'jobcast' }) => ({
     url,
     eventTypes: sorted(eventTypes),
     jobName,
     deviceId,
+    format,
   }),
   shownToReaders: ({ url, ...fields }) => ({ ...fields, url: new URL(String(url)).origin }),
   // The service never returns an existing secret, so it cannot be compared: one in a file is used only for a new webhook.

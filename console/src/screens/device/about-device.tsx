@@ -3,8 +3,9 @@
 import type { Device } from '@jobcast/client'
 import { Facts } from '../../parts/facts.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
+import { WindowLink } from '../../parts/window-link.tsx'
 
-const transports = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP' }
+const transports = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP', bridge: 'Bridge' }
 
 export function AboutDevice({ device }: { device: Device }) {
   const { deviceName, tags, transport, lastSeenAt, createdAt } = device
@@ -27,6 +28,7 @@ export function AboutDevice({ device }: { device: Device }) {
           },
           { name: 'Created', value: <RelativeTime at={createdAt} /> },
           { name: 'Time zone', value: <Zone device={device} /> },
+          { name: 'Window', value: <WindowLink name={device.window} /> },
         ]}
       />
       <Attributes device={device} />

@@ -10,8 +10,8 @@ export type CsvDevices = {
   problem: string | undefined
 }
 
-/** Columns that are no attributes. */
-const own: Record<Exclude<keyof ImportedDevice, 'attributes'>, true> = {
+/** Columns that are no attributes; a window is not in a table, as in CSV of the API. */
+const own: Record<Exclude<keyof ImportedDevice, 'attributes' | 'window'>, true> = {
   ...{ deviceId: true, deviceName: true, tags: true, timeZone: true },
 }
 

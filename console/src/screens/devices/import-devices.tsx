@@ -46,7 +46,7 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
       >
         <Field
           label="CSV file"
-          hint="Columns deviceId, deviceName, tags and timeZone; every other column is an attribute. Existing devices are replaced."
+          hint="Columns deviceId, deviceName, tags and timeZone; every other column is an attribute. Existing devices are replaced and then have no window."
         >
           {(control) => (
             <input

@@ -1,6 +1,7 @@
 import type { Transition } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 
-/** Who did something, as people know it: the name of the key, not its ID. */
+/** Who did something, as people know it: by name, not by ID. */
 export function actorOf({ actor, actorName }: Transition): string {
-  return actorName === null ? actor : `key “${actorName}”`
+  return whoInWords(actor, actorName)
 }

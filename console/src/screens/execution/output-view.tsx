@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
+import { formatBytes } from '../../parts/format-bytes.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { filterOf, isNumber } from '../../parts/wrong-filters.tsx'
 import { setSearch } from '../../router.ts'
@@ -268,10 +269,4 @@ function NoOutput({ execution: { execState } }: { execution: Execution }) {
       {execState === 'PENDING' && <p>Output appears here while the device writes it.</p>}
     </EmptyState>
   )
-}
-
-function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KB`
-  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
 }

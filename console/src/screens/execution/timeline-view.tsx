@@ -102,6 +102,7 @@ function describeTransition({ from, to, event, actor, attempt }: Transition, nam
   if (from === null) return `Triggered${who}`
   if (event === 'not-now') return 'Not now'
   if (to === 'PENDING') return `Attempt ${attempt} failed, attempt ${attempt + 1} follows`
+  if (event === 'refuse-cancel') return 'Cancel refused by the device'
   if (to === 'IN_PROGRESS') return attempt > 1 ? `Attempt ${attempt} started` : 'Started'
   if (to === 'CANCELING') return `Cancel requested${who}`
   const word = stateStyles[to].word

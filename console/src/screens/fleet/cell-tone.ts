@@ -4,9 +4,11 @@ import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 /** The colour of a cell; `none`: the device never had an execution. */
 export type CellTone = Tone | 'none'
 
-/** What a device works on counts before what was launched on it since. */
-export function shownExecution({ running, lastExecution }: FleetDevice): FleetDevice['running'] {
-  return running ?? lastExecution
+/** What a device works on counts before what was launched on it since; what waits does not hide a failure. */
+export function shownExecution({ running, lastExecution, lastEnded }: FleetDevice): FleetDevice['running'] {
+  const shown = running ?? lastExecution
+  const hasFailed = lastEnded !== null && stateStyles[lastEnded.execState].tone === 'bad'
+  return shown?.execState === 'PENDING' && hasFailed ? lastEnded : shown
 }
 
 export function toneOf(device: FleetDevice): CellTone {

@@ -26,8 +26,8 @@ export default function FreezeDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <p>
-        Devices are offered nothing new until the freeze ends. What runs goes on; jobs can be triggered, and
-        their executions wait.
+        Devices are offered nothing new until the freeze ends. Running executions continue; jobs can be
+        triggered, and their executions wait.
       </p>
       <TextField
         label="Reason"

@@ -1,6 +1,6 @@
 // What events change on the map, without reading it again.
 
-import type { FleetDevice, JobcastEvent } from '@jobcast/client'
+import { type FleetDevice, isEnd, type JobcastEvent } from '@jobcast/client'
 
 /** The same list if nothing on it has changed. */
 export function patchDevices(devices: FleetDevice[], events: JobcastEvent[]): FleetDevice[] {
@@ -17,7 +17,8 @@ type Change = { deviceId: string; online?: boolean; execution?: NonNullable<Flee
 /** Of two executions that move, the one that was launched last counts, and the one that runs before it. */
 function applied(device: FleetDevice, { online = device.online, execution }: Change): FleetDevice {
   if (execution === undefined) return { ...device, online }
-  const { lastExecution, running } = device
+  const { lastExecution, lastEnded, running } = device
+  const hasEnded = isEnd(execution.execState) && execution.jobExecutionId >= (lastEnded?.jobExecutionId ?? 0)
   const isLast = execution.jobExecutionId >= (lastExecution?.jobExecutionId ?? 0)
   const runs = execution.execState === 'IN_PROGRESS' || execution.execState === 'CANCELING'
   const wasRunning = running?.jobExecutionId === execution.jobExecutionId
@@ -25,6 +26,7 @@ function applied(device: FleetDevice, { online = device.online, execution }: Cha
     ...device,
     online,
     lastExecution: isLast ? execution : lastExecution,
+    lastEnded: hasEnded ? execution : lastEnded,
     running: runs ? execution : wasRunning ? null : running,
   }
 }

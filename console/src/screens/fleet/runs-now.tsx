@@ -7,6 +7,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { countsInWords, failuresOf, formatCount } from '../../parts/exec-state.ts'
 import { RelativeTime } from '../../parts/relative-time.tsx'
+import { RunStateWord } from '../../parts/run-state-word.tsx'
 import { StateBar } from '../../parts/state-bar.tsx'
 import { now, parseTime } from '../../parts/time.ts'
 import { useScopes } from '../../scopes.ts'
@@ -41,7 +42,8 @@ export function RunsNow() {
   )
 }
 
-function RunRow({ run: { runId, jobName, total, counts, launchedAt, finished } }: { run: Run }) {
+function RunRow({ run }: { run: Run }) {
+  const { runId, jobName, total, counts, launchedAt, finished } = run
   return (
     <li>
       <div class="run-title">
@@ -54,7 +56,9 @@ function RunRow({ run: { runId, jobName, total, counts, launchedAt, finished } }
         </span>
       </div>
       <StateBar counts={counts} total={total} />
-      <p class={failuresOf(counts) > 0 ? 'has-failures' : 'quiet'}>{countsInWords(counts)}</p>
+      <p class={failuresOf(counts) > 0 ? 'has-failures' : 'quiet'}>
+        <RunStateWord run={run} /> {countsInWords(counts)}
+      </p>
     </li>
   )
 }

@@ -7,6 +7,7 @@ import { isThere } from '../../api/is-there.ts'
 import { refreshKeys } from '../../api/refresh-keys.ts'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
+import { WindowField } from '../../parts/window-field.tsx'
 import { navigate } from '../../router.ts'
 import { SelectorField } from '../../selector/selector-field.tsx'
 import { readSelector } from '../../selector/selector-text.ts'
@@ -15,12 +16,14 @@ export function GroupForm({ group, onClose }: { group?: Group; onClose: () => vo
   const [name, setName] = useState(group?.groupName ?? '')
   const [where, setWhere] = useState(group?.where ?? '')
   const [description, setDescription] = useState(group?.description ?? '')
+  const [window, setWindow] = useState(group?.window ?? '')
   const groupName = name.trim()
   const save = async () => {
     if (!group && (await isThere(() => jobcast.groups.get(groupName))))
       throw new Error(`A group named ${groupName} already exists.`)
     const about = description.trim()
-    await jobcast.groups.put(groupName, { where: where.trim(), ...(about && { description: about }) })
+    const content = { where: where.trim(), ...(about && { description: about }), ...(window && { window }) }
+    await jobcast.groups.put(groupName, content)
     // What its selector picks has changed, wherever it is shown.
     await refreshKeys(['group', groupName], ['groups'], ['devices'])
     if (!group) navigate(`/groups/${encodeURIComponent(groupName)}`)
@@ -51,6 +54,12 @@ export function GroupForm({ group, onClose }: { group?: Group; onClose: () => vo
         hint="Devices belong to the group as long as they match."
       />
       <TextField label="Description" value={description} onInput={setDescription} />
+      <WindowField
+        value={window}
+        onChange={setWindow}
+        none="None (at any time)"
+        hint="Devices of the group are offered work only while the window is open."
+      />
     </FormDialog>
   )
 }

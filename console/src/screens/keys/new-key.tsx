@@ -12,6 +12,7 @@ const scopes: { value: Scope; label: string; about: string }[] = [
   { value: 'READ', label: 'READ', about: 'see everything' },
   { value: 'MANAGE', label: 'MANAGE', about: 'jobs, devices, webhooks, keys; cancel' },
   { value: 'APPROVE', label: 'APPROVE', about: 'approve or deny runs of others' },
+  { value: 'AUDIT', label: 'AUDIT', about: 'list and export the audit' },
   { value: 'ADMIN', label: 'ADMIN', about: 'owners, and keys of any owner' },
 ]
 
@@ -24,6 +25,10 @@ const expiries = [
 ]
 const dayMs = 86_400_000
 
+function listed(text: string, separator: RegExp): string[] {
+  return [...new Set(text.split(separator).map((each) => each.trim()))].filter((each) => each !== '')
+}
+
 type Props = {
   ownerId: string | undefined
   onClose: () => void
@@ -35,12 +40,18 @@ export function NewKey({ ownerId, onClose, onCreated }: Props) {
   const [keyName, setKeyName] = useState('')
   const [chosen, setChosen] = useState<Scope[]>([])
   const [days, setDays] = useState('90')
+  const [jobs, setJobs] = useState('')
+  const [where, setWhere] = useState('')
+  const [addresses, setAddresses] = useState('')
   const create = async () => {
     const created = await jobcast.keys.create({
       keyName: keyName.trim(),
       scopes: chosen,
       ...(days !== '' && { expiresAt: new Date(Date.now() + Number(days) * dayMs).toISOString() }),
       ...(ownerId !== undefined && { ownerId }),
+      ...(jobs.trim() !== '' && { jobs: listed(jobs, /[,\n]/) }),
+      ...(where.trim() !== '' && { where: where.trim() }),
+      ...(addresses.trim() !== '' && { addresses: listed(addresses, /[,\s]/) }),
     })
     onCreated(created)
     await refreshKeys(['keys'])
@@ -61,14 +72,37 @@ export function NewKey({ ownerId, onClose, onCreated }: Props) {
         placeholder="ci"
         hint="Who will use it."
       />
-      {/* A key can grant only what it has itself; ADMIN may grant APPROVE as well. */}
+      {/* A key can grant only what it has itself; ADMIN may grant APPROVE and AUDIT as well. */}
       <CheckList
         label="Scopes"
-        options={scopes.filter(({ value }) => can(value) || (value === 'APPROVE' && can('ADMIN')))}
+        options={scopes.filter(
+          ({ value }) => can(value) || ((value === 'APPROVE' || value === 'AUDIT') && can('ADMIN')),
+        )}
         chosen={chosen}
         onChange={setChosen}
       />
       <SelectField label="Expires" value={days} options={expiries} onChange={setDays} />
+      <TextField
+        label="Only these jobs"
+        value={jobs}
+        onInput={setJobs}
+        placeholder="restart, update-*"
+        hint="Nothing else exists for the key. Separated by commas; * at the end stands for any text. Empty: all jobs."
+      />
+      <TextField
+        label="Only these devices"
+        value={where}
+        onInput={setWhere}
+        placeholder="tag=kiosk and site=berlin"
+        hint="A selector of tags, device ids and attributes that you have set. No other device exists for the key. Empty: all devices."
+      />
+      <TextField
+        label="Only from these addresses"
+        value={addresses}
+        onInput={setAddresses}
+        placeholder="10.0.0.0/8"
+        hint="Addresses or ranges, separated by commas. Empty: from anywhere."
+      />
     </FormDialog>
   )
 }

@@ -3,9 +3,10 @@
 import type { Run } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { formatCount } from '../../parts/exec-state.ts'
+import { formatCount, hasBegun } from '../../parts/exec-state.ts'
+import { principalWord } from '../../parts/principal-word.ts'
 import { RelativeTime } from '../../parts/relative-time.tsx'
-import { formatDuration, now, parseTime } from '../../parts/time.ts'
+import { formatDuration, nowNear, parseTime } from '../../parts/time.ts'
 import { unsuccessfulOf } from './run-actions.tsx'
 import { remainingOf } from './run-time.ts'
 
@@ -18,6 +19,7 @@ export function AboutRun({ run }: { run: Run }) {
     launchedAt,
     retryOf,
     rollbackOf,
+    createdBy,
     createdByName,
     window,
     note,
@@ -36,10 +38,11 @@ export function AboutRun({ run }: { run: Run }) {
       {createdByName !== null && (
         <>
           {' '}
-          by key <bdi>{createdByName}</bdi>
+          by {principalWord(createdBy)}
+          <bdi>{createdByName}</bdi>
         </>
       )}
-      , {timeInWords(run, now.value)}
+      , {timeInWords(run, nowNear(parseTime(launchedAt)))}
       {retryOf !== null && (
         <>
           , a retry of <a href={`/runs/${retryOf}`}>run {retryOf}</a>
@@ -82,6 +85,7 @@ function timeInWords(run: Run, at: number): string {
   if (finishedAt !== null) return `took ${formatDuration(Math.max(0, parseTime(finishedAt) - launched))}`
   if (run.finished) return 'finished'
   const elapsed = Math.max(0, at - launched)
+  if (!hasBegun(run)) return `waiting for ${formatDuration(Math.max(1000, elapsed))}`
   // What is held waits for gates and people.
   const isHeld = run.rollout !== null && run.rollout.state !== 'RELEASED'
   const remaining = isHeld ? undefined : remainingOf(run, elapsed)

@@ -11,7 +11,7 @@ const shownAtMost = 8
 const readEach = 50
 const readEveryMs = 10_000
 
-export function FailureReasons({ run }: { run: Run }) {
+export default function FailureReasons({ run }: { run: Run }) {
   const failures = failuresOf(run.counts)
   const { data } = useQuery({
     ...queries.failuresOf(run.runId, run.finished ? failures : Math.min(failures, readEach)),

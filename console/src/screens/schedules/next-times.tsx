@@ -7,6 +7,7 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { timeZone as ownZone, parseTime } from '../../parts/time.ts'
 import { formatInZone } from '../../parts/zoned-time.ts'
+import { matchInWords } from './when-in-words.ts'
 
 const minuteMs = 60_000
 
@@ -23,7 +24,7 @@ export function NextTimes({ schedule }: { schedule: Schedule }) {
       <header>
         <h2 id="next-times">{when.match ? 'Next times' : `Next occurrences, in ${zone} time`}</h2>
       </header>
-      {when.match && <p class="quiet">Whenever a device starts to match, once for each device.</p>}
+      {when.match && <p class="quiet">{matchInWords(when)}</p>}
       {paused && (
         <p class="quiet">The schedule is paused. If it were resumed, it would run at these times.</p>
       )}

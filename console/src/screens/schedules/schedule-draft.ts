@@ -10,6 +10,7 @@ import { readSelector } from '../../selector/selector-text.ts'
 import { isException } from '../windows/window-draft.ts'
 
 export type TargetKind = 'where' | 'group' | 'deviceIds'
+type Again = NonNullable<Schedule['when']['again']>
 export type WhenKind = 'cron' | 'at' | 'match'
 
 export type ScheduleDraft = {
@@ -24,6 +25,10 @@ export type ScheduleDraft = {
   timeZone: string
   except: string[]
   at: string
+  /** Empty: once on each device. */
+  again: Again | ''
+  backOff: string
+  cancelsLeavers: boolean
   window: string
   /** A digit; empty: as the job says. */
   priority: string
@@ -59,6 +64,9 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     timeZone: when.timeZone ?? (schedule ? 'UTC' : ownZone),
     except: schedule?.except ?? [],
     at: local(when.at),
+    again: when.again ?? '',
+    backOff: writeDuration(when.backOffSeconds ?? 60),
+    cancelsLeavers: when.onLeave !== undefined,
     window: schedule?.window ?? '',
     priority: String(schedule?.priority ?? ''),
     replaces: schedule?.replaces ?? false,
@@ -108,16 +116,31 @@ function targetsOf({ targetKind, where, group, deviceIds }: ScheduleDraft): Sche
   return targetKind === 'group' ? { group: group.trim() } : { deviceIds }
 }
 
-function whenOf({ whenKind, cron, timeZone, at }: ScheduleDraft): ScheduleContent['when'] {
-  if (whenKind === 'match') return { match: true }
+function whenOf(draft: ScheduleDraft): ScheduleContent['when'] {
+  const { whenKind, cron, timeZone, at, again, backOff, cancelsLeavers } = draft
+  if (whenKind === 'match') {
+    return {
+      match: true,
+      ...(again && { again }),
+      ...((again || cancelsLeavers) && { backOffSeconds: parseDuration(backOff) as number }),
+      ...(cancelsLeavers && { onLeave: 'CANCEL' as const }),
+    }
+  }
   if (whenKind === 'at') return { at: utcTime(at) as string }
   return { cron: cron.trim(), timeZone: timeZone.trim() }
+}
+
+/** Also a device that was left out for a while waits that long. */
+export function usesBackOff({ whenKind, again, cancelsLeavers }: ScheduleDraft): boolean {
+  return whenKind === 'match' && (again === 'WHILE_MATCHING' || cancelsLeavers)
 }
 
 type Problems = Partial<Record<ScheduleField, string>>
 
 export function scheduleProblems(draft: ScheduleDraft): Problems {
   const found: Problems = { ...targetProblems(draft), ...whenProblems(draft), ...limitProblems(draft) }
+  const backOff = parseDuration(draft.backOff) ?? Number.NaN
+  if (usesBackOff(draft) && !(backOff >= 1 && backOff <= 86_400)) found.backOff = 'Must be 1 s to 1 d.'
   if (draft.jobName === '') found.jobName = 'Choose a job.'
   if (draft.rollout.trim() !== '') {
     const problem = findProblem(draft.rollout, maxRolloutBytes)?.text
@@ -172,6 +195,9 @@ const fieldPaths: [string, ScheduleField][] = [
   ['when.cron', 'cron'],
   ['when.timeZone', 'timeZone'],
   ['when.at', 'at'],
+  ['when.again', 'again'],
+  ['when.backOffSeconds', 'backOff'],
+  ['overlap', 'overlap'],
   ['window', 'window'],
   ['except', 'except'],
   ['priority', 'priority'],

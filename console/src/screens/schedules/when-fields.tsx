@@ -1,15 +1,16 @@
 // When: by a pattern in a zone, once, or whenever a device starts to match.
 
+import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { ZoneField } from '../../parts/zone-field.tsx'
-import type { PartProps, WhenKind } from './schedule-draft.ts'
+import { type PartProps, type ScheduleDraft, usesBackOff, type WhenKind } from './schedule-draft.ts'
 
 const kinds: { value: WhenKind; label: string }[] = [
   { value: 'cron', label: 'Repeatedly, by a cron pattern' },
   { value: 'at', label: 'Once' },
-  { value: 'match', label: 'Once on each device as soon as it matches' },
+  { value: 'match', label: 'On each device as soon as it matches' },
 ]
 
 export function WhenFields({ draft, set, errorOf }: PartProps) {
@@ -20,7 +21,6 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
         value={draft.whenKind}
         options={kinds}
         onChange={(kind) => set({ whenKind: kind as WhenKind })}
-        {...(draft.whenKind === 'match' && { hint: 'Each device gets the job once for this schedule.' })}
       />
       {draft.whenKind === 'cron' && (
         <div class="side-by-side">
@@ -52,6 +52,7 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
           {errorOf('except') && <p class="field-error">{errorOf('except')}</p>}
         </>
       )}
+      {draft.whenKind === 'match' && <MatchFields {...{ draft, set, errorOf }} />}
       {draft.whenKind === 'at' && (
         <TextField
           label={`At, in ${ownZone} time`}
@@ -59,6 +60,41 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
           value={draft.at}
           onInput={(at) => set({ at })}
           error={errorOf('at')}
+        />
+      )}
+    </>
+  )
+}
+
+const agains: { value: ScheduleDraft['again']; label: string }[] = [
+  { value: '', label: 'Never: once on each device' },
+  { value: 'ON_NEW_VERSION', label: 'On each new version of the job' },
+  { value: 'WHILE_MATCHING', label: 'While the device still matches' },
+]
+
+function MatchFields({ draft, set, errorOf }: PartProps) {
+  return (
+    <>
+      <SelectField
+        label="Again"
+        value={draft.again}
+        options={agains}
+        onChange={(again) => set({ again: again as ScheduleDraft['again'] })}
+        error={errorOf('again')}
+      />
+      <CheckList
+        label="When a device no longer matches"
+        options={[{ value: 'CANCEL', label: 'Cancel what waits', about: 'running executions continue' }]}
+        chosen={draft.cancelsLeavers ? ['CANCEL'] : []}
+        onChange={(chosen) => set({ cancelsLeavers: chosen.length > 0 })}
+      />
+      {usesBackOff(draft) && (
+        <TextField
+          label="Back-off"
+          value={draft.backOff}
+          onInput={(backOff) => set({ backOff })}
+          hint="How long after its execution ended a device gets the job again. Doubles each time, up to a day."
+          error={errorOf('backOff')}
         />
       )}
     </>

@@ -1,12 +1,23 @@
 import type { Schedule } from '@jobcast/client'
+import { writeDuration } from '../../parts/duration.ts'
 import { timeZone as ownZone, parseTime } from '../../parts/time.ts'
 import { formatInZone } from '../../parts/zoned-time.ts'
 
 /** "0 3 * * 1-5 in Europe/Berlin", "once, Tue 1 Dec 2026, 03:00 Europe/Berlin" */
-export function whenInWords({ cron, timeZone, at }: Schedule['when']): string {
+export function whenInWords({ cron, timeZone, at, again }: Schedule['when']): string {
   if (cron !== undefined) return `${cron} in ${timeZone ?? 'UTC'}`
   if (at !== undefined) return `once, ${formatInZone(parseTime(at), ownZone)} ${ownZone}`
-  return 'when a device starts to match'
+  if (again === 'WHILE_MATCHING') return 'while a device matches'
+  return again ? 'when a device starts to match, and on new versions' : 'when a device starts to match'
+}
+
+/** Of a schedule with match. */
+export function matchInWords({ again, backOffSeconds = 60 }: Schedule['when']): string {
+  const start = 'Whenever a device starts to match'
+  if (again === undefined) return `${start}, once for each device.`
+  if (again === 'ON_NEW_VERSION') return `${start}, once for each device and version of the job.`
+  const backOff = writeDuration(backOffSeconds)
+  return `${start}, and again while it matches: ${backOff} after its execution ended, then after twice as long each time.`
 }
 
 /** "devices that match tag=kiosk" */

@@ -38,7 +38,12 @@ export function JobTable({ jobs, range }: Props) {
                 <td>{durationMs && formatDuration(durationMs.p50)}</td>
                 <td>{durationMs && formatDuration(durationMs.p95)}</td>
                 <td>
-                  <StateBar counts={counts} total={total} />
+                  <a
+                    href={`/executions?${new URLSearchParams({ jobName })}`}
+                    aria-label={`Executions of ${jobName}`}
+                  >
+                    <StateBar counts={counts} total={total} />
+                  </a>
                 </td>
               </tr>
             ))}

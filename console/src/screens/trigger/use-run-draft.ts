@@ -1,12 +1,13 @@
 // The run that is being put together: what is asked for beside the job and its devices, and the plan of it.
 
 import type { NewRun, RunPlan } from '@jobcast/client'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { emptyParameters, maskGiven, type ParametersDraft } from '../../parameters/parameters-draft.ts'
 import { useSettled } from '../../parts/use-settled.ts'
 import { emptyRollout, problemsOf, type RolloutDraft, releaseOf } from '../../rollout/rollout-draft.ts'
+import { keepRunDraft, keptRunDraft } from './kept-run-draft.ts'
 import type { Wanted } from './use-trigger.ts'
 import { emptyWhen, type WhenDraft, whenOptions, whenProblems } from './when-draft.ts'
 
@@ -48,11 +49,18 @@ const planMs = 5 * 60_000
 
 export function useRunDraft(choice: RunChoice): RunDraft {
   const { jobName, deviceIds, where, version, hasParameters } = choice
-  const [rollout, setRollout] = useState(emptyRollout)
-  const [parameters, setParameters] = useState(emptyParameters)
-  const [when, setWhen] = useState(emptyWhen)
+  const [kept] = useState(keptRunDraft)
+  const [rollout, setRollout] = useState(kept?.rollout ?? emptyRollout)
+  const [parameters, setParameters] = useState(kept?.parameters ?? emptyParameters)
+  const [when, setWhen] = useState(kept?.when ?? emptyWhen)
+  const of = `${jobName} ${version ?? ''}`
+  const parametersOf = useRef(kept?.of ?? of)
   // Those of another job are none of this one.
-  useEffect(() => setParameters(emptyParameters), [jobName, version])
+  useEffect(() => {
+    if (parametersOf.current !== of) setParameters(emptyParameters)
+    parametersOf.current = of
+  }, [of])
+  useEffect(() => keepRunDraft({ rollout, parameters, when, of }), [rollout, parameters, when, of])
   const areParametersRight = !hasParameters || parameters.isRight
   const problems = { ...problemsOf(rollout), ...whenProblems(when) }
   const isWrong = Object.keys(problems).length > 0 || !areParametersRight

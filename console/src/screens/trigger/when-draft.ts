@@ -24,7 +24,7 @@ export const emptyWhen: WhenDraft = {
   replaces: false,
 }
 
-const noteAtMost = 2000
+const noteAtMost = 500
 
 /** Of a draft without problems. */
 export function whenOptions({

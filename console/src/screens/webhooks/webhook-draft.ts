@@ -2,7 +2,22 @@
 
 import { type EventPattern, eventPatterns, type Webhook, type WebhookContent } from '@jobcast/client'
 
-export type WebhookDraft = { url: string; eventTypes: string[]; jobName: string; deviceId: string }
+export type WebhookFormat = Webhook['format']
+
+export const formatWords: Record<WebhookFormat, string> = {
+  jobcast: 'Events (JSON)',
+  slack: 'Slack messages',
+  teams: 'Microsoft Teams messages',
+  cloudevents: 'CloudEvents 1.0',
+}
+
+export type WebhookDraft = {
+  url: string
+  eventTypes: string[]
+  jobName: string
+  deviceId: string
+  format: WebhookFormat
+}
 
 export function draftOf(webhook?: Webhook): WebhookDraft {
   return {
@@ -10,13 +25,15 @@ export function draftOf(webhook?: Webhook): WebhookDraft {
     eventTypes: webhook?.eventTypes ?? ['run.finished', 'execution.failed'],
     jobName: webhook?.jobName ?? '',
     deviceId: webhook?.deviceId ?? '',
+    format: webhook?.format ?? 'jobcast',
   }
 }
 
-export function contentOf({ url, eventTypes, jobName, deviceId }: WebhookDraft): WebhookContent {
+export function contentOf({ url, eventTypes, jobName, deviceId, format }: WebhookDraft): WebhookContent {
   return {
     url: url.trim(),
     eventTypes: eventTypes as EventPattern[],
+    format,
     ...(jobName.trim() && { jobName: jobName.trim() }),
     ...(deviceId.trim() && { deviceId: deviceId.trim() }),
   }
@@ -31,7 +48,9 @@ export function isValid({ url, eventTypes }: WebhookDraft): boolean {
 }
 
 /** "run.finished, execution.failed for restart on kiosk-1" */
-export function eventsInWords({ eventTypes, jobName, deviceId }: Webhook): string {
-  const types = eventTypes.length === 0 ? 'all events' : eventTypes.join(', ')
+export function eventsInWords({ eventTypes, jobName, deviceId, format }: Webhook): string {
+  const isChat = format === 'slack' || format === 'teams'
+  const byDefault = isChat ? 'what people wait for: runs, missed schedules, the freeze' : 'all events'
+  const types = eventTypes.length === 0 ? byDefault : eventTypes.join(', ')
   return `${types}${jobName === null ? '' : ` for ${jobName}`}${deviceId === null ? '' : ` on ${deviceId}`}`
 }

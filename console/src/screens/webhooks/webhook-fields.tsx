@@ -1,9 +1,9 @@
 import { eventPatterns } from '@jobcast/client'
 import { lists } from '../../api/queries.ts'
 import { useList } from '../../api/use-list.ts'
-import { Field, TextField } from '../../parts/field.tsx'
+import { Field, SelectField, TextField } from '../../parts/field.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
-import { unknownTypes, type WebhookDraft } from './webhook-draft.ts'
+import { formatWords, unknownTypes, type WebhookDraft, type WebhookFormat } from './webhook-draft.ts'
 
 type Props = { draft: WebhookDraft; onChange: (draft: WebhookDraft) => void }
 
@@ -22,6 +22,13 @@ export function WebhookFields({ draft, onChange }: Props) {
         onInput={(url) => set({ url })}
         placeholder="https://example.com/jobcast"
         hint="Events are sent by POST, signed."
+      />
+      <SelectField
+        label="Format"
+        value={draft.format}
+        onChange={(format) => set({ format: format as WebhookFormat })}
+        options={Object.entries(formatWords).map(([value, label]) => ({ value, label }))}
+        hint="Slack and Teams get one sentence with a link; executions are reported with their run."
       />
       <TagsField
         label="Events"

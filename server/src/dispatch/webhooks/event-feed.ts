@@ -2,11 +2,13 @@
 
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredEvent } from '../../domain/event/event.ts'
+import { isWanted } from '../../domain/webhook/chat-events.ts'
 import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import { filterOf } from '../../domain/webhook/webhook.ts'
+import { FailingRuns } from './failing-runs.ts'
 
 type FeedDeps = {
-  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried'>
+  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried' | 'isRunReported'>
   /** Events up to this one were purged before they were sent. */
   onPurged: (upTo: number) => void
 }
@@ -14,6 +16,7 @@ type FeedDeps = {
 export class EventFeed {
   readonly #deps: FeedDeps
   readonly #webhook: StoredWebhook
+  readonly #failing: FailingRuns
   /** Events up to this one may have been attempted before the restart. */
   readonly #lastTried: number
   #upTo: number
@@ -25,6 +28,7 @@ export class EventFeed {
   constructor(deps: FeedDeps, webhook: StoredWebhook, lastTried: number) {
     this.#deps = deps
     this.#webhook = webhook
+    this.#failing = new FailingRuns(deps.store, webhook)
     this.#lastTried = lastTried
     this.#upTo = webhook.cursor
   }
@@ -47,9 +51,11 @@ export class EventFeed {
         filter: filterOf(this.#webhook),
         slice: { after, limit },
       })
-      const events = await this.#untriedOf(page.events)
+      const wanted = page.events.filter((event) => isWanted(this.#webhook, event))
+      const events = await this.#failing.firstOf(await this.#untriedOf(wanted))
       if (purged > this.#upTo) this.#deps.onPurged(purged)
       onEvents(events)
+      this.#failing.remember(events)
       this.#upTo = page.upTo
       this.isBehind = page.more
       if (page.more) this.hasMore = true

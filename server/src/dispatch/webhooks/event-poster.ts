@@ -5,11 +5,13 @@ import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { IsAllowedAddress } from '../../domain/webhook/allowed-address.ts'
+import { readAnswerText } from './answer-text.ts'
 import type { Message } from './sign-event.ts'
 
 /**
  * `error` is null if the receiver accepted the event; the owner of the webhook sees it. `detail` is for the operator's log
- * only: why there was no connection tells which names and addresses exist in the operator's network.
+ * only: why there was no connection tells which names and addresses exist in the operator's network. What the receiver
+ * said is for its owner, and is not in the log.
  */
 export type Answer = { status: number | null; error: string | null; retryAfterMs: number; detail?: string }
 
@@ -28,7 +30,7 @@ export type PosterOptions = {
 }
 
 const defaultTimeoutMs = 15_000
-/** The response body is ignored; up to this much is read so that the connection can be reused. */
+/** Of a response body only the beginning is kept, if it rejects the event; up to this much is read so that the connection can be reused. */
 const maxAnswerBytes = 64 * 1024
 const maxRetryAfterMs = 60 * 60_000
 const idleMs = 20_000
@@ -80,7 +82,7 @@ export class EventPoster {
           'content-length': Buffer.byteLength(message.body),
         },
       })
-      let judged: Answer | undefined
+      let judged: (() => Answer) | undefined
       let isConnected = false
       request.on('socket', (socket) => {
         const onConnected = () => {
@@ -103,12 +105,12 @@ export class EventPoster {
         drain(response)
       })
       request.on('error', (error: NodeJS.ErrnoException) => {
-        if (judged) finish(judged)
+        if (judged) finish(judged())
         else if (abort.aborted) finish(undefined)
         else if (request.reusedSocket && error.code === 'ECONNRESET') finish(stale)
         else finish(failed(error.message || error.code || 'the request failed'))
       })
-      request.on('close', () => finish(judged ?? failed('the connection was closed')))
+      request.on('close', () => finish(judged?.() ?? failed('the connection was closed')))
       request.end(message.body)
     })
   }
@@ -134,13 +136,20 @@ function noConnection(detail: string): Answer {
   return { ...failure(notConnected), detail: detail.slice(0, maxErrorLength) }
 }
 
-function judge({ statusCode: status = 0, headers }: IncomingMessage, now: number): Answer {
-  if (status >= 200 && status < 300) return { status, error: null, retryAfterMs: 0 }
-  const isRedirect = status >= 300 && status < 400
-  return {
-    status,
-    error: isRedirect ? 'redirects are not followed' : `the receiver answered ${status}`,
-    retryAfterMs: status === 429 || status === 503 ? readRetryAfter(headers['retry-after'], now) : 0,
+/** Judged by its head; what it says is complete once the request has ended. */
+function judge(response: IncomingMessage, now: number): () => Answer {
+  const { statusCode: status = 0, headers } = response
+  if (status >= 200 && status < 300) return () => ({ status, error: null, retryAfterMs: 0 })
+  const retryAfterMs = status === 429 || status === 503 ? readRetryAfter(headers['retry-after'], now) : 0
+  if (status >= 300 && status < 400)
+    return () => ({ status, error: 'redirects are not followed', retryAfterMs })
+  const detail = `the receiver answered ${status}`
+  const said = readAnswerText(response)
+  return () => {
+    const text = said()
+    return text === ''
+      ? { status, error: detail, retryAfterMs }
+      : { status, error: `${detail}: ${text}`, retryAfterMs, detail }
   }
 }
 

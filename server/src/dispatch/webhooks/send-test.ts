@@ -7,6 +7,7 @@ import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { type Answer, shownMs } from './event-poster.ts'
+import { formatTest } from './format-event.ts'
 import { type Message, signBody } from './sign-event.ts'
 import type { Slots } from './slots.ts'
 
@@ -14,17 +15,18 @@ type SendTestDeps = {
   clock: Clock
   slots: Slots
   tell: Tell
+  publicUrl: string | undefined
   /** Undefined: the service stops. */
   post: (message: Message) => Promise<Answer | undefined>
 }
 
 export async function sendTest(deps: SendTestDeps, webhook: StoredWebhook): Promise<WebhookTestResult> {
-  const { clock, slots, tell, post } = deps
+  const { clock, slots, tell, post, publicUrl } = deps
   const { ownerNo, webhookName } = webhook
   const waiter = { ownerNo, pump: () => undefined }
   if (!slots.tryAcquire(waiter)) throw new ApiError('J-908', { retryAfterSeconds: 1 })
   const begun = clock.elapsed()
-  const answer = await post(testMessage(webhook, clock.now())).finally(() => slots.release(waiter))
+  const answer = await post(testMessage(webhook, clock.now(), publicUrl)).finally(() => slots.release(waiter))
   if (answer === undefined) throw new ApiError('J-910', { retryAfterSeconds: 5 })
   const { status, error, detail } = answer
   const taken = clock.elapsed() - begun
@@ -38,7 +40,7 @@ export async function sendTest(deps: SendTestDeps, webhook: StoredWebhook): Prom
   return { status, error, ms }
 }
 
-function testMessage(webhook: StoredWebhook, now: number): Message {
+function testMessage(webhook: StoredWebhook, now: number, publicUrl: string | undefined): Message {
   const { webhookName } = webhook
   const event: TestEvent = {
     eventId: 0,
@@ -46,5 +48,6 @@ function testMessage(webhook: StoredWebhook, now: number): Message {
     timestamp: new Date(now).toISOString(),
     data: { webhookName },
   }
-  return signBody(webhook, { id: `test_${randomUUID()}`, body: JSON.stringify(event), now })
+  const id = `test_${randomUUID()}`
+  return signBody(webhook, { id, ...formatTest(webhook.format, event, id, publicUrl), now })
 }

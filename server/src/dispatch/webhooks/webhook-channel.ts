@@ -3,8 +3,10 @@
 
 import type { PauseReason } from '@jobcast/contract'
 import type { Store } from '../../domain/common/ports/store.ts'
-import { type StoredEvent, subjectOf } from '../../domain/event/event.ts'
+import type { StoredEvent } from '../../domain/event/event.ts'
+import { failingRunOf, isOvertaken, settleMs, subjectSent } from '../../domain/webhook/first-failure.ts'
 import type { StoredAttempt, StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
+import type { FactsStore } from '../../domain/webhook/read-run-facts.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Clock } from './clock.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
@@ -18,7 +20,13 @@ import type { Slots, SlotWaiter } from './slots.ts'
 import { type Entry, SubjectQueues } from './subject-queues.ts'
 
 export type ChannelDeps = {
-  store: Pick<Store, 'listEvents' | 'getEvent' | 'getEventBounds' | 'listTried' | 'listPendingDeliveries'>
+  store: Pick<
+    Store,
+    'listEvents' | 'getEvent' | 'getEventBounds' | 'listTried' | 'isRunReported' | 'listPendingDeliveries'
+  > &
+    FactsStore
+  /** Of the console, for links in messages. */
+  publicUrl: string | undefined
   clock: Clock
   /** From 0 to 1. */
   chance: () => number
@@ -194,10 +202,10 @@ export class WebhookChannel implements SlotWaiter {
       this.#queues.add({
         eventId,
         type,
-        subject: subjectOf(event),
+        subject: subjectSent(this.#webhook, event),
         tries: 0,
         isTried: false,
-        dueAt: 0,
+        dueAt: failingRunOf(this.#webhook, event) === undefined ? 0 : this.#deps.clock.elapsed() + settleMs,
         event,
       })
     }
@@ -213,8 +221,12 @@ export class WebhookChannel implements SlotWaiter {
         this.#end(entry, 'FAILED', { at, status: null, error: 'the event is no longer retained', ms: 0 })
         return
       }
+      if (!entry.isTried && (await isOvertaken(store, this.#webhook, event))) {
+        this.#queues.done(entry)
+        return
+      }
       const begun = clock.elapsed()
-      const answer = await post(signEvent(this.#webhook, event, at))
+      const answer = await post(await signEvent(this.#deps, this.#webhook, event, at))
       if (answer === undefined) return
       const { status, error, detail } = answer
       const ms = Math.round(clock.elapsed() - begun)

@@ -24,6 +24,8 @@ type SenderDeps = {
   chance: () => number
   poster: Pick<EventPoster, 'post' | 'close'>
   tell: Tell
+  /** Of the console, for links in messages. */
+  publicUrl?: string | undefined
   /** In a cluster: which webhooks belong to this node. */
   share?: WebhookShare | undefined
 }
@@ -63,7 +65,7 @@ export class WebhookSender implements WebhookLink {
   #cancelCursorWrite: (() => void) | undefined
 
   constructor(deps: SenderDeps) {
-    const { store, clock, chance, tell } = deps
+    const { store, clock, chance, tell, publicUrl } = deps
     this.#deps = deps
     setMaxListeners(0, this.#abort.signal)
     this.#writer = new ProgressWriter({
@@ -80,6 +82,7 @@ export class WebhookSender implements WebhookLink {
       slots: new Slots(requestsAtOnce),
       writer: this.#writer,
       tell,
+      publicUrl,
       onFailure: (error) => this.#reportFailure(error),
       onRead: () => this.#writeCursorsSoon(),
       onPaused: (webhookNo) => this.changed(webhookNo),
@@ -114,9 +117,9 @@ export class WebhookSender implements WebhookLink {
 
   /** By any node, because it changes nothing: also of a webhook that is paused or belongs to another node. */
   test(webhook: StoredWebhook): Promise<WebhookTestResult> {
-    const { clock, tell, poster } = this.#deps
+    const { clock, tell, poster, publicUrl } = this.#deps
     const post = (message: Message) => poster.post(message, this.#abort.signal)
-    return sendTest({ clock, tell, post, slots: this.#channelDeps.slots }, webhook)
+    return sendTest({ clock, tell, post, publicUrl, slots: this.#channelDeps.slots }, webhook)
   }
 
   /** There may be new events, of any owner. */

@@ -1,14 +1,18 @@
 // Issuing, listing and revoking API keys, and the owners they act for.
 
-import { ApiError, type NewApiKey, parseInstant, scopes, toInstant } from '@jobcast/contract'
+import { ApiError, type NewApiKey, parseInstant, type Scope, scopes, toInstant } from '@jobcast/contract'
+import { originOf } from '../audit/audit.ts'
+import { listVisible } from '../common/list-visible.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { requireScope } from './access.ts'
+import { requireRanges } from './address-ranges.ts'
 import { type Caller, makerOf } from './caller.ts'
 import type { KeyRevocation, RevokeOutcome, StoredApiKey } from './ports/api-keys.ts'
 import type { StoredOwner } from './ports/owners.ts'
 import { operator, principalOf } from './principal.ts'
+import { isConfined, restrictionWithin } from './restriction.ts'
 import {
   hashSecret,
   newSecretText,
@@ -29,9 +33,12 @@ export async function createApiKey(
   request: NewApiKey,
 ): Promise<{ key: StoredApiKey; apiKey: string }> {
   const granted = request.scopes ?? []
-  // Keys that were created before APPROVE existed do not hold it.
-  for (const scope of granted) requireScope(caller, scope, ...(scope === 'APPROVE' ? ['ADMIN' as const] : []))
+  // Keys that were created before these existed do not hold them.
+  const isYoung = (scope: Scope) => scope === 'APPROVE' || scope === 'AUDIT'
+  for (const scope of granted) requireScope(caller, scope, ...(isYoung(scope) ? ['ADMIN' as const] : []))
   const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
+  requireRanges(request.addresses ?? [])
+  const restriction = restrictionWithin(caller, request, granted)
   const expiresAt = expiryWithin(await readOwnKey(deps, caller), request.expiresAt ?? undefined)
   const secret = newSecretText('jc')
   const stored = {
@@ -40,9 +47,11 @@ export async function createApiKey(
     keyName: request.keyName,
     secretHash: hashSecret(secret.text),
     scopes: granted,
+    restriction,
     expiresAt,
     createdAt: deps.now(),
     ...makerOf(caller),
+    ...originOf(caller),
   }
   const key = await withinQuota(deps, 'keys', ownerNo, () => deps.store.createApiKey(stored), {
     isCreated: (created) => created !== undefined,
@@ -75,7 +84,20 @@ export async function listApiKeys(
   ownerId: string | undefined,
   slice: Slice<string>,
 ): Promise<Sliced<StoredApiKey, string>> {
-  return deps.store.listApiKeys({ ownerNo: await ownerInReach(deps.store, caller, ownerId), slice })
+  const ownerNo = await ownerInReach(deps.store, caller, ownerId)
+  const list = (part: Slice<string>) => deps.store.listApiKeys({ ownerNo, slice: part })
+  if (!isConfined(caller)) return list(slice)
+  return listVisible(
+    list,
+    slice,
+    (key) => isOwnOrMade(caller, key),
+    ({ keyId }) => keyId,
+  )
+}
+
+/** What keys are restricted to names jobs: a confined caller sees itself and the keys it has created. */
+function isOwnOrMade(caller: Caller, { keyId, createdBy }: StoredApiKey): boolean {
+  return keyId === caller.keyId || createdBy === principalOf(caller)
 }
 
 /**
@@ -91,10 +113,12 @@ export async function revokeApiKey(
 ): Promise<Revoked> {
   const reach = caller.scopes.includes('ADMIN') ? undefined : caller.ownerNo
   const key = await deps.store.findApiKey({ keyId })
+  if (isConfined(caller) && !(key && isOwnOrMade(caller, key))) throw notFound('J-805', keyId)
   const isOwn = key?.ownerNo === caller.ownerNo
   if (isOwn && key.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
   const principal = principalOf(caller)
-  const revocation = { ownerNo: reach, keyId, withDescendants, principal, at: deps.now() }
+  const by = { principal, at: deps.now(), ...originOf(caller) }
+  const revocation = { ownerNo: reach, keyId, withDescendants, ...by }
   const outcome = await revokeTwice(deps, revocation)
   if (outcome.kind === 'unknown') throw notFound('J-805', keyId)
   if (outcome.kind === 'last-admin') {
@@ -138,7 +162,10 @@ export async function createOwner(
   ownerName: string,
 ): Promise<StoredOwner> {
   const creator = { ownerNo: caller.ownerNo, principal: principalOf(caller) }
-  const created = await deps.store.createOwner({ ...newOwner(ownerName, deps.now()), creator })
+  const created = await deps.store.createOwner({
+    ...{ ...newOwner(ownerName, deps.now()), creator },
+    ...originOf(caller),
+  })
   if (created === 'name-taken') throw new ApiError('J-807')
   tellAccess(deps, 'owner.created', caller, { ownerId: created.ownerId })
   return created

@@ -3,7 +3,7 @@
 import type { KeyState } from '@jobcast/contract'
 import type { Store } from '../common/ports/store.ts'
 import { keyErrorOf } from './access.ts'
-import { keyIdOf } from './principal.ts'
+import { keyIdAt } from './principal.ts'
 
 type NamedKey = { keyName: string; keyState: KeyState }
 /** Undefined: it is not a key, or one of another owner (of an administrator), which is not named. */
@@ -17,7 +17,7 @@ export async function readKeyNames(
 ): Promise<KeyNames> {
   const named = new Map<string, NamedKey>()
   for (const principal of new Set(principals)) {
-    const keyId = keyIdOf(principal)
+    const keyId = keyIdAt(principal, ownerNo)
     const key = keyId === undefined ? undefined : await store.findApiKey({ keyId })
     if (principal === null || key?.ownerNo !== ownerNo) continue
     const error = keyErrorOf(key, now)

@@ -2,10 +2,45 @@
 
 const keyPrefix = 'key:'
 
+const userPrefix = 'user:'
+
 /** A session acts for its key, so it has the same principal. */
 export function principalOf({ keyId }: { readonly keyId: string }): string {
-  return keyPrefix + keyId
+  const subject = subjectOf(keyId)
+  return subject === undefined ? keyPrefix + keyId : userPrefix + subject
 }
+
+/**
+ * What a person may do at an owner is stored as a key that has no secret: only sessions use it. Its id tells the person, so
+ * that whatever refers to the key names the person without a look-up. Ids of other keys have no colon.
+ */
+export function personKeyId(ownerNo: number, subject: string): string {
+  return `${userPrefix}${ownerNo}:${subject}`
+}
+
+/** Undefined if it is not the key of a person. */
+export function subjectOf(keyId: string): string | undefined {
+  return keyId.startsWith(userPrefix) ? keyId.slice(keyId.indexOf(':', userPrefix.length) + 1) : undefined
+}
+
+export function isPerson(principal: string): boolean {
+  return principal.startsWith(userPrefix)
+}
+
+/** The key that a principal acts by at this owner. Undefined if it is neither a key nor a person. */
+export function keyIdAt(principal: string | null, ownerNo: number): string | undefined {
+  return principal?.startsWith(userPrefix)
+    ? personKeyId(ownerNo, principal.slice(userPrefix.length))
+    : keyIdOf(principal)
+}
+
+/** As the history names who acted: `key <keyId>` or `user <subject>`. */
+export function shownActor(actor: string): string {
+  const subject = actor.startsWith(actorPrefix) ? subjectOf(actor.slice(actorPrefix.length)) : undefined
+  return subject === undefined ? actor : `user ${subject}`
+}
+
+const actorPrefix = 'key '
 
 /** Undefined if it is not a key. */
 export function keyIdOf(principal: string | null): string | undefined {

@@ -25,6 +25,11 @@ const quotas = {
     'schedules of one owner that run as soon as a device matches',
     'delete schedules that are no longer used, or combine them',
   ],
+  'window-groups': [
+    50,
+    'groups of one owner that have a window',
+    'combine groups, or set the window of the devices themselves',
+  ],
   'key-sessions': [
     10_000,
     'sessions and tickets of one API key',
@@ -46,6 +51,11 @@ const quotas = {
   'execution-reports': [1_000_000, 'reports about one execution', 'report its final state'],
   'progress-bytes': [64 * 1024 * 1024, 'bytes of progress events of one execution', 'report its final state'],
   'output-pieces': [100_000, 'pieces of output of one attempt', 'send larger pieces'],
+  'owner-file-bytes': [
+    100 * 1024 * 1024 * 1024,
+    'bytes of files of one owner',
+    'delete versions that are no longer used',
+  ],
   'owner-output-bytes': [
     100 * 1024 * 1024 * 1024,
     'bytes of output of one owner a day',

@@ -1,4 +1,5 @@
-// The format of API keys (jc), device tokens (jd), enrollment tokens (je), sessions (js) and sign-in tickets (jt):
+// The format of API keys (jc), device tokens (jd), enrollment tokens (je), sessions (js), sign-in tickets (jt) and
+// exchanged tokens (jx):
 // <prefix>_<10 id><32 secret><6 checksum>, in base 62.
 // The id is public, for look-up and logs. The secret has 190 random bits. The checksum lets secret scanners, and the
 // server before any look-up, recognize a mistyped key.
@@ -11,7 +12,7 @@ const idLength = 10
 const secretLength = 32
 const checksumLength = 6
 
-const prefixes = ['jc', 'jd', 'je', 'js', 'jt'] as const
+const prefixes = ['jc', 'jd', 'je', 'js', 'jt', 'jx'] as const
 export type SecretPrefix = (typeof prefixes)[number]
 export type SecretText = { id: string; text: string }
 

@@ -2,7 +2,10 @@
 // A session has the rights of its key: if the key is revoked, expired or lacks the scope, the request is refused. It also
 // ends when it is not used, and with the session that it was created from.
 
+import { timingSafeEqual } from 'node:crypto'
 import { ApiError, type SignIn } from '@jobcast/contract'
+import { originOf } from '../audit/audit.ts'
+import type { Originated } from '../audit/ports/entries.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { requireScope } from './access.ts'
@@ -25,6 +28,8 @@ export type SessionUseView = {
 export type IdentifySessionDeps = {
   store: Pick<Store, 'findSession' | 'findApiKey'>
   sessionUse: SessionUseView
+  /** Throws J-808 if it is too long ago that the groups of the person were read. */
+  recheckPerson: (session: StoredSession, now: number, text: string) => void | Promise<void>
 }
 
 export type SessionDeps = TellAccessDeps &
@@ -32,32 +37,38 @@ export type SessionDeps = TellAccessDeps &
 
 /** Who signs in, for the list of sessions. */
 type Client = { address: string | null; userAgent: string | null }
+type From = { address: string; requestId: string }
+export type SigningIn = Client & From
 
 /** However often it is used. Long enough for a working day. */
-const sessionMs = 12 * 60 * 60_000
+export const sessionMs = 12 * 60 * 60_000
 const ticketMs = 10 * 60_000
 
-const prefixOf = { session: 'js', ticket: 'jt' } as const
+/** Of a SHA-256 in base64url. */
+const endingHashLength = 43
+
+const prefixOf = { session: 'js', ticket: 'jt', exchange: 'jx' } as const
 
 /** `admit` throws if the key may not sign in now: before anything is written. */
 export async function signIn(
   deps: SessionDeps,
   { apiKey, ticket }: SignIn,
-  client: Client,
+  { requestId, ...client }: SigningIn,
   admit: (caller: Caller) => void,
 ): Promise<{ session: string; expiresAt: number; key: StoredApiKey }> {
   const now = deps.now()
   const redeemed = ticket === undefined ? undefined : await findTicket(deps, ticket)
   const caller = redeemed
-    ? await callerOfKey(deps.store, redeemed.keyId, now)
-    : await identifyCaller(deps.store, apiKey, now)
+    ? await callerOfKey(deps.store, redeemed.keyId, now, client.address)
+    : await identifyCaller(deps.store, apiKey, now, client.address)
   admit(caller)
+  const by = originOf({ ...caller, from: { address: client.address, requestId } })
   const key = await readOwnKey(deps, caller)
-  const { text, session } = newSession('session', key, now, client)
+  const { text, session } = newSession('session', key, now, client, redeemed)
   // A ticket is counted already, and the session takes its place.
   const stored = redeemed
-    ? await deps.store.redeemTicket({ ticketId: redeemed.sessionId, session })
-    : await createSession(deps, session)
+    ? await deps.store.redeemTicket({ ticketId: redeemed.sessionId, session, ...by })
+    : await createSession(deps, session, by)
   if (stored === undefined) throw new ApiError('J-808')
   tellAccess(deps, 'session.signed_in', caller, { sessionId: session.sessionId })
   return { session: text, expiresAt: stored.expiresAt, key }
@@ -69,15 +80,12 @@ export async function issueTicket(
   caller: Caller,
 ): Promise<{ ticket: string; expiresAt: number }> {
   const key = await readOwnKey(deps, caller)
-  const parentId = caller.sessionId ?? null
-  const { text, session } = newSession(
-    'ticket',
-    key,
-    deps.now(),
-    { address: null, userAgent: null },
-    parentId,
-  )
-  await createSession(deps, session)
+  const parent =
+    caller.sessionId === undefined ? undefined : await deps.store.findSession({ sessionId: caller.sessionId })
+  const nobody = { address: null, userAgent: null }
+  const { text, session } = newSession('ticket', key, deps.now(), nobody, parent)
+  session.parentId = caller.sessionId ?? null
+  await createSession(deps, session, originOf(caller))
   return { ticket: text, expiresAt: session.expiresAt }
 }
 
@@ -85,29 +93,52 @@ export async function issueTicket(
 export async function readTicket(
   deps: SessionDeps,
   text: string,
+  address: string,
 ): Promise<{ ticket: StoredSession; key: StoredApiKey; ownerName: string }> {
   const ticket = await findTicket(deps, text)
-  const key = await readOwnKey(deps, await callerOfKey(deps.store, ticket.keyId, deps.now()))
+  const key = await readOwnKey(deps, await callerOfKey(deps.store, ticket.keyId, deps.now(), address))
   const owner = await deps.store.findOwner({ ownerId: key.ownerId })
   return { ticket, key, ownerName: owner?.ownerName ?? key.ownerId }
 }
 
 /** A session acts for its key. */
 export async function identifySession(
-  { store, sessionUse }: IdentifySessionDeps,
+  { store, sessionUse, recheckPerson }: IdentifySessionDeps,
   text: string,
   now: number,
+  address: string,
+  kind: 'session' | 'exchange' = 'session',
 ): Promise<Caller> {
-  const session = await findValid(store, 'session', text, now)
+  const session = await findValid(store, kind, text, now)
   if (session === undefined || sessionUse.lastUsedAt(session) + sessionUse.idleMs <= now)
     throw new ApiError('J-808')
-  return { ...(await callerOfKey(store, session.keyId, now)), sessionId: session.sessionId }
+  if (session.checkedAt !== null) await recheckPerson(session, now, text)
+  return { ...(await callerOfKey(store, session.keyId, now, address)), sessionId: session.sessionId }
 }
 
 /** Idempotent: an invalid session is already signed out. */
-export async function signOut(deps: SessionDeps, text: string): Promise<void> {
+export async function signOut(deps: SessionDeps, text: string, from: From): Promise<void> {
   const session = await findValid(deps.store, 'session', text, deps.now())
-  if (session) await endStored(deps, session, session)
+  if (session) await endOwn(deps, session, from)
+}
+
+/** What ends a session, but cannot be used as one; null if the text is none. */
+export function sessionEnding(text: string): string | null {
+  const sessionId = secretId('js', text)
+  return sessionId === undefined ? null : sessionId + Buffer.from(hashSecret(text)).toString('base64url')
+}
+
+export async function signOutByEnding(deps: SessionDeps, ending: string, from: From): Promise<void> {
+  const session = await deps.store.findSession({ sessionId: ending.slice(0, -endingHashLength) })
+  const hashed = Buffer.from(ending.slice(-endingHashLength), 'base64url')
+  const isItsOwn = session?.kind === 'session' && hashed.length === session.secretHash.length
+  if (isItsOwn && timingSafeEqual(hashed, session.secretHash)) await endOwn(deps, session, from)
+}
+
+async function endOwn(deps: SessionDeps, session: StoredSession, from: From): Promise<void> {
+  const key = await deps.store.findApiKey(session)
+  const origin = { principal: principalOf(session), name: key?.keyName ?? null, ...from }
+  await endStored(deps, session, session, { origin })
 }
 
 /** Those that are still valid. Sessions of other owners need ADMIN. */
@@ -139,19 +170,21 @@ export async function listSessions(
 export async function endSession(deps: SessionDeps, caller: Caller, sessionId: string): Promise<void> {
   const session = await deps.store.findSession({ sessionId })
   const isAdmin = caller.scopes.includes('ADMIN')
-  if (session?.kind !== 'session' || (!isAdmin && session.ownerNo !== caller.ownerNo))
+  if (session === undefined || session.kind === 'ticket' || (!isAdmin && session.ownerNo !== caller.ownerNo))
     throw new ApiError('J-811')
   const key = await deps.store.findApiKey({ keyId: session.keyId })
   if (key?.scopes.includes('ADMIN')) requireScope(caller, 'ADMIN')
-  if (!(await endStored(deps, session, caller))) throw new ApiError('J-811')
+  if (!(await endStored(deps, session, caller, originOf(caller)))) throw new ApiError('J-811')
 }
 
 async function endStored(
   deps: SessionDeps,
   { sessionId }: StoredSession,
   by: Pick<Caller, 'keyId'>,
+  origin: Originated,
 ): Promise<boolean> {
-  const isEnded = await deps.store.deleteSession({ sessionId, principal: principalOf(by), at: deps.now() })
+  const at = deps.now()
+  const isEnded = await deps.store.deleteSession({ sessionId, principal: principalOf(by), at, ...origin })
   if (isEnded) tellAccess(deps, 'session.signed_out', by, { sessionId })
   return isEnded
 }
@@ -162,12 +195,13 @@ async function findTicket({ store, now }: SessionDeps, text: string): Promise<St
   return ticket
 }
 
-function newSession(
+/** `origin`: a session of a person, or a ticket of one; without tokens of its own, it ends when these are read too long ago. */
+export function newSession(
   kind: SessionKind,
   { keyId, ownerNo }: StoredApiKey,
   now: number,
   client: Client,
-  parentId: string | null = null,
+  origin?: Pick<StoredSession, 'person' | 'checkedAt'>,
 ): { text: string; session: StoredSession } {
   const { id, text } = newSecretText(prefixOf[kind])
   const session = {
@@ -176,21 +210,32 @@ function newSession(
     keyId,
     ownerNo,
     secretHash: hashSecret(text),
-    parentId,
+    parentId: null,
     ...client,
     createdAt: now,
     lastUsedAt: now,
-    expiresAt: now + (kind === 'session' ? sessionMs : ticketMs),
+    expiresAt: now + (kind === 'ticket' ? ticketMs : sessionMs),
+    person: origin?.person ?? null,
+    tokens: null,
+    checkedAt: origin?.checkedAt ?? null,
+    triedAt: null,
   }
   return { text, session }
 }
 
-async function createSession(deps: SessionDeps, session: StoredSession): Promise<StoredSession> {
-  await withinQuota(deps, 'key-sessions', session.keyId, () => deps.store.createSession(session))
+export async function createSession(
+  deps: SessionDeps,
+  session: StoredSession,
+  by: Originated,
+): Promise<StoredSession> {
+  await withinQuota(deps, 'key-sessions', session.keyId, () =>
+    deps.store.createSession({ ...session, ...by }),
+  )
   return session
 }
 
-async function findValid(
+/** A session as its browser shows it; undefined if it has ended. */
+export async function findValid(
   store: Pick<Store, 'findSession'>,
   kind: SessionKind,
   text: string,

@@ -44,7 +44,8 @@ export async function reportAttributes(
 ): Promise<AttributeReport['changes']> {
   const { ownerNo, deviceId } = device
   const changes = parseReported(fields)
-  const report = { device: { ownerNo, deviceId }, changes, at: deps.moment().at }
+  const { at, clock } = deps.moment()
+  const report = { device: { ownerNo, deviceId }, changes, at, clock }
   const outcome = await deps.recordAttributes(report)
   if (outcome.kind === 'unknown-device') throw unknownDevice()
   if (outcome.kind === 'too-many') throw refused(`A device has at most ${maxAttributes} reported attributes.`)

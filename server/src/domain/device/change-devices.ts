@@ -4,6 +4,7 @@
 import { ApiError, type DevicesChange, type DevicesChanged, maxAttributes, maxTags } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
+import { originOf } from '../audit/audit.ts'
 import { maxSelected } from '../selector/select-devices.ts'
 import { readSelector } from '../selector/selector.ts'
 import { namedDevices } from '../trigger/launch-run.ts'
@@ -40,7 +41,7 @@ export async function changeDevices(
     for (let start = 0; start < page.length; start += batchSize) {
       const batch = page.slice(start, start + batchSize)
       if (dryRun) for (const device of batch) count(result, device, changeDevice(device, request))
-      else await changeBatch(deps, { ownerNo, where, request }, batch, result)
+      else await changeBatch(deps, { caller, where, request }, batch, result)
     }
   }
   return result
@@ -61,41 +62,46 @@ function changeDevice(device: Pick<StoredDevice, 'tags' | 'attributes'>, change:
   const own = entries.length - (Object.hasOwn(attributes, 'timeZone') ? 1 : 0)
   if (own > maxAttributes) return invalid('attributes', `A device has at most ${maxAttributes} attributes.`)
   const after = { deviceName: '', tags, attributes }
-  const isSame = deviceTag(after) === deviceTag({ ...after, ...device, deviceName: '' })
+  const isSame =
+    deviceTag(after) === deviceTag({ ...after, tags: device.tags, attributes: device.attributes })
   return isSame ? 'same' : { tags, attributes }
 }
 
-type Changing = { ownerNo: number; where: Selector; request: Change }
+type Changing = { caller: Caller; where: Selector; request: Change }
 
 async function changeBatch(
   deps: DeviceDeps,
-  { ownerNo, where, request }: Changing,
+  { caller, where, request }: Changing,
   batch: StoredDevice[],
   result: DevicesChanged,
 ): Promise<void> {
   for (let tries = 0, left = batch; left.length > 0; tries++) {
     if (tries === mostTries) throw new ApiError('J-908', { retryAfterSeconds: 1 })
-    const outcomes = await Promise.all(left.map((device) => write(deps, ownerNo, device, request)))
+    const outcomes = await Promise.all(left.map((device) => write(deps, caller, device, request)))
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome !== 'conflict') count(result, left[index] as StoredDevice, outcome)
     }
     const values = left.filter((_, index) => outcomes[index] === 'conflict').map(({ deviceId }) => deviceId)
     if (values.length === 0) return
     const again: Selector = { kind: 'and', of: [{ kind: 'in', name: 'deviceId', values }, where] }
-    left = await Array.fromAsync(pagesOf(deps, ownerNo, again)).then((pages) => pages.flat())
+    left = await Array.fromAsync(pagesOf(deps, caller.ownerNo, again)).then((pages) => pages.flat())
   }
 }
 
 async function write(
   deps: DeviceDeps,
-  ownerNo: number,
+  caller: Caller,
   device: StoredDevice,
   request: Change,
 ): Promise<Changed | 'conflict'> {
   const changed = changeDevice(device, request)
   if (changed === 'same' || changed instanceof ApiError) return changed
   const { deviceId, deviceName } = device
-  const put = { ownerNo, deviceId, deviceName, ...changed, at: deps.now(), expected: [deviceTag(device)] }
+  const { at, clock } = deps.moment()
+  const put = {
+    ...{ ownerNo: caller.ownerNo, deviceId, deviceName, keepsWindow: true as const, ...changed, at, clock },
+    ...{ expected: [deviceTag(device)], ...originOf(caller) },
+  }
   const { isRefused } = await deps.recordDevice(put)
   return isRefused ? 'conflict' : changed
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { hashSecret, newSecretText } from '../access/secret-text.ts'
 import type { CredentialChanges } from '../access/sign-in.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { DeviceKey } from './device-key.ts'
 import type { DeviceLink } from './ports/device-link.ts'
@@ -44,20 +45,22 @@ export function revokeDeviceCredential(
 /** Idempotent. Takes back what a revocation did to the certificates of the device; its token stays as it is. */
 export async function allowDeviceCertificate(
   { store, now }: CredentialDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   deviceId: string,
 ): Promise<void> {
-  if (!(await store.allowDeviceCertificate({ ownerNo, deviceId, at: now() }))) throw new ApiError('J-001')
+  const allowed = { ownerNo: caller.ownerNo, deviceId, at: now(), ...originOf(caller) }
+  if (!(await store.allowDeviceCertificate(allowed))) throw new ApiError('J-001')
 }
 
 async function replaceToken(
   deps: CredentialDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   deviceId: string,
   token: DeviceToken | null,
 ): Promise<void> {
-  if (!(await deps.store.setDeviceToken({ ownerNo, deviceId, token, at: deps.now() })))
-    throw new ApiError('J-001')
+  const { ownerNo } = caller
+  const change = { ownerNo, deviceId, token, at: deps.now(), ...originOf(caller) }
+  if (!(await deps.store.setDeviceToken(change))) throw new ApiError('J-001')
   disconnectDevice(deps, { ownerNo, deviceId })
 }
 

@@ -9,17 +9,20 @@
 import { ApiError, type DeviceContent, devices } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
+import { originOf } from '../audit/audit.ts'
 import { type Expectation, isExpected } from '../common/entity-tag.ts'
 import { notExpected } from '../common/not-found.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import { type NotifyDeps, notifyMoved } from '../execution/notify-moved.ts'
+import { type DeviceWindowsDeps, windowsApply } from '../window/device-windows.ts'
+import { noWindow } from '../window/window.ts'
 import { ownAttributes } from './attributes.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
 import type { DeviceKey } from './device-key.ts'
 import { deviceTag } from './device-tag.ts'
-import type { DeviceFilter, DevicePut, StoredDevice } from './ports/devices.ts'
+import type { DeviceFilter, DevicePut, DevicePutResult, StoredDevice } from './ports/devices.ts'
 
 /** Presence that is not written to the store yet. */
 export type PresenceView = {
@@ -34,32 +37,47 @@ export type DeviceDeps = CredentialDeps &
   QuotaDeps & {
     store: Store
     /** Resolves once the device is on disk. */
-    recordDevice: (put: DevicePut) => Promise<Put<StoredDevice>>
+    recordDevice: (put: DevicePut) => Promise<DevicePutResult>
     moment: () => Moment
     presence: PresenceView
+    windows: DeviceWindowsDeps['windows']
   }
 
 export async function putDevice(
   deps: DeviceDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   deviceId: string,
-  content: DeviceContent,
+  content: DeviceContent & { keepsWindow?: true },
   ifMatch: Expectation = {},
 ): Promise<Put<StoredDevice>> {
+  const { ownerNo } = caller
+  const { at, clock } = deps.moment()
+  const { window = null, keepsWindow } = content
   const wanted = {
     ownerNo,
     deviceId,
     deviceName: content.deviceName ?? deviceId,
     tags: (content.tags ?? []).toSorted(),
     attributes: ownAttributes(content),
-    at: deps.now(),
+    ...(keepsWindow ? { keepsWindow } : { window }),
+    at,
+    clock,
+    ...originOf(caller),
     ...ifMatch,
   }
-  const { value, ...put } = await withinQuota(deps, 'devices', ownerNo, () => deps.recordDevice(wanted), {
-    isCreated: (result) => result.created,
-    mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
-  })
+  const { value, isWithoutWindow, ...put } = await withinQuota(
+    deps,
+    'devices',
+    ownerNo,
+    () => deps.recordDevice(wanted),
+    {
+      isCreated: (result) => result.created,
+      mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
+    },
+  )
+  if (isWithoutWindow) throw noWindow(window ?? '')
   if (put.isRefused) throw notExpected(devices, deviceId, ifMatch)
+  if (value.window !== null) await windowsApply(deps, ownerNo)
   return { ...put, value: asSeen(deps, ownerNo, value) }
 }
 
@@ -101,6 +119,7 @@ export async function deleteDevice(
     deviceId,
     moment: deps.moment(),
     actor: actorOf(caller),
+    ...originOf(caller),
   })
   if (moved === undefined) throw new ApiError('J-001')
   disconnectDevice(deps, { ownerNo, deviceId })

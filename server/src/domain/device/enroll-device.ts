@@ -34,13 +34,20 @@ export async function openEnrollment(
   return isOpen(enrollment, now()) ? { enrollment, enrollmentToken } : undefined
 }
 
+/**
+ * The claim of all devices that a gateway makes (ddi/sign-in.ts), whichever enrollment it shows: nobody has the tokens of these
+ * devices, so the next enrollment of the gateway can speak for them. It is no hash of a text, so no device can send it.
+ */
+export const gatewayClaim: Uint8Array = Buffer.from('devices of a gateway'.padEnd(32))
+
+type GatewayRequest = { deviceName: undefined; claim: typeof gatewayClaim }
 type Enrolled = Exclude<EnrollOutcome, { kind: 'enrolled' }> | { kind: 'enrolled'; deviceToken: string }
 
 export async function enrollDevice(
   deps: EnrollDeps,
   { enrollment, enrollmentToken }: ShownEnrollment,
   deviceId: string,
-  { deviceName = deviceId, claim }: EnrollRequest,
+  { deviceName = deviceId, claim }: EnrollRequest | GatewayRequest,
 ): Promise<Enrolled> {
   const { enrollmentId, ownerNo, deviceIdPrefix } = enrollment
   checkDeviceId(deviceId, deviceIdPrefix ?? '')
@@ -56,7 +63,7 @@ export async function enrollDevice(
       createdBy: enrollmentPrincipal(enrollmentId),
     },
     // Hashed with the token: the claim is valid for this enrollment only, and a weak one cannot be guessed from its hash.
-    claimHash: claim === undefined ? null : hashSecret(`${enrollmentToken} ${claim}`),
+    claimHash: claimHashOf(claim, enrollmentToken),
   }
   const isThere = async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined
   const isNew = deps.quotas.devices > 0 && !(await isThere())
@@ -68,6 +75,14 @@ export async function enrollDevice(
   if (outcome.kind !== 'enrolled') return outcome
   disconnectDevice(deps, { ownerNo, deviceId })
   return { kind: 'enrolled', deviceToken: text }
+}
+
+function claimHashOf(
+  claim: EnrollRequest['claim'] | typeof gatewayClaim,
+  enrollmentToken: string,
+): Uint8Array | null {
+  if (claim === undefined || claim === gatewayClaim) return claim ?? null
+  return hashSecret(`${enrollmentToken} ${claim}`)
 }
 
 function checkDeviceId(deviceId: string, prefix: string): void {

@@ -6,6 +6,7 @@ import { principalOf } from '../access/principal.ts'
 import { hashSecret, newSecretText } from '../access/secret-text.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredEnrollment } from './ports/enrollments.ts'
@@ -37,6 +38,7 @@ export async function createEnrollment(
     expiresAt: createdAt + (request.expiresInSeconds ?? defaultSeconds) * 1000,
     createdAt,
     ...makerOf(caller),
+    ...originOf(caller),
   }
   const enrollment = await withinQuota(deps, 'enrollments', caller.ownerNo, () =>
     deps.store.createEnrollment(stored),
@@ -60,7 +62,8 @@ export async function revokeEnrollment(
   enrollmentId: string,
 ): Promise<void> {
   const { ownerNo } = caller
-  const revocation = { ownerNo, enrollmentId, principal: principalOf(caller), at: deps.now() }
+  const by = { principal: principalOf(caller), at: deps.now(), ...originOf(caller) }
+  const revocation = { ownerNo, enrollmentId, ...by }
   const outcome = await deps.store.revokeEnrollment(revocation)
   if (outcome === 'unknown') throw new ApiError('J-002')
   if (outcome === 'revoked') tellAccess(deps, 'enrollment.revoked', caller, { enrollmentId })

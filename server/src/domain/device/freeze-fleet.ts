@@ -1,8 +1,9 @@
-// Freezes the fleet of an owner: nothing is offered to its devices any more, what runs goes on.
+// Freezes the fleet of an owner: devices are offered no work, running executions continue.
 
 import { ApiError, type FreezeRequest, parseInstant } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
+import { originOf } from '../audit/audit.ts'
 import type { BothClocks } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredFreeze } from '../rollout/ports/rollouts.ts'
@@ -25,7 +26,7 @@ export async function freezeFleet(
     throw new ApiError('J-500', { field: 'until', detail: 'until must be in the future.' })
   }
   const freeze = { reason, principal: principalOf(caller), at, until: ends }
-  await store.freezeFleet({ ...freeze, clock, ownerNo: caller.ownerNo })
+  await store.freezeFleet({ ...freeze, clock, ownerNo: caller.ownerNo, ...originOf(caller) })
   await freezes.changed()
   return freeze
 }
@@ -34,6 +35,6 @@ export async function freezeFleet(
 export async function unfreezeFleet({ store, moment, freezes }: FreezeDeps, caller: Caller): Promise<void> {
   const { ownerNo } = caller
   const { at, clock } = moment()
-  await store.unfreezeFleet({ ownerNo, principal: principalOf(caller), at, clock })
+  await store.unfreezeFleet({ ownerNo, principal: principalOf(caller), at, clock, ...originOf(caller) })
   await freezes.changed()
 }

@@ -5,7 +5,8 @@ import type { Caller } from '../access/caller.ts'
 import { StorageUnavailable, TooMuchWaiting } from '../common/ports/storage-errors.ts'
 import { type DeviceDeps, putDevice } from './device.ts'
 
-export type ImportedDevice = { deviceId: string } & DeviceContent
+/** `keepsWindow`: of a format that has no windows. */
+export type ImportedDevice = { deviceId: string; keepsWindow?: true } & DeviceContent
 /** `read` throws ApiError for a line that is no device. */
 export type ImportLine = { line: number; read: () => ImportedDevice }
 

@@ -19,7 +19,7 @@ export function isNewerSession(one: SessionBegin, other: SessionBegin): boolean 
 type PresenceVerdict = 'holds' | 'seen' | 'ignored'
 
 export function hasSession({ online, transport }: Pick<PresenceRecord, 'online' | 'transport'>): boolean {
-  return online && transport !== 'http'
+  return online && transport !== 'http' && transport !== 'bridge'
 }
 
 /** `nodeNo`: of the node that tells of the change. */

@@ -11,7 +11,7 @@ import type { Attributes, StoredDevice } from './ports/devices.ts'
 /** How often somebody else may change it between our read and our write. */
 const mostTries = 20
 
-/** Throws J-001, J-312 and J-500. */
+/** Throws J-001, J-311, J-312 and J-500. */
 export async function patchDevice(
   deps: DeviceDeps,
   caller: Caller,
@@ -36,15 +36,15 @@ export async function patchDevice(
 }
 
 /** What a put of the device as it is would have. */
-function contentOf({ deviceName, tags, attributes: all }: StoredDevice): DeviceContent {
+function contentOf({ deviceName, tags, attributes: all, window }: StoredDevice): DeviceContent {
   const { timeZone, ...attributes } = all
-  return { deviceName, tags, attributes, timeZone: timeZone === undefined ? null : String(timeZone) }
+  return { deviceName, tags, attributes, timeZone: timeZone === undefined ? null : String(timeZone), window }
 }
 
 /** Throws J-500 if it would have too many attributes. */
 function mergePatch(
   content: DeviceContent,
-  { deviceName, tags, attributes, timeZone }: DevicePatch,
+  { deviceName, tags, attributes, timeZone, window }: DevicePatch,
 ): DeviceContent {
   const { deviceName: _, ...unnamed } = content
   return {
@@ -53,6 +53,7 @@ function mergePatch(
     ...(tags !== undefined && { tags: tags ?? [] }),
     ...(attributes !== undefined && { attributes: mergeAttributes(content.attributes ?? {}, attributes) }),
     ...(timeZone !== undefined && { timeZone }),
+    ...(window !== undefined && { window }),
   }
 }
 

@@ -9,7 +9,7 @@ type PutEffects = { now: StoredDevice; event: 'device.created' | 'device.updated
 /** `before`: undefined if there is no such device, or it was deleted. */
 export function putDevice(before: StoredDevice | undefined, put: DevicePut): PutEffects {
   const { deviceId, at } = put
-  const own = ownFields(put)
+  const own = ownFields(put.keepsWindow ? { ...put, window: before?.window ?? null } : put)
   if (before === undefined) {
     const presence = { online: false, since: null, lastSeenAt: null, transport: null }
     const credential = { credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null }

@@ -3,7 +3,6 @@
 import { ApiError, type ExecState, execStates } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
-import { isTerminal } from '../execution/execution.ts'
 import type { Duration, LaunchedCounts } from './ports/stats.ts'
 
 export type StatsDeps = { store: Store; now: () => number }
@@ -13,6 +12,9 @@ const maxRuns = 50_000
 const maxDurations = 20_000
 const maxJobs = 50
 const dayMs = 24 * 60 * 60_000
+
+/** What was canceled or never began says nothing of how a job goes. */
+const ratedEnds = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED'] as const
 
 export type Figures = {
   total: number
@@ -93,7 +95,7 @@ class Group {
   }
 
   figures(): Figures {
-    const ended = execStates.filter(isTerminal).reduce((sum, state) => sum + this.#counts[state], 0)
+    const ended = ratedEnds.reduce((sum, state) => sum + this.#counts[state], 0)
     const sorted = this.#durations.sort((one, other) => one - other)
     const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
     return {

@@ -6,6 +6,7 @@
 
 import type { EventType, JobcastEvent } from '@jobcast/contract'
 import { type EventNoun, eventMap, matchesPatterns, nounOf, toInstant } from '@jobcast/contract/words'
+import { matchesJob } from '../access/matches-job.ts'
 
 /** `data` has the wire format. */
 export type StoredEvent = {
@@ -23,6 +24,8 @@ export type EventFilter = {
   deviceId?: string
   /** Events of these nouns do not match. */
   hiddenNouns?: readonly EventNoun[]
+  /** Events that name a job match only if it is one of these (matchesJob). */
+  jobs?: readonly string[]
 }
 
 /** Whether the event matches, judged by its own data. Which devices a new run has, only the store knows. */
@@ -32,6 +35,10 @@ export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filte
   if (!matchesPatterns(type, types) || hiddenNouns.includes(noun)) return false
   const filters: readonly string[] = eventMap[noun].filters
   const fields: Readonly<Record<string, unknown>> = data
+  const { jobName } = fields
+  const isOfJob = filters.includes('jobName')
+  if (filter.jobs && isOfJob && !(typeof jobName === 'string' && matchesJob(filter.jobs, jobName)))
+    return false
   return (['runId', 'jobName', 'deviceId'] as const).every((name) => {
     const wanted = filter[name]
     if (wanted === undefined) return true

@@ -5,13 +5,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
 import { keyErrorOf } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
+import { isSameRestriction, jobFilterOf } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
+import { showInReach } from './events-in-reach.ts'
 import type { ChangeSignal } from './ports/change-signal.ts'
 import { hiddenNounsOf, requireVisible } from './visible-events.ts'
 
 export type FollowEventsDeps = {
-  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey'>
+  store: Pick<
+    Store,
+    'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey' | 'matchDevices' | 'countRunsWithin'
+  >
   /** Signals new events, of any owner. */
   newEvents: ChangeSignal<'all'>
   /** Counts how often the database turned out to be another one, in which event ids mean something else. */
@@ -46,7 +51,7 @@ export async function followEvents(
   { after, since, filter: asked, callerGone, isValid = () => isKeyValid(deps, caller) }: EventQuery,
 ): Promise<AsyncGenerator<EventBatch>> {
   requireVisible(caller, asked.types ?? [])
-  const filter = { ...asked, hiddenNouns: hiddenNounsOf(caller) }
+  const filter = { ...asked, hiddenNouns: hiddenNounsOf(caller), ...jobFilterOf(caller) }
   const { newest, purgedUpTo } = await deps.store.getEventBounds({ ownerNo: caller.ownerNo })
   if (after !== undefined && after !== 0 && after < purgedUpTo) {
     throw new ApiError('J-306', { detail: `The events up to ${purgedUpTo} are no longer retained.` })
@@ -70,6 +75,7 @@ async function* readFrom(
   const abort = AbortSignal.any([callerGone, deps.stopping])
   const watch = deps.newEvents.openWatch('all')
   const history = deps.historyChanges.count
+  const show = showInReach(deps, caller, filter)
   try {
     yield { events: [], upTo: from }
     let sentAt = performance.now()
@@ -81,11 +87,12 @@ async function* readFrom(
       })
       // Purged before they were sent, as after a jump of the clock: whoever resumes is told so (J-306).
       if (page.purgedUpTo > after) return
+      const events = await show(page.events)
       // Before each page: a backlog may be long.
       if (!(await isValid())) return
       after = page.upTo
-      if (page.events.length > 0 || performance.now() - sentAt >= heartbeatMs) {
-        yield { events: page.events, upTo: after }
+      if (events.length > 0 || performance.now() - sentAt >= heartbeatMs) {
+        yield { events, upTo: after }
         sentAt = performance.now()
       }
       if (page.more) continue
@@ -99,8 +106,12 @@ async function* readFrom(
   }
 }
 
-/** The stream also ends when its key is revoked or expires. */
-async function isKeyValid({ store, now }: FollowEventsDeps, { keyId }: Caller): Promise<boolean> {
+/** The stream also ends when its key is revoked or expires, or is restricted otherwise. */
+async function isKeyValid(
+  { store, now }: FollowEventsDeps,
+  { keyId, restriction }: Caller,
+): Promise<boolean> {
   const key = await store.findApiKey({ keyId })
-  return key !== undefined && keyErrorOf(key, now()) === undefined
+  if (key === undefined || keyErrorOf(key, now()) !== undefined) return false
+  return isSameRestriction(key.restriction, restriction ?? null)
 }

@@ -22,6 +22,8 @@ export type RunRange = {
   mayBeHeld: boolean
   /** How many executions of the run wait and how many are under way. */
   counts: string
+  /** Another one when the windows of devices of its owner have changed. */
+  windowsMark: string
 }
 
 /** Whose clock it is: that of a run, or that of a release of some of its executions. */
@@ -125,12 +127,14 @@ function fireOwn(
 /** Of how many ranges it is remembered what waits in them; without it, all of a range is looked at again. */
 const keptRanges = 10_000
 
+type Remembered = { clocks: WaitingClocks } & Pick<RunRange, 'counts' | 'windowsMark'>
+
 /** Where the next batch of a run that is larger than one begins. Lost in a crash, which costs only time. */
 export class RunCursors {
   readonly #positions = new Map<string, number>()
   /** Of ranges that are being looked at, and of those that have been: what has time left. */
   readonly #walked = new Map<string, { clocks: WaitingClocks; left: number }>()
-  readonly #waiting = new Map<string, { clocks: WaitingClocks; counts: string }>()
+  readonly #waiting = new Map<string, Remembered>()
 
   firstOf(clock: RunClock, range: RunRange): number {
     return this.#positions.get(nameOf(clock, range)) ?? range.first
@@ -161,8 +165,10 @@ export class RunCursors {
     const walked = this.#walked.get(name)
     this.#walked.delete(name)
     if (this.#waiting.size >= keptRanges) this.#waiting.clear()
-    if (walked) this.#waiting.set(name, { clocks: walked.clocks, counts: run.counts })
-    else this.#waiting.delete(name)
+    if (walked) {
+      const { counts, windowsMark } = run
+      this.#waiting.set(name, { clocks: walked.clocks, counts, windowsMark })
+    } else this.#waiting.delete(name)
     return { next: walked?.clocks.next, left: walked?.left ?? 0 }
   }
 
@@ -171,6 +177,7 @@ export class RunCursors {
     const name = nameOf(clock, run)
     const waiting = this.#waiting.get(name)
     if (waiting === undefined || this.#positions.has(name)) return undefined
+    if (waiting.windowsMark !== run.windowsMark) return undefined
     return clock === 'expire' || waiting.counts === run.counts ? waiting.clocks : undefined
   }
 

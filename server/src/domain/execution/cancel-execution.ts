@@ -2,6 +2,7 @@
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
+import { originOf } from '../audit/audit.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from './execution.ts'
@@ -23,6 +24,7 @@ export async function cancelExecution(
     event: cancelEvent(force),
     moment: deps.moment(),
     actor: actorOf(caller),
+    ...originOf(caller),
   })
   switch (outcome.kind) {
     case 'moved': {

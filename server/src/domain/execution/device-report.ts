@@ -79,7 +79,7 @@ export type DeviceReport =
       moment: Moment
       jobExecutionId: number
       attempt: number | undefined
-      offset: number
+      offset: OutputOffset
       data: Uint8Array
       maxBytes: number
       /** 0: no limit. */
@@ -88,6 +88,9 @@ export type DeviceReport =
       /** To be stored instead of `data`. */
       masked?: MaskedOutput
     }
+
+/** `end`: behind all that is stored, from a device that does not count its bytes. */
+export type OutputOffset = number | 'end'
 
 /** The next part of an output without secrets (secret/mask-reports.ts), for an attempt that has so many pieces before. */
 export type MaskedOutput = {

@@ -4,6 +4,7 @@
 import { isName, type ReportedStatus, reportedStatuses } from '@jobcast/contract'
 import { isNestedTooDeep, maxJsonDepth } from '../common/json-depth.ts'
 import { DeviceError } from './device-error.ts'
+import type { OutputOffset } from './device-report.ts'
 import type { StepTimeout } from './execution.ts'
 import { longestWaitSeconds, waitOf } from './not-now.ts'
 
@@ -25,7 +26,7 @@ export type UpdateRequest = StartNextRequest & {
   clientToken: string | undefined
 }
 
-export type OutputRequest = { attempt: number | undefined; offset: number; data: Uint8Array }
+export type OutputRequest = { attempt: number | undefined; offset: OutputOffset; data: Uint8Array }
 
 export type EnrollRequest = { deviceName: string | undefined; claim: string | undefined }
 

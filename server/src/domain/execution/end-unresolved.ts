@@ -33,6 +33,8 @@ function reasonFor(missing: string): string {
   if (attributes) return `the device has no attribute ${attributes}, which the document needs`
   const secrets = namesIn(missing, '${secrets.')
   if (secrets) return `there is no secret ${secrets}, which the document needs`
+  const files = namesIn(missing, '${file.')
+  if (files) return `there is no file for ${files}, which the document needs`
   return 'the document cannot be resolved for the device'
 }
 

@@ -4,7 +4,7 @@
 // Read next: execution-move.ts, what a move does to fields, history, events and counts; move-batch.ts, which applies
 // moves for both stores; held-clocks.ts, time limits while windows and freezes hold it back; device-report.ts and
 // report-execution.ts, what devices report; judge-report.ts, whether that counts; apply-clocks.ts, what timers do;
-// cancel-execution.ts, what people do; explain-execution.ts, why one has not ended.
+// cancel-execution.ts, what people do; device-cancel.ts, what devices answer; explain-execution.ts, why one has not ended.
 
 import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
 import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from '../common/instants.ts'
@@ -19,6 +19,8 @@ export const executionEvents = [
   // the device rejected it for now: it is offered again later (not-now.ts)
   'not-now',
   'confirm-cancel',
+  // it goes on with what it was asked to stop (device-cancel.ts)
+  'refuse-cancel',
   // triggered by a clock
   'expire',
   'time-out',
@@ -34,6 +36,8 @@ export const executionEvents = [
   'rollout-stopped',
   // its schedule has made another one for the device
   'superseded',
+  // its device no longer matches its schedule
+  'no-longer-matching',
 ] as const
 export type ExecutionEvent = (typeof executionEvents)[number]
 
@@ -52,6 +56,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     cancel: 'CANCELED',
     'rollout-stopped': 'CANCELED',
     superseded: 'CANCELED',
+    'no-longer-matching': 'CANCELED',
     ...end,
   },
   IN_PROGRESS: {
@@ -73,6 +78,7 @@ const transitions: Record<ExecState, Partial<Record<ExecutionEvent, ExecState>>>
     fail: 'FAILED',
     reject: 'REJECTED',
     'confirm-cancel': 'CANCELED',
+    'refuse-cancel': 'IN_PROGRESS',
     'overrun-cancel': 'CANCELED',
     ...end,
   },
@@ -176,6 +182,10 @@ export function afterEvent(
   if (decided === 'not-now') {
     const notBefore = earlier(laterBy(waitMs, moment.clock), life.deadlineAt)
     return { ...life, execState, startedAt: null, notBefore, dueAt: notBefore, waitsFrom: notBefore }
+  }
+  // Its time limit was replaced by that of the cancel, so it starts anew.
+  if (decided === 'refuse-cancel') {
+    return { ...life, execState, dueAt: timeoutAt(policy, moment.clock, undefined) }
   }
   if (execState === 'CANCELING') {
     return { ...life, execState, dueAt: laterBy(moment.cancelDeadlineMs, moment.clock) }

@@ -1,6 +1,7 @@
 // Explains in one sentence how an execution ended, from the last entry of its history.
 
 import { toInstant } from '@jobcast/contract'
+import { whoInWords } from '@jobcast/contract/words'
 import type { WallInstant } from '../common/instants.ts'
 import type { StoredExecution, StoredTransition } from './ports/executions.ts'
 
@@ -35,6 +36,8 @@ export function explainEnd(
       return `${execState} at ${when}: its run was stopped${byKey(last)} before this was released.`
     case 'superseded':
       return `${execState} at ${when}: it was replaced by a later run${byKey(last)}.`
+    case 'no-longer-matching':
+      return `${execState} at ${when}: the device no longer matched the selector of its schedule.`
     case 'confirm-cancel':
       return `${execState}: confirmed by the device at ${when}, requested${byWhom(cancelOf(transitions))}.`
     case 'overrun-cancel':
@@ -49,15 +52,14 @@ function cancelOf(transitions: StoredTransition[]): StoredTransition | undefined
 }
 
 /** Of what a rule or a clock may have done as well. */
-function byKey({ actorName }: StoredTransition): string {
-  return actorName === null ? '' : ` by key ${actorName}`
+function byKey({ actor, actorName }: StoredTransition): string {
+  return actorName === null ? '' : ` by ${whoInWords(actor, actorName)}`
 }
 
 /** ` by key ci at 2026-…`, as a suffix; empty if the step is unknown. */
 export function byWhom(step: StoredTransition | undefined): string {
   if (step === undefined) return ''
-  const who = step.actorName === null ? step.actor : `key ${step.actorName}`
-  return ` by ${who} at ${inWords(step.at)}`
+  return ` by ${whoInWords(step.actor, step.actorName)} at ${inWords(step.at)}`
 }
 
 /** In whole seconds, for readability. */

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../access/caller.ts'
 import { type KeyNames, readKeyNames } from '../access/key-names.ts'
+import { isConfined, isConfinedToDevices, mayUseJob } from '../access/restriction.ts'
 import { onWallClock, type WallInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Failing } from '../common/ports/failing-tasks.ts'
@@ -10,9 +11,11 @@ import { failingInWords, readFailing } from '../common/read-failing.ts'
 import { type PresenceView, settled } from '../device/device.ts'
 import type { StoredPresence } from '../device/ports/presence.ts'
 import { actorsOf } from '../rollout/approval.ts'
+import { readDigest } from '../rollout/approval-digest.ts'
 import { explainFrozen, explainHeld, type RolloutReasons } from '../rollout/explain-rollout.ts'
 import type { StoredFreeze } from '../rollout/ports/rollouts.ts'
 import { currentPart, type RollOutDeps } from '../rollout/roll-out.ts'
+import { runInReach } from '../trigger/run-in-reach.ts'
 import { explainWindow, readWindowReason, type WindowReason } from '../window/explain-window.ts'
 import type { DeviceExecution } from './device-report.ts'
 import { isTerminal, type Moment } from './execution.ts'
@@ -27,7 +30,12 @@ export type ExplainDeps = {
   presence: PresenceView
   countConfirmed: RollOutDeps['countConfirmed']
   waveCounts: RollOutDeps['waveCounts']
+  /** Brokers of the user, and whose devices are connected to them. */
+  bridged?: () => readonly BridgeFacts[]
 }
+
+/** As far as this node knows. */
+type BridgeFacts = { bridgeName: string; ownerName: string; state: string; lastError: string | undefined }
 
 export type Facts = {
   execution: Omit<StoredExecution, 'notBefore'>
@@ -36,8 +44,8 @@ export type Facts = {
   transitions: StoredTransition[]
   presence: StoredPresence
   hasToken: boolean
-  /** The first execution in its device's queue. */
-  first: Pick<DeviceExecution, 'jobExecutionId' | 'execState'> | undefined
+  /** The first execution in its device's queue; without an id: one that does not exist for the caller. */
+  first: (Pick<DeviceExecution, 'execState'> & { jobExecutionId: number | null }) | undefined
   /** When it times out. */
   timesOutAt: WallInstant | null
   /** Undefined: its run is not released little by little. */
@@ -46,6 +54,8 @@ export type Facts = {
   freeze?: StoredFreeze | undefined
   /** Of those who paused or froze. */
   keyNames?: KeyNames
+  /** The broker of the user that devices of this owner are connected to. */
+  bridge?: Omit<BridgeFacts, 'ownerName'> | undefined
   /** Undefined: it may be offered at any time. */
   window?: WindowReason | undefined
   /** Timers cannot be written, and one of this execution is overdue. */
@@ -56,10 +66,11 @@ type Overdue = { at: WallInstant; failing: Failing }
 
 export async function explainExecution(
   deps: ExplainDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   jobExecutionId: number,
 ): Promise<{ execution: StoredExecution; explanation: Explanation }> {
   const { store } = deps
+  const { ownerNo, ownerId } = caller
   await settled(deps.presence)
   const execution = await store.getExecution({ ownerNo, jobExecutionId })
   if (execution === undefined) throw notFound('J-302', jobExecutionId)
@@ -87,17 +98,56 @@ export async function explainExecution(
     transitions,
     presence: storedDevice?.presence ?? neverSeen,
     hasToken: typeof storedDevice?.credentialCreatedAt === 'number',
-    first: typeof queue === 'object' ? queue.executions[0] : undefined,
+    first: await shownTo(deps, caller, typeof queue === 'object' ? queue.executions[0] : undefined),
     timesOutAt: onWallClock(own?.timesOutAt ?? null, now),
     rollout,
     freeze,
     window,
+    bridge: isWaiting ? await bridgeOf(deps, ownerId) : undefined,
   }
-  const overdue = await readOverdue(deps, facts, now.at)
-  const explanation = explain({ ...facts, overdue })
-  if (!isWaiting) return { execution, explanation }
-  const expiresAt = await readExpiry(store, { ownerNo, jobExecutionId }, freeze, now)
-  return { execution, explanation: withExpiry(explanation, expiresAt) }
+  const expiresAt = isWaiting ? await readExpiry(store, { ownerNo, jobExecutionId }, freeze, now) : null
+  const overdue = await readOverdue(deps, facts, expiresAt, now.at)
+  const explanation = await explainedTo(deps, caller, facts, explain({ ...facts, overdue }))
+  return { execution, explanation: isWaiting ? withExpiry(explanation, expiresAt) : explanation }
+}
+
+async function shownTo(
+  { store }: ExplainDeps,
+  caller: Caller,
+  first: Facts['first'],
+): Promise<Facts['first']> {
+  if (!isConfined(caller) || first === undefined || first.jobExecutionId === null) return first
+  const { jobExecutionId, execState } = first
+  const found = await store.getExecution({ ownerNo: caller.ownerNo, jobExecutionId })
+  return found && mayUseJob(caller, found.jobName) ? first : { jobExecutionId: null, execState }
+}
+
+/** What a rollout waits for is counted over all devices of its run. */
+async function explainedTo(
+  { store }: ExplainDeps,
+  caller: Caller,
+  { execution, rollout, keyNames = () => undefined }: Facts,
+  explanation: Explanation,
+): Promise<Explanation> {
+  if (!isConfinedToDevices(caller) || rollout === undefined) return explanation
+  if (explainHeld(execution.jobExecutionId, rollout, keyNames)?.code !== explanation.code) return explanation
+  const { ownerNo } = caller
+  const run = await store.getRun({ ownerNo, runId: execution.runId })
+  if (run && (await runInReach({ store }, caller, run))?.isWhole) return explanation
+  const text = `Run ${execution.runId} has not released this yet.`
+  return { ...plain, code: explanation.code, text }
+}
+
+/** One that is not connected, if there are several. */
+async function bridgeOf(
+  { store, bridged = () => [] }: ExplainDeps,
+  ownerId: string,
+): Promise<BridgeFacts | undefined> {
+  const all = bridged()
+  if (all.length === 0) return undefined
+  const owner = await store.findOwner({ ownerId })
+  const ours = all.filter(({ ownerName }) => ownerName === ownerId || ownerName === owner?.ownerName)
+  return ours.find(isDown) ?? ours[0]
 }
 
 /** Whoever waits for a window wants to know whether it is in time. */
@@ -119,13 +169,15 @@ async function readReasons(
   const { rollout, run } = found
   const part = currentPart(rollout)
   const where = rollout.plan.rollout.next?.where
-  const [waves, offline, confirmed, failing] = await Promise.all([
+  const isWaiting = rollout.status.state === 'AWAITING_APPROVAL'
+  const [waves, offline, confirmed, digest, failing] = await Promise.all([
     waveCounts.recent(rollout, run),
     store.countOffline({ ...part, to: Math.min(part.to, Math.max(part.from, rollout.status.released)) }),
     where === undefined ? 0 : countConfirmed({ ...part, where }),
+    isWaiting ? readDigest({ store }, rollout) : undefined,
     readFailing({ store, moment: () => now }, 'rollout', [runId]).then((found) => found.get(runId)),
   ])
-  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now, failing }
+  return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now, digest, failing }
 }
 
 /** So late a timer may be. */
@@ -134,10 +186,12 @@ const toleratedMs = 2000
 async function readOverdue(
   deps: ExplainDeps,
   { execution, timesOutAt, notBefore }: Facts,
+  expiresAt: WallInstant | null,
   now: WallInstant,
 ): Promise<Overdue | undefined> {
-  const at = execution.execState === 'PENDING' ? notBefore : timesOutAt
-  if (at === null || isTerminal(execution.execState) || now < at + toleratedMs) return undefined
+  const timers = execution.execState === 'PENDING' ? [notBefore, expiresAt] : [timesOutAt]
+  const at = Math.min(...timers.map((due) => due ?? Number.POSITIVE_INFINITY))
+  if (isTerminal(execution.execState) || now < at + toleratedMs) return undefined
   const failing = (await readFailing(deps, 'timers', [0])).get(0)
   return failing && { at, failing }
 }
@@ -177,6 +231,8 @@ function explainPending(facts: Facts): Explanation {
   const outside = facts.window && explainWindow(execution.deviceId, facts.window)
   if (outside) return outside
   if (facts.notBefore !== null) return explainRetry(facts, facts.notBefore)
+  const handed = explainHanded(facts)
+  if (handed) return handed
   if (!presence.online && presence.since === null) {
     const rest = facts.hasToken ? 'it gets this when it does' : 'it has no device token yet'
     return { ...plain, code: 'DEVICE_NEVER_CONNECTED', text: `${device} has never connected; ${rest}.` }
@@ -187,7 +243,8 @@ function explainPending(facts: Facts): Explanation {
   }
   if (first !== undefined && first.jobExecutionId !== jobExecutionId) {
     const behind = first.jobExecutionId
-    const text = `${device} is online and has to finish execution ${behind} first, which is ${first.execState}.`
+    const which = behind === null ? 'another execution' : `execution ${behind}`
+    const text = `${device} is online and has to finish ${which} first, which is ${first.execState}.`
     return { ...plain, code: 'BEHIND_EXECUTION', text, behind }
   }
   if (deliveredAt !== null) {
@@ -200,6 +257,28 @@ function explainPending(facts: Facts): Explanation {
   }
   const text = `${device} is online, but has not been notified of this yet; it is notified when it polls or subscribes.`
   return { ...plain, code: 'NOT_NOTIFIED_YET', text }
+}
+
+function isDown({ state, lastError }: Pick<BridgeFacts, 'state' | 'lastError'>): boolean {
+  return state !== 'connected' && lastError !== undefined
+}
+
+/** The broker has it, and it is not known whether the device is there. */
+function explainHanded({ execution, presence, first, bridge, hasToken }: Facts): Explanation | undefined {
+  const { deviceId, jobExecutionId, notifiedAt, deliveredAt } = execution
+  if (bridge === undefined || deliveredAt !== null) return undefined
+  if (presence.online && presence.transport !== 'bridge') return undefined
+  if (first !== undefined && first.jobExecutionId !== jobExecutionId) return undefined
+  const { bridgeName, lastError } = bridge
+  // One with a token connects to us.
+  const isOnBroker = presence.transport === 'bridge' || !hasToken
+  if (notifiedAt === null) {
+    if (!isDown(bridge) || !isOnBroker) return undefined
+    const text = `Bridge ${bridgeName} is not connected: ${lastError}; device ${deviceId} is notified when it is.`
+    return { ...plain, code: 'NOT_NOTIFIED_YET', text }
+  }
+  const text = `Handed to broker ${bridgeName} at ${inWords(notifiedAt)}; device ${deviceId} has not asked yet.`
+  return { ...plain, code: 'NOTIFIED', text, since: notifiedAt }
 }
 
 function explainRetry({ execution, transitions }: Facts, notBefore: WallInstant): Explanation {

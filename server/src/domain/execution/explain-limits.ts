@@ -4,14 +4,14 @@ import { deviceZone } from '@jobcast/contract'
 import type { BothClocks, WallInstant } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredFreeze } from '../rollout/ports/rollouts.ts'
-import { type Holder, OfferHistory } from '../window/offer-history.ts'
+import { currentWindows, type Holder, OfferHistory } from '../window/offer-history.ts'
 import { offeredFor } from '../window/offered-for.ts'
 import { WindowTimes } from '../window/window-times.ts'
 import { dueAt, type HeldClock, heldClockOf, ownExpiry, type TimeLimits } from './held-clocks.ts'
 
 type LimitsKey = { ownerNo: number; jobExecutionId: number }
 
-/** Null: it does not, or it cannot be known. */
+/** Null: it does not, or it cannot be known. In the past if its timer is late. */
 export async function readExpiry(
   store: Pick<Store, 'getTimeLimits' | 'getWindow'>,
   key: LimitsKey,
@@ -46,7 +46,9 @@ function endOf(
   freeze: StoredFreeze | undefined,
   { at, clock: now }: BothClocks,
 ): WallInstant | undefined {
-  const left = Math.max(0, dueAt(clock, new OfferHistory(changes), now) - now)
+  const left = dueAt(clock, new OfferHistory(changes), now) - now
+  // Its timer is late.
+  if (left < 0) return at + left
   if (freeze && freeze.until === null) return undefined
   return offeredFor(times, left, Math.max(at, freeze?.until ?? at))
 }
@@ -55,7 +57,8 @@ async function readTimes(
   store: Pick<Store, 'getWindow'>,
   holder: Holder | undefined,
 ): Promise<WindowTimes[]> {
-  const { ownerNo = 0, windows = [], zone = '' } = holder ?? {}
+  const { ownerNo = 0, zone = '' } = holder ?? {}
+  const windows = holder ? currentWindows(holder) : []
   const found = await Promise.all(windows.map((windowName) => store.getWindow({ ownerNo, windowName })))
   return found.flatMap((window) =>
     window ? [new WindowTimes(window, window.timeZone === deviceZone ? zone : window.timeZone)] : [],

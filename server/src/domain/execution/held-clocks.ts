@@ -90,7 +90,7 @@ export class WaitingClocks {
 
   add(clock: HeldClock, history: OfferHistory, now: SteadyInstant): void {
     const { base, from, holder } = clock
-    const key = `${base} ${holder ? `${from} ${holderKey(holder)}` : ''}`
+    const key = `${base} ${holder ? `${from} ${holderKey(holder, from)}` : ''}`
     if (this.#kinds.has(key)) return
     if (this.#kinds.size <= mostKinds) this.#kinds.set(key, clock)
     const next = lookAgainAt(clock, history, now)

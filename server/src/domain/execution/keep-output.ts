@@ -1,6 +1,6 @@
 // Which part of a device's output is stored: each byte once, up to a number of bytes and of pieces.
 
-import type { MaskedOutput, OutputState, ReportOutcome } from './device-report.ts'
+import type { MaskedOutput, OutputOffset, OutputState, ReportOutcome } from './device-report.ts'
 import type { LiveExecution } from './execution-move.ts'
 
 /** The pieces of an attempt are contiguous, without gaps or overlaps. */
@@ -20,10 +20,11 @@ type Limits = { maxBytes: number; maxPieces: number }
 /** Drops bytes that are already stored, and bytes beyond the limits. */
 export function keepOutput(
   before: LiveExecution,
-  { offset, data, maxBytes, maxPieces }: Limits & { offset: number; data: Uint8Array },
+  { offset: given, data, maxBytes, maxPieces }: Limits & { offset: OutputOffset; data: Uint8Array },
 ): KeptOutput {
   const { jobExecutionId, outputBytes: start, runId, life } = before
   if (before.outputCut) return { outcome: { kind: 'output-kept', length: start, cut: true, runId } }
+  const offset = given === 'end' ? start : given
   if (offset > start) return { outcome: { kind: 'output-gap', length: start } }
   const fresh = data.subarray(start - offset)
   const isFull = maxPieces > 0 && before.outputPieces >= maxPieces
@@ -44,12 +45,12 @@ export function keepOutput(
  */
 export function keepMasked(
   before: LiveExecution,
-  { offset, masked, maxBytes, maxPieces }: Limits & { offset: number; masked: MaskedOutput },
+  { offset, masked, maxBytes, maxPieces }: Limits & { offset: OutputOffset; masked: MaskedOutput },
 ): KeptOutput {
   const { jobExecutionId, outputBytes: start, outputPieces, runId, life } = before
   const { from, received, held } = masked
   if (before.outputCut) return { outcome: { kind: 'output-kept', length: received, cut: true, runId } }
-  if (offset > from) return { outcome: { kind: 'output-gap', length: from } }
+  if (offset !== 'end' && offset > from) return { outcome: { kind: 'output-gap', length: from } }
   const isFull = maxPieces > 0 && outputPieces >= maxPieces
   const data = masked.data.subarray(0, isFull ? 0 : Math.max(0, maxBytes - start))
   const cut = data.length < masked.data.length

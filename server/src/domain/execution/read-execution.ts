@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredRun } from '../trigger/ports/runs.ts'
+import { type RunInReach, runInReach } from '../trigger/run-in-reach.ts'
 import { isTerminal } from './execution.ts'
 import type { StoredExecution } from './ports/executions.ts'
 import { type WaitDeps, type WaitLimit, waitForEnd } from './wait-for-end.ts'
@@ -24,20 +25,22 @@ export function readExecution(
   return waitForEnd(deps, read, (execution) => isTerminal(execution.execState), waitLimit)
 }
 
-export function readRun(
+export async function readRun(
   deps: ReadDeps,
   caller: Caller,
   runId: number,
   waitLimit: WaitLimit,
-): Promise<StoredRun> {
+): Promise<RunInReach> {
   const read = async () => {
     const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
-    if (run === undefined) throw notFound('J-304', runId)
-    return run
+    const seen = run && (await runInReach(deps, caller, run))
+    if (seen === undefined) throw notFound('J-304', runId)
+    return { runId, seen }
   }
-  return waitForEnd(deps, read, isFinished, waitLimit)
+  const { seen } = await waitForEnd(deps, read, (last) => isFinished(last.seen.run), waitLimit)
+  return seen
 }
 
-export function isFinished({ counts }: StoredRun): boolean {
+export function isFinished({ counts }: Pick<StoredRun, 'counts'>): boolean {
   return counts.PENDING + counts.IN_PROGRESS + counts.CANCELING === 0
 }

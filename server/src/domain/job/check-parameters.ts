@@ -4,6 +4,7 @@ import { ApiError } from '@jobcast/contract'
 import {
   checkParameterSchema,
   type DocumentTemplate,
+  filesUsed,
   namesUsed,
   ParameterError,
   type ParameterSchema,
@@ -19,7 +20,7 @@ export function checkParameters(
   { secretBox }: { secretBox: SecretBox },
   document: unknown,
   given: unknown,
-): { parameters?: ParameterSchema; hasPlaceholders?: true; secrets?: string[] } {
+): { parameters?: ParameterSchema; hasPlaceholders?: true; secrets?: string[]; files?: string[] } {
   const parameters = given === undefined ? undefined : checkSchema(given)
   const [secret] = secretNames(parameters)
   if (secret !== undefined && !secretBox.isOpen) {
@@ -46,12 +47,14 @@ export function checkParameters(
   refuseInCommands(document)
   const secrets = namesUsed({ holes, texts }, 'secrets').sort()
   refuseSameVariables(secrets)
-  // Also a text with $${ is not handed out as it is.
-  const hasPlaceholders = JSON.stringify(document).includes('${')
+  const files = orRefused(() => filesUsed(document, { holes, texts }))
+  // Also a text with $${ is not handed out as it is, nor are files, whose URLs stand beside it.
+  const hasPlaceholders = files.length > 0 || JSON.stringify(document).includes('${')
   return {
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
     ...(secrets.length > 0 && { secrets }),
+    ...(files.length > 0 && { files }),
   }
 }
 
@@ -104,8 +107,12 @@ function checkSchema(given: unknown): ParameterSchema {
 }
 
 function readDocument(document: unknown): DocumentTemplate {
+  return orRefused(() => parseDocument(document))
+}
+
+function orRefused<T>(read: () => T): T {
   try {
-    return parseDocument(document)
+    return read()
   } catch (error) {
     if (error instanceof PlaceholderError) throw refused('document', `cannot be resolved: ${error.message}`)
     throw error

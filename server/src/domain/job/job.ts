@@ -18,12 +18,16 @@ import {
 import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
+import { isConfined, mayUseJob } from '../access/restriction.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Expectation } from '../common/entity-tag.ts'
 import { usersText } from '../common/in-use.ts'
+import { listVisible } from '../common/list-visible.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
-import type { Put } from '../common/ports/slices.ts'
+import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
+import { noFile } from '../file/file.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
 import { noSecret } from '../secret/secret.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
@@ -47,7 +51,7 @@ export async function putJob(
   const signatures = signaturesOf(jobName, content, deps.now())
   const { rollout, window } = content
   const required = requiredApprovals(content.approval)
-  const { parameters, hasPlaceholders, secrets } = checkParameters(deps, document, content.parameters)
+  const { parameters, hasPlaceholders, secrets, files } = checkParameters(deps, document, content.parameters)
   if (rollout) await requireRollout(deps, caller, rollout)
   const stored = {
     description: content.description ?? '',
@@ -64,12 +68,13 @@ export async function putJob(
     ...(parameters && { parameters }),
     ...(hasPlaceholders && { hasPlaceholders }),
     ...(secrets && { secrets }),
+    ...(files && { files }),
     ...(signatures && { signatures }),
   }
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
 
-/** Of content that was checked; its window and its secrets may be gone since. */
+/** Of content that was checked; its window, its secrets and its files may be gone since. */
 export async function storeJob(
   deps: JobDeps,
   caller: Caller,
@@ -83,6 +88,7 @@ export async function storeJob(
   const put = {
     ...{ ownerNo, jobName, content, at: deps.now(), by: principalOf(caller), ...ifMatch },
     ...(!mayWeaken && { keepsApproval: true as const }),
+    ...originOf(caller),
   }
   const result = await withinQuota(deps, 'jobs', ownerNo, () => deps.store.putJob(put), {
     isCreated: ({ created }) => created,
@@ -92,6 +98,7 @@ export async function storeJob(
   if (result.lacksWindow) throw noWindow(content.window)
   if (result.weakensApproval) throw fewerApprovals(jobName)
   if (result.lacksSecret !== undefined) throw noSecret(result.lacksSecret)
+  if (result.lacksFile !== undefined) throw noFile(result.lacksFile)
   if (result.nextVersion !== undefined) throw wrongVersion(content, result.nextVersion)
   if (result.isRefused) throw notExpected(jobs, jobName, ifMatch)
   return result
@@ -109,6 +116,22 @@ export async function getJob(deps: JobDeps, caller: Caller, jobName: string): Pr
   return job
 }
 
+export function listJobs(
+  { store }: JobDeps,
+  caller: Caller,
+  slice: Slice<string>,
+): Promise<Sliced<StoredJob, string>> {
+  const { ownerNo } = caller
+  const list = (part: Slice<string>) => store.listJobs({ ownerNo, slice: part })
+  if (!isConfined(caller)) return list(slice)
+  return listVisible(
+    list,
+    slice,
+    ({ jobName }) => mayUseJob(caller, jobName),
+    ({ jobName }) => jobName,
+  )
+}
+
 export async function deleteJob(
   deps: JobDeps,
   caller: Caller,
@@ -119,7 +142,7 @@ export async function deleteJob(
   // First, so that nobody who triggers it meanwhile is told that it is gone.
   const users = force ? undefined : await deps.store.findJobUsers({ ownerNo, jobName })
   if (users && (await deps.store.getJob({ ownerNo, jobName }))) throw inUse(users)
-  const by = { at: deps.now(), by: principalOf(caller) }
+  const by = { at: deps.now(), by: principalOf(caller), ...originOf(caller) }
   const outcome = await deps.store.deleteJob({ ownerNo, jobName, ...by, unlessUsed: !force, ...ifMatch })
   if (outcome === 'changed') throw new ApiError('J-312')
   if (outcome === 'unknown') throw notFound('J-301', jobName)

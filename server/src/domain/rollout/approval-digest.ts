@@ -1,12 +1,13 @@
 // What an approval is given to. A version of a job never changes, and neither do the devices and values of a run, so
-// their names stand for them; its rules may change, and so may its window.
+// their names stand for them; its rules may change, and so may its window and the groups that its gate refers to.
 
 import { hash } from 'node:crypto'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredRun } from '../trigger/ports/runs.ts'
 import type { StoredRollout } from './rollout.ts'
+import { groupsOfGate } from './rollout-selectors.ts'
 
-export type DigestDeps = { store: Pick<Store, 'getRun' | 'getWindow'> }
+export type DigestDeps = { store: Pick<Store, 'getRun' | 'getWindow' | 'findGroups'> }
 
 /** Undefined: there is no such run any more. */
 export async function readDigest(deps: DigestDeps, rollout: StoredRollout): Promise<string | undefined> {
@@ -16,17 +17,20 @@ export async function readDigest(deps: DigestDeps, rollout: StoredRollout): Prom
 }
 
 export async function digestOf(
-  { store }: { store: Pick<Store, 'getWindow'> },
+  { store }: { store: Pick<Store, 'getWindow' | 'findGroups'> },
   { ownerNo, runId, firstExecutionId, total, plan: { rollout, sizes } }: StoredRollout,
   { jobName, version, jobVersion, parameters, window: windowName }: StoredRun,
 ): Promise<string> {
   const window = windowName === null ? undefined : await store.getWindow({ ownerNo, windowName })
   const { cron, durationMinutes, timeZone, cutoffMinutes, except } = window ?? {}
+  const groups = await groupsOfGate({ store }, ownerNo, rollout)
   const parts = {
     ...{ jobName, version, jobVersion, parameters },
     targets: { runId, firstExecutionId, total },
     ...{ rollout, sizes, windowName },
     window: [cron, durationMinutes, timeZone, cutoffMinutes, except],
+    // Without groups it is what it was before they were part of it.
+    ...(groups.length > 0 && { groups: groups.map(({ groupName, where }) => [groupName, where]) }),
   }
   return hash('sha256', JSON.stringify(parts), 'base64url')
 }

@@ -4,6 +4,7 @@
 import type { Approval, Decision, Rollout } from '@jobcast/contract'
 import { requiredApprovals, toApproval } from '@jobcast/contract/words'
 import type { WallInstant } from '../common/instants.ts'
+import { opensMoreEasily } from './gate.ts'
 
 export type StoredDecision = {
   principal: string
@@ -14,6 +15,8 @@ export type StoredDecision = {
   comment: string | null
   /** About what it asks for now; false: the run has changed since, or has gone on. */
   counts: boolean
+  /** Of what it was given to; older ones have none. */
+  digest?: string
 }
 
 /** Of a run that somebody has changed, fired or decided about. */
@@ -51,9 +54,14 @@ export function actorsOf(status: Approved & { pausedBy: string | null }): (strin
   return [status.pausedBy, ...decisionsOf(status).map(({ principal }) => principal)]
 }
 
-/** Those that count for what it asks for now. */
-export function countedDecisions(status: Approved): StoredDecision[] {
-  return decisionsOf(status).filter(({ counts }) => counts)
+/** Those that count for what it asks for now. `now`: the digest of that, of a run that waits for approval. */
+export function countedDecisions(status: Approved, now: string | undefined): StoredDecision[] {
+  return decisionsOf(status).filter(({ counts, digest = now }) => counts && digest === now)
+}
+
+/** One decides once about what it asks for now. */
+export function hasDecided(status: Approved, now: string | undefined, lineage: string): boolean {
+  return countedDecisions(status, now).some((each) => each.lineage === lineage)
 }
 
 export function withDecision<Status extends Approved>(status: Status, decision: StoredDecision): Status {
@@ -78,20 +86,33 @@ function asksAtGates({ next, waves = [] }: Rollout): boolean {
 }
 
 type Asking = { approval?: Approval; rollout?: Rollout }
+type Wave = NonNullable<Rollout['waves']>[number]
 
-/** What a run needs: as many approvals as either asks for, and one if it leaves out gates that would ask for one. */
+/** What a run needs: as many approvals as either asks for, and one if its gates do not ask as those of the other would. */
 export function approvalUnder(asked: Asking, run: Asking): Approval {
   const required = Math.max(requiredApprovals(asked.approval), requiredApprovals(run.approval))
-  return toApproval(required > 0 ? required : Number(leavesOutGates(asked, run)))
+  return toApproval(required > 0 ? required : Number(weakensGates(asked, run)))
 }
 
-/** Runs would need fewer approvals than before. */
+/** Runs would need fewer approvals than before, or need them later. */
 export function weakensApproval(before: Asking, after: Asking): boolean {
-  const required = requiredApprovals(after.approval)
-  if (required < requiredApprovals(before.approval)) return true
-  return required === 0 && leavesOutGates(before, after)
+  return requiredApprovals(after.approval) < requiredApprovals(before.approval) || weakensGates(before, after)
 }
 
-function leavesOutGates({ rollout: before = {} }: Asking, { rollout: after = {} }: Asking): boolean {
-  return asksAtGates(before) && !asksAtGates(after)
+/** With as many approvals runs could be released to more devices than before. */
+function weakensGates({ rollout: before = {} }: Asking, { rollout: after = {} }: Asking): boolean {
+  if (!asksAtGates(before)) return false
+  const gates = before.waves?.slice(0, -1) ?? []
+  return (
+    after.next?.action !== 'APPROVAL' ||
+    opensMoreEasily(before.next, after.next) ||
+    !gates.every((wave, at) => isNoLarger(after.waves?.[at], wave))
+  )
+}
+
+/** For any number of devices: a number and a share cannot be compared. */
+function isNoLarger(wave: Wave | undefined, than: Wave): boolean {
+  if (wave === undefined || wave.where !== than.where) return false
+  const isSameKind = typeof wave.size === typeof than.size
+  return isSameKind && Number.parseFloat(String(wave.size)) <= Number.parseFloat(String(than.size))
 }

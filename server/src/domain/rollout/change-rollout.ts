@@ -5,6 +5,7 @@ import { ApiError, type RolloutChanges } from '@jobcast/contract'
 import { requireScope } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
+import { originOf } from '../audit/audit.ts'
 import type { SteadyInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -138,17 +139,18 @@ function waiting(status: RolloutStatus, now: SteadyInstant, caller: Caller): Dec
 /** Reads, decides and writes until nobody else got in between; then lets it go on from there. */
 export async function changeRollout(
   deps: ChangeRolloutDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   runId: number,
   decide: Decide,
 ): Promise<void> {
+  const { ownerNo } = caller
   for (let tries = 0; tries < mostTries; tries++) {
     const found = await deps.store.getRollout({ ownerNo, runId })
     if (found === undefined) throw await whyNone(deps, ownerNo, runId)
     const moment = deps.moment()
     const { status, events, plan } = await decide(found, moment)
     const nextAt = status.state === 'ROLLING_OUT' ? moment.clock : null
-    const judged = { status, nextAt, events, ...(plan && { plan }) }
+    const judged = { status, nextAt, events, ...(plan && { plan }), ...originOf(caller) }
     if (!(await applyStatus(deps, found.rollout, judged, moment))) continue
     if (status.state === 'ROLLING_OUT') await rollOut(deps, { ownerNo, runId })
     // What has to be canceled takes its time.

@@ -5,7 +5,13 @@ import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Moment } from '../execution/execution.ts'
-import { countedDecisions, neededApprovals, type StoredDecision, withDecision } from './approval.ts'
+import {
+  countedDecisions,
+  hasDecided,
+  neededApprovals,
+  type StoredDecision,
+  withDecision,
+} from './approval.ts'
 import { type DigestDeps, readDigest } from './approval-digest.ts'
 import { type ChangeRolloutDeps, changeRollout, decided, requireState } from './change-rollout.ts'
 import { requireNoHand } from './hands.ts'
@@ -21,10 +27,10 @@ export function approveRun(
 ): Promise<void> {
   return changeRollout(deps, caller, runId, async (found, moment) => {
     const { status, plan } = found.rollout
-    const decision = await decide(deps, caller, found, moment, { ...request, decision: 'APPROVED' })
-    const digest = await requireDigest(deps, found.rollout, request.digest)
+    const decision = await decide(deps, caller, found, moment, request, 'APPROVED')
+    const { digest } = decision
     const approved = withDecision(status, decision)
-    const missing = neededApprovals(plan) - countedDecisions(approved).length
+    const missing = neededApprovals(plan) - countedDecisions(approved, digest).length
     const after = missing > 0 ? approved : approveRollout(approved, { ...plan, digest, now: moment.clock })
     return decided(after, 'run.approved', caller, { missing: Math.max(0, missing), ...commentOf(request) })
   })
@@ -38,8 +44,7 @@ export function denyRun(
   request: ApprovalRequest,
 ): Promise<void> {
   return changeRollout(deps, caller, runId, async (found, moment) => {
-    const decision = await decide(deps, caller, found, moment, { ...request, decision: 'DENIED' })
-    await requireDigest(deps, found.rollout, request.digest)
+    const decision = await decide(deps, caller, found, moment, request, 'DENIED')
     const because = request.comment ?? 'it was denied'
     const by = principalOf(caller)
     const denied = pauseRollout(withDecision(found.rollout.status, decision), {
@@ -57,15 +62,18 @@ async function decide(
   caller: Caller,
   found: RolloutFactsFound,
   { at }: Moment,
-  { decision, comment = null }: { decision: Decision; comment?: string | null },
-): Promise<StoredDecision> {
+  { comment, digest: seen }: ApprovalRequest,
+  decision: Decision,
+): Promise<StoredDecision & { digest: string }> {
   const { status, runId } = found.rollout
   const lineage = await requireNoHand(deps, caller, found)
   requireState(status, 'AWAITING_APPROVAL')
-  if (countedDecisions(status).some((each) => each.lineage === lineage)) {
+  const digest = await requireDigest(deps, found.rollout, seen)
+  if (hasDecided(status, digest, lineage)) {
     throw new ApiError('J-303', { detail: `You have already decided about run ${runId}; others must.` })
   }
-  return { principal: principalOf(caller), lineage, at, decision, comment, counts: true }
+  const principal = principalOf(caller)
+  return { principal, lineage, at, decision, comment: comment ?? null, counts: true, digest }
 }
 
 /** Of what is decided about; it may have changed since somebody looked at it. */

@@ -1,5 +1,6 @@
 // Why an execution is not released yet, in words and with numbers.
 
+import { whoInWords } from '@jobcast/contract/words'
 import type { KeyNames } from '../access/key-names.ts'
 import { type BothClocks, onWallClock } from '../common/instants.ts'
 import type { Failing } from '../common/ports/failing-tasks.ts'
@@ -21,6 +22,8 @@ export type RolloutReasons = {
   /** Devices of the current wave that succeeded and report what the gate asks for. */
   confirmed: number
   now: BothClocks
+  /** Of what is to be approved, while it waits for that. */
+  digest?: string | undefined
   /** Undefined: it goes on. */
   failing?: Failing | undefined
 }
@@ -50,7 +53,7 @@ export function explainHeld(
       return {
         ...plain,
         code: 'AWAITING_APPROVAL',
-        text: approvalInWords(rollout, keyNames),
+        text: approvalInWords(rollout, reasons.digest, keyNames),
       }
     case 'PAUSED': {
       const by = status.pausedBy === null ? '' : ` by ${nameOf(status.pausedBy, keyNames)}`
@@ -70,8 +73,12 @@ export function explainHeld(
   }
 }
 
-function approvalInWords({ runId, status, plan }: StoredRollout, keyNames: KeyNames): string {
-  const given = countedDecisions(status)
+function approvalInWords(
+  { runId, status, plan }: StoredRollout,
+  digest: string | undefined,
+  keyNames: KeyNames,
+): string {
+  const given = countedDecisions(status, digest)
   const missing = neededApprovals(plan) - given.length
   const many = missing === 1 ? 'approval' : `${missing} approvals`
   const changed = status.approval?.returnsTo ? ', because it was changed after it had been approved' : ''
@@ -95,8 +102,7 @@ export function explainFrozen(
 }
 
 function nameOf(principal: string, keyNames: KeyNames): string {
-  const named = keyNames(principal)
-  return named ? `key ${named.keyName}` : principal
+  return whoInWords(principal, keyNames(principal)?.keyName ?? null)
 }
 
 function waitOf(position: number, reasons: RolloutReasons): string {

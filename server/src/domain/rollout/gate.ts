@@ -48,6 +48,16 @@ export function gateOf({ next }: Rollout, { size, wave, confirmed, accepted }: W
   }
 }
 
+/** It needs less than before, or something else. */
+export function opensMoreEasily(before: Rollout['next'] = {}, after: Rollout['next'] = {}): boolean {
+  const shareOf = ({ succeededPercent = defaultSucceededPercent }: typeof before) => succeededPercent
+  return (
+    shareOf(after) < shareOf(before) ||
+    (after.soakSeconds ?? 0) < (before.soakSeconds ?? 0) ||
+    (before.where !== undefined && after.where !== before.where)
+  )
+}
+
 export function countIn(states: readonly ExecState[], counts: EndedCounts): number {
   return states.reduce((total, state) => total + (counts[state] ?? 0), 0)
 }

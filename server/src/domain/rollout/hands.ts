@@ -1,14 +1,19 @@
-// Whose hand is in a run: who created, changed or fired it. None of them approves it.
+// Whose hand is in a run: who created, changed or fired it, or changed what it depends on since. None of them approves it.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { changersSince } from '../access/changers.ts'
 import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
+import type { StoredRun } from '../trigger/ports/runs.ts'
 import { handsIn } from './approval.ts'
 import type { RolloutFactsFound } from './ports/rollouts.ts'
+import type { StoredRollout } from './rollout.ts'
+import { groupsOfGate } from './rollout-selectors.ts'
 
 type HandsDeps = { store: Pick<Store, 'findApiKey'> }
+type ChangersDeps = { store: Pick<Store, 'getWindow' | 'findGroups'> }
 
 export function lineageOfCaller({ store }: HandsDeps, caller: Caller): Promise<string> {
   return lineageOf(store, principalOf(caller))
@@ -16,12 +21,39 @@ export function lineageOfCaller({ store }: HandsDeps, caller: Caller): Promise<s
 
 /** Gives the lineage of the caller. Throws J-810. */
 export async function requireNoHand(
-  deps: HandsDeps,
+  deps: HandsDeps & ChangersDeps & { store: Pick<Store, 'getRun'> },
   caller: Caller,
-  { rollout: { status }, keyId }: Pick<RolloutFactsFound, 'rollout' | 'keyId'>,
+  { rollout }: Pick<RolloutFactsFound, 'rollout'>,
 ): Promise<string> {
   const lineage = await lineageOfCaller(deps, caller)
-  const maker = keyId === null ? [] : [await lineageOf(deps.store, principalOf({ keyId }))]
-  if ([...maker, ...handsIn(status)].includes(lineage)) throw new ApiError('J-810')
+  const { ownerNo, runId } = rollout
+  const run = await deps.store.getRun({ ownerNo, runId })
+  if (run !== undefined && (await hasHand(deps, lineage, rollout, run))) throw new ApiError('J-810')
   return lineage
+}
+
+type MadeRun = Pick<StoredRun, 'keyId' | 'window' | 'launchedAt'>
+
+/** Whether somebody of this lineage has a hand in it. */
+export async function hasHand(
+  deps: HandsDeps & ChangersDeps,
+  lineage: string,
+  rollout: StoredRollout,
+  run: MadeRun,
+): Promise<boolean> {
+  if (handsIn(rollout.status).includes(lineage)) return true
+  const { keyId } = run
+  if (keyId !== null && (await lineageOf(deps.store, principalOf({ keyId }))) === lineage) return true
+  return (await changersOf(deps, rollout, run)).includes(lineage)
+}
+
+/** Who has changed its window, or a group that its gate refers to, since it was created. */
+async function changersOf(
+  { store }: ChangersDeps,
+  { ownerNo, plan }: StoredRollout,
+  { window: windowName, launchedAt }: MadeRun,
+): Promise<string[]> {
+  const window = windowName === null ? undefined : await store.getWindow({ ownerNo, windowName })
+  const groups = await groupsOfGate({ store }, ownerNo, plan.rollout)
+  return [window, ...groups].flatMap((each) => changersSince(each?.changers ?? null, launchedAt))
 }

@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type Rollout, type RolloutChanges } from '@jobcast/contract'
 import { mergePatch } from '../common/merge-patch.ts'
+import { opensMoreEasily } from './gate.ts'
 import type { RolloutStatus } from './judge-rollout.ts'
 import { countOf, defaultOrder } from './plan-waves.ts'
 import type { RolloutPlan } from './rollout.ts'
@@ -81,9 +82,7 @@ export function weakensGate(
     changed?.action !== 'APPROVAL' ||
     kept.length < ahead.length ||
     (state !== 'AWAITING_APPROVAL' && ahead.some((position) => !kept.includes(position))) ||
-    (changed.succeededPercent ?? 100) < (gate.succeededPercent ?? 100) ||
-    (changed.soakSeconds ?? 0) < (gate.soakSeconds ?? 0) ||
-    (gate.where !== undefined && changed.where !== gate.where)
+    opensMoreEasily(gate, changed)
   )
 }
 

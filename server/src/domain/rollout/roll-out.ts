@@ -3,7 +3,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { execStates } from '@jobcast/contract/words'
 import { actorOf } from '../access/caller.ts'
-import { keyIdOf, service } from '../access/principal.ts'
+import { keyIdAt, service } from '../access/principal.ts'
+import type { Originated } from '../audit/ports/entries.ts'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import { isTerminal, type Moment } from '../execution/execution.ts'
@@ -30,6 +31,7 @@ export type RollOutDeps = NotifyDeps & {
     Store,
     | 'getRun'
     | 'getWindow'
+    | 'findGroups'
     | 'getRollout'
     | 'changeRollout'
     | 'listEndedPart'
@@ -80,7 +82,7 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
   return undefined
 }
 
-/** What was approved is not what it is now: its window has changed. */
+/** What was approved is not what it is now: its window has changed, or a group that its gate refers to. */
 async function isChanged(deps: RollOutDeps, rollout: StoredRollout): Promise<boolean> {
   const { state, approval } = rollout.status
   if (state !== 'ROLLING_OUT' || !approval?.digest) return false
@@ -149,7 +151,9 @@ async function nameCauses(
   const { ownerNo, firstExecutionId } = rollout
   const { from } = pausedCause.of === 'WAVE' ? currentPart(rollout) : { from: 0 }
   const part = { ownerNo, first: firstExecutionId + from, last: firstExecutionId + status.released - 1 }
-  const wanted = { ...part, execStates: pausedCause.on, limit: namedCauses }
+  // What was counted ended last: what had ended when somebody resumed the run is not counted again.
+  const counted = pausedCause.of === 'SCHEDULE' ? namedCauses : (pausedCause.count ?? 0)
+  const wanted = { ...part, execStates: pausedCause.on, limit: Math.min(namedCauses, counted) }
   return { ...status, pausedCause: { ...pausedCause, executions: await store.listEndedPart(wanted) } }
 }
 
@@ -162,13 +166,17 @@ export function currentPart({ ownerNo, runId, plan, status }: StoredRollout): Ru
 export async function applyStatus(
   deps: RollOutDeps,
   before: StoredRollout,
-  { status, nextAt, ...more }: JudgedRollout & { plan?: StoredRollout['plan']; events?: RolloutEvent[] },
+  {
+    status,
+    nextAt,
+    ...more
+  }: JudgedRollout & Originated & { plan?: StoredRollout['plan']; events?: RolloutEvent[] },
   moment: Moment,
 ): Promise<boolean> {
-  const { events = eventsOf(before.status, status), plan } = more
+  const { events = eventsOf(before.status, status), plan, origin } = more
   const isSame = isDeepStrictEqual(status, before.status) && nextAt === before.nextAt && plan === undefined
   if (isSame) return true
-  const change = { before, status, nextAt, events, moment, ...(plan && { plan }) }
+  const change = { before, status, nextAt, events, moment, ...(plan && { plan }), ...(origin && { origin }) }
   if (!(await deps.store.changeRollout(change))) return false
   deps.changes.notify([before.runId])
   await announce(deps, before, before.status.released, status.released)
@@ -195,7 +203,7 @@ async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Mom
   let from: number | undefined = firstExecutionId + status.released
   while (from !== undefined) {
     if (deps.stopping.aborted) return
-    const move = { ownerNo, runId, event: 'rollout-stopped', actor: stopperOf(status) } as const
+    const move = { ownerNo, runId, event: 'rollout-stopped', actor: stopperOf(status, ownerNo) } as const
     const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
     if (batch === undefined) return
     notifyTaken(deps, batch.moved)
@@ -205,8 +213,8 @@ async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Mom
 }
 
 /** As the history names who has denied or canceled it; a rule acts by the clock. */
-function stopperOf({ pausedBy }: RolloutStatus): string {
-  const keyId = keyIdOf(pausedBy)
+function stopperOf({ pausedBy }: RolloutStatus, ownerNo: number): string {
+  const keyId = keyIdAt(pausedBy, ownerNo)
   return keyId === undefined ? 'clock' : actorOf({ keyId })
 }
 

@@ -1,12 +1,24 @@
 // The selectors of a rollout: of its waves, and of its gates.
 
 import { ApiError, type Rollout, rolloutProblem } from '@jobcast/contract'
-import { asReported, attributeNamesOf, attributeOf, type Selector } from '@jobcast/contract/selector'
+import {
+  asReported,
+  attributeNamesOf,
+  attributeOf,
+  parseSelector,
+  type Selector,
+} from '@jobcast/contract/selector'
+import type { Caller } from '../access/caller.ts'
+import { isConfinedToDevices } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
+import type { StoredGroup } from '../selector/ports/groups.ts'
+import { replaceGroups } from '../selector/replace-groups.ts'
 import { readSelector } from '../selector/selector.ts'
 import type { RunPart } from './ports/rollouts.ts'
 
 type SelectorStore = { store: Pick<Store, 'matchDevices' | 'countConfirmed'> & Store }
+
+type GateCaller = Pick<Caller, 'ownerNo' | 'restriction'>
 
 const gateField = 'rollout.next.where'
 /** How many devices are named to the store at once. */
@@ -15,7 +27,7 @@ const namedAtOnce = 5000
 /** Throws J-500, J-503 and J-309. */
 export async function requireRollout(
   deps: { store: Store },
-  caller: { ownerNo: number },
+  caller: GateCaller,
   rollout: Rollout,
 ): Promise<void> {
   await requireSelectors(deps, caller, rollout)
@@ -25,7 +37,7 @@ export async function requireRollout(
 /** A gate on what no device reports would never open. Throws J-500, J-503 and J-309. */
 export async function requireGate(
   deps: { store: Store },
-  caller: { ownerNo: number },
+  caller: GateCaller,
   rollout: Rollout,
 ): Promise<void> {
   const [problem] = await findGateProblems(deps, caller, rollout)
@@ -37,12 +49,14 @@ export async function requireGate(
 /** What keeps its gate closed, in sentences. Throws J-500, J-503 and J-309. */
 export async function findGateProblems(
   deps: { store: Store },
-  { ownerNo }: { ownerNo: number },
+  { ownerNo, ...caller }: GateCaller,
   { next }: Rollout,
 ): Promise<string[]> {
   if (next?.where === undefined || next.onMissing === 'WAIT') return []
+  // It is judged over all devices.
+  const isShown = !isConfinedToDevices(caller)
   const names = attributeNamesOf(await readGate(deps, ownerNo, next.where))
-  const unknown = await deps.store.findUnknownNames({ ownerNo, names })
+  const unknown = isShown ? await deps.store.findUnknownNames({ ownerNo, names }) : []
   return unknown.map((name) => `No device reports ${attributeOf(name).name}, which ${gateField} names.`)
 }
 
@@ -104,4 +118,20 @@ export async function countConfirmed(
     if (error instanceof ApiError) return 0
     throw error
   }
+}
+
+/** The groups that its gate refers to, directly or through others, by name; without those that do not exist. */
+export async function groupsOfGate(
+  { store }: { store: Pick<Store, 'findGroups'> },
+  ownerNo: number,
+  { next }: Rollout,
+): Promise<StoredGroup[]> {
+  if (next?.where === undefined) return []
+  const groups: StoredGroup[] = []
+  await replaceGroups(parseSelector(next.where), async (groupNames) => {
+    const found = await store.findGroups({ ownerNo, groupNames })
+    groups.push(...found)
+    return found
+  })
+  return groups.sort((one, other) => (one.groupName < other.groupName ? -1 : 1))
 }

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import { pauseRollout } from './judge-rollout.ts'
@@ -26,6 +27,7 @@ export async function markStopped(
     const status = { ...paused, state: 'ABORTED' } as const
     const details = { wave: wave + 1, released, because, principal }
     const events = [{ type: 'run.aborted', details } as const]
-    if (await store.changeRollout({ before, status, nextAt: null, events, moment: moment() })) return
+    const change = { before, status, nextAt: null, events, moment: moment(), ...originOf(caller) }
+    if (await store.changeRollout(change)) return
   }
 }

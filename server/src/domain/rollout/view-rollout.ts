@@ -1,14 +1,23 @@
 // What a run shows of its rollout.
 
-import type { AwaitedApproval, Rollout, RolloutState } from '@jobcast/contract'
+import type { ApprovalBlock, AwaitedApproval, Rollout, RolloutState } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
 import { type KeyNames, readKeyNames } from '../access/key-names.ts'
 import { onWallClock, type WallInstant } from '../common/instants.ts'
 import type { Failing } from '../common/ports/failing-tasks.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type FailingDeps, readFailing } from '../common/read-failing.ts'
 import type { StoredRun } from '../trigger/ports/runs.ts'
-import { actorsOf, countedDecisions, decisionsOf, neededApprovals, type StoredDecision } from './approval.ts'
+import {
+  actorsOf,
+  countedDecisions,
+  decisionsOf,
+  hasDecided,
+  neededApprovals,
+  type StoredDecision,
+} from './approval.ts'
 import { digestOf } from './approval-digest.ts'
+import { hasHand, lineageOfCaller } from './hands.ts'
 import type { PauseCause } from './pause-cause.ts'
 import type { StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
@@ -16,7 +25,7 @@ import type { StoredRollout } from './rollout.ts'
 import { waveParts } from './rollout.ts'
 
 export type ViewDeps = FailingDeps & {
-  store: Pick<Store, 'listRollouts' | 'findApiKey' | 'getWindow'>
+  store: Pick<Store, 'listRollouts' | 'findApiKey' | 'getWindow' | 'findGroups'>
   waveCounts: WaveCounts
 }
 
@@ -51,9 +60,10 @@ export type RolloutViews = ReadonlyMap<number, RolloutView>
 /** By the ids of the runs; those without a rollout have none. */
 export async function viewRollouts(
   deps: ViewDeps,
-  ownerNo: number,
+  caller: Caller,
   runs: readonly StoredRun[],
 ): Promise<RolloutViews> {
+  const { ownerNo } = caller
   const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
   const named = found.flatMap(({ status }) => actorsOf(status))
   const keyNames = await readKeyNames(deps.store, ownerNo, deps.moment().at, named)
@@ -67,7 +77,7 @@ export async function viewRollouts(
   for (const rollout of found) {
     const run = byId.get(rollout.runId)
     if (run) {
-      const view = await viewRollout(deps, rollout, run, keyNames)
+      const view = await viewRollout(deps, caller, rollout, run, keyNames)
       views.set(rollout.runId, { ...view, failing: failing.get(rollout.runId) ?? null })
     }
   }
@@ -82,6 +92,7 @@ function canFail({ status: { state, released }, total }: StoredRollout): boolean
 
 async function viewRollout(
   deps: ViewDeps,
+  caller: Caller,
   rollout: StoredRollout,
   run: StoredRun,
   keyNames: KeyNames,
@@ -110,7 +121,7 @@ async function viewRollout(
     pausedCause: status.pausedCause,
     nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,
-    approval: await viewAwaited(deps, rollout, run),
+    approval: await viewAwaited(deps, caller, rollout, run),
     decisions: decisionsOf(status).map((each) => ({
       ...each,
       name: keyNames(each.principal)?.keyName ?? null,
@@ -120,11 +131,26 @@ async function viewRollout(
 
 async function viewAwaited(
   deps: ViewDeps,
+  caller: Caller,
   rollout: StoredRollout,
   run: StoredRun,
 ): Promise<AwaitedApproval | null> {
   const { status, plan } = rollout
   if (status.state !== 'AWAITING_APPROVAL') return null
   const digest = await digestOf(deps, rollout, run)
-  return { required: neededApprovals(plan), given: countedDecisions(status).length, digest }
+  const given = countedDecisions(status, digest).length
+  const blockedBecause = await blockOf(deps, caller, { rollout, run, digest })
+  return { required: neededApprovals(plan), given, digest, blockedBecause }
+}
+
+/** As decide-approval.ts would refuse it. */
+async function blockOf(
+  deps: ViewDeps,
+  caller: Caller,
+  { rollout, run, digest }: { rollout: StoredRollout; run: StoredRun; digest: string },
+): Promise<ApprovalBlock | null> {
+  if (!caller.scopes.includes('APPROVE')) return 'SCOPE'
+  const lineage = await lineageOfCaller(deps, caller)
+  if (await hasHand(deps, lineage, rollout, run)) return 'INVOLVED'
+  return hasDecided(rollout.status, digest, lineage) ? 'DECIDED' : null
 }

@@ -3,6 +3,7 @@
 import { service } from '../access/principal.ts'
 import { laterBy } from '../common/instants.ts'
 import { type FireDeps, finishFiring } from './fire-schedule.ts'
+import { whileUnderWay } from './firings-under-way.ts'
 import type { ChosenDevices } from './launch-schedule.ts'
 import { chooseFrom, launchMatch, type Match, withoutGiven } from './match-schedule.ts'
 import type { StoredSchedule } from './ports/schedules.ts'
@@ -47,12 +48,14 @@ export async function fireMatch(
   const note = { upTo, where: match.digest }
   const firing = { for: own, principal: null, by: deps.firedBy, since: clock, match: note }
   const set = { firing, dueAt: at }
-  if (!(await deps.store.changeSchedule({ before, set, at }))) return false
-  const claimed = { ...before, ...set, version: before.version + 1 }
-  const { launched } = await finishFiring(deps, claimed, async () =>
-    launchMatch(deps, claimed, firing, await chooseLeft(deps, before, match, waiting)),
-  )
-  return launched !== undefined
+  return whileUnderWay(deps, before, firing, async () => {
+    if (!(await deps.store.changeSchedule({ before, set, at }))) return false
+    const claimed = { ...before, ...set, version: before.version + 1 }
+    const { launched } = await finishFiring(deps, claimed, async () =>
+      launchMatch(deps, claimed, firing, match, await chooseLeft(deps, before, match, waiting)),
+    )
+    return launched !== undefined
+  })
 }
 
 /** Now that nobody else can give it to them. */
@@ -62,6 +65,6 @@ async function chooseLeft(
   match: Match,
   waiting: ReadonlySet<number>,
 ): Promise<ChosenDevices> {
-  const left = await withoutGiven(deps, schedule, [...waiting])
+  const left = await withoutGiven(deps, schedule, match, [...waiting])
   return chooseFrom(deps, schedule, match, [...left])
 }

@@ -5,21 +5,32 @@
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { principalOf, service } from '../access/principal.ts'
+import { originOf } from '../audit/audit.ts'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { StateCounts } from '../rollout/ports/rollouts.ts'
+import { endOf, type UnderWayDeps, whileUnderWay } from './firings-under-way.ts'
 import { type Launched, type LaunchScheduleDeps, launchSchedule } from './launch-schedule.ts'
 import { resumeMatch } from './match-schedule.ts'
-import type { Firing, ScheduleEvent, ScheduleState, StoredSchedule } from './ports/schedules.ts'
+import type {
+  Firing,
+  ScheduleChange,
+  ScheduleEvent,
+  ScheduleState,
+  StoredSchedule,
+} from './ports/schedules.ts'
 import { getSchedule } from './schedule.ts'
 import { firedEvent, jobDeleted, missedEvent, type PausedFor, pausedEvent } from './schedule-events.ts'
 import { judgeDue, timesAfter } from './schedule-times.ts'
 
-export type FireDeps = LaunchScheduleDeps & {
-  /** Of this process: whoever else finds what it is firing leaves it to it for a while. */
-  firedBy: string
-  stopping: AbortSignal
-}
+export type FireDeps = LaunchScheduleDeps &
+  UnderWayDeps & {
+    /** Of this process: whoever else finds what it is firing leaves it to it for a while. */
+    firedBy: string
+    stopping: AbortSignal
+    /** Shares a write with others; left out: each has one of its own. */
+    writeChange?: (change: ScheduleChange) => Promise<boolean>
+  }
 
 /** After so long another process goes on with it. */
 const abandonedMs = 5000
@@ -29,7 +40,9 @@ const downtime = 'they were due while the service was down or overloaded'
 /** One that is due, or being fired. */
 export async function fireDue(deps: FireDeps, found: StoredSchedule): Promise<void> {
   if (found.firing !== null) {
-    if (isLeftTo(found.firing, deps)) await finishFiring(deps, found)
+    const { firing } = found
+    if (isLeftTo(firing, deps) && endOf(deps, found, firing) === undefined)
+      await whileUnderWay(deps, found, firing, () => finishFiring(deps, found))
     return
   }
   if (found.nextFor === null || found.pausedAt !== null) return
@@ -39,13 +52,21 @@ export async function fireDue(deps: FireDeps, found: StoredSchedule): Promise<vo
   // The clock was set back, and it has run before.
   const isMade = occurrence !== undefined && (await hasRun(deps, found, occurrence))
   if (occurrence === undefined || isMade) {
-    await deps.store.changeSchedule({ before: found, set: { ...times, handledAt: at }, events, at })
+    await change(deps, { before: found, set: { ...times, handledAt: at }, events, at })
     return
   }
   const firing = { for: occurrence, principal: null, by: deps.firedBy, since: clock }
   const set = { nextFor: times.nextFor, dueAt: occurrence, handledAt: at, firing }
-  if (!(await deps.store.changeSchedule({ before: found, set, events, at }))) return
-  await finishFiring(deps, { ...found, ...set, version: found.version + 1 })
+  await whileUnderWay(deps, found, firing, async () => {
+    if (!(await change(deps, { before: found, set, events, at }))) return
+    // Nobody else can have made its run since we have looked.
+    const launch: typeof launchFor = (_, before) => launchSchedule(deps, before, occurrence, { isNew: true })
+    await finishFiring(deps, { ...found, ...set, version: found.version + 1 }, launch)
+  })
+}
+
+function change({ store, writeChange }: FireDeps, changed: ScheduleChange): Promise<boolean> {
+  return writeChange ? writeChange(changed) : store.changeSchedule(changed)
 }
 
 async function hasRun(
@@ -69,7 +90,9 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
   for (let tries = 0; tries < mostTries; tries++) {
     const before = await getSchedule(deps, caller, scheduleName)
     if (before.firing !== null) {
-      await finishFiring(deps, before)
+      const { firing } = before
+      await (endOf(deps, before, firing) ??
+        whileUnderWay(deps, before, firing, () => finishFiring(deps, before)))
       continue
     }
     // Of one that looks for devices, a missing job would look as if there were none.
@@ -82,8 +105,12 @@ export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: stri
       ...(content.when.kind === 'match' && { match: { upTo, where } }),
     }
     const set = { firing, dueAt: at }
-    if (!(await deps.store.changeSchedule({ before, set, at }))) continue
-    const { launched, refusal } = await finishFiring(deps, { ...before, ...set, version: before.version + 1 })
+    const finished = await whileUnderWay(deps, before, firing, async () => {
+      if (!(await deps.store.changeSchedule({ before, set, at, ...originOf(caller) }))) return undefined
+      return finishFiring(deps, { ...before, ...set, version: before.version + 1 })
+    })
+    if (finished === undefined) continue
+    const { launched, refusal } = finished
     if (refusal) throw refusal
     if (launched?.runId) return launched.runId
     throw noDevice(launched)
@@ -149,7 +176,7 @@ async function noteFired(
   const isWatched = content.pauseAfterFailures !== null
   const event = firedEvent(before, { scheduledFor: firing.for, ...launched }, firing.principal ?? service)
   const matched = firing.match && { cursor: firing.match.upTo, matchedWhere: firing.match.where }
-  await deps.store.changeSchedule({
+  await change(deps, {
     before,
     set: {
       ...{ ...timesNow(before), firing: null, lastFor: firing.for, lastFiredAt: at },
@@ -175,14 +202,14 @@ async function noteRefused(
   const idle = { ...before, ...timesNow(before), firing: null }
   if (givesUp.includes(refusal.code) && before.pausedAt === null) {
     const { set, events } = pausedEvent(idle, causeOf(before, refusal), service, at)
-    await deps.store.changeSchedule({ before, set: { ...set, firing: null }, events, at })
+    await change(deps, { before, set: { ...set, firing: null }, events, at })
     return
   }
   const one = { count: 1, isMore: false, from: firing.for, to: firing.for }
   const events = firing.principal === null ? [missedEvent(before, { ...one, because })] : []
   const failures = before.failures + (firing.principal === null ? 1 : 0)
   const { set, events: more } = afterFailures(idle, failures, at, because)
-  await deps.store.changeSchedule({
+  await change(deps, {
     before,
     set: { ...timesNow(before), firing: null, ...set },
     events: [...events, ...more],
@@ -195,7 +222,7 @@ export async function pauseUnreadable(deps: FireDeps, before: StoredSchedule, er
   if (!(error instanceof ApiError) || !givesUp.includes(error.code)) throw error
   const { at } = deps.moment()
   const { set, events } = pausedEvent(before, causeOf(before, error), service, at)
-  await deps.store.changeSchedule({ before, set, events, at })
+  await change(deps, { before, set, events, at })
 }
 
 const givesUp: readonly string[] = ['J-301', 'J-309', 'J-313', 'J-503']
@@ -214,7 +241,7 @@ export async function judgeFailures(deps: FireDeps, before: StoredSchedule): Pro
   const ends = await deps.store.listScheduledEnds({ scheduleNo, after: failuresAfter, limit })
   const good = ends.findIndex((counts) => !hasFailed(counts))
   const { set, events } = afterFailures(before, good === -1 ? ends.length : good, at)
-  await deps.store.changeSchedule({ before, set: { watchedRunId: null, ...set }, events, at })
+  await change(deps, { before, set: { watchedRunId: null, ...set }, events, at })
 }
 
 /** Not one device has succeeded, and at least one has tried. */

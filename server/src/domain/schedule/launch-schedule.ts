@@ -34,20 +34,20 @@ export function scheduleSelector(
   return { kind: 'in', name: 'deviceId', values: targets.deviceIds ?? [] }
 }
 
-/** `chosen`: the devices, if not all that match now. */
+/** `chosen`: the devices, if not all that match now. `isNew`: there is no run for it yet. */
 export async function launchSchedule(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
   scheduledFor: number,
-  chosen?: ChosenDevices,
+  { chosen, isNew = false }: { chosen?: ChosenDevices; isNew?: boolean } = {},
 ): Promise<Launched> {
   const { scheduleNo } = schedule
-  const made = await deps.store.findScheduledRun({ scheduleNo, scheduledFor })
+  const made = isNew ? undefined : await deps.store.findScheduledRun({ scheduleNo, scheduledFor })
   if (made !== undefined) return madeBefore(deps, schedule, made)
   const caller = callerOf(schedule)
-  const found = chosen ?? (await selectDevices(deps, caller, await scheduleSelector(deps, schedule)))
+  const found = chosen ?? (await findTargets(deps, schedule))
   const matched = found.deviceNos.length
-  const free = chosen ?? (await withoutOverlap(deps, schedule, found))
+  const free = chosen ?? (await withoutOverlap(deps, schedule, scheduledFor, found))
   const skipped = matched - free.deviceNos.length
   if (free.deviceNos.length === 0) return { runId: null, matched, skipped }
   try {
@@ -57,6 +57,19 @@ export async function launchSchedule(
     // All that are left lack an attribute.
     if (error instanceof ApiError && error.code === 'J-504') return { runId: null, matched, skipped: matched }
     throw error
+  }
+}
+
+/** A list is not looked up as a selector: the statement of that is planned each time, which took half of a firing on PostgreSQL. */
+async function findTargets(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<ChosenDevices> {
+  const { ownerNo, content } = schedule
+  const { deviceIds } = content.targets
+  if (deviceIds === undefined)
+    return selectDevices(deps, callerOf(schedule), await scheduleSelector(deps, schedule))
+  const named = await deps.store.listNamedDevices({ ownerNo, deviceIds })
+  return {
+    deviceNos: Int32Array.from(named, ({ deviceNo }) => deviceNo),
+    deviceIds: named.map(({ deviceId }) => deviceId),
   }
 }
 
@@ -146,11 +159,12 @@ function releaseOf(
 async function withoutOverlap(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
+  scheduledFor: number,
   { deviceNos, deviceIds }: ChosenDevices,
 ): Promise<ChosenDevices> {
   const { overlap } = schedule.content
   if (overlap === 'QUEUE' || deviceNos.length === 0) return { deviceNos, deviceIds }
-  const busy = await listBusy(deps, schedule)
+  const busy = await listBusy(deps, schedule, scheduledFor)
   if (overlap === 'REPLACE') {
     await supersede(deps, actorOf(callerOf(schedule)), busy, new Set(deviceNos))
     return { deviceNos, deviceIds }
@@ -161,12 +175,18 @@ async function withoutOverlap(
   return { deviceNos: free, deviceIds: deviceIds?.filter((_, index) => isFree(deviceNos[index] ?? 0)) }
 }
 
+/** Of its other occurrences: somebody else may have made the run of this one meanwhile. */
 async function listBusy(
   { store }: LaunchScheduleDeps,
   { ownerNo, scheduleNo }: StoredSchedule,
+  scheduledFor: number,
 ): Promise<BusyDevice[]> {
   const busy: BusyDevice[] = []
-  for (const range of await store.listBusyRuns({ ownerNo, scheduleNo })) {
+  const runs = await store.listBusyRuns({ ownerNo, scheduleNo })
+  // Looked up afterwards: whatever is listed is found.
+  const own = runs.length === 0 ? undefined : await store.findScheduledRun({ scheduleNo, scheduledFor })
+  for (const range of runs) {
+    if (range.runId === own) continue
     for await (const each of busyIn(store, range)) busy.push(each)
   }
   return busy

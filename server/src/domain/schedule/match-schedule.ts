@@ -1,4 +1,4 @@
-// Schedules that give every device their job once, as soon as it matches. Which devices have it is in the database; what a
+// Schedules that give every device their job as soon as it matches, once or again (give-again.ts). Which devices have it is in the database; what a
 // node has looked at so far is in its memory, and found again in the event log after a crash.
 
 import { hash } from 'node:crypto'
@@ -15,6 +15,7 @@ import {
 import { requireVersion } from '../job/job-versions.ts'
 import { launchedAtOnce, maxSelected, selectDevices } from '../selector/select-devices.ts'
 import { listWithout, neededAttributes } from '../trigger/required-attributes.ts'
+import { type GiveRule, giveRuleOf, isFree, settleAll, supersedeGiven } from './give-again.ts'
 import {
   type ChosenDevices,
   callerOf,
@@ -32,6 +33,8 @@ export type Match = {
   names: ReadonlySet<string>
   /** Attributes that the document needs: a device that lacks one does not match yet. */
   needed: string[]
+  /** What happens to devices that were given it; undefined: nothing. */
+  rule: GiveRule | undefined
   /** Differs if it means something else. */
   digest: string
   /** Terms that are compared with a device. */
@@ -42,32 +45,40 @@ const devicesAtOnce = 2000
 const changesAtOnce = 5000
 
 async function readMatch(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<Match> {
-  return buildMatch(await scheduleSelector(deps, schedule), await neededBy(deps, schedule))
+  const { needed, versionNo } = await readJobOf(deps, schedule)
+  return buildMatch(await scheduleSelector(deps, schedule), needed, giveRuleOf(schedule, versionNo))
 }
 
-export function buildMatch(selector: Selector, needed: string[]): Match {
-  const digest = hash('sha256', JSON.stringify([selector, needed]), 'base64url')
+export function buildMatch(selector: Selector, needed: string[], rule: GiveRule | undefined): Match {
+  const meaning = rule ? [selector, needed, rule] : [selector, needed]
+  const digest = hash('sha256', JSON.stringify(meaning), 'base64url')
   const terms = termsOf(selector)
   const online = terms.some(({ kind }) => kind === 'online') ? ['online'] : []
   const isSelected = compileSelector(selector)
   const readers = needed.map(attributeReader)
   const named = attributeNamesOf(selector).map((name) => attributeOf(name).name)
   return {
-    ...{ selector, digest, needed, size: terms.length + needed.length },
+    ...{ selector, digest, needed, rule, size: terms.length + needed.length },
     matches: (device) => readers.every((read) => read(device) !== undefined) && isSelected(device),
     names: new Set([...named, ...online, ...needed]),
   }
 }
 
-/** Names of attributes, in order. */
-export async function neededBy(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<string[]> {
+export type JobOfMatch = {
+  /** Names of attributes, in order. */
+  needed: string[]
+  /** Of the version that its runs have; undefined: the job is gone. */
+  versionNo: number | undefined
+}
+
+export async function readJobOf(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<JobOfMatch> {
   const { jobName, content } = schedule
   try {
     const job = await requireVersion(deps, callerOf(schedule), jobName, content.version ?? undefined)
-    return neededAttributes(job).toSorted()
+    return { needed: neededAttributes(job).toSorted(), versionNo: job.versionNo }
   } catch (error) {
     // Without its job it is paused, at the latest when it fires.
-    if (error instanceof ApiError) return []
+    if (error instanceof ApiError) return { needed: [], versionNo: undefined }
     throw error
   }
 }
@@ -76,28 +87,38 @@ export function concerns({ names }: Match, change: DeviceChanged): boolean {
   return change.names === undefined || change.names.some((name) => names.has(name))
 }
 
-/** All devices that match and have not been given it. */
+/** All devices that match and have not been given it, or get it again now. */
 export async function sweep(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
-  { selector, needed }: Match,
+  match: Match,
 ): Promise<Set<number>> {
+  const { selector, needed, rule } = match
   const { deviceNos } = await selectDevices(deps, callerOf(schedule), selector)
   const lacking = await listWithout(deps.store, schedule.ownerNo, needed, deviceNos)
   const ready = Array.from(deviceNos).filter((deviceNo) => !lacking.has(deviceNo))
-  return withoutGiven(deps, schedule, ready)
+  if (rule) await settleAll(deps, schedule, rule, new Set(ready))
+  return withoutGiven(deps, schedule, match, ready)
 }
 
 export async function withoutGiven(
-  { store }: LaunchScheduleDeps,
-  { scheduleNo }: StoredSchedule,
+  deps: LaunchScheduleDeps,
+  schedule: StoredSchedule,
+  { rule }: Match,
   deviceNos: number[],
 ): Promise<Set<number>> {
+  const { scheduleNo } = schedule
   const left = new Set(deviceNos)
   for (let start = 0; start < deviceNos.length; start += launchedAtOnce) {
-    const some = deviceNos.slice(start, start + launchedAtOnce)
-    for (const deviceNo of await store.listGivenDevices({ scheduleNo, deviceNos: some }))
-      left.delete(deviceNo)
+    const some = { scheduleNo, deviceNos: deviceNos.slice(start, start + launchedAtOnce) }
+    if (rule === undefined) {
+      for (const deviceNo of await deps.store.listGivenDevices(some)) left.delete(deviceNo)
+      continue
+    }
+    const { clock } = deps.moment()
+    for (const given of await deps.store.listGiven(some)) {
+      if (!isFree(schedule, rule, given, clock)) left.delete(given.deviceNo)
+    }
   }
   return left
 }
@@ -110,16 +131,19 @@ export async function resumeMatch(
 ): Promise<Launched> {
   const match = await readMatch(deps, before)
   const left = await sweep(deps, before, match)
-  return launchMatch(deps, before, firing, await chooseFrom(deps, before, match, [...left]))
+  return launchMatch(deps, before, firing, match, await chooseFrom(deps, before, match, [...left]))
 }
 
 export async function launchMatch(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
   firing: Firing,
+  { rule }: Match,
   chosen: ChosenDevices,
 ): Promise<Launched> {
-  const launched = await launchSchedule(deps, schedule, firing.for, chosen)
+  if (schedule.content.overlap === 'REPLACE' && rule?.again === 'ON_NEW_VERSION')
+    await supersedeGiven(deps, schedule, rule, [...chosen.deviceNos])
+  const launched = await launchSchedule(deps, schedule, firing.for, { chosen })
   if (launched.runId !== null) await recordGiven(deps, schedule.scheduleNo, launched.runId)
   return launched
 }

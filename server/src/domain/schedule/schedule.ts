@@ -4,12 +4,13 @@
 //
 // Read next: schedule-times.ts and cron-pattern.ts, when it is due; fire-schedule.ts, the three durable steps from an
 // occurrence to its run; launch-schedule.ts, that run; match-schedule.ts and fire-match.ts, devices that start to
-// match; schedule-state.ts and schedule-events.ts, what is stored and logged; view-schedule.ts, what is shown.
+// match; give-again.ts, devices that were given it before; schedule-state.ts and schedule-events.ts, what is stored and logged; view-schedule.ts, what is shown.
 
 import { randomInt } from 'node:crypto'
 import {
   ApiError,
   exceptProblem,
+  matchOf,
   maxScheduleDevices,
   type Occurrence,
   parseInstant,
@@ -19,6 +20,7 @@ import {
   toApproval,
   toInstant,
   type When,
+  whenProblem,
 } from '@jobcast/contract'
 import { secretNames } from '@jobcast/contract/parameters'
 import { isActiveKey } from '../access/access.ts'
@@ -26,11 +28,15 @@ import type { Caller } from '../access/caller.ts'
 import type { OwnerTurns } from '../access/ports/owner-turns.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas, tooMany } from '../access/quotas.ts'
+import { isConfined, mayUseJob } from '../access/restriction.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Expectation } from '../common/entity-tag.ts'
+import { listVisible } from '../common/list-visible.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
-import type { Put } from '../common/ports/slices.ts'
+import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
+import { requireFiles } from '../file/file.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
@@ -71,6 +77,7 @@ export async function putSchedule(
   const job = await requireVersion(deps, caller, jobName, request.version ?? undefined)
   await requireParameters(deps, ownerNo, job, request.parameters)
   await requireSecrets(deps, caller, job.secrets)
+  await requireFiles(deps, caller, job.files)
   const before = await deps.store.getSchedule(key)
   await requireTargets(deps, caller, request, before)
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
@@ -85,6 +92,7 @@ export async function putSchedule(
     takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
     most: schedules.quota,
     mostMatching: deps.quotas[matchQuota],
+    ...originOf(caller),
     ...expectation,
   })
   if (outcome.kind === 'key-revoked') throw new ApiError('J-802')
@@ -105,12 +113,28 @@ export async function getSchedule(
   return schedule
 }
 
+export function listSchedules(
+  { store }: Pick<ScheduleDeps, 'store'>,
+  caller: Caller,
+  slice: Slice<string>,
+): Promise<Sliced<StoredSchedule, string>> {
+  const { ownerNo } = caller
+  const list = (part: Slice<string>) => store.listSchedules({ ownerNo, slice: part })
+  if (!isConfined(caller)) return list(slice)
+  return listVisible(
+    list,
+    slice,
+    ({ jobName }) => mayUseJob(caller, jobName),
+    ({ scheduleName }) => scheduleName,
+  )
+}
+
 export async function deleteSchedule(
   { store, moment }: ScheduleDeps,
   caller: Caller,
   scheduleName: string,
 ): Promise<void> {
-  const by = { principal: principalOf(caller), at: moment().at }
+  const by = { principal: principalOf(caller), at: moment().at, ...originOf(caller) }
   const isDeleted = await store.deleteSchedule({ ownerNo: caller.ownerNo, scheduleName, ...by })
   if (!isDeleted) throw notFound('J-310', scheduleName)
 }
@@ -178,7 +202,7 @@ async function change(
     const { at } = deps.moment()
     const decided = await decide(before, at)
     if (decided === undefined) return before
-    if (await deps.store.changeSchedule({ before, at, ...decided }))
+    if (await deps.store.changeSchedule({ before, at, ...decided, ...originOf(caller) }))
       return getSchedule(deps, caller, scheduleName)
   }
   throw new ApiError('J-908', { retryAfterSeconds: 1 })
@@ -186,6 +210,8 @@ async function change(
 
 function toContent(request: ScheduleContent): StoredScheduleContent {
   const { targets, rollout, until, description, window, parameters = {}, except = [] } = request
+  const wrongWhen = whenProblem(request.when, request.overlap)
+  if (wrongWhen) throw new ApiError('J-500', wrongWhen)
   requireExcept(request)
   return {
     description: description ?? null,
@@ -214,14 +240,12 @@ function requireExcept({ when: { cron }, except = [] }: ScheduleContent): void {
     throw invalid('except', 'except is used with when.cron, which is missing.')
 }
 
-function toWhen({ cron, timeZone, at, match }: When): StoredWhen {
-  const given = [cron, at, match].filter((each) => each !== undefined)
-  if (given.length !== 1) throw invalid('when', 'when must have exactly one of cron, at and match.')
-  if (timeZone !== undefined && cron === undefined) {
-    throw invalid('when.timeZone', 'when.timeZone is used with cron, which is missing.')
-  }
+function toWhen({ cron, timeZone, at, ...given }: When): StoredWhen {
   if (at !== undefined) return { kind: 'at', at: parseInstant(at) }
-  if (cron === undefined) return { kind: 'match' }
+  if (cron === undefined) {
+    const { match: _, ...more } = matchOf(given)
+    return { kind: 'match', ...more }
+  }
   const zone = timeZone ?? 'UTC'
   readCron(cron, zone, 'when')
   return { kind: 'cron', cron, timeZone: zone }

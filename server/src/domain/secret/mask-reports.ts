@@ -70,7 +70,8 @@ async function maskOutput(
   { device: { ownerNo }, jobExecutionId, offset, data }: Of<'output'>,
 ): Promise<NonNullable<Of<'output'>['masked']>> {
   const { attempt, pieces, received: from, held: sealed } = await stateOf(store, jobExecutionId)
-  const fresh = offset > from ? new Uint8Array() : data.subarray(from - offset)
+  const start = offset === 'end' ? from : offset
+  const fresh = start > from ? new Uint8Array() : data.subarray(from - start)
   const { masked, held } = mask.maskPiece(masks.open(sealed, ownerNo), fresh)
   const received = from + fresh.length
   return { attempt, pieces, from, received, data: masked, held: masks.seal(held, ownerNo) }

@@ -8,6 +8,7 @@ import type { Caller } from '../access/caller.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import { principalOf } from '../access/principal.ts'
 import { tooMany } from '../access/quotas.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Expectation } from '../common/entity-tag.ts'
 import { usersText } from '../common/in-use.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
@@ -37,7 +38,7 @@ export async function putSecret(
     throw refused('needs a key to encrypt secrets: set JOBCAST_SECRETS_KEY or JOBCAST_SECRETS_KEY_FILE')
   }
   const sealed = secretBox.encrypt(value, ownerNo)
-  const by = { principal: principalOf(caller), at: now() }
+  const by = { principal: principalOf(caller), at: now(), ...originOf(caller) }
   const most = { most: secrets.quota, mostFormer }
   const outcome = await store.putSecret({ ownerNo, secretName, sealed, ...by, ...most, ...before })
   if (outcome.kind === 'not-expected') throw notExpected(secrets, secretName, before)
@@ -60,7 +61,7 @@ export async function deleteSecret(
   caller: Caller,
   secretName: string,
 ): Promise<void> {
-  const by = { principal: principalOf(caller), at: now() }
+  const by = { principal: principalOf(caller), at: now(), ...originOf(caller) }
   const outcome = await store.deleteSecret({ ownerNo: caller.ownerNo, secretName, ...by })
   if (outcome.kind === 'unknown-secret') throw notFound('J-318', secretName)
   if (outcome.kind !== 'in-use') return

@@ -3,7 +3,7 @@
 import { parseSelector, type Selector, termsOf } from '@jobcast/contract/selector'
 import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 
-type FindGroups = (groupNames: string[]) => Promise<Pick<StoredGroup, 'groupName' | 'where'>[]>
+export type FindGroups = (groupNames: string[]) => Promise<Pick<StoredGroup, 'groupName' | 'where'>[]>
 type Replaced = { kind: 'replaced'; selector: Selector } | GroupProblem
 
 /** Together with all that its groups refer to. */
@@ -27,7 +27,8 @@ export async function replaceGroups(selector: Selector, find: FindGroups): Promi
   return new Replacing(known).replace(selector)
 }
 
-function groupsOf(selector: Selector): string[] {
+/** Names of the groups that it refers to itself. */
+export function groupsOf(selector: Selector): string[] {
   return [...new Set(termsOf(selector).flatMap((term) => (term.kind === 'group' ? [term.groupName] : [])))]
 }
 

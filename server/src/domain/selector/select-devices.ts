@@ -6,6 +6,7 @@ import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type PresenceView, settled } from '../device/device.ts'
+import { requireDevices } from '../trigger/require-devices.ts'
 import { readSelector } from './selector.ts'
 
 export type SelectDeps = { store: Store; presence: PresenceView }
@@ -55,7 +56,7 @@ export type TargetedDevices = Pick<Selected, 'deviceNos' | 'deviceIds'> & {
   where: string | null
 }
 
-/** Throws J-503, J-309, and J-504 if the selector matches nobody. */
+/** Throws J-001, J-503, J-309, and J-504 if the selector matches nobody. */
 export async function devicesForRun(
   deps: SelectDeps,
   caller: Caller,
@@ -64,6 +65,7 @@ export async function devicesForRun(
   const where = whereOf(targets)
   if (where === undefined) {
     const deviceIds = targets.deviceIds ?? []
+    await requireDevices(deps, caller, deviceIds)
     return { deviceIds, deviceNos: new Int32Array(), where: null, matched: null }
   }
   const { total, ...selected } = await selectDevices(deps, caller, await readTargets(deps, caller, where))

@@ -8,51 +8,70 @@
 import { ApiError, type DeviceCount, type GroupContent, groups } from '@jobcast/contract'
 import { parseSelector, type Selector, SelectorError } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
+import { withinReach } from '../access/device-reach.ts'
+import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
-import { tooMany } from '../access/quotas.ts'
+import { overQuota, type Quotas, tooMany } from '../access/quotas.ts'
+import { isConfinedToDevices } from '../access/restriction.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Expectation } from '../common/entity-tag.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type PresenceView, settled } from '../device/device.ts'
+import { type DeviceWindowsDeps, settleGroups, windowsApply } from '../window/device-windows.ts'
+import { noWindow } from '../window/window.ts'
 import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 import { maxDepthOfGroups, maxTermsOfGroups, maxValuesOfGroups, replaceGroups } from './replace-groups.ts'
 
-export type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
+type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
+export type GroupDeps = SelectorDeps & DeviceWindowsDeps & { quotas: Quotas }
 
-/** With its groups replaced. Throws J-503 and J-309. */
+const windowQuota = 'window-groups'
+
+/** With its groups replaced, and of the devices that exist for the caller. Throws J-503 and J-309. */
 export async function readSelector(
   { store }: Pick<SelectorDeps, 'store'>,
-  { ownerNo }: Pick<Caller, 'ownerNo'>,
+  caller: Pick<Caller, 'ownerNo' | 'restriction'>,
   text: string,
   field = 'where',
 ): Promise<Selector> {
+  const { ownerNo } = caller
   const parsed = parse(text, field)
   const replaced = await replaceGroups(parsed, (groupNames) => store.findGroups({ ownerNo, groupNames }))
   if (replaced.kind !== 'replaced') throw toError(replaced, field)
-  return replaced.selector
+  return withinReach(caller, replaced.selector)
 }
 
 export async function countDevices(deps: SelectorDeps, caller: Caller, text: string): Promise<DeviceCount> {
   const where = await readSelector(deps, caller, text)
   await settled(deps.presence)
-  return deps.store.countDevices({ ownerNo: caller.ownerNo, where })
+  const count = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
+  // Which names are known is judged over all devices.
+  return isConfinedToDevices(caller) ? { ...count, unknownNames: [] } : count
 }
 
 export async function putGroup(
-  { store, now }: SelectorDeps,
+  deps: GroupDeps,
   caller: Caller,
   groupName: string,
-  { where, description }: GroupContent,
+  { where, description, window = null }: GroupContent,
   before: Expectation = {},
 ): Promise<Put<StoredGroup>> {
+  const { store, now } = deps
   parse(where)
-  const by = { principal: principalOf(caller), at: now() }
-  const group = { ownerNo: caller.ownerNo, groupName, where, description: description ?? null }
-  const outcome = await store.putGroup({ ...group, ...by, most: groups.quota, ...before })
+  const principal = principalOf(caller)
+  const by = { principal, lineage: await lineageOf(store, principal), at: now(), ...originOf(caller) }
+  const group = { ownerNo: caller.ownerNo, groupName, where, description: description ?? null, window }
+  const mostWithWindow = deps.quotas[windowQuota]
+  const outcome = await store.putGroup({ ...group, ...by, most: groups.quota, mostWithWindow, ...before })
   if (outcome.kind === 'not-expected') throw notExpected(groups, groupName, before)
   if (outcome.kind === 'refused') throw toError(outcome.problem)
+  if (outcome.kind === 'unknown-window') throw noWindow(window ?? '')
   if (outcome.kind === 'too-many') throw tooMany(groups)
+  if (outcome.kind === 'too-many-with-window') throw overQuota(windowQuota, mostWithWindow)
+  await settleGroups(deps, caller.ownerNo)
+  if (window !== null) await windowsApply(deps, caller.ownerNo)
   return { created: outcome.created, value: outcome.value }
 }
 
@@ -66,14 +85,11 @@ export async function getGroup(
   return group
 }
 
-export async function deleteGroup(
-  { store, now }: SelectorDeps,
-  caller: Caller,
-  groupName: string,
-): Promise<void> {
-  const by = { principal: principalOf(caller), at: now() }
-  const isDeleted = await store.deleteGroup({ ownerNo: caller.ownerNo, groupName, ...by })
+export async function deleteGroup(deps: GroupDeps, caller: Caller, groupName: string): Promise<void> {
+  const by = { principal: principalOf(caller), at: deps.now(), ...originOf(caller) }
+  const isDeleted = await deps.store.deleteGroup({ ownerNo: caller.ownerNo, groupName, ...by })
   if (!isDeleted) throw notFound('J-309', groupName)
+  await settleGroups(deps, caller.ownerNo)
 }
 
 function parse(text: string, field = 'where'): Selector {

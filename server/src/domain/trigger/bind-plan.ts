@@ -51,6 +51,10 @@ export function unknownPlan(): ApiError {
   return planError('there is no such plan, or it is older than 10 minutes')
 }
 
+export function foreignPlan(): ApiError {
+  return planError('somebody else has made it', 'Plan it yourself, show the plan, and start the new planId.')
+}
+
 export function requireYoung({ createdAt }: Pick<StoredPlan, 'createdAt'>, now: SteadyInstant): void {
   if (now - createdAt >= planMs) throw planError('it is older than 10 minutes')
 }
@@ -113,5 +117,5 @@ export function asPlanError(error: unknown, { total }: BoundTo): unknown {
   if (!(error instanceof ApiError) || !goneCodes.includes(error.code) || total === 0) return error
   const { detail = error.message, deviceIds } = error.details
   const named = deviceIds?.length ? ` (${deviceIds.slice(0, 20).join(', ')})` : ''
-  return planError(`what it names is not there any more: ${detail.replace(/\.$/, '')}${named}`)
+  return planError(`what it names does not exist any more: ${detail.replace(/\.$/, '')}${named}`)
 }

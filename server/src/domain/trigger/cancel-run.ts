@@ -3,6 +3,7 @@
 
 import { ApiError } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
+import { originOf } from '../audit/audit.ts'
 import { isWithin } from '../common/is-within.ts'
 import { notFound } from '../common/not-found.ts'
 import { type CancelDeps, cancelEvent } from '../execution/cancel-execution.ts'
@@ -79,7 +80,9 @@ export async function cancelRest(
   const move = { ownerNo: caller.ownerNo, runId, event, actor: actorOf(caller) }
   let from = first
   do {
-    const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from })
+    // One entry of the audit for all of it: with what is moved first.
+    const by = from === first ? originOf(caller) : {}
+    const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from, ...by })
     if (batch === undefined) throw notFound('J-304', runId)
     notifyTaken(deps, batch.moved)
     from = batch.next

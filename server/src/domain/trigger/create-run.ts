@@ -2,6 +2,8 @@
 
 import type { NewRun } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { mayUseJob } from '../access/restriction.ts'
+import { notFound } from '../common/not-found.ts'
 import { readWritten } from '../common/ports/storage-errors.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
@@ -13,6 +15,7 @@ import type { LargeRunDeps } from './launch-large-run.ts'
 import { launchOnDevices } from './launch-on-devices.ts'
 import type { StoredRun } from './ports/runs.ts'
 import { replaceAfterLaunch } from './replace-waiting.ts'
+import { requireDevices } from './require-devices.ts'
 import { devicesWithAttributes } from './required-attributes.ts'
 import { type ValuesOfRun, valuesForRun } from './run-values.ts'
 import { findEarlierRun } from './trigger-job.ts'
@@ -62,6 +65,8 @@ export async function createRun(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<{ run: StoredRun; isReplayed: boolean }> {
+  if (!mayUseJob(caller, request.jobName)) throw notFound('J-301', request.jobName)
+  if (idempotencyKey !== undefined) await requireDevices(deps, caller, request.targets.deviceIds ?? [])
   const asked = askedBy(deps, request)
   const earlier = await findEarlierRun(deps, caller, asked, idempotencyKey)
   const { runId } = earlier ?? (await launch(deps, caller, request, { asked, idempotencyKey, traceParent }))

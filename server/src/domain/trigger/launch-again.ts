@@ -6,6 +6,7 @@ import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'
 import { readWritten } from '../common/ports/storage-errors.ts'
 import type { Store } from '../common/ports/store.ts'
+import { requireFiles } from '../file/file.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { AskedPlan } from '../rollout/plan-rollout.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
@@ -47,6 +48,7 @@ export async function launchAgain(
 ): Promise<Made> {
   const { ownerNo } = caller
   await requireSecrets(deps, caller, version?.secrets)
+  await requireFiles(deps, caller, version?.files)
   const launch = {
     ...{ jobName: run.jobName, retryOf, asked, ...(await planned(deps, ownerNo, deviceIds, plan)) },
     ...(request && { request }),

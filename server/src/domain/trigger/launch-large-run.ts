@@ -4,6 +4,7 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { originOf } from '../audit/audit.ts'
 import { laterBy } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { NotifyDeps } from '../execution/notify-moved.ts'
@@ -61,7 +62,10 @@ export async function launchLargeRun(
           validAfter: laterBy(-idempotencyMs, clock),
         }
   const { ownerNo, keyId } = caller
-  const trigger = { ...launch, ownerNo, keyId, launchedAt, clock, retryOf: null, idempotency }
+  const trigger = {
+    ...{ ...launch, ...originOf(caller), ownerNo, keyId, launchedAt, clock },
+    ...{ retryOf: null, idempotency },
+  }
   const running = `${ownerNo} ${idempotencyKey}`
   if (idempotency && deps.runningKeys.has(running)) throw new ApiError('J-502', { retryAfterSeconds: 1 })
   if (idempotency) deps.runningKeys.add(running)

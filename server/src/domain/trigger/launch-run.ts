@@ -1,6 +1,7 @@
 // What a trigger creates: a run of a job on devices, or nothing.
 
 import { defaultPriority } from '@jobcast/contract/words'
+import { runDetails } from '../audit/audit-entry.ts'
 import { laterBy, type SteadyInstant, steadyInstant, type WallInstant } from '../common/instants.ts'
 import { heldAsNow } from '../job/held-as-now.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
@@ -58,9 +59,11 @@ export type NewRun = {
   deadlineAt: SteadyInstant | null
   keyId: string
   retryOf: number | null
+  /** The details of its entry in the audit. */
+  audit: string
   /** Undefined: it is offered at once. */
   rollout?: StoredRollout
-  /** The window in which its executions are offered; undefined: at any time. */
+  /** The window in which its executions are offered, or `anyTime`; undefined: it has none. */
   window?: string
   /** Undefined: the default. */
   priority?: number
@@ -152,7 +155,7 @@ type WindowAsked = Pick<Trigger, 'ownerNo' | 'window'>
 
 /** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
 export function windowNamed({ window }: WindowAsked): string | undefined {
-  return window ?? undefined
+  return window || undefined
 }
 
 export function refuseUnknownWindow(
@@ -210,8 +213,14 @@ export function newRun(
   const after = (seconds: number | null) => (seconds === null ? null : laterBy(seconds * 1000, clock))
   const priority = trigger.priority ?? job.priority ?? defaultPriority
   const isUsual = priority === defaultPriority
-  const under = window || !isUsual ? { ...(window && { window }), ...(!isUsual && { priority }) } : undefined
-  const run = { ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, ...under }
+  const isUnder = typeof window === 'string'
+  const under =
+    isUnder || !isUsual ? { ...(isUnder && { window }), ...(!isUsual && { priority }) } : undefined
+  const audit = runDetails(trigger.jobName, total, trigger.origin, trigger.request?.note ?? undefined)
+  const run = {
+    ...{ ...ids, ownerNo, jobNo, jobVersion: versionNo, total, launchedAt, keyId, retryOf, audit },
+    ...under,
+  }
   if (plan === undefined) {
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }

@@ -2,6 +2,7 @@
 
 import type { NewRun } from '@jobcast/contract'
 import {
+  fileValues,
   maskedValues,
   maskSecrets,
   namesUsed,
@@ -10,12 +11,14 @@ import {
 } from '@jobcast/contract/parameters'
 import type { Caller } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
+import { requireFiles } from '../file/file.ts'
+import { readShownFiles } from '../file/file-links.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import { requireSecrets } from '../secret/secret.ts'
 import { lackingText, listLacking, listLackingNos } from './required-attributes.ts'
 import { requireValues, templateOf, type ValuesDeps } from './run-values.ts'
 
-export type PlanDocumentDeps = ValuesDeps & { store: Pick<Store, 'listDeviceValues'> }
+export type PlanDocumentDeps = ValuesDeps & { store: Pick<Store, 'listDeviceValues' | 'findFiles'> }
 /** Those of the run. */
 type LeftDevices = { deviceIds: string[] | undefined; deviceNos: Int32Array }
 type Devices = { sample: string[]; deviceIds: string[] | undefined; deviceNos?: Int32Array }
@@ -29,6 +32,7 @@ export async function planDocument(
   { sample, deviceIds, deviceNos = new Int32Array() }: Devices,
 ): Promise<{ document: unknown; problems: string[]; left: LeftDevices }> {
   await requireSecrets(deps, { ownerNo }, job.secrets)
+  await requireFiles(deps, { ownerNo }, job.files)
   const values = maskSecrets(job.parameters, await requireValues(deps.ownerTurns, ownerNo, job, parameters))
   const lackingNos = deviceIds ? undefined : await listLackingNos(deps.store, ownerNo, job, deviceNos)
   const lacking = deviceIds
@@ -60,8 +64,7 @@ async function documentFor(
   const names = namesUsed(template, 'attributes')
   const [device] = await store.listDeviceValues({ ownerNo, deviceIds: [deviceId], names })
   if (device === undefined) return null
-  return (
-    resolveDocument(job.document, { params, secrets: maskedValues(template), device, run: { runId: 0 } })
-      .document ?? null
-  )
+  const files = fileValues(await readShownFiles(store, ownerNo, job.files))
+  const values = { params, secrets: maskedValues(template), files, device, run: { runId: 0 } }
+  return resolveDocument(job.document, values).document ?? null
 }

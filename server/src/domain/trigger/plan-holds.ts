@@ -19,6 +19,8 @@ type HoldsDeps = { store: Store; now: () => number }
 type PlannedRun = {
   release: AskedPlan | undefined
   window: StoredWindow | undefined
+  /** Those of devices and groups as well. */
+  ignoresWindows: boolean
   deviceIds: string[] | undefined
 }
 
@@ -34,7 +36,7 @@ const hold = (code: PlanHold['code'], text: string, until: WallInstant | null = 
 export async function findHolds(
   deps: HoldsDeps,
   caller: Caller,
-  { release, window, deviceIds }: PlannedRun,
+  { release, window, ignoresWindows, deviceIds }: PlannedRun,
 ): Promise<PlanHolds> {
   const now = deps.now()
   const startAt = release?.startAt ?? now
@@ -50,7 +52,51 @@ export async function findHolds(
   if (frozen) holds.push(frozen)
   const outside = window && (await findOutside(deps, caller, window, deviceIds, startAt))
   if (outside) holds.push(outside.hold)
-  return { holds, windowWaitMs: outside?.waitMs ?? 0 }
+  const others = ignoresWindows ? [] : await findOutsideOwn(deps, caller, window, deviceIds, startAt)
+  for (const each of others) holds.push(each.hold)
+  const waits = others.map(({ waitMs }) => waitMs).filter(Number.isFinite)
+  return { holds, windowWaitMs: Math.max(outside?.waitMs ?? 0, ...waits) }
+}
+
+/** Windows of devices and groups that are named; there may be a thousand. */
+const mostHolds = 20
+
+/** Windows of the devices themselves and of their groups that are closed when the run starts. */
+async function findOutsideOwn(
+  deps: HoldsDeps,
+  caller: Caller,
+  ofRun: StoredWindow | undefined,
+  deviceIds: string[] | undefined,
+  startAt: WallInstant,
+): Promise<Outside[]> {
+  const found: Outside[] = []
+  for (const [windowName, under] of await readOwnWindows(deps, caller, deviceIds)) {
+    if (found.length === mostHolds) break
+    if (windowName === ofRun?.windowName) continue
+    const window = await deps.store.getWindow({ ownerNo: caller.ownerNo, windowName })
+    const all = deviceIds?.length ?? Infinity
+    const outside = window && (await findOutside(deps, caller, window, under, startAt, all))
+    if (outside) found.push(outside)
+  }
+  return found
+}
+
+/** Under which of them which devices are; of very many devices only the windows of any device of the owner. */
+async function readOwnWindows(
+  { store }: HoldsDeps,
+  { ownerNo }: Caller,
+  deviceIds: string[] | undefined,
+): Promise<Map<string, string[] | undefined>> {
+  const used = await store.listUsedWindows({ ownerNo })
+  if (used.length === 0 || deviceIds === undefined) return new Map(used.map((name) => [name, undefined]))
+  const under = new Map<string, Set<string>>()
+  for (let start = 0; start < deviceIds.length; start += lookedAtOnce) {
+    const some = deviceIds.slice(start, start + lookedAtOnce)
+    for (const { deviceId, windowName } of await store.listDeviceWindows({ ownerNo, deviceIds: some })) {
+      under.set(windowName, (under.get(windowName) ?? new Set()).add(deviceId))
+    }
+  }
+  return new Map([...under].sort().map(([name, devices]) => [name, [...devices]]))
 }
 
 /** Undefined: there is none, or it is over when the run starts. */
@@ -67,13 +113,14 @@ async function findFreeze(
 
 type Outside = { hold: PlanHold; waitMs: number }
 
-/** Undefined: it is open for all of them when the run starts. */
+/** Undefined: it is open for all of these devices when the run starts. `all`: how many devices the run has. */
 async function findOutside(
   deps: HoldsDeps,
   caller: Caller,
   window: StoredWindow,
   deviceIds: string[] | undefined,
   startAt: WallInstant,
+  all?: number,
 ): Promise<Outside | undefined> {
   const zones = await countZones(deps, caller, window, deviceIds)
   let [closed, total] = [0, 0]
@@ -88,7 +135,8 @@ async function findOutside(
   waits.sort((one, other) => one.opensAt - other.opensAt)
   const [first, last] = [waits[0], waits.at(-1)]
   if (first === undefined || last === undefined) return undefined
-  const some = closed === total ? '' : deviceIds ? ` for ${closed} of ${total} devices` : ' for some devices'
+  const of = all ?? total
+  const some = closed === of ? '' : deviceIds ? ` for ${closed} of ${of} devices` : ' for some devices'
   const isOnce = first.opensAt === last.opensAt
   const opens = isOnce
     ? opensInWords(first)

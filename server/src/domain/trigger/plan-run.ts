@@ -4,7 +4,10 @@ import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
 import type { ParameterValues } from '@jobcast/contract/parameters'
 import type { Selector } from '@jobcast/contract/selector'
 import type { Caller } from '../access/caller.ts'
+import { withinReach } from '../access/device-reach.ts'
 import { principalOf } from '../access/principal.ts'
+import { isConfinedToDevices, mayUseJob } from '../access/restriction.ts'
+import { notFound } from '../common/not-found.ts'
 import { requireVersions } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import type { PlanDeps } from '../rollout/plan-rollout.ts'
@@ -19,8 +22,10 @@ import {
   selectDevices,
   whereOf,
 } from '../selector/select-devices.ts'
+import { anyTime } from '../window/any-time.ts'
 import { windowForRun } from '../window/run-window.ts'
 import { digestOfDevices, digestOfWindow, keptPlans, newPlanId, totalOf } from './bind-plan.ts'
+import { namedDevices } from './launch-run.ts'
 import { type PlanDocumentDeps, planDocument } from './plan-document.ts'
 import { findHolds } from './plan-holds.ts'
 import { findExpiryProblems, findStopProblems } from './plan-problems.ts'
@@ -32,6 +37,7 @@ type PlanRunDeps = SelectDeps & PlanDeps & PlanDocumentDeps & { now: () => numbe
 /** Refused as the run itself would be, but for what the plan can tell. */
 export async function planRun(deps: PlanRunDeps, caller: Caller, request: NewRun): Promise<RunPlan> {
   const { jobName, targets, version, rollout } = request
+  if (!mayUseJob(caller, jobName)) throw notFound('J-301', jobName)
   const { job, currentNo } = await requireVersions(deps, caller, jobName, version)
   const { window: asked } = await windowForRun(deps, caller, job, request)
   const windowName = asked === undefined ? job.window : asked
@@ -49,6 +55,7 @@ export async function planRun(deps: PlanRunDeps, caller: Caller, request: NewRun
   const { holds, windowWaitMs } = await findHolds(deps, caller, {
     release,
     window,
+    ignoresWindows: asked === anyTime,
     deviceIds: left.deviceIds,
   })
   const { total, online, busy, unknownNames } = found
@@ -100,20 +107,34 @@ type Found = Pick<Selected, 'total' | 'sample' | 'deviceIds'> & {
 async function planSelection(deps: SelectDeps, caller: Caller, where: Selector): Promise<Found> {
   const { total, sample, deviceIds, deviceNos } = await selectDevices(deps, caller, where)
   const { online, busy, unknownNames } = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
-  return { total, sample, deviceIds, deviceNos, online: Math.min(online, total), busy, unknownNames }
+  const found = { total, sample, deviceIds, deviceNos, online: Math.min(online, total), busy }
+  // Which names are known is judged over all devices.
+  return { ...found, unknownNames: isConfinedToDevices(caller) ? [] : unknownNames }
 }
 
-async function planList({ store }: SelectDeps, { ownerNo }: Caller, deviceIds: string[]): Promise<Found> {
+async function planList(deps: SelectDeps, caller: Caller, deviceIds: string[]): Promise<Found> {
   const distinct = [...new Set(deviceIds)]
   const found = { online: 0, busy: 0, total: 0 }
   for (let start = 0; start < distinct.length; start += launchedAtOnce) {
     const values = distinct.slice(start, start + launchedAtOnce)
-    const where: Selector = { kind: 'in', name: 'deviceId', values }
-    const { total, online, busy } = await store.countDevices({ ownerNo, where })
-    if (total < values.length) throw new ApiError('J-001')
+    const where = withinReach(caller, { kind: 'in', name: 'deviceId', values })
+    const { total, online, busy } = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
+    if (total < values.length) throw await unknownDevices(deps, caller, values, where)
     found.total += total
     found.online += online
     found.busy += busy
   }
   return { ...found, sample: distinct.slice(0, sampleSize), deviceIds: distinct, unknownNames: [] }
+}
+
+/** Named as a trigger names them. */
+async function unknownDevices(
+  deps: SelectDeps,
+  caller: Caller,
+  values: string[],
+  where: Selector,
+): Promise<ApiError> {
+  const { deviceIds: found = [] } = await selectDevices(deps, caller, where)
+  const unknown = new Set(values).difference(new Set(found))
+  return new ApiError('J-001', { deviceIds: [...unknown].slice(0, namedDevices) })
 }

@@ -83,6 +83,7 @@ const ends: Partial<Record<ExecutionEvent, string>> = {
   'remove-device': ': the device was deleted',
   'rollout-stopped': ': the run was stopped',
   superseded: ': replaced by a later run',
+  'no-longer-matching': ': the device no longer matched the selector of the schedule',
 }
 
 function inWords({ execState, event, reason }: FailureGroup): string {

@@ -2,10 +2,15 @@
 // that nobody else gets what is wrong.
 
 import { ApiError, type RollbackRequest } from '@jobcast/contract'
+import { requireScope } from '../access/access.ts'
 import { actorOf, type Caller } from '../access/caller.ts'
+import { lineageOf } from '../access/lineage.ts'
+import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
 import { notifyTaken } from '../execution/notify-moved.ts'
+import { isFinished } from '../execution/read-execution.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
+import { lineageOfCaller } from '../rollout/hands.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
 import { markStopped } from '../rollout/stop-rollout.ts'
 import { readSelector } from '../selector/selector.ts'
@@ -41,6 +46,7 @@ export async function rollBackRun(
   if (run === undefined) throw notFound('J-304', runId)
   return onceAtATime(deps, ownerNo, runId, async () => {
     if (!request.again) await requireFirst(deps, ownerNo, runId)
+    await requireMayStop(deps, caller, run)
     const version = await findVersion(deps, caller, run, toVersion ?? run.version - 1)
     const plan = await planOf(deps, caller, run, version, request)
     // Whoever asks for what cannot be done has stopped nothing.
@@ -93,11 +99,19 @@ async function requireFirst({ store }: RollbackDeps, ownerNo: number, runId: num
   throw new ApiError('J-317', { suffix: `run ${first}`, detail })
 }
 
+/** Whoever started it may stop it; what others started is stopped with MANAGE, as by a cancel or a pause. */
+async function requireMayStop(deps: RollbackDeps, caller: Caller, run: StoredRun): Promise<void> {
+  if (isFinished(run) || caller.scopes.includes('MANAGE')) return
+  const { keyId } = run
+  const maker = keyId === null ? undefined : await lineageOf(deps.store, principalOf({ keyId }))
+  if (maker !== (await lineageOfCaller(deps, caller))) requireScope(caller, 'MANAGE')
+}
+
 /** All at once unless it is asked for otherwise: who rolls back is in a hurry. */
 async function planOf(
   deps: RollbackDeps,
   caller: Caller,
-  { jobName, version: bad }: StoredRun,
+  { runId, jobName, version: bad }: StoredRun,
   to: StoredJobVersion | undefined,
   { rollout, deviceIds, where }: RollbackRequest,
 ): Promise<Again['plan']> {
@@ -107,12 +121,12 @@ async function planOf(
   }
   if (where !== undefined) await readSelector(deps, caller, where, 'where')
   const job = await deps.store.getJob({ ownerNo: caller.ownerNo, jobName })
-  if (rollout === undefined && !job?.rollout && !job?.approval) return undefined
+  if (rollout === undefined && ![job?.rollout, job?.approval, to?.rollout].some(Boolean)) return undefined
   // What devices had before was approved then; every other version is a change like any other.
-  const isBefore = to?.version === bad - 1
-  const approval = isBefore ? false : (job?.approval ?? false)
+  const isExempt = to?.version === bad - 1 && (await deps.store.wasReleased({ ...to, before: runId }))
+  const approval = isExempt ? false : (job?.approval ?? false)
   const fitsAny = rollout === undefined
-  return { rollout: rollout ?? {}, approval, fitsAny, ...(isBefore && { isExempt: true }) }
+  return { rollout: rollout ?? {}, approval, fitsAny, ...(isExempt && { isExempt }) }
 }
 
 /** All that may have got it: whatever was released, however it ended. Throws J-314 if there is none. */

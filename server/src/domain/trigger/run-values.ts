@@ -18,6 +18,7 @@ import type { Caller } from '../access/caller.ts'
 import type { OwnerTurns } from '../access/ports/owner-turns.ts'
 import type { SecretBox } from '../access/ports/secret-box.ts'
 import type { Store } from '../common/ports/store.ts'
+import { requireFiles } from '../file/file.ts'
 import type { StoredJobContent, StoredJobVersion } from '../job/ports/jobs.ts'
 import { requireSecrets } from '../secret/secret.ts'
 import { toRunJob } from './launch-run.ts'
@@ -27,7 +28,7 @@ import type { RunJob } from './trigger.ts'
 export type ValuesDeps = {
   secretBox: SecretBox
   ownerTurns: OwnerTurns
-  store: Pick<Store, 'getDocument' | 'listLacking' | 'listLackingNos' | 'findSecrets'>
+  store: Pick<Store, 'getDocument' | 'listLacking' | 'listLackingNos' | 'findSecrets' | 'findFiles'>
 }
 
 /** What of a version decides about values. */
@@ -92,7 +93,7 @@ export function needed({ texts, holes }: DocumentTemplate): DocumentTemplate {
 /** With the version that they are for; undefined: the job needs none, and none are given. */
 export type ValuesOfRun = { pinned?: RunJob; values?: RunValues }
 
-/** Throws J-500 at the parameter, and J-318 for a secret of an earlier version that was deleted since. */
+/** Throws J-500 at the parameter, and J-318 or J-319 for a secret or a file of an earlier version that was deleted since. */
 export async function valuesForRun(
   { secretBox, ownerTurns, store }: ValuesDeps,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
@@ -102,6 +103,7 @@ export async function valuesForRun(
   const isValued = job.parameters || job.hasPlaceholders || parameters !== undefined
   if (!isValued) return version === undefined ? {} : { pinned: toRunJob(job, job) }
   await requireSecrets({ store }, { ownerNo }, job.secrets)
+  await requireFiles({ store }, { ownerNo }, job.files)
   const judged = await requireValues(ownerTurns, ownerNo, job, parameters)
   return { pinned: toRunJob(job, job), values: sealValues(secretBox, ownerNo, job.parameters, judged) }
 }

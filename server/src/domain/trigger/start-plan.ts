@@ -4,6 +4,7 @@ import { ApiError, type NewRun } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
+import { isConfined, isConfinedToDevices, mayUseJob } from '../access/restriction.ts'
 import { requireVersions } from '../job/job-versions.ts'
 import { arrangeDevices, wholeRelease } from '../rollout/run-release.ts'
 import { devicesForRun } from '../selector/select-devices.ts'
@@ -28,6 +29,7 @@ import { toRunJob } from './launch-run.ts'
 import type { StoredPlan } from './ports/plans.ts'
 import { replaceAfterLaunch } from './replace-waiting.ts'
 import { devicesWithAttributes } from './required-attributes.ts'
+import { runInReach } from './run-in-reach.ts'
 import { findEarlierRun } from './trigger-job.ts'
 
 export async function startPlan(
@@ -38,6 +40,7 @@ export async function startPlan(
   call: CallDetails,
 ): Promise<Made> {
   const { ownerNo } = caller
+  if (isConfined(caller) && !(await isInReach(deps, caller, planId))) throw unknownPlan()
   const asked = ['plan', planId]
   const earlier = await findEarlierRun(deps, caller, asked, call.idempotencyKey)
   if (earlier) return readMade(deps, ownerNo, earlier)
@@ -66,6 +69,25 @@ export async function startPlan(
       throw asPlanError(error, plan.boundTo)
     }
   })
+}
+
+/**
+ * Whether it is a plan of a job that exists for the caller, also after it has been started. What it shows is counted over
+ * all its devices: a caller that is restricted to devices starts its own plans only, and gets runs that have no others.
+ */
+async function isInReach(deps: CreateRunDeps, caller: Caller, planId: string): Promise<boolean> {
+  const { store } = deps
+  const { ownerNo } = caller
+  const isToDevices = isConfinedToDevices(caller)
+  const runId = await store.findPlannedRun({ ownerNo, planId })
+  const run = runId === undefined ? undefined : await store.getRun({ ownerNo, runId })
+  if (run !== undefined) {
+    const isWhole = !isToDevices || (await runInReach(deps, caller, run))?.isWhole
+    return mayUseJob(caller, run.jobName) && isWhole === true
+  }
+  const plan = await store.getPlan({ ownerNo, planId })
+  if (plan === undefined || (isToDevices && plan.plannedBy !== principalOf(caller))) return false
+  return mayUseJob(caller, plan.request.jobName)
 }
 
 async function findStarted(deps: CreateRunDeps, ownerNo: number, planId: string): Promise<Made | undefined> {

@@ -3,8 +3,11 @@
 import { hash } from 'node:crypto'
 import { ApiError, type TriggerRequest } from '@jobcast/contract'
 import { type Caller, KeyChanged } from '../access/caller.ts'
+import type { ReachDeps } from '../access/device-reach.ts'
 import { overQuota } from '../access/quotas.ts'
+import { requireJob } from '../access/restriction.ts'
 import type { QuotaDeps } from '../access/within-quota.ts'
+import { originOf } from '../audit/audit.ts'
 import { laterBy } from '../common/instants.ts'
 import type { DeviceLink } from '../device/ports/device-link.ts'
 import type { RunTraces } from '../event/ports/traces.ts'
@@ -13,13 +16,15 @@ import type { Documents } from '../execution/ports/documents.ts'
 import { type PlanDeps, planRollout } from '../rollout/plan-rollout.ts'
 import type { LaunchedRun } from './launched-run.ts'
 import type { RunKey, RunRequest, RunValues } from './ports/runs.ts'
+import { requireDevices } from './require-devices.ts'
 import { requireAttributes } from './required-attributes.ts'
 import { type GivenValues, requireValues, sealValues, type ValuesDeps } from './run-values.ts'
 import type { RunJob, Trigger, TriggerOutcome, TriggerPlan, TriggerQuota } from './trigger.ts'
 
 export type TriggerDeps = QuotaDeps &
   PlanDeps &
-  ValuesDeps & {
+  ValuesDeps &
+  ReachDeps & {
     documents: Pick<Documents, 'content'>
     /** Of a run that is released little by little: begin with it. */
     rollouts: { judgeSoon(run: RunKey): void }
@@ -41,10 +46,13 @@ export function triggerJob(
   idempotencyKey?: string,
   traceParent?: string,
 ): Promise<LaunchedRun> {
+  const isRestricted = caller.restriction !== undefined
+  if (isRestricted) requireJob(caller, jobName)
   // The meaning of the request, not its text: whitespace and ignored fields do not matter.
   const asked = [jobName, deviceIds]
   const launch = { jobName, deviceIds, retryOf: null, asked }
-  return launchRun(deps, caller, launch, idempotencyKey, traceParent)
+  const begin = () => launchRun(deps, caller, launch, idempotencyKey, traceParent)
+  return isRestricted ? requireDevices(deps, caller, deviceIds).then(begin) : begin()
 }
 
 /** `asked`: must be equal for calls with the same idempotency key. */
@@ -122,6 +130,7 @@ async function recordLaunch(
     launchedAt,
     clock,
     keyId: caller.keyId,
+    ...originOf(caller),
     ...(caller.keyAsOf !== undefined && { keyAsOf: caller.keyAsOf }),
     retryOf,
     idempotency: null,

@@ -8,6 +8,7 @@
 // launch-large-run.ts, more devices than one write holds; retry-run.ts and cancel-run.ts, what can be done with a run.
 
 import type { Approval, Rollout } from '@jobcast/contract'
+import type { Origin } from '../audit/ports/entries.ts'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
 import type { LaunchedRun } from './launched-run.ts'
@@ -23,6 +24,8 @@ export type Trigger = {
   clock: SteadyInstant
   /** The id of the key that triggers. */
   keyId: string
+  /** For the audit. */
+  origin?: Origin
   /** If the key was recalled (`cachedApiKey`) and not looked up. */
   keyAsOf?: string
   /** The run whose failures it tries again. */
@@ -39,7 +42,7 @@ export type Trigger = {
   plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
-  /** The window in which it is offered; null: at any time, undefined: as its job says. */
+  /** The window in which it is offered, or `anyTime`; null: none, undefined: as its job says. */
   window?: string | null
   /** Of its executions; undefined: as its job says. */
   priority?: number

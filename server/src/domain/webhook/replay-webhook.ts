@@ -2,8 +2,9 @@
 
 import { ApiError, type DeliveryState } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
-import { subjectOf } from '../event/event.ts'
+import { subjectSent } from './first-failure.ts'
 import type { StoredDelivery, StoredWebhook } from './ports/webhooks.ts'
 import { changeWebhook, filterOf, getWebhook, notifyChanged, type WebhookDeps } from './webhook.ts'
 
@@ -50,9 +51,10 @@ export async function replayDelivery(
     webhookNo: webhook.webhookNo,
     eventId,
     type: event.type,
-    subject: subjectOf(event),
+    subject: subjectSent(webhook, event),
     matches: match?.eventId === eventId,
     at: deps.now(),
+    ...originOf(caller),
   })
   if (delivery === undefined) throw new ApiError('J-308')
   notifyChanged(deps, webhook)

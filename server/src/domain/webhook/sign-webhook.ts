@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto'
 import { secretKey } from './webhook.ts'
 
 /** `id`: the header `webhook-id`. */
-export type WebhookMessage = { id: string; body: string; now: number }
+export type WebhookMessage = { id: string; body: string; contentType?: string; now: number }
 
 /** The same for each attempt, so that a receiver can recognize a repetition. */
 export function eventMessageId(eventId: number): string {
@@ -13,7 +13,7 @@ export function eventMessageId(eventId: number): string {
 
 export function signWebhook(
   secrets: readonly string[],
-  { id, body, now }: WebhookMessage,
+  { id, body, contentType = 'application/json', now }: WebhookMessage,
 ): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000))
   const signatures = secrets.map((secret) => {
@@ -21,7 +21,7 @@ export function signWebhook(
     return `v1,${mac.digest('base64')}`
   })
   return {
-    'content-type': 'application/json',
+    'content-type': contentType,
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': signatures.join(' '),

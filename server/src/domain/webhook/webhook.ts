@@ -2,8 +2,8 @@
 // are accepted. It has a cursor in the event log. This file has what owners do with webhooks; dispatch/webhooks/
 // delivers.
 //
-// Read next: allowed-address.ts, where they may be sent; sign-webhook.ts, their signature; replay-webhook.ts, sending
-// events again, and the delivery log.
+// Read next: allowed-address.ts, where they may be sent; sign-webhook.ts, their signature; chat-events.ts and
+// describe-event.ts, what people are told; replay-webhook.ts, sending events again, and the delivery log.
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -18,6 +18,7 @@ import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
+import { originOf } from '../audit/audit.ts'
 import { type Expectation, isExpected } from '../common/entity-tag.ts'
 import { notExpected } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
@@ -25,6 +26,7 @@ import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
 import { accessNouns, requireVisible } from '../event/visible-events.ts'
 import type { IsAllowedAddress } from './allowed-address.ts'
+import { refuseSilentTypes, typesSent } from './chat-events.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
 import { webhookTag } from './webhook-tag.ts'
 
@@ -58,6 +60,7 @@ export async function putWebhook(
 ): Promise<Put<StoredWebhook>> {
   const { ownerNo } = caller
   requireVisible(caller, content.eventTypes ?? [])
+  refuseSilentTypes(content)
   refuseBadUrl(content.url, deps.isAllowedAddress)
   if (content.secret !== undefined) refuseBadSecret(content.secret)
   const at = deps.now()
@@ -70,6 +73,7 @@ export async function putWebhook(
       eventTypes: content.eventTypes ?? [],
       jobName: content.jobName ?? null,
       deviceId: content.deviceId ?? null,
+      format: content.format ?? 'jobcast',
     },
     maker: makerOf(caller),
     secret: content.secret,
@@ -77,6 +81,7 @@ export async function putWebhook(
     oldSecretUntil: at + oldSecretMs,
     maxWebhooks: maxWebhooks === 0 ? Number.MAX_SAFE_INTEGER : maxWebhooks,
     at,
+    ...originOf(caller),
     ...ifMatch,
   })
   if (put === 'not-expected') throw notExpected(webhooks, webhookName, ifMatch)
@@ -152,7 +157,8 @@ export async function changeWebhook(
   write: (change: WebhookChange) => Promise<StoredWebhook | undefined>,
 ): Promise<StoredWebhook> {
   const { ownerNo } = caller
-  const webhook = await write({ ownerNo, webhookName, principal: principalOf(caller), at: deps.now() })
+  const by = { principal: principalOf(caller), at: deps.now(), ...originOf(caller) }
+  const webhook = await write({ ownerNo, webhookName, ...by })
   notifyChanged(deps, webhook)
   tellAccess(deps, type, caller, { webhookName })
   return requireFound(webhook)
@@ -216,9 +222,10 @@ function addressesIn(hostname: string): string[] {
 }
 
 /** Which events it is sent. Those about access only if it names them: a receiver of all events is not one of these. */
-export function filterOf({ eventTypes, jobName, deviceId }: StoredWebhook): EventFilter {
+export function filterOf(webhook: StoredWebhook): EventFilter {
+  const { eventTypes, jobName, deviceId } = webhook
   return {
-    types: eventTypes,
+    types: typesSent(webhook),
     ...(eventTypes.length === 0 && { hiddenNouns: accessNouns }),
     ...(jobName !== null && { jobName }),
     ...(deviceId !== null && { deviceId }),

@@ -1,4 +1,4 @@
-// Why an execution waits for its window: when that opens, as the device's clocks show it and in UTC.
+// Why an execution waits for windows: which of them are closed, and when they open, as the device's clocks show it and in UTC.
 
 import { deviceZone } from '@jobcast/contract'
 import type { WallInstant } from '../common/instants.ts'
@@ -8,12 +8,16 @@ import { inWords } from '../execution/explain-end.ts'
 import type { Explanation } from '../execution/explanation.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
 import { zoneAsWritten, zoneAttribute } from './device-zone.ts'
+import { offeredFor } from './offered-for.ts'
 import type { StoredWindow } from './ports/windows.ts'
 import { WindowTimes } from './window-times.ts'
 import { toLocalText } from './zone-time.ts'
 
+/** `of`: whose it is besides the run's, such as "of group kiosks". */
+type AppliedWindow = { window: StoredWindow; of?: string | undefined }
+
 export type WindowReason = {
-  window: StoredWindow
+  windows: AppliedWindow[]
   /** Of the device, as its owner or the device writes it. */
   zone: string
   /** Neither its owner nor the device says a zone. */
@@ -21,31 +25,86 @@ export type WindowReason = {
   now: WallInstant
 }
 
-/** Undefined: its run is under no window. */
+type Device = Pick<StoredDevice, 'deviceId' | 'attributes' | 'reportedAttributes'>
+
+/** Undefined: no window applies. */
 export async function readWindowReason(
-  store: Pick<Store, 'getRun' | 'getWindow'>,
+  store: Pick<Store, 'getRun' | 'getWindow' | 'listDeviceWindows'>,
   run: RunKey,
-  device: Pick<StoredDevice, 'attributes' | 'reportedAttributes'> | undefined,
+  device: Device | undefined,
   now: WallInstant,
 ): Promise<WindowReason | undefined> {
-  const windowName = (await store.getRun(run))?.window
-  if (!windowName) return undefined
-  const window = await store.getWindow({ ownerNo: run.ownerNo, windowName })
-  if (window === undefined) return undefined
+  const found = await store.getRun(run)
+  const names = new Map<string, string | undefined>()
+  if (found?.window) names.set(found.window, undefined)
+  if (device && !found?.ignoresWindows) {
+    const ofDevice = await store.listDeviceWindows({ ownerNo: run.ownerNo, deviceIds: [device.deviceId] })
+    for (const { windowName, groupName } of ofDevice) {
+      const of = groupName === null ? 'of the device' : `of group ${groupName}`
+      if (!names.has(windowName)) names.set(windowName, of)
+    }
+  }
+  const windows: AppliedWindow[] = []
+  for (const [windowName, of] of names) {
+    const window = await store.getWindow({ ownerNo: run.ownerNo, windowName })
+    if (window) windows.push({ window, of })
+  }
+  if (windows.length === 0) return undefined
   const { attributes = {}, reportedAttributes = {} } = device ?? {}
   const given = attributes[zoneAttribute] ?? reportedAttributes[zoneAttribute]
-  return { window, zone: zoneAsWritten(given), isZoneUnknown: given === undefined, now }
+  return { windows, zone: zoneAsWritten(given), isZoneUnknown: given === undefined, now }
 }
 
-/** Undefined: it offers. */
-export function explainWindow(
+/** Windows that are named; beyond this, how many there are. */
+const mostNamed = 5
+
+/** Undefined: all of them offer. */
+export function explainWindow(deviceId: string, reason: WindowReason): Explanation | undefined {
+  const { windows, zone, now } = reason
+  const all = windows.map((applied) => ({ applied, times: timesOf(applied.window, zone) }))
+  const closed = all.filter(({ times }) => !isOffering(times, now))
+  if (closed.length === 0) return undefined
+  const texts = closed.map(({ applied, times }) => explainOne(deviceId, applied, times, reason))
+  const more = texts.length > mostNamed ? [`${texts.length - mostNamed} more windows are closed.`] : []
+  const until = allOpenAt(
+    all.map(({ times }) => times),
+    now,
+  )
+  const isFirst = closed.length === 1 && until === closed[0]?.times.nextOffer(now)?.from
+  const together =
+    all.length === 1 || isFirst
+      ? []
+      : [until === null ? 'They are never open together.' : `All of them are open from ${inWords(until)} on.`]
+  return {
+    code: 'OUTSIDE_WINDOW',
+    text: [...texts.slice(0, mostNamed), ...more, ...together].join(' '),
+    since: null,
+    until,
+    behind: null,
+  }
+}
+
+function timesOf(window: StoredWindow, zone: string): WindowTimes {
+  return new WindowTimes(window, window.timeZone === deviceZone ? zone : window.timeZone)
+}
+
+function isOffering(times: WindowTimes, now: WallInstant): boolean {
+  return (times.nextOffer(now)?.from ?? Infinity) <= now
+}
+
+/** When something is offered under all of them; null: never, or nobody can know. */
+function allOpenAt(times: WindowTimes[], now: WallInstant): WallInstant | null {
+  return offeredFor(times, 0, now) ?? null
+}
+
+function explainOne(
   deviceId: string,
-  { window, zone, isZoneUnknown, now }: WindowReason,
-): Explanation | undefined {
+  { window, of }: AppliedWindow,
+  times: WindowTimes,
+  { zone, isZoneUnknown, now }: WindowReason,
+): string {
   const isOfDevice = window.timeZone === deviceZone
-  const times = new WindowTimes(window, isOfDevice ? zone : window.timeZone)
   const next = times.nextOffer(now)
-  if (next && next.from <= now) return undefined
   const isOpen = (times.opening(now)?.from ?? Infinity) <= now
   const none = isOfDevice && isZoneUnknown ? ', because it has no time zone' : ''
   const where = `where device ${deviceId} is (${zone}${none})`
@@ -54,11 +113,6 @@ export function explainWindow(
     ? `${opens} at ${toLocalText(zone, next.from)} ${where}, ${inWords(next.from)}`
     : 'never opens again'
   const state = isOpen ? 'is in its cutoff: it offers nothing new before it closes' : 'is closed'
-  return {
-    code: 'OUTSIDE_WINDOW',
-    text: `Window ${window.windowName} ${state}; it ${when}.`,
-    since: null,
-    until: next?.from ?? null,
-    behind: null,
-  }
+  const name = of === undefined ? window.windowName : `${window.windowName} ${of}`
+  return `Window ${name} ${state}; it ${when}.`
 }

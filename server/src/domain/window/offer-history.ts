@@ -10,10 +10,19 @@ export const wholeFleet = ''
 /** From then on the window was open for these zones, as open-zones.ts writes them. */
 export type OfferChange = { ownerNo: number; windowName: string; clock: SteadyInstant; openZones: string }
 
-/** What holds an execution back: it is offered only while all of these windows are open in the zone. */
-export type Holder = { ownerNo: number; windows: readonly string[]; zone: string }
+/** A window of a device or of a group it is in; `until`: null while it applies. */
+export type WindowSpan = { windowName: string; since: SteadyInstant; until: SteadyInstant | null }
+
+/** What holds an execution back: it is offered only while all of these windows are open in the zone, as far as they apply. */
+export type Holder = {
+  ownerNo: number
+  windows: readonly string[]
+  zone: string
+  ofDevice?: readonly WindowSpan[]
+}
 
 type Span = { isOpen: boolean; since: SteadyInstant }
+type Change = { clock: SteadyInstant; list: boolean[]; index: number; value: boolean }
 
 export class OfferHistory {
   readonly #changes: Map<string, OfferChange[]>
@@ -47,19 +56,29 @@ export class OfferHistory {
     const key = holderKey(holder)
     const known = this.#spans.get(key)
     if (known) return known
-    const all = [wholeFleet, ...holder.windows].map(
-      (name) => this.#changes.get(`${holder.ownerNo} ${name}`) ?? [],
-    )
-    const open = all.map((_, index) => index === 0)
+    const always = [wholeFleet, ...holder.windows]
+    const ofDevice = holder.ofDevice ?? []
+    const names = [...always, ...ofDevice.map(({ windowName }) => windowName)]
+    const open = names.map((_, index) => index === 0)
+    const applies = names.map((_, index) => index < always.length)
     const spans: Span[] = []
     const add = (since: SteadyInstant) => {
-      const isOpen = open.every(Boolean)
+      const isOpen = open.every((each, index) => each || !applies[index])
       if (spans.at(-1)?.isOpen !== isOpen) spans.push({ isOpen, since })
     }
     add(steadyInstant(Number.NEGATIVE_INFINITY))
-    const changes = all.flatMap((of, index) => of.map((change) => ({ ...change, index })))
-    for (const { clock, openZones, index } of changes.toSorted((one, other) => one.clock - other.clock)) {
-      open[index] = isOpenIn(openZones, holder.zone)
+    const changes: Change[] = names.flatMap((name, index) =>
+      (this.#changes.get(`${holder.ownerNo} ${name}`) ?? []).map(({ clock, openZones }) => {
+        return { clock, list: open, index, value: isOpenIn(openZones, holder.zone) }
+      }),
+    )
+    ofDevice.forEach(({ since, until }, position) => {
+      const index = always.length + position
+      changes.push({ clock: since, list: applies, index, value: true })
+      if (until !== null) changes.push({ clock: until, list: applies, index, value: false })
+    })
+    for (const { clock, list, index, value } of changes.toSorted((one, other) => one.clock - other.clock)) {
+      list[index] = value
       add(clock)
     }
     this.#spans.set(key, spans)
@@ -67,8 +86,24 @@ export class OfferHistory {
   }
 }
 
-export function holderKey({ ownerNo, windows, zone }: Holder): string {
-  return `${ownerNo} ${zone} ${windows.join(' ')}`
+/** Holders with the same key hold back alike, after `from`. */
+export function holderKey({ ownerNo, windows, zone, ofDevice = [] }: Holder, from?: SteadyInstant): string {
+  const [isOver, isSinceBefore] = [
+    (until: SteadyInstant | null) => from !== undefined && until !== null && until <= from,
+    (since: SteadyInstant) => from !== undefined && since <= from,
+  ]
+  const spans = ofDevice
+    .filter(({ until }) => !isOver(until))
+    .map(
+      ({ windowName, since, until }) => `${windowName}@${isSinceBefore(since) ? '' : since}-${until ?? ''}`,
+    )
+  return [ownerNo, zone, ...windows, ...spans].join(' ')
+}
+
+/** Names of the windows that apply now. */
+export function currentWindows({ windows, ofDevice = [] }: Holder): string[] {
+  const now = ofDevice.filter(({ until }) => until === null).map(({ windowName }) => windowName)
+  return [...new Set([...windows, ...now])]
 }
 
 /** What is written down when a fleet is frozen, or no longer. */

@@ -4,9 +4,10 @@ import { ApiError, type NewRun } from '@jobcast/contract'
 import { requireScope } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
 import type { StoredJobContent } from '../job/ports/jobs.ts'
+import { anyTime } from './any-time.ts'
 import { requireWindow, type WindowDeps } from './window.ts'
 
-/** Null: at any time, undefined: as its job says. */
+/** `anyTime`: it ignores windows, null: it has none, undefined: as its job says. */
 export type RunWindow = { window?: string | null | undefined }
 type AskedWindow = Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>
 
@@ -34,5 +35,5 @@ function askedWindow(
   const invalid = (field: string, detail: string) => new ApiError('J-500', { field, detail })
   if (window !== undefined) throw invalid('window', 'window and ignoreWindows cannot be combined.')
   if (!note?.trim()) throw invalid('note', 'ignoreWindows requires a note with the reason.')
-  return null
+  return anyTime
 }

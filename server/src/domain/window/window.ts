@@ -16,8 +16,10 @@ import {
   windowProblem,
 } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
 import { tooMany } from '../access/quotas.ts'
+import { originOf } from '../audit/audit.ts'
 import type { Expectation } from '../common/entity-tag.ts'
 import { usersText } from '../common/in-use.ts'
 import type { BothClocks } from '../common/instants.ts'
@@ -49,7 +51,8 @@ export async function putWindow(
   const rule = readRule(content)
   const { at, clock } = moment()
   const openZones = await new JudgedZones(rule).judge(await store.listZones({ ownerNo }), at)
-  const by = { principal: principalOf(caller), at, clock }
+  const principal = principalOf(caller)
+  const by = { principal, lineage: await lineageOf(store, principal), at, clock, ...originOf(caller) }
   const window = { ownerNo, windowName, ...rule, openZones }
   const outcome = await store.putWindow({ ...window, ...by, most: resource.quota, ...before })
   if (outcome.kind === 'not-expected') throw notExpected(resource, windowName, before)
@@ -96,15 +99,17 @@ export async function deleteWindow(
   caller: Caller,
   windowName: string,
 ): Promise<void> {
-  const by = { principal: principalOf(caller), at: now() }
+  const by = { principal: principalOf(caller), at: now(), ...originOf(caller) }
   const outcome = await store.deleteWindow({ ownerNo: caller.ownerNo, windowName, ...by })
   if (outcome.kind === 'unknown-window') throw notFound('J-311', windowName)
   if (outcome.kind === 'in-use') throw new ApiError('J-315', { suffix: usersOf(outcome) })
   await windows.changed()
 }
 
-function usersOf({ jobNames, scheduleNames, runIds }: Extract<WindowRemoval, { kind: 'in-use' }>): string {
-  return usersText({ job: jobNames, schedule: scheduleNames, 'unfinished run': runIds })
+function usersOf(users: Extract<WindowRemoval, { kind: 'in-use' }>): string {
+  const { jobNames, scheduleNames, runIds, groupNames, deviceIds, devices } = users
+  const named = { job: jobNames, schedule: scheduleNames, 'unfinished run': runIds, group: groupNames }
+  return usersText({ ...named, device: deviceIds }, { device: devices })
 }
 
 /** The zone for which these are, and the openings. */

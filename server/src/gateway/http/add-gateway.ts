@@ -1,11 +1,10 @@
 // HTTP for devices: the data plane of AWS IoT Jobs, plus long polling and output. It is part of the owners' app, under a
 // prefix of its own, with its own sign-in, body parser and error format.
 
-import type { HTTPMethods } from 'fastify'
 import { addEnroll } from './enroll.ts'
 import { answerWithErrors } from './error-answer.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
-import { methodNotAllowed } from './refusal.ts'
+import { refuseOtherMethods, watchMethods } from './other-methods.ts'
 import { readBytes } from './request-body.ts'
 import { addOperations } from './routes.ts'
 import { signInDevices } from './sign-in-device.ts'
@@ -25,36 +24,4 @@ export function addHttpGateway(app: GatewayApp, deps: HttpGatewayDeps): void {
     },
     { prefix: '/things' },
   )
-}
-
-/** By path inside the prefix. */
-type Allowed = Map<string, Set<HTTPMethods>>
-
-function watchMethods(gateway: GatewayApp): Allowed {
-  const allowed: Allowed = new Map()
-  gateway.addHook('onRoute', ({ routePath, method }) => {
-    const known = allowed.get(routePath) ?? new Set()
-    allowed.set(routePath, known)
-    for (const one of [method].flat()) known.add(one as HTTPMethods)
-  })
-  return allowed
-}
-
-const methods: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
-
-function refuseOtherMethods(gateway: GatewayApp, allowed: Allowed): void {
-  for (const [url, known] of [...allowed]) {
-    const names = [...known]
-    gateway.route({
-      method: methods.filter((method) => !names.includes(method)),
-      url,
-      config: { isWrongMethod: true },
-      schema: { hide: true },
-      // Before the body is read.
-      onRequest: async () => {
-        throw methodNotAllowed(names)
-      },
-      handler: () => undefined, // never reached
-    })
-  }
 }

@@ -1,6 +1,6 @@
 // Schemas of the device operations for the OpenAPI document. They validate nothing.
 
-import { AttributeValue, DeviceCredential, JobEnvelope, reportedStatuses } from '@jobcast/contract'
+import { AttributeValue, DeviceCredential, JobEnvelope, orNull, reportedStatuses } from '@jobcast/contract'
 import Type, { type TSchema } from 'typebox'
 
 const seconds = Type.Integer({ description: 'Seconds since 1970' })
@@ -37,6 +37,19 @@ const withDocument = {
     Type.Record(Type.String(), Type.Unknown(), {
       description: 'The values of the run, if the job declares parameters',
     }),
+  ),
+  files: Type.Optional(
+    Type.Record(
+      Type.String(),
+      Type.Object({
+        version: Type.String(),
+        url: Type.String({ description: 'Holds for an hour' }),
+        size: Type.Integer(),
+        sha256: Type.String(),
+        sha1: orNull(Type.String()),
+      }),
+      { description: 'The files that the document names' },
+    ),
   ),
 }
 

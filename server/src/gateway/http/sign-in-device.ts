@@ -44,10 +44,14 @@ export function deviceOf(request: FastifyRequest): DeviceKey {
   return request.device
 }
 
-export function bearerToken({ headers, raw }: FastifyRequest): string | undefined {
-  // Node keeps the first of two headers; a proxy in front may have checked the second.
+export function bearerToken(request: FastifyRequest): string | undefined {
+  return /^Bearer +([^ ]+)$/i.exec(authorizationOf(request))?.[1]
+}
+
+/** Empty if there is none, or more than one: Node keeps the first, and a proxy in front may have checked the second. */
+export function authorizationOf({ headers, raw }: FastifyRequest): string {
   const isOne = raw.rawHeaders.filter(isAuthorization).length === 1
-  return isOne ? /^Bearer +([^ ]+)$/i.exec(headers.authorization ?? '')?.[1] : undefined
+  return isOne ? (headers.authorization ?? '') : ''
 }
 
 /** rawHeaders alternates names and values. */

@@ -17,11 +17,16 @@ import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { KeyUse } from '../../state/key-use.ts'
 import type { SessionUse } from '../../state/session-use.ts'
 import type { App } from '../app-type.ts'
+import { refuseConfined } from './confine-callers.ts'
 import { recallCaller, refuseSlowBody } from './recalled-caller.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
-export type IdentifyDeps = IdentifySessionDeps & { now: () => number; secrets?: SecretCheck }
+export type IdentifyDeps = IdentifySessionDeps & {
+  now: () => number
+  secrets?: SecretCheck
+  publicUrl: string | undefined
+}
 export type AuthenticateDeps = IdentifyDeps & {
   store: Pick<Store, 'cachedApiKey'>
   keyUse: KeyUse
@@ -29,18 +34,21 @@ export type AuthenticateDeps = IdentifyDeps & {
   limits: RateLimits
 }
 
+const mcpUrl = '/mcp'
+
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
   app.decorateRequest('caller', null)
   app.decorateRequest('runId', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     const admit = (caller: Caller) => {
-      request.caller = caller
+      request.caller = { ...caller, from: { address: request.ip, requestId: request.id } }
       limitRate(limits, 'key', caller.keyId)
       limitRate(limits, 'owner', caller.ownerId)
       const { scopes, alsoScope } = request.route
       if (scopes) requireScope(caller, ...scopes)
       if (alsoScope) requireScope(caller, alsoScope)
+      if (caller.restriction !== undefined) refuseConfined(request, caller)
     }
     const refuse = (failure: unknown) => done(failure as Error)
     try {
@@ -112,18 +120,28 @@ export function limitSessions(limits: RateLimits, request: FastifyRequest, calle
 
 /** Whose key or session the request shows. */
 export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Caller | Promise<Caller> {
-  const { store, now, secrets } = deps
+  const { store, now, secrets, publicUrl } = deps
+  const apiKey = shownKey(request)
+  // Whoever exchanged a token has no cookies, and sends what it got as a key.
+  if (apiKey?.startsWith('jx_')) return identifySession(deps, apiKey, now(), request.ip, 'exchange')
+  const session = apiKey === undefined ? sessionOf(request, publicUrl) : undefined
+  if (session === undefined) return identifyCaller(store, apiKey, now(), request.ip, secrets)
+  return identifySession(deps, session, now(), request.ip)
+}
+
+/** Assistants may show theirs as `Authorization: Bearer`, which is all that some of them can send. */
+export function shownKey({ headers, route }: FastifyRequest): string | undefined {
   // A repeated header arrives as one comma-separated value, which is never a valid key.
-  const apiKey = request.headers['x-api-key'] as string | undefined
-  const session = apiKey === undefined ? sessionOf(request) : undefined
-  if (session === undefined) return identifyCaller(store, apiKey, now(), secrets)
-  return identifySession(deps, session, now())
+  const apiKey = headers['x-api-key'] as string | undefined
+  if (apiKey !== undefined || route.url !== mcpUrl) return apiKey
+  return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 }
 
 /** Of one that was recalled. A key that is void is refused, and then nobody has called. */
 export async function lookUpCaller(deps: AuthenticateDeps, request: FastifyRequest): Promise<void> {
   try {
-    request.caller = await identify(deps, request)
+    const caller = await identify(deps, request)
+    request.caller = { ...caller, from: { address: request.ip, requestId: request.id } }
   } catch (failure) {
     if (failure instanceof ApiError) request.caller = null
     throw failure
@@ -140,7 +158,7 @@ function identify(deps: AuthenticateDeps, request: FastifyRequest): Caller | Pro
   const refuse = (failure: unknown) => {
     throw limitFailedSignIns(deps.limits, request, failure)
   }
-  if (request.headers['x-api-key'] === undefined && sessionOf(request) !== undefined)
+  if (shownKey(request) === undefined && sessionOf(request, deps.publicUrl) !== undefined)
     requireSameOrigin(request)
   try {
     const caller = identifyRequest(deps, request)
@@ -156,14 +174,15 @@ function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner' | 'sess
 }
 
 function isDeviceRoute({ route }: FastifyRequest): boolean {
-  return route.url?.startsWith('/things/') ?? false
+  const { url = '' } = route
+  return url.startsWith('/things/') || url.startsWith('/:tenant/controller/v1/')
 }
 
 /** Everything under /job/api, known or not: without a key nobody learns which routes exist. */
 function needsKey(request: FastifyRequest): boolean {
   if (!request.is404) {
     if (request.route.isOpen) return false
-    return request.route.url?.startsWith('/job/api/') ?? true
+    return request.route.url === mcpUrl || (request.route.url?.startsWith('/job/api/') ?? true)
   }
   return /^[/\\]+job[/\\]+api(?:[/\\?#]|$)/i.test(request.raw.url ?? '')
 }

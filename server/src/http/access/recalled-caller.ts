@@ -17,11 +17,11 @@ type RecallDeps = {
 }
 
 /** Undefined: the key has to be looked up, because it is not remembered or the call is refused. */
-export function recallCaller(deps: RecallDeps, { route, headers }: FastifyRequest): Caller | undefined {
+export function recallCaller(deps: RecallDeps, { route, headers, ip }: FastifyRequest): Caller | undefined {
   const { 'x-api-key': apiKey } = headers
   if (!route.comparesKey || typeof apiKey !== 'string') return undefined
   const { store, secrets, now, limits } = deps
-  const caller = cachedCaller(store, apiKey, now(), secrets)
+  const caller = cachedCaller(store, apiKey, now(), ip, secrets)
   if (caller === undefined) return undefined
   const { keyId, ownerId, scopes } = caller
   const isRefused =

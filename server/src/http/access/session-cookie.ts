@@ -1,27 +1,68 @@
 // The session cookie: not readable by scripts, sent by our own pages only. Over TLS its name has the prefix __Host-: then no
-// other host of the domain can set it.
+// other host of the domain can set it, and one without the prefix does not count.
 
 import { sessionCookie } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 
 const securePrefix = '__Host-'
 
-export function sessionOf({ headers }: FastifyRequest): string | undefined {
-  const { cookie } = headers
+export function sessionOf(request: FastifyRequest, publicUrl: string | undefined): string | undefined {
+  return cookieOf(request, sessionCookie, publicUrl)
+}
+
+function cookieOf(
+  request: FastifyRequest,
+  wanted: string,
+  publicUrl: string | undefined,
+): string | undefined {
+  const { cookie } = request.headers
   if (cookie === undefined) return undefined
   let plain: string | undefined
   for (const pair of cookie.split(';')) {
     const [name, value] = pair.trim().split('=', 2)
-    if (name === securePrefix + sessionCookie) return value
-    if (name === sessionCookie) plain ??= value
+    if (name === securePrefix + wanted) return value
+    if (name === wanted) plain ??= value
   }
-  return plain
+  // Whatever its origin: that is chosen by the page.
+  return isOverTls(request, publicUrl) ? undefined : plain
 }
 
 /** 0 seconds deletes it. */
-export function sessionCookieHeader(request: FastifyRequest, session: string, seconds: number): string {
-  // A proxy in front may terminate TLS; the origin of the page tells.
-  const isSecure = request.protocol === 'https' || (request.headers.origin?.startsWith('https:') ?? false)
-  const cookie = `${sessionCookie}=${session}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`
+export function sessionCookieHeader(
+  request: FastifyRequest,
+  session: string,
+  seconds: number,
+  publicUrl: string | undefined,
+): string {
+  return cookieHeader(isSecure(request, publicUrl), `${sessionCookie}=${session}`, seconds, 'Strict')
+}
+
+/** What a browser keeps while it is at the issuer. It comes back from there, so the cookie is sent from other sites too. */
+export function signInCookieHeader(
+  request: FastifyRequest,
+  kept: string,
+  seconds: number,
+  publicUrl: string | undefined,
+): string {
+  return cookieHeader(isSecure(request, publicUrl), `${signInCookie}=${kept}`, seconds, 'Lax')
+}
+
+const signInCookie = 'jobcast_sign_in'
+
+export function keptForSignIn(request: FastifyRequest, publicUrl: string | undefined): string | undefined {
+  return cookieOf(request, signInCookie, publicUrl)
+}
+
+/** A proxy in front may terminate TLS; the setting tells, or the origin of the page. */
+function isSecure(request: FastifyRequest, publicUrl: string | undefined): boolean {
+  return isOverTls(request, publicUrl) || (request.headers.origin?.startsWith('https:') ?? false)
+}
+
+function isOverTls({ protocol }: FastifyRequest, publicUrl = ''): boolean {
+  return protocol === 'https' || publicUrl.startsWith('https:')
+}
+
+function cookieHeader(isSecure: boolean, pair: string, seconds: number, sameSite: 'Strict' | 'Lax'): string {
+  const cookie = `${pair}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}`
   return isSecure ? `${securePrefix}${cookie}; Secure` : cookie
 }

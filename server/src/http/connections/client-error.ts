@@ -6,6 +6,7 @@ import { ApiError, type ErrorCode } from '@jobcast/contract'
 import type { Tell } from '../../observe/events.ts'
 import { errorBody } from '../wire/error-reply.ts'
 import { closeAfterAnswer, endAndLinger } from './connections.ts'
+import { isUploading } from './long-uploads.ts'
 
 // A client may keep sending after it was answered; each chunk would be rejected again.
 const answered = new WeakSet<Socket>()
@@ -13,6 +14,7 @@ const answered = new WeakSet<Socket>()
 export function answerClientErrors(tell: Tell) {
   return (error: Error & { code?: string }, socket: Socket): void => {
     if (answered.has(socket)) return
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUploading(socket)) return
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
       return

@@ -21,8 +21,8 @@ export function countBodies(app: App, bodies: BodyBudget): void {
     request.heldBody = held
     reply.raw.once('close', () => held.release())
     try {
-      // Lines are counted where they are kept until they are used.
-      if (request.route.takesLines) done()
+      // Lines are counted where they are kept until they are used; of a file nothing is kept in memory.
+      if (request.route.takesLines || request.route.takesFile) done()
       else if (length !== undefined && Number(length) <= announcedBytes) {
         held.add(Number(length))
         done()

@@ -7,7 +7,15 @@ import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../../observe/metrics.ts'
 import type { HealthCheck } from '../../state/health-check.ts'
 
-export type MetricsListenerDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSignal }
+/** A bridge that does not work is said here, but does not take the service out of a load balancer. */
+type BridgeHealth = { bridgeName: string; state: string; lastError: string | undefined }
+
+export type MetricsListenerDeps = {
+  health: HealthCheck
+  metrics: Metrics
+  stopping: AbortSignal
+  bridges?: { views(): BridgeHealth[] } | undefined
+}
 
 export type MetricsListener = { readonly address: string; close(): Promise<void> }
 
@@ -44,7 +52,10 @@ export async function openMetricsListener(
   }
 }
 
-async function answer({ health, metrics, stopping }: MetricsListenerDeps, path: string): Promise<Answer> {
+async function answer(
+  { health, metrics, stopping, bridges }: MetricsListenerDeps,
+  path: string,
+): Promise<Answer> {
   switch (path) {
     case '/metrics':
       return { status: 200, type: metrics.contentType, body: await metrics.text() }
@@ -52,7 +63,11 @@ async function answer({ health, metrics, stopping }: MetricsListenerDeps, path: 
       return { status: 200, type: json, body: '{"status":"ok"}' }
     case '/readyz': {
       const isReady = !stopping.aborted && (await isHealthy(health))
-      return { status: isReady ? 200 : 503, type: json, body: `{"status":"${isReady ? 'ok' : 'not ready'}"}` }
+      const details = bridges
+        ?.views()
+        .map(({ bridgeName, state, lastError }) => ({ bridgeName, state, lastError }))
+      const body = JSON.stringify({ status: isReady ? 'ok' : 'not ready', bridges: details })
+      return { status: isReady ? 200 : 503, type: json, body }
     }
     default:
       return { status: 404, body: 'Not found\n' }

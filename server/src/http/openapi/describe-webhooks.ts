@@ -1,6 +1,6 @@
 // The call that webhooks receive, for the OpenAPI document.
 
-import { JobcastEvent, TestEvent } from '@jobcast/contract'
+import { CloudEvent, JobcastEvent, TestEvent } from '@jobcast/contract'
 
 /** What a webhook of an owner receives, as docs/webhooks.md says. */
 export function describeWebhooks(): Record<string, object> {
@@ -27,11 +27,15 @@ export function describeWebhooks(): Record<string, object> {
         summary: 'Receive an event',
         description:
           'Sent to the URL of a webhook for each of its events, at least once, in the order of each run and device. Signed ' +
-          'according to Standard Webhooks: verify `webhook-signature` before you use the body.',
+          'according to Standard Webhooks: verify `webhook-signature` before you use the body. The format of the webhook says what the ' +
+          'body is; `slack` and `teams` send messages for people instead.',
         security: [],
         parameters,
         requestBody: {
-          content: { 'application/json': { schema: JobcastEvent, examples: { online: { value: example } } } },
+          content: {
+            'application/json': { schema: JobcastEvent, examples: { online: { value: example } } },
+            'application/cloudevents+json': { schema: CloudEvent },
+          },
         },
         responses: {
           '2XX': { description: 'Accepted' },

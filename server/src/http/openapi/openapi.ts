@@ -45,8 +45,10 @@ export async function describeApi(app: App, version: string): Promise<void> {
         { name: 'rollouts', description: 'Rollouts: pause, resume, approve; freeze the fleet' },
         { name: 'events', description: 'Event stream' },
         ...Object.values(resources).map(({ name, about }) => ({ name, description: about })),
+        { name: 'files', description: 'Files: content that devices fetch' },
         { name: 'keys', description: 'API keys and owners' },
         { name: 'session', description: 'Browser sessions' },
+        { name: 'audit', description: 'Who has changed what, sealed' },
         { name: 'fleet', description: 'Fleet overview' },
         {
           name: 'device protocol',

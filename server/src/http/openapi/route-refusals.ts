@@ -20,6 +20,7 @@ function impliedCodes({ url, config = {}, schema = {} }: RouteOptions): ErrorCod
   const codes: ErrorCode[] = ['J-909', 'J-911']
   if (!config.isOpen) codes.push('J-802', 'J-803')
   if (config.scopes) codes.push('J-804')
+  if (!config.isOpen && !config.restricted) codes.push('J-814')
   if (schema.body || schema.params || schema.querystring || schema.headers) codes.push('J-500')
   if (schema.body) codes.push('J-904', 'J-908', config.wrongTypeCode ?? 'J-905')
   return codes

@@ -23,10 +23,12 @@ export const consolePages = [
   'schedules',
   'windows',
   'secrets',
+  'files', // but /files/{fileName}/{version} is the content, for devices
   'jobs',
   'keys',
   'webhooks',
   'enrollments',
+  'audit',
 ]
 
 /** Nothing from other origins, nothing inline, no framing. */

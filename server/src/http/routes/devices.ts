@@ -12,6 +12,7 @@ import {
   DevicesChangeQuery,
   devices,
 } from '@jobcast/contract'
+import { reachOf } from '../../domain/access/device-reach.ts'
 import { changeDevices } from '../../domain/device/change-devices.ts'
 import {
   type DeviceDeps,
@@ -41,7 +42,7 @@ export function addDevices(app: App, deps: DeviceDeps): void {
   app.route({
     method: 'PATCH',
     url,
-    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-312', 'J-908'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-001', 'J-311', 'J-312', 'J-908'] },
     schema: {
       operationId: 'patchDevice',
       tags: ['devices'],
@@ -74,9 +75,9 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       const filter = {
         ...(tag !== undefined && { tag }),
         ...(online !== undefined && { online }),
-        ...(where !== undefined && { where: await readSelector(deps, caller, where) }),
       }
-      return listDevices(deps, caller, filter, slice)
+      const chosen = where === undefined ? reachOf(caller) : await readSelector(deps, caller, where)
+      return listDevices(deps, caller, { ...filter, ...(chosen && { where: chosen }) }, slice)
     },
     delete: (caller, deviceId, before) => deleteDevice(deps, caller, deviceId, before),
     toView: toDevice,

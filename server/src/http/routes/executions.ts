@@ -10,6 +10,7 @@ import {
   WaitQuery,
 } from '@jobcast/contract'
 import { type CancelDeps, cancelExecution } from '../../domain/execution/cancel-execution.ts'
+import { listExecutions } from '../../domain/execution/list-executions.ts'
 import type { ExecutionFilter } from '../../domain/execution/ports/executions.ts'
 import { type ReadDocumentDeps, readDocument } from '../../domain/execution/read-document.ts'
 import { type ReadDeps, readExecution } from '../../domain/execution/read-execution.ts'
@@ -75,9 +76,7 @@ export function addExecutions(app: App, deps: ReadDeps & CancelDeps & IdentifyDe
     },
     handler: async (request) => {
       const { query } = request
-      const { ownerNo } = callerOf(request)
-      const filter = toFilter(query)
-      const found = await deps.store.listExecutions({ ownerNo, filter, slice: numberSlice(query) })
+      const found = await listExecutions(deps, callerOf(request), toFilter(query), numberSlice(query))
       const now = deps.moment()
       return toPage(found, (execution) => toExecution(execution, now))
     },

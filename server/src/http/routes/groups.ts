@@ -1,12 +1,12 @@
 // Groups: named selectors.
 
 import { groups } from '@jobcast/contract'
-import { deleteGroup, getGroup, putGroup, type SelectorDeps } from '../../domain/selector/selector.ts'
+import { deleteGroup, type GroupDeps, getGroup, putGroup } from '../../domain/selector/selector.ts'
 import type { App } from '../app-type.ts'
 import { toGroup } from '../wire/to-wire.ts'
 import { serveResource } from './serve-resource.ts'
 
-export function addGroups(app: App, deps: SelectorDeps): void {
+export function addGroups(app: App, deps: GroupDeps): void {
   serveResource(app, groups, {
     put: (...put) => putGroup(deps, ...put),
     get: (...group) => getGroup(deps, ...group),

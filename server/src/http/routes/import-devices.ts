@@ -42,7 +42,7 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
     url: '',
     httpPart: 'body',
   })
-  const readLine: ReadLine = ({ line, bytes }, place, parse) => ({
+  const readLine: ReadLine = ({ line, bytes }, place, parse, kept) => ({
     line,
     read() {
       if (place > maxImported)
@@ -50,7 +50,7 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       if (bytes === undefined) throw new ApiError('J-904', { detail: 'A line has at most 128 KiB.' })
       const value = parse(bytes)
       if (validate(value) !== true) throw toValidationError(validate.errors ?? [])
-      return value as ImportedDevice
+      return { ...(value as ImportedDevice), ...kept }
     },
   })
 
@@ -70,7 +70,7 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
         'rejected on its own; the response lists rejected lines. The call can be repeated: a line that is already stored is ' +
         '`unchanged`. Or CSV (RFC 4180, UTF-8): a header line that names deviceId and any of deviceName, tags (separated ' +
         'by `;`), timeZone and attributes, then one device per line. An empty cell is no value; a number, true or false is ' +
-        'one where it stands without quotes as JSON writes it.',
+        'one where it stands without quotes as JSON writes it. CSV leaves the windows of devices as they are.',
       body: {
         content: {
           'application/x-ndjson': { schema: ImportedLine },
@@ -92,7 +92,12 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
 }
 
 /** `place`: the how manieth it is, from 1. */
-type ReadLine = (line: Line, place: number, parse: (bytes: Buffer) => unknown) => ImportLine
+type ReadLine = (
+  line: Line,
+  place: number,
+  parse: (bytes: Buffer) => unknown,
+  kept?: { keepsWindow: true },
+) => ImportLine
 
 async function* toLines(batches: AsyncIterable<Line[]>, readLine: ReadLine): AsyncGenerator<ImportLine[]> {
   for await (const batch of batches) yield batch.map((line) => readLine(line, line.line, parseBody))
@@ -106,7 +111,9 @@ async function* toRecords(batches: AsyncIterable<Line[]>, readLine: ReadLine): A
     const records = names === undefined ? others : [first as Line, ...others]
     const header = names ?? readHeader(first?.bytes)
     names = header
-    yield records.map((line) => readLine(line, ++place, (bytes) => readDevice(bytes, header)))
+    // CSV has no windows.
+    const kept = { keepsWindow: true } as const
+    yield records.map((line) => readLine(line, ++place, (bytes) => readDevice(bytes, header), kept))
   }
   if (names === undefined) readHeader(Buffer.alloc(0))
 }

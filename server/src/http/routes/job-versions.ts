@@ -66,7 +66,7 @@ export function addJobVersions(app: App, deps: JobDeps): void {
   app.route({
     method: 'POST',
     url: `${url}/:version/restore`,
-    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-311', 'J-312', 'J-313', 'J-316', 'J-318'] },
+    config: { scopes: ['MANAGE'], refusals: ['J-301', 'J-311', 'J-312', 'J-313', 'J-316', 'J-318', 'J-319'] },
     schema: {
       operationId: 'restoreJobVersion',
       tags: ['jobs'],

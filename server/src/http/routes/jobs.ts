@@ -2,7 +2,7 @@
 
 import { jobs } from '@jobcast/contract'
 import { jobTag } from '../../domain/common/entity-tag.ts'
-import { deleteJob, getJob, type JobDeps, putJob } from '../../domain/job/job.ts'
+import { deleteJob, getJob, type JobDeps, listJobs, putJob } from '../../domain/job/job.ts'
 import type { App } from '../app-type.ts'
 import { toJob } from '../wire/to-wire.ts'
 import { serveResource } from './serve-resource.ts'
@@ -11,7 +11,7 @@ export function addJobs(app: App, deps: JobDeps): void {
   serveResource(app, jobs, {
     put: (...put) => putJob(deps, ...put),
     get: (...job) => getJob(deps, ...job),
-    list: ({ ownerNo }, slice) => deps.store.listJobs({ ownerNo, slice }),
+    list: (caller, slice) => listJobs(deps, caller, slice),
     delete: (caller, name, before, { force }) => deleteJob(deps, caller, name, { ...before, force }),
     toView: toJob,
     tagOf: jobTag,

@@ -1,7 +1,6 @@
 // API keys and owners.
 
 import {
-  ApiKey,
   ApiKeyPage,
   ApiKeyParams,
   ApiKeyQuery,
@@ -10,6 +9,7 @@ import {
   NewOwner,
   Owner,
   OwnerPage,
+  OwnKey,
   PageQuery,
   RevokedKeys,
   RevokeKeyQuery,
@@ -29,7 +29,7 @@ import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
 import { numberSlice, textSlice, toPage } from '../wire/cursor.ts'
-import { toApiKey, toOwner, toRevokedKeys } from '../wire/to-wire.ts'
+import { toApiKey, toOwner, toOwnKey, toRevokedKeys } from '../wire/to-wire.ts'
 
 export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: KeyUse }): void {
   const shown = (key: StoredApiKey) => toApiKey({ ...key, lastUsedAt: deps.keyUse.lastUsedAt(key) })
@@ -81,11 +81,21 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: Ke
     schema: {
       operationId: 'getOwnKey',
       tags: ['keys'],
-      summary: 'Get the key of this call',
-      description: 'Works with any valid key, whatever its scopes.',
-      response: { 200: ApiKey },
+      summary: 'Get the key of this call, and the person who acts by it',
+      description: 'Works with any valid key or session, whatever its scopes.',
+      response: { 200: OwnKey },
     },
-    handler: async (request) => shown(await readOwnKey(deps, callerOf(request))),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      const key = await readOwnKey(deps, caller)
+      const { sessionId = '' } = caller
+      const session = sessionId === '' ? undefined : await deps.store.findSession({ sessionId })
+      return toOwnKey(
+        shown(key),
+        await deps.store.findOwner({ ownerId: key.ownerId }),
+        session?.person ?? null,
+      )
+    },
   })
 
   app.route({

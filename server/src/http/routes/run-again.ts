@@ -19,6 +19,7 @@ const refusals = [
     'J-311',
     'J-313',
     'J-318',
+    'J-319',
     'J-501',
     'J-502',
     'J-506',
@@ -72,8 +73,9 @@ export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
         'Stops the run first: what was not released is CANCELED, and what is running on the devices that are taken back is ' +
         'asked to cancel. Then creates a new run, linked to the old one by `rollbackOf`, of the version before (or ' +
         '`toVersion`), on every device that may have got it: all that the run was released to, however their executions ' +
-        'ended. It is released at once unless a `rollout` is given. To the version before it needs no approval; to any ' +
-        'other it does if the job asks for one. Parameters that this version declares keep their values. A second ' +
+        'ended. It is released at once unless a `rollout` is given. If the job asks for approval, it needs one, except to ' +
+        'the version before if an earlier run of it was released completely. To stop an unfinished run that somebody ' +
+        'else started needs MANAGE as well (J-804). Parameters that this version declares keep their values. A second ' +
         'rollback is refused (J-317) unless `again` is true. With an Idempotency-Key the call can be repeated safely ' +
         'for 24 hours.',
       params: RunParams,

@@ -16,22 +16,22 @@ import {
 } from '@jobcast/contract'
 import { readWritten } from '../../domain/common/ports/storage-errors.ts'
 import { type ReadDeps, readRun } from '../../domain/execution/read-execution.ts'
-import { type ViewDeps, viewRollouts } from '../../domain/rollout/view-rollout.ts'
+import type { ViewDeps } from '../../domain/rollout/view-rollout.ts'
 import { type CancelRunDeps, cancelRun } from '../../domain/trigger/cancel-run.ts'
 import { type CreateRunDeps, createRun } from '../../domain/trigger/create-run.ts'
+import { listRuns } from '../../domain/trigger/list-runs.ts'
 import { planRun } from '../../domain/trigger/plan-run.ts'
 import { readFailures } from '../../domain/trigger/read-failures.ts'
 import { startPlan } from '../../domain/trigger/start-plan.ts'
 import { callerOf, type IdentifyDeps } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { holdRequest } from '../connections/held-request.ts'
-import { CreatedRun, toRunWithRollout } from '../wire/answer-run.ts'
+import { CreatedRun, toRunsInReach, toRunWithRollout } from '../wire/answer-run.ts'
 import { numberSlice, toPage } from '../wire/cursor.ts'
 import { emptyBodyAsObject } from '../wire/empty-body.ts'
 import { IdempotencyHeaders, replayedHeader } from '../wire/idempotency-key.ts'
 import { stateAndTimes } from '../wire/list-filter.ts'
 import { requireFewer, requireRun } from '../wire/run-body.ts'
-import { toRun } from '../wire/to-wire.ts'
 import type { TriggerLimits } from './trigger-job.ts'
 
 export function addRuns(
@@ -55,7 +55,8 @@ export function addRuns(
       const held = holdRequest(deps, request, reply, request.query.wait)
       const run = await readRun(deps, callerOf(request), request.params.runId, held)
       await held.requireValid()
-      return toRunWithRollout(deps, callerOf(request), run)
+      const [answer] = await toRunsInReach(deps, callerOf(request), [run])
+      return answer as Run
     },
   })
 
@@ -127,14 +128,9 @@ export function addRuns(
         ...(scheduleName !== undefined && { scheduleName }),
         ...stateAndTimes(request.query),
       }
-      const { ownerNo } = callerOf(request)
-      const runs = await deps.store.listRuns({
-        ownerNo,
-        filter,
-        slice: numberSlice(request.query),
-      })
-      const rollouts = await viewRollouts(deps, ownerNo, runs.items)
-      return toPage(runs, (run) => toRun(run, rollouts))
+      const caller = callerOf(request)
+      const { items, next } = await listRuns(deps, caller, filter, numberSlice(request.query))
+      return toPage({ items: await toRunsInReach(deps, caller, items), next }, (run) => run)
     },
   })
 
@@ -151,6 +147,7 @@ export function addRuns(
           'J-311',
           'J-313',
           'J-318',
+          'J-319',
           'J-501',
           'J-502',
           'J-503',

@@ -9,6 +9,7 @@ import {
   deleteSchedule,
   getSchedule,
   listOccurrences,
+  listSchedules,
   pauseSchedule,
   putSchedule,
   resumeSchedule,
@@ -33,7 +34,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
     },
     get: async (caller, name) => view(deps, caller, await getSchedule(deps, caller, name)),
     list: async (caller, slice) => {
-      const found = await deps.store.listSchedules({ ownerNo: caller.ownerNo, slice })
+      const found = await listSchedules(deps, caller, slice)
       return { ...found, items: await viewSchedules(deps, caller, found.items) }
     },
     delete: (caller, name) => deleteSchedule(deps, caller, name),

@@ -1,6 +1,6 @@
 // Sign-in and sign-out for browsers.
 
-import { ApiKey, SignIn, SignInTicket, TicketFacts, TicketQuestion, toInstant } from '@jobcast/contract'
+import { OwnKey, SignIn, SignInTicket, TicketFacts, TicketQuestion, toInstant } from '@jobcast/contract'
 import { issueTicket, readTicket, type SessionDeps, signIn, signOut } from '../../domain/access/session.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import { callerOf, limitFailedSignIns, limitSessions } from '../access/authenticate.ts'
@@ -9,12 +9,15 @@ import { sessionCookieHeader, sessionOf } from '../access/session-cookie.ts'
 import { userAgentOf } from '../access/user-agent.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
-import { toApiKey } from '../wire/to-wire.ts'
+import { toApiKey, toOwnKey } from '../wire/to-wire.ts'
 
 /** Far more than a key or a ticket needs; the sender is not authenticated yet. */
 const maxSignInBytes = 4096
 
-export function addSession(app: App, deps: SessionDeps & { limits: RateLimits }): void {
+export function addSession(
+  app: App,
+  deps: SessionDeps & { limits: RateLimits; publicUrl: string | undefined },
+): void {
   app.route({
     method: 'POST',
     url: '/job/api/session',
@@ -32,7 +35,7 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       body: SignIn,
       response: {
         201: {
-          ...ApiKey,
+          ...OwnKey,
           headers: {
             'set-cookie': {
               type: 'string',
@@ -45,15 +48,19 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
     handler: async (request, reply) => {
       const { apiKey, ticket } = request.body
       const by = { ...(apiKey !== undefined && { apiKey }), ...(ticket !== undefined && { ticket }) }
-      const client = { address: request.ip, userAgent: userAgentOf(request) ?? null }
+      const client = { address: request.ip, requestId: request.id, userAgent: userAgentOf(request) ?? null }
       const { session, expiresAt, key } = await signIn(deps, by, client, (caller) =>
         limitSessions(deps.limits, request, caller),
       ).catch((error) => {
         throw limitFailedSignIns(deps.limits, request, error)
       })
       const seconds = Math.ceil((expiresAt - deps.now()) / 1000)
-      const cookie = sessionCookieHeader(request, session, seconds)
-      return reply.code(201).header('set-cookie', cookie).send(toApiKey(key))
+      const cookie = sessionCookieHeader(request, session, seconds, deps.publicUrl)
+      const owner = await deps.store.findOwner({ ownerId: key.ownerId })
+      return reply
+        .code(201)
+        .header('set-cookie', cookie)
+        .send(toOwnKey(toApiKey(key), owner, null))
     },
   })
 
@@ -71,11 +78,11 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       response: { 204: noContent('Signed out') },
     },
     handler: async (request, reply) => {
-      const session = sessionOf(request)
-      if (session !== undefined) await signOut(deps, session)
+      const session = sessionOf(request, deps.publicUrl)
+      if (session !== undefined) await signOut(deps, session, { address: request.ip, requestId: request.id })
       return reply
         .code(204)
-        .header('set-cookie', sessionCookieHeader(request, '', 0))
+        .header('set-cookie', sessionCookieHeader(request, '', 0, deps.publicUrl))
         .send(undefined)
     },
   })
@@ -117,9 +124,11 @@ export function addSession(app: App, deps: SessionDeps & { limits: RateLimits })
       response: { 200: TicketFacts },
     },
     handler: async (request) => {
-      const { ticket, key, ownerName } = await readTicket(deps, request.body.ticket).catch((error) => {
-        throw limitFailedSignIns(deps.limits, request, error)
-      })
+      const { ticket, key, ownerName } = await readTicket(deps, request.body.ticket, request.ip).catch(
+        (error) => {
+          throw limitFailedSignIns(deps.limits, request, error)
+        },
+      )
       const { keyId, keyName, ownerId } = key
       return { keyId, keyName, ownerId, ownerName, expiresAt: toInstant(ticket.expiresAt) }
     },

@@ -6,6 +6,7 @@ import { notFound } from '../../domain/common/not-found.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import { type ViewDeps, viewRollouts } from '../../domain/rollout/view-rollout.ts'
 import type { StoredRun } from '../../domain/trigger/ports/runs.ts'
+import { type RunInReach, type RunReachDeps, runInReach } from '../../domain/trigger/run-in-reach.ts'
 import { replayedDescription, replayedHeader } from './idempotency-key.ts'
 import { toRun } from './to-wire.ts'
 
@@ -18,7 +19,7 @@ export const CreatedRun = {
   },
 }
 
-export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun'> }
+export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun' | 'countRunsWithin'> }
 
 /** As it is by now. */
 export async function answerRun(deps: AnswerRunDeps, caller: Caller, runId: number): Promise<Run> {
@@ -27,6 +28,24 @@ export async function answerRun(deps: AnswerRunDeps, caller: Caller, runId: numb
   return toRunWithRollout(deps, caller, run)
 }
 
-export async function toRunWithRollout(deps: ViewDeps, { ownerNo }: Caller, run: StoredRun): Promise<Run> {
-  return toRun(run, await viewRollouts(deps, ownerNo, [run]))
+export async function toRunWithRollout(
+  deps: ViewDeps & RunReachDeps,
+  caller: Caller,
+  run: StoredRun,
+): Promise<Run> {
+  const seen = await runInReach(deps, caller, run)
+  if (seen === undefined) throw notFound('J-304', run.runId)
+  const [answer] = await toRunsInReach(deps, caller, [seen])
+  return answer as Run
+}
+
+/** A rollout is of the whole run, so it is shown with that alone. */
+export async function toRunsInReach(
+  deps: ViewDeps,
+  caller: Caller,
+  runs: readonly RunInReach[],
+): Promise<Run[]> {
+  const whole = runs.filter(({ isWhole }) => isWhole).map(({ run }) => run)
+  const rollouts = await viewRollouts(deps, caller, whole)
+  return runs.map(({ run }) => toRun(run, rollouts))
 }

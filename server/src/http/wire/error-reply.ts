@@ -11,8 +11,8 @@ import { rateLimitHeaders } from '../../limits/rate-limit-headers.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { App } from '../app-type.ts'
 import { sendNotFoundPage, wantsPage } from '../pages/not-found-page.ts'
-import { wrongType } from './json-body.ts'
 import { toValidationError } from './validation-error.ts'
+import { wrongType } from './wrong-type.ts'
 
 /** Of what is no fault of the caller's. */
 type TellFailure = (answer: ApiError, cause: unknown, request: FastifyRequest) => void

@@ -10,8 +10,10 @@ import { nextTurn } from '../../state/turns.ts'
 import type { App } from '../app-type.ts'
 import { turnToRead } from '../connections/turns.ts'
 import { countHeader } from './count-header.ts'
+import { formType, readForm } from './form-body.ts'
 import { isJsonType, isUtf8Type } from './json-type.ts'
 import { NestedTooDeep, NotJson, pickFields, TooLarge, type WantedFields } from './pick-fields.ts'
+import { wrongType } from './wrong-type.ts'
 
 // Removes one byte order mark and rejects invalid UTF-8.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -49,6 +51,7 @@ export function readJsonBodies(app: App): void {
     requireLines(request)
     return body
   })
+  app.addContentTypeParser(formType, { parseAs: 'buffer' }, readForm)
   app.addContentTypeParser('*', { parseAs: 'buffer' }, parse)
 }
 
@@ -57,6 +60,7 @@ type Done = (error: Error | null, body?: unknown) => void
 /** A promise only of a large one. */
 function readBody(request: FastifyRequest, body: Buffer): unknown {
   const { largeBody, takesLines } = request.route
+  if (request.route.takesForm) throw wrongType(request)
   requireJsonType(request)
   if (takesLines) return body
   return largeBody && body.length >= pickedBytes ? pickBody(body, largeBody) : parseBody(body)
@@ -75,17 +79,6 @@ function requireLines(request: FastifyRequest): void {
   const isLines =
     lineTypes.some((each) => isUtf8Type(type, each)) && countHeader(request, 'content-type') === 1
   if (!request.route.takesLines || !isLines || encoding !== undefined) throw wrongType(request)
-}
-
-export function wrongType({ method, route: config }: FastifyRequest): ApiError {
-  const json = method === 'PATCH' ? 'application/merge-patch+json or application/json' : 'application/json'
-  const types = config.takesLines ? 'application/x-ndjson or text/csv' : json
-  const code = config.wrongTypeCode ?? 'J-905'
-  const wanted = `${types} in UTF-8, without Content-Encoding`
-  return new ApiError(code, {
-    ...(code === 'J-905' && { suffix: `send ${wanted}` }),
-    detail: `The body must be ${wanted}.`,
-  })
 }
 
 async function pickBody(bytes: Buffer, wanted: WantedFields): Promise<unknown> {

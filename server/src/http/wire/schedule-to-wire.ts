@@ -1,6 +1,6 @@
 // Stored schedules -> API objects, field by field: a spread could leak a new column.
 
-import { type Schedule, toInstant, toInstantOrNull, type When } from '@jobcast/contract'
+import { matchOf, type Schedule, toInstant, toInstantOrNull, type When } from '@jobcast/contract'
 import { principalOf } from '../../domain/access/principal.ts'
 import type { StoredWhen } from '../../domain/schedule/ports/schedules.ts'
 import type { ScheduleView } from '../../domain/schedule/view-schedule.ts'
@@ -55,6 +55,6 @@ function toWhen(when: StoredWhen): When {
     case 'at':
       return { at: toInstant(when.at) }
     case 'match':
-      return { match: true }
+      return matchOf(when)
   }
 }

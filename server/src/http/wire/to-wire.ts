@@ -21,6 +21,7 @@ import {
   type JobVersion,
   maxListedLeft,
   type Owner,
+  type OwnKey,
   type RevokedKeys,
   type Run,
   type Session,
@@ -35,7 +36,8 @@ import type { Caller } from '../../domain/access/caller.ts'
 import type { KeyNames } from '../../domain/access/key-names.ts'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { StoredOwner } from '../../domain/access/ports/owners.ts'
-import type { ListedSession } from '../../domain/access/ports/sessions.ts'
+import type { ListedSession, SessionPerson } from '../../domain/access/ports/sessions.ts'
+import { principalOf, shownActor } from '../../domain/access/principal.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../../domain/common/instants.ts'
 import type { Attributes, StoredDevice } from '../../domain/device/ports/devices.ts'
 import type { StoredEnrollment } from '../../domain/device/ports/enrollments.ts'
@@ -93,7 +95,7 @@ export function toTransition(stored: StoredTransition): Transition {
     from: stored.from,
     to: stored.to,
     event: stored.event,
-    actor: stored.actor,
+    actor: shownActor(stored.actor),
     actorName: stored.actorName,
     attempt: stored.attempt,
     versionNumber: stored.versionNumber,
@@ -131,7 +133,7 @@ export function toRun(stored: StoredRun, rollouts: RolloutViews): Run {
     finishedAt: toInstantOrNull(stored.endedAt),
     retryOf: stored.retryOf,
     rollbackOf: stored.rollbackOf,
-    createdBy: stored.keyId === null ? null : `key:${stored.keyId}`,
+    createdBy: stored.keyId === null ? null : principalOf({ keyId: stored.keyId }),
     createdByName: stored.keyName,
     where: stored.where,
     matched: stored.matched,
@@ -175,11 +177,13 @@ function toWaiting(stored: WaitingExecution): NonNullable<Fleet['oldestWaiting']
   }
 }
 
-export function toFleetDevice({ deviceId, online, lastExecution, running }: StoredFleetDevice): FleetDevice {
+export function toFleetDevice({ deviceId, online, ...device }: StoredFleetDevice): FleetDevice {
+  const { lastExecution, lastEnded, running } = device
   return {
     deviceId,
     online,
     lastExecution: lastExecution && toShortExecution(lastExecution),
+    lastEnded: lastEnded && toShortExecution(lastEnded),
     running: running && toShortExecution(running),
   }
 }
@@ -232,6 +236,7 @@ export function toGroup(stored: StoredGroup): Group {
     groupName: stored.groupName,
     where: stored.where,
     description: stored.description,
+    window: stored.window,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }
@@ -258,6 +263,7 @@ export function toDevice(stored: StoredDevice): Device {
     attributes: withoutTimeZone(stored.attributes),
     reportedAttributes: stored.reportedAttributes,
     timeZone: timeZoneOf(stored.attributes),
+    window: stored.window,
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
     credentialCreatedBy: stored.credentialCreatedBy,
     certificateRevokedAt: toInstantOrNull(stored.certificateRevokedAt),
@@ -301,6 +307,7 @@ export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
     eventTypes: stored.eventTypes,
     jobName: stored.jobName,
     deviceId: stored.deviceId,
+    format: stored.format,
     state: stored.pausedBecause === null ? 'ACTIVE' : 'PAUSED',
     pausedBecause: stored.pausedBecause,
     pausedAt: toInstantOrNull(stored.pausedAt),
@@ -339,12 +346,27 @@ export function toApiKey(stored: StoredApiKey): ApiKey {
     keyName: stored.keyName,
     ownerId: stored.ownerId,
     scopes: stored.scopes,
+    jobs: stored.restriction?.jobs ? [...stored.restriction.jobs] : null,
+    where: stored.restriction?.where ?? null,
+    addresses: stored.restriction?.addresses ? [...stored.restriction.addresses] : null,
     expiresAt: toInstantOrNull(stored.expiresAt),
     createdAt: toInstant(stored.createdAt),
     revokedAt: toInstantOrNull(stored.revokedAt),
     lastUsedAt: toInstantOrNull(stored.lastUsedAt),
     createdBy: stored.createdBy,
     createdBySession: stored.createdBySession,
+  }
+}
+
+/** `person`: of its session. */
+export function toOwnKey(key: ApiKey, owner: StoredOwner | undefined, person: SessionPerson | null): OwnKey {
+  return {
+    ...key,
+    principal: principalOf(key),
+    name: key.keyName,
+    email: person?.email ?? null,
+    ownerName: owner?.ownerName ?? key.ownerId,
+    owners: person?.owners ?? [],
   }
 }
 

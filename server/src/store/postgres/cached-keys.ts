@@ -80,6 +80,8 @@ export function isKeyOlder({ ownerNo, keyAsOf }: Trigger, names: Names): boolean
 }
 
 /** All that decides what may be done with it. */
-function decisive({ ownerNo, secretHash, scopes, expiresAt, revokedAt }: StoredApiKey): string {
-  return JSON.stringify([ownerNo, Buffer.from(secretHash).toString('hex'), scopes, expiresAt, revokedAt])
+function decisive(key: StoredApiKey): string {
+  const { ownerNo, secretHash, scopes, restriction, expiresAt, revokedAt } = key
+  const secret = Buffer.from(secretHash).toString('hex')
+  return JSON.stringify([ownerNo, secret, scopes, restriction, expiresAt, revokedAt])
 }

@@ -3,6 +3,7 @@
 // its commit. Executions of those that were deleted before end with it.
 
 import { actorOf } from '../../domain/access/caller.ts'
+import { runEntry } from '../../domain/audit/audit-entry.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import {
   type EarlierCall,
@@ -100,6 +101,7 @@ export function buildLargeRunSteps(
     if (request) transaction.named.sendRows(INSERT_REQUEST, [request])
     if (hasValues(values)) transaction.named.sendRows(INSERT_PARAMETERS, [toValuesRow(values, runId)])
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    transaction.entries.push(runEntry(run, run.audit))
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
     const visible = { ownerNo, launchedAt, clock: trigger.clock, firstExecutionId, total, after }
     await endOfGoneDevices(transaction.named, { ...visible, actor: actorOf(trigger) })

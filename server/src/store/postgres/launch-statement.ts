@@ -36,17 +36,22 @@ const LAUNCH = `
     FROM hold_names(CAST(:owners AS int[]), CAST(:states AS text[])) CROSS JOIN LATERAL take_ids(:runs, :executions)
   ), new_run AS MATERIALIZED (
     SELECT ids.run_id + place - 1 AS run_id, owner_no, job_no, version_no, launched_at, total, skipped,
-      ids.execution_id + skipped AS first_execution_id, expire_at, deadline_at, key_id, retry_of
+      ids.execution_id + skipped AS first_execution_id, expire_at, deadline_at, key_id, retry_of, details
     FROM ids CROSS JOIN unnest(CAST(:ownerNos AS int[]), CAST(:jobNos AS int[]), CAST(:versionNos AS int[]),
       CAST(:launchedAts AS bigint[]), CAST(:totals AS int[]), CAST(:skipped AS int[]), CAST(:expireAts AS bigint[]),
-      CAST(:deadlineAts AS bigint[]), CAST(:keyIds AS text[]), CAST(:retriesOf AS bigint[])) WITH ORDINALITY
-      AS given (owner_no, job_no, version_no, launched_at, total, skipped, expire_at, deadline_at, key_id, retry_of, place)
+      CAST(:deadlineAts AS bigint[]), CAST(:keyIds AS text[]), CAST(:retriesOf AS bigint[]), CAST(:audits AS text[]))
+      WITH ORDINALITY AS given (owner_no, job_no, version_no, launched_at, total, skipped, expire_at, deadline_at, key_id,
+        retry_of, details, place)
   ), locked AS MATERIALIZED (
     SELECT owner_no, pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no)
     FROM ids CROSS JOIN unnest(CAST(:owners AS int[])) AS owner_no
   ), new_event AS (
     INSERT INTO event (owner_no, at, type, run_id)
     SELECT owner_no, launched_at, 'run.created', run_id FROM new_run JOIN locked USING (owner_no)
+  ), new_entry AS (
+    INSERT INTO audit_entry (owner_no, at, principal, action, subject, details)
+    SELECT owner_no, launched_at, principal_of(key_id), 'run.created', 'run:' || run_id, details
+    FROM new_run JOIN locked USING (owner_no)
   ), new_execution AS (
     INSERT INTO execution (execution_id, run_id, owner_no, device_no)
     SELECT first_execution_id + place - 1, run_id, owner_no, device_no
@@ -69,10 +74,10 @@ const LAUNCH_KEYED = `
     SELECT *
     FROM unnest(CAST(:ownerNos AS int[]), CAST(:jobNos AS int[]), CAST(:versionNos AS int[]),
       CAST(:launchedAts AS bigint[]), CAST(:totals AS int[]), CAST(:skipped AS int[]), CAST(:expireAts AS bigint[]),
-      CAST(:deadlineAts AS bigint[]), CAST(:keyIds AS text[]), CAST(:retriesOf AS bigint[]), CAST(:keys AS text[]),
-      CAST(:hashes AS text[]), CAST(:madeAts AS bigint[]), CAST(:validAfters AS bigint[])) WITH ORDINALITY
-      AS given (owner_no, job_no, version_no, launched_at, total, skipped, expire_at, deadline_at, key_id, retry_of, key,
-        hash, made_at, valid_after, place)
+      CAST(:deadlineAts AS bigint[]), CAST(:keyIds AS text[]), CAST(:retriesOf AS bigint[]), CAST(:audits AS text[]),
+      CAST(:keys AS text[]), CAST(:hashes AS text[]), CAST(:madeAts AS bigint[]), CAST(:validAfters AS bigint[])) WITH ORDINALITY
+      AS given (owner_no, job_no, version_no, launched_at, total, skipped, expire_at, deadline_at, key_id, retry_of,
+        details, key, hash, made_at, valid_after, place)
     WHERE key IS NULL OR NOT EXISTS (
       SELECT FROM idempotency_key AS used
       WHERE used.owner_no = given.owner_no AND used.idempotency_key = given.key AND used.created_at > given.valid_after)
@@ -101,6 +106,10 @@ const LAUNCH_KEYED = `
   ), new_event AS (
     INSERT INTO event (owner_no, at, type, run_id)
     SELECT owner_no, launched_at, 'run.created', run_id FROM made JOIN locked USING (owner_no)
+  ), new_entry AS (
+    INSERT INTO audit_entry (owner_no, at, principal, action, subject, details)
+    SELECT owner_no, launched_at, principal_of(key_id), 'run.created', 'run:' || run_id, details
+    FROM made JOIN locked USING (owner_no)
   ), new_execution AS (
     INSERT INTO execution (execution_id, run_id, owner_no, device_no)
     SELECT first_execution_id + wanted.place - 1, run_id, owner_no, device_no
@@ -115,11 +124,11 @@ const LAUNCH_KEYED = `
       AS made
   FROM ids` as const
 
-// Does the same, as a function of the schema (migrations/0001).
+// Does the same, as a function of the schema (migrations/0014).
 const LAUNCH_ONE = `
   SELECT run_id AS "runId", execution_id AS "jobExecutionId", CAST(NULL AS text) AS made
-  FROM launch_one(:markerId, :nodeNo, :commits, :ownerNo, :state, :jobNo, :jobVersion, :launchedAt, :expireAt, :deadlineAt,
-    :keyId, :retryOf, :deviceNo)`
+  FROM launch_audited(:markerId, :nodeNo, :commits, :ownerNo, :state, :jobNo, :jobVersion, :launchedAt, :expireAt, :deadlineAt,
+    :keyId, :retryOf, :deviceNo, :audit)`
 
 /** `launches`: with ids from 0 on; they are given theirs behind all that were given before. */
 export function launchStatement(names: Names, launches: Launch[]): LoneStatement {
@@ -131,7 +140,7 @@ export function launchStatement(names: Names, launches: Launch[]): LoneStatement
 }
 
 function launchOne(names: Names, { run }: Launch, { deviceNo }: RunDevice): LoneStatement {
-  const { ownerNo, jobNo, jobVersion, launchedAt, expireAt, deadlineAt, keyId, retryOf } = run
+  const { ownerNo, jobNo, jobVersion, launchedAt, expireAt, deadlineAt, keyId, retryOf, audit } = run
   const state = names.get(ownerNo)?.state ?? null
   const values = {
     ownerNo,
@@ -144,10 +153,11 @@ function launchOne(names: Names, { run }: Launch, { deviceNo }: RunDevice): Lone
     keyId,
     retryOf,
     deviceNo,
+    audit,
   }
   return (marker) => {
     const { text, parameters } = placeValues(LAUNCH_ONE, { ...values, ...marker })
-    return { name: 'launch_one', text, values: parameters }
+    return { name: 'launch_audited', text, values: parameters }
   }
 }
 
@@ -196,6 +206,7 @@ function valuesOf(names: Names, launches: Launch[]) {
     deadlineAts: orNulls(runs.map(({ deadlineAt }) => deadlineAt)),
     keyIds: runs.map(({ keyId }) => keyId),
     retriesOf: orNulls(runs.map(({ retryOf }) => retryOf)),
+    audits: runs.map(({ audit }) => audit),
     deviceNos: numbers(deviceNos),
   }
 }

@@ -12,6 +12,8 @@ export const locks = {
   node: 740_006,
   /** Held by the node that sends it; the second key is the webhook's number. */
   webhook: 740_007,
+  /** Held by the node that carries it; the second key is made of its name. */
+  bridge: 740_011,
   retention: 740_008,
   /** Held by whoever revokes keys: one is left with ADMIN. */
   revocation: 740_009,

@@ -16,6 +16,8 @@ const NOTIFY = `SELECT pg_notify('${channel}', text) FROM unnest($1::text[]) AS 
 const HOLD_NODE = `SELECT pg_try_advisory_lock(${locks.node}, $1) AS held` as const
 const TAKE = `SELECT pg_try_advisory_lock(${locks.webhook}, $1) AS taken` as const
 const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)` as const
+const TAKE_BRIDGE = `SELECT pg_try_advisory_lock(${locks.bridge}, $1) AS taken` as const
+const GIVE_BACK_BRIDGE = `SELECT pg_advisory_unlock(${locks.bridge}, $1)` as const
 const reconnectAfterMs = 500
 /** How long a node that ends waits until what it has to say is said. */
 const lastWordsMs = 1000
@@ -32,7 +34,7 @@ const settings = {
   tcp_keepalives_count: '3',
 }
 
-/** `events`: there are new ones; `webhooks-lost`: this node holds none any more. */
+/** `events`: there are new ones; `webhooks-lost`: this node holds none any more, and no bridge. */
 type Signals = { hint: [Hint]; events: []; 'webhooks-lost': [] }
 
 export class NodeSignal extends EventEmitter<Signals> {
@@ -47,6 +49,7 @@ export class NodeSignal extends EventEmitter<Signals> {
   isAlone = false
   /** Those it holds. */
   readonly #webhooks = new Set<number>()
+  readonly #bridges = new Set<number>()
   #isClosed = false
   #isSending = false
   #sentAt = Number.NEGATIVE_INFINITY
@@ -138,6 +141,20 @@ export class NodeSignal extends EventEmitter<Signals> {
     await this.#client?.query(GIVE_BACK, [webhookNo]).catch(() => undefined)
   }
 
+  async takeBridge(bridgeNo: number): Promise<boolean> {
+    if (this.#bridges.has(bridgeNo)) return true
+    const client = this.#client
+    const result = await client?.query(TAKE_BRIDGE, [bridgeNo])
+    const isTaken = result?.rows[0].taken === true && client === this.#client
+    if (isTaken) this.#bridges.add(bridgeNo)
+    return isTaken
+  }
+
+  async giveBackBridge(bridgeNo: number): Promise<void> {
+    if (!this.#bridges.delete(bridgeNo)) return
+    await this.#client?.query(GIVE_BACK_BRIDGE, [bridgeNo]).catch(() => undefined)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#reconnecting)
@@ -197,6 +214,7 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#client = undefined
     this.#holdsNode = false
     this.#webhooks.clear()
+    this.#bridges.clear()
     this.emit('webhooks-lost')
     lost.end().catch(() => undefined)
     // It would wait for answers that may never come, and so would whoever asked.

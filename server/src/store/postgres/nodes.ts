@@ -64,7 +64,7 @@ const REMOVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = ANY (CAST(:nod
 const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
-    node_no = CASE WHEN transport = 'http' THEN CAST(:nodeNo AS int) ELSE node_no END
+    node_no = CASE WHEN transport IN ('http', 'bridge') THEN CAST(:nodeNo AS int) ELSE node_no END
   FROM ${deviceKeySet({ at: 'bigint' })}
   WHERE device.owner_no = record."ownerNo" AND device.device_id = record."deviceId" AND online` as const
 const KEY = select(key)
@@ -75,7 +75,7 @@ const OFFLINE = `
 // Which of two sessions is newer: as domain/device/judge-presence.ts says.
 const isTakenOver = `
   (session_since > record.since
-    OR (session_since = record.since AND online AND transport <> 'http' AND node_no > CAST(:nodeNo AS int)))`
+    OR (session_since = record.since AND online AND transport NOT IN ('http', 'bridge') AND node_no > CAST(:nodeNo AS int)))`
 const STALE = `
   SELECT record."ownerNo", record."deviceId", record.since, coalesce(${isTakenOver}, false) AS "isTakenOver"
   FROM ${deviceKeySet({ since: 'bigint', tokenId: 'text' })}
@@ -193,6 +193,8 @@ export function buildNodeSteps(
       }),
     takeWebhook: (webhookNo) => signal.takeWebhook(webhookNo),
     giveBackWebhook: (webhookNo) => signal.giveBackWebhook(webhookNo),
+    takeBridge: (bridgeNo) => signal.takeBridge(bridgeNo),
+    giveBackBridge: (bridgeNo) => signal.giveBackBridge(bridgeNo),
     onWebhooksLost: (listener) => void signal.on('webhooks-lost', listener),
   }
 }

@@ -1,9 +1,11 @@
 // The steps over plain tables on PostgreSQL, and what they need here that they do not on SQLite.
 
+import { GroupedLookup } from '../../domain/common/grouped-lookup.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { DevicePut } from '../../domain/device/ports/devices.ts'
 import { RunCursors } from '../../domain/execution/apply-clocks.ts'
 import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
+import { originIn } from '../audit-log.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
 import { hasSelector, listSelected, selectionSnapshots } from '../tables/device-selection.ts'
@@ -11,19 +13,20 @@ import { deviceReads } from '../tables/devices.ts'
 import { enrollDevice, findEnrollment } from '../tables/enrollments.ts'
 import { type ExecutionList, goesThroughRuns, listExecutions } from '../tables/execution-list.ts'
 import { runFailureSnapshots } from '../tables/run-failures.ts'
+import { runsWithinSnapshots } from '../tables/runs-within.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { CachedKeys } from './cached-keys.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Database } from './database.ts'
-import { GroupedLookup } from './grouped-lookup.ts'
+import type { Transaction } from './transaction.ts'
 
 export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedKeys) {
   return {
     ...bind(reads, (step) => step(db.named)),
     ...bind(snapshots, (step) => db.inSnapshot(({ named }) => step(named))),
-    ...bind(writes, (step) => db.inTransaction(({ named }) => step(named))),
-    ...bind(catalogueWrites, (step, { ownerNo }) => catalogue.change([ownerNo], ({ named }) => step(named))),
+    ...bind(writes, (step, input) => db.inTransaction(from(input, step))),
+    ...bind(catalogueWrites, (step, input) => catalogue.change([input.ownerNo], from(input, step))),
     ...buildKeyLookup(db, keys),
     ...buildEnrollmentSteps(db, catalogue),
     listExecutions: (list: ExecutionList) =>
@@ -32,6 +35,7 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedK
         : listExecutions(db.named, list),
     ...bind(selectionSnapshots, (step) => db.inSelection(({ named }) => step(named))),
     ...bind(runFailureSnapshots, (step) => db.inSelection(({ named }) => step(named))),
+    ...bind(runsWithinSnapshots, (step) => db.inSelection(({ named }) => step(named))),
     listDevices(list: Input<'listDevices'>) {
       if (!hasSelector(list)) return deviceReads.listDevices(db.named, list)
       return db.inSelection(({ named }) => listSelected(named, list))
@@ -42,6 +46,14 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedK
       return done.map(({ deviceNo: _, ...put }) => put)
     },
     ...bind(clockWrites(new RunCursors()), (step) => db.inTransaction(({ named }) => step(named))),
+  }
+}
+
+/** The step, with who called for the entries of its transaction. */
+function from<T>(input: unknown, step: (queries: Transaction['named']) => Promise<T>) {
+  return (transaction: Transaction) => {
+    transaction.audit.origin = originIn(input)
+    return step(transaction.named)
   }
 }
 

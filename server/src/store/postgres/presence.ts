@@ -50,10 +50,11 @@ const SET_OFFLINE = `
 const ADOPTED = select({
   ...device.pick('ownerNo', 'deviceId'),
   lastSeenAt: notNull(lastSeenAt),
+  transport: notNull(device.fields.transport),
 })
 const ADOPT = `
   UPDATE device SET node_no = $2 FROM unnest($1::int[]) AS locked (device_no)
-  WHERE ${isLeft} AND transport = 'http' RETURNING ${ADOPTED}` as const
+  WHERE ${isLeft} AND transport IN ('http', 'bridge') RETURNING ${ADOPTED}` as const
 const offlineAtOnce = 1000
 
 type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline'>

@@ -46,10 +46,13 @@ const QUEUES = `
       (${WAITING} AND prioritized > 0 AND priority < ${defaultPriority}
        ORDER BY priority DESC, execution_id LIMIT ${shownPending})
       LIMIT ${shownPending}) AS execution ${liveJoins('JOIN')}) AS first ON is_wanted AND total > 0` as const
+const UNFINISHED = `
+  SELECT 1 FROM device JOIN execution USING (device_no)
+  WHERE device.owner_no = $1 AND device_id = $2 AND deleted_at IS NULL AND state <= 'CANCELING' LIMIT 1` as const
 /** The rest of a row is what LIVE gives. */
 const QUEUE = rows({ position: number(), mark: number(), total: number(), isWanted: flag() })
 
-export function buildQueueSteps(db: Database): Pick<Store, 'readQueues'> {
+export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'hasUnfinished'> {
   return {
     async readQueues(wanted) {
       if (wanted.length === 0) return []
@@ -58,6 +61,9 @@ export function buildQueueSteps(db: Database): Pick<Store, 'readQueues'> {
       const found = await db.query(QUEUES, [ownerNos, deviceIds, marks])
       const byPosition = Map.groupBy(found, (row) => QUEUE.read(row).position)
       return wanted.map((_, index) => toQueue(byPosition.get(index + 1)))
+    },
+    async hasUnfinished({ ownerNo, deviceId }) {
+      return (await db.query(UNFINISHED, [ownerNo, deviceId])).length > 0
     },
   }
 }

@@ -14,12 +14,45 @@ CREATE TABLE api_key (
   created_at bigint NOT NULL,
   created_by text COLLATE "C",
   created_by_session text,
+  restriction text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (key_id)
 );
 CREATE INDEX api_key_admin ON public.api_key USING btree (key_id) WHERE ((scopes ~~ '%"ADMIN"%'::text) AND (revoked_at IS NULL));
 CREATE INDEX api_key_by_creator ON public.api_key USING btree (created_by);
 CREATE INDEX api_key_by_owner ON public.api_key USING btree (owner_no, key_id);
+
+CREATE TABLE audit_entry (
+  owner_no integer NOT NULL,
+  audit_id bigint DEFAULT nextval('audit_id'::regclass) NOT NULL,
+  at bigint NOT NULL,
+  principal text COLLATE "C" NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  details text NOT NULL,
+  PRIMARY KEY (owner_no, audit_id)
+);
+
+CREATE TABLE audit_seal (
+  owner_no integer NOT NULL,
+  seal_no integer NOT NULL,
+  first_audit_id bigint NOT NULL,
+  last_audit_id bigint NOT NULL,
+  at bigint NOT NULL,
+  seal text NOT NULL,
+  leaves bytea NOT NULL,
+  announced_at bigint,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, seal_no)
+);
+
+CREATE TABLE bridge_cursor (
+  bridge_name text COLLATE "C" NOT NULL,
+  owner_no integer NOT NULL,
+  event_id bigint NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (bridge_name)
+);
 
 CREATE TABLE catalogue_version (
   owner_no integer NOT NULL,
@@ -90,9 +123,12 @@ CREATE TABLE device_group (
   description text,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  window_name text COLLATE "C",
+  changed_by text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (owner_no, group_name)
 );
+CREATE INDEX device_group_with_window ON public.device_group USING btree (owner_no, window_name, group_name) WHERE (window_name IS NOT NULL);
 
 CREATE TABLE device_rename (
   device_no integer NOT NULL,
@@ -107,6 +143,20 @@ CREATE TABLE device_tag (
   device_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (owner_no, tag, device_id)
 );
+
+CREATE TABLE device_window (
+  device_no integer NOT NULL,
+  group_name text COLLATE "C" NOT NULL,
+  since_clock bigint NOT NULL,
+  owner_no integer NOT NULL,
+  window_name text COLLATE "C" NOT NULL,
+  until_clock bigint,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (device_no, group_name, since_clock)
+);
+CREATE INDEX device_window_current ON public.device_window USING btree (owner_no, window_name, device_no) WHERE (until_clock IS NULL);
+CREATE INDEX device_window_since ON public.device_window USING btree (owner_no, since_clock);
+CREATE INDEX device_window_until ON public.device_window USING btree (owner_no, until_clock);
 
 CREATE TABLE enrollment (
   enrollment_id text COLLATE "C" NOT NULL,
@@ -200,12 +250,36 @@ CREATE TABLE failing_task (
   PRIMARY KEY (kind, task_no)
 );
 
+CREATE TABLE file_version (
+  owner_no integer NOT NULL,
+  file_name text COLLATE "C" NOT NULL,
+  version text COLLATE "C" NOT NULL,
+  put_no integer NOT NULL,
+  size bigint NOT NULL,
+  sha256 text NOT NULL,
+  sha1 text,
+  url text,
+  created_at bigint NOT NULL,
+  created_by text NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
+  PRIMARY KEY (owner_no, file_name, version)
+);
+CREATE INDEX file_version_kept ON public.file_version USING btree (sha256) WHERE (url IS NULL);
+CREATE UNIQUE INDEX file_version_order ON public.file_version USING btree (owner_no, file_name, put_no);
+
 CREATE TABLE fleet_freeze (
   owner_no integer NOT NULL,
   reason text NOT NULL,
   principal text NOT NULL,
   at bigint NOT NULL,
   until bigint,
+  PRIMARY KEY (owner_no)
+);
+
+CREATE TABLE group_sweep (
+  owner_no integer NOT NULL,
+  after_device_id text COLLATE "C" NOT NULL,
+  FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (owner_no)
 );
 
@@ -240,9 +314,11 @@ CREATE TABLE job_version (
   created_at bigint NOT NULL,
   created_by text,
   secrets text,
+  files text,
   PRIMARY KEY (version_no)
 );
 CREATE UNIQUE INDEX job_version_by_number ON public.job_version USING btree (job_no, version);
+CREATE INDEX job_version_with_files ON public.job_version USING btree (version_no) WHERE (files IS NOT NULL);
 CREATE INDEX job_version_with_secrets ON public.job_version USING btree (version_no) WHERE (secrets IS NOT NULL);
 
 CREATE TABLE masked_output (
@@ -280,6 +356,7 @@ CREATE TABLE offer_window (
   open_zones text COLLATE "C" NOT NULL,
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
+  changed_by text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (owner_no, window_name)
 );
@@ -474,8 +551,14 @@ CREATE INDEX schedule_watched ON public.schedule USING btree (watched_run_id) WH
 CREATE TABLE schedule_device (
   schedule_no bigint NOT NULL,
   device_no integer NOT NULL,
+  execution_id bigint,
+  version_no integer,
+  times integer,
+  ended_at bigint,
+  again_at bigint,
   PRIMARY KEY (schedule_no, device_no)
 );
+CREATE INDEX schedule_device_again ON public.schedule_device USING btree (schedule_no, again_at) WHERE (again_at IS NOT NULL);
 
 CREATE TABLE schema_migration (
   number integer NOT NULL,
@@ -510,6 +593,10 @@ CREATE TABLE session (
   created_at bigint NOT NULL,
   last_used_at bigint NOT NULL,
   expires_at bigint NOT NULL,
+  person text,
+  tokens text,
+  checked_at bigint,
+  tried_at bigint,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (session_id)
 );
@@ -557,6 +644,7 @@ CREATE TABLE webhook (
   updated_at bigint NOT NULL,
   created_by text COLLATE "C",
   created_by_session text,
+  format text DEFAULT 'jobcast'::text NOT NULL,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (webhook_no),
   UNIQUE (owner_no, webhook_name)

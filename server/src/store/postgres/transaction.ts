@@ -3,9 +3,11 @@
 
 import type { EventTypeOf } from '@jobcast/contract/words'
 import type pg from 'pg'
+import type { NewAuditEntry } from '../../domain/audit/ports/entries.ts'
 import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import type { RolloutEventType } from '../../domain/rollout/rollout.ts'
+import { AuditLog } from '../audit-log.ts'
 import { LIVE } from '../live-executions.ts'
 import type { Policies } from '../policies.ts'
 import {
@@ -17,7 +19,7 @@ import {
   type Values,
   type Writes,
 } from '../queries.ts'
-import { event } from '../schema/tables.ts'
+import { auditEntry, event } from '../schema/tables.ts'
 import { newEventFields, toEventRow } from '../tables/event-row.ts'
 import { COUNT_UP, COUNTED, type CommitMarkers, type Marker } from './commit-markers.ts'
 import { prepared } from './connect.ts'
@@ -36,6 +38,8 @@ const INSERT_FINISHED = `
   SELECT owner_no, record.at, 'run.finished', run_id
   FROM ${recordSet('runs', event.pick('runId', 'at'))} JOIN run ON run_id = record."runId" WHERE ended` as const
 const INSERT_EVENTS = insertInto(newEventFields)
+const { auditId: _, ...newEntryFields } = auditEntry.fields
+const INSERT_ENTRIES = insertInto(newEntryFields)
 
 /** Of a group of new runs. */
 export type FirstIds = { runId: number; jobExecutionId: number }
@@ -63,6 +67,9 @@ export class Transaction implements Queries {
   #failure: unknown
   /** Written as the last thing before the commit. */
   readonly events: NewEvent[] = []
+  /** Of the audit; written with the events. */
+  readonly entries: NewAuditEntry[] = []
+  readonly audit = new AuditLog((entry) => this.entries.push(entry))
   hasEvents = false
   /** Runs in which something came to its end: those in which nothing is left have finished by it. */
   readonly touchedRuns: { runId: number; at: number }[] = []
@@ -85,10 +92,18 @@ export class Transaction implements Queries {
       writeMoves: (writes) => sendMoves(this, writes),
       deviceChanged: (type, change) => this.#deviceChanged(type, change),
       zonesChanged: () => undefined,
-      resourceChanged: (type, { ownerNo, at, data }) =>
-        this.events.push({ type, ownerNo, at, details: JSON.stringify(data) }),
-      runChanged: (type, { details, ...change }) =>
-        this.events.push({ type, ...change, details: JSON.stringify(details) }),
+      resourceChanged: (type, change) => {
+        const { ownerNo, at, data } = change
+        this.events.push({ type, ownerNo, at, details: JSON.stringify(data) })
+        this.audit.resourceChanged(type, change)
+      },
+      runChanged: (type, change) => {
+        const { ownerNo, runId, at, details } = change
+        this.events.push({ type, ownerNo, runId, at, details: JSON.stringify(details) })
+        this.audit.runChanged(type, change)
+      },
+      entry: (entry) => this.entries.push(entry),
+      audited: (change) => this.audit.audited(change),
     }
     sendTogether(client)
     // What is sent behind it does not wait for it. If it alone fails, all that is sent runs on its own, so connections on
@@ -141,11 +156,12 @@ export class Transaction implements Queries {
    */
   async #commit(): Promise<void> {
     sendTogether(this.#client)
-    if (this.events.length > 0) {
+    if (this.events.length + this.entries.length > 0) {
       this.hasEvents = true
-      const owners = new Set(this.events.map(({ ownerNo }) => ownerNo))
+      const owners = new Set([...this.events, ...this.entries].map(({ ownerNo }) => ownerNo))
       this.named.send(LOCK_EVENTS, { owners: [...owners].sort((a, b) => a - b) })
       this.named.sendRows(INSERT_EVENTS, this.events.map(toEventRow))
+      this.named.sendRows(INSERT_ENTRIES, this.entries)
     }
     if (this.touchedRuns.length > 0) this.named.send(INSERT_FINISHED, { runs: this.touchedRuns })
     const counted =
@@ -171,9 +187,11 @@ export class Transaction implements Queries {
     throw this.#failure
   }
 
-  #deviceChanged(type: EventTypeOf<'device'>, { ownerNo, deviceNo, at, details }: DeviceChange): void {
+  #deviceChanged(type: EventTypeOf<'device'>, change: DeviceChange): void {
+    const { ownerNo, deviceNo, at, details } = change
     const text = details === undefined ? null : JSON.stringify(details)
     this.events.push({ type, ownerNo, deviceNo, at, details: text })
+    this.audit.deviceChanged(type, change)
   }
 
   async #ask(sql: string, values: readonly unknown[], isOnce = false): Promise<pg.QueryResult<Row>> {

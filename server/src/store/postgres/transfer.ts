@@ -39,6 +39,9 @@ const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)` as const
 const SET_LAST = "SELECT setval('last_run_id', $1), setval('last_execution_id', $2)"
 const SET_CLOCK = 'UPDATE steady_clock SET clock = $1, at = $2'
+const LAST_AUDIT_ID = `
+  SELECT greatest((SELECT coalesce(max(audit_id), 0) FROM audit_entry),
+    (SELECT coalesce(max(last_audit_id), 0) FROM audit_seal))::bigint AS last`
 const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'
 // So that the next ones are made as large as the rate asks for.
 const NOTE_BEGINS = `
@@ -131,6 +134,8 @@ export async function openPostgresTarget(url: string): Promise<TransferTarget> {
       await queries.query(SET_CLOCK, [last.clock, last.clockAt])
       await queries.query(SET_SEQUENCE, ['event_id', last.eventId])
       await queries.query(SET_SEQUENCE, ['webhook_webhook_no_seq', last.webhookNo])
+      const [audited] = await queries.query(LAST_AUDIT_ID)
+      await queries.query(SET_SEQUENCE, ['audit_id', audited?.last])
       for (const [table, column] of Object.entries(identities)) {
         const [row] = await queries.query(`SELECT coalesce(max(${column}), 0)::bigint AS last FROM ${table}`)
         await queries.query(SET_SEQUENCE, [`${table}_${column}_seq`, row?.last])

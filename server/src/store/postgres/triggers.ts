@@ -1,5 +1,6 @@
 // The one hot write: a group of triggers, in one transaction, answered once it is on disk.
 
+import { runEntry } from '../../domain/audit/audit-entry.ts'
 import { CommitUnknown } from '../../domain/common/ports/storage-errors.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredRollout } from '../../domain/rollout/rollout.ts'
@@ -248,6 +249,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   for (const { run } of launches) {
     const { runId, ownerNo, launchedAt } = run
     transaction.events.push({ type: 'run.created', ownerNo, runId, at: launchedAt })
+    transaction.entries.push(runEntry(run, run.audit))
     if (run.rollout) writeRollout(transaction, run.rollout, launchedAt)
   }
   transaction.named.sendRows(

@@ -2,10 +2,20 @@
 // description from which rows get their types, and by which exports are read and written. A test compares it with the
 // schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
 
-import type { EventType, PauseReason, RolloutState, SchedulePause, Scope } from '@jobcast/contract'
+import type {
+  EventType,
+  PauseReason,
+  RolloutState,
+  SchedulePause,
+  Scope,
+  WebhookFormat,
+} from '@jobcast/contract'
+import type { Seal } from '@jobcast/contract/audit'
 import type { ParameterValue, ParameterValues } from '@jobcast/contract/parameters'
 import type { AttributeValue } from '@jobcast/contract/selector'
-import type { SessionKind } from '../../domain/access/ports/sessions.ts'
+import type { Changer } from '../../domain/access/changers.ts'
+import type { SessionKind, SessionPerson } from '../../domain/access/ports/sessions.ts'
+import type { Restriction } from '../../domain/access/restriction.ts'
 import type { FailingKind } from '../../domain/common/ports/failing-tasks.ts'
 import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { ExecutionEvent } from '../../domain/execution/execution.ts'
@@ -43,6 +53,7 @@ export const apiKey = table('api_key', ['keyId'], {
   keyName: text(),
   secretHash: bytes(),
   scopes: json<Scope[]>(),
+  restriction: orNull(json<Restriction>()),
   expiresAt: orNull(number()),
   revokedAt: orNull(number()),
   lastUsedAt: orNull(number()),
@@ -69,6 +80,7 @@ export const jobVersion = table('job_version', ['versionNo'], {
   createdAt: number(),
   createdBy: orNull(text()),
   secrets: orNull(json<string[]>()),
+  files: orNull(json<string[]>()),
 })
 
 export const device = table('device', ['deviceNo'], {
@@ -117,8 +129,26 @@ export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
   groupName: text(),
   where: text('where_text'),
   description: orNull(text()),
+  window: orNull(text('window_name')),
+  changers: orNull(json<Changer[]>('changed_by')),
   createdAt: number(),
   updatedAt: number(),
+})
+
+/** The windows of a device: its own, whose group is '', and those of its groups. `until`: null while it applies. */
+export const deviceWindow = table('device_window', ['deviceNo', 'groupName', 'since'], {
+  deviceNo: number(),
+  groupName: text(),
+  since: steady('since_clock'),
+  ownerNo: number(),
+  windowName: text(),
+  until: orNull(steady('until_clock')),
+})
+
+/** Owners whose groups have changed, and up to which device they were judged since. */
+export const groupSweep = table('group_sweep', ['ownerNo'], {
+  ownerNo: number(),
+  afterDeviceId: text(),
 })
 
 export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
@@ -131,6 +161,7 @@ export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
   except: json<string[]>('except_dates'),
   version: number(),
   openZones: text(),
+  changers: orNull(json<Changer[]>('changed_by')),
   createdAt: number(),
   updatedAt: number(),
 })
@@ -152,6 +183,20 @@ export const secret = table('secret', ['ownerNo', 'secretName', 'version'], {
   updatedAt: number(),
   updatedBy: text(),
   replacedAt: orNull(number()),
+})
+
+/** `url`: where the content is, if it is not kept here. */
+export const fileVersion = table('file_version', ['ownerNo', 'fileName', 'version'], {
+  ownerNo: number(),
+  fileName: text(),
+  version: text(),
+  putNo: number(),
+  size: number(),
+  sha256: text(),
+  sha1: orNull(text()),
+  url: orNull(text()),
+  createdAt: number(),
+  createdBy: text(),
 })
 
 export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {
@@ -316,10 +361,15 @@ export const schedule = table('schedule', ['scheduleNo'], {
   stopBaseline: orNull(json<StopBaseline>()),
 })
 
-/** Devices that were given the job of a schedule that gives it to each of them once. */
-const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
+/** Devices that were given the job of a schedule with match. */
+export const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
   scheduleNo: number(),
   deviceNo: number(),
+  jobExecutionId: orNull(number('execution_id')),
+  jobVersion: orNull(number('version_no')),
+  times: orNull(number()),
+  endedAt: orNull(steady()),
+  againAt: orNull(steady()),
 })
 
 export const execution = table('execution', ['jobExecutionId'], {
@@ -404,6 +454,28 @@ export const event = table('event', ['ownerNo', 'eventId'], {
   details: orNull(json<Record<string, unknown>>()),
 })
 
+export const auditEntry = table('audit_entry', ['ownerNo', 'auditId'], {
+  ownerNo: number(),
+  auditId: number(),
+  at: number(),
+  principal: text(),
+  action: text(),
+  subject: text(),
+  /** As it is sealed, so it is never parsed here. */
+  details: text(),
+})
+
+export const auditSeal = table('audit_seal', ['ownerNo', 'sealNo'], {
+  ownerNo: number(),
+  sealNo: number(),
+  firstAuditId: number(),
+  lastAuditId: number(),
+  at: number(),
+  seal: json<Seal>(),
+  leaves: bytes(),
+  announcedAt: orNull(number()),
+})
+
 export const webhook = table('webhook', ['webhookNo'], {
   webhookNo: number(),
   ownerNo: number(),
@@ -425,6 +497,14 @@ export const webhook = table('webhook', ['webhookNo'], {
   updatedAt: number(),
   createdBy: orNull(text()),
   createdBySession: orNull(text()),
+  format: text<WebhookFormat>(),
+})
+
+/** Up to which event the log of the owner was published on a broker. */
+export const bridgeCursor = table('bridge_cursor', ['bridgeName'], {
+  bridgeName: text(),
+  ownerNo: number(),
+  eventId: number(),
 })
 
 export const delivery = table('webhook_delivery', ['webhookNo', 'eventId'], {
@@ -451,6 +531,10 @@ export const session = table('session', ['sessionId'], {
   createdAt: number(),
   lastUsedAt: number(),
   expiresAt: number(),
+  person: orNull(json<SessionPerson>()),
+  tokens: orNull(text()),
+  checkedAt: orNull(number()),
+  triedAt: orNull(number()),
 })
 
 export const lastId = table('last_id', [], {
@@ -499,7 +583,10 @@ export const tables: readonly Table[] = [
   deviceGroup,
   offerWindow,
   offerHistory,
+  deviceWindow,
+  groupSweep,
   secret,
+  fileVersion,
   deviceRename,
   enrollment,
   run,
@@ -518,7 +605,10 @@ export const tables: readonly Table[] = [
   output,
   idempotencyKey,
   event,
+  auditEntry,
+  auditSeal,
   webhook,
+  bridgeCursor,
   delivery,
   session,
   lastId,

@@ -15,12 +15,14 @@ import { select } from '../schema/column.ts'
 import { device, freeze, offerWindow } from '../schema/tables.ts'
 import { API_KEY, SELECT_API_KEYS } from '../tables/api-keys.ts'
 import { JOB, type JobRef, SELECT_JOBS, toJobRef } from '../tables/jobs.ts'
+import { DeviceWindows } from './device-windows.ts'
 import { DeviceZones } from './device-zones.ts'
 import { HeldRanges } from './held-ranges.ts'
 import { NameIndex } from './name-index.ts'
 import { Priorities } from './priorities.ts'
 import {
   readDelayed,
+  readDeviceWindows,
   readHeld,
   readPrioritized,
   readUnfinished,
@@ -73,6 +75,7 @@ export class Catalogue {
   readonly windows = new Windows()
   readonly priorities = new Priorities()
   readonly zones = new DeviceZones()
+  readonly deviceWindows = new DeviceWindows()
   /** Owners to whose devices nothing is offered. */
   readonly frozen = new Set<number>()
   /** How often each owner was frozen or unfrozen: their queues look different since. */
@@ -114,9 +117,11 @@ export class Catalogue {
   /** What of its queue is not offered to a device right now. */
   withheldFrom(deviceNo: number): Withheld {
     const { held, windows } = this
-    if (windows.isEmpty) return held
+    const device = this.deviceWindows.of(deviceNo)
+    if (windows.isEmpty && device === undefined) return held
     const zone = this.zones.of(deviceNo)
-    return { isEmpty: false, has: (id) => held.has(id) || windows.isClosed(id, zone) }
+    const isClosed = windows.isClosedFor(device, zone)
+    return { isEmpty: false, has: (id) => held.has(id) || windows.isClosed(id, zone) || isClosed(id) }
   }
 
   jobs(ownerNo: number): NameIndex<JobRef> {
@@ -212,6 +217,9 @@ export function loadCatalogue(db: DatabaseSync): Catalogue {
   readWindowed(db, (run, begun) => catalogue.windows.add(run, begun))
   readPrioritized(db, (run) => catalogue.priorities.add(run))
   readZones(db, (deviceNo, zone) => catalogue.zones.set(deviceNo, zone))
+  readDeviceWindows(db, (deviceNo, ownerNo, windows, begun) =>
+    catalogue.deviceWindows.set(deviceNo, ownerNo, windows, begun),
+  )
   readDelayed(db, (jobExecutionId, deviceNo) => queues.get(deviceNo)?.delay(jobExecutionId))
   return catalogue
 }

@@ -23,7 +23,7 @@ export class Checkpointer {
     if (this.#carrying === undefined) {
       this.#worker ??= this.#start()
       this.#carrying = Promise.withResolvers()
-      this.#worker.postMessage('carry over')
+      this.#worker.postMessage('checkpoint')
     }
     await this.#carrying.promise
   }
@@ -57,7 +57,7 @@ export class Checkpointer {
 function serve(path: string): void {
   const db = openDatabase(path)
   const checkpoint = prepareCarryOver(db)
-  parentPort?.on('message', (question: 'carry over' | 'close') => {
+  parentPort?.on('message', (question: 'checkpoint' | 'close') => {
     if (question === 'close') {
       db.close()
       parentPort?.close()

@@ -22,14 +22,17 @@ function isHeld({ held }: Catalogue, report: DeviceReport): boolean {
   return !held.isEmpty && report.kind !== 'start-next' && held.has(report.jobExecutionId)
 }
 
-/** Its window is closed in the zone of its device. */
+/** A window of its run or of its device is closed in the zone of its device. */
 function isClosed(
-  { windows, zones }: Catalogue,
+  { windows, deviceWindows, zones }: Catalogue,
   device: DeviceRef | undefined,
   jobExecutionId: number,
 ): boolean {
+  if (device === undefined || (windows.isEmpty && deviceWindows.isEmpty)) return false
+  const zone = zones.of(device.deviceNo)
   return (
-    !windows.isEmpty && device !== undefined && windows.isClosed(jobExecutionId, zones.of(device.deviceNo))
+    windows.isClosed(jobExecutionId, zone) ||
+    windows.isClosedFor(deviceWindows.of(device.deviceNo), zone)(jobExecutionId)
   )
 }
 
@@ -44,8 +47,11 @@ export function followMoves(
 ): void {
   const delayed = new Set(delayedIds)
   for (const { ownerNo, deviceId, jobExecutionId, execState } of moved) {
-    const queue = catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue
+    const device = catalogue.devices(ownerNo).getOnDisk(deviceId)
+    const queue = device?.queue
     if (!catalogue.windows.isEmpty) catalogue.windows.follow(jobExecutionId, execState)
+    if (device && !catalogue.deviceWindows.isEmpty)
+      catalogue.deviceWindows.follow(device.deviceNo, jobExecutionId, execState)
     if (isTerminal(execState)) {
       catalogue.priorities.ended(jobExecutionId)
       queue?.leave(jobExecutionId)
@@ -55,17 +61,23 @@ export function followMoves(
   }
 }
 
-/** A device in another zone may be offered something else. */
+/** A device in another zone, or with other windows, may be offered something else. */
 export function followZones(catalogue: Catalogue, changes: ZoneChange[]): void {
-  for (const { ownerNo, deviceId, deviceNo, zone } of changes) {
-    catalogue.zones.set(deviceNo, zone)
+  for (const { ownerNo, deviceId, deviceNo, ...change } of changes) {
+    if (change.windows === undefined) catalogue.zones.set(deviceNo, change.zone)
+    else catalogue.deviceWindows.set(deviceNo, ownerNo, change.windows, change.begun ?? [])
     catalogue.devices(ownerNo).getOnDisk(deviceId)?.queue.changeZone()
   }
 }
 
 type DeviceSteps = Pick<
   Store,
-  'recordReports' | 'readQueues' | 'getDeviceExecution' | 'getFleetLevels' | 'listFleetDevices'
+  | 'recordReports'
+  | 'readQueues'
+  | 'hasUnfinished'
+  | 'getDeviceExecution'
+  | 'getFleetLevels'
+  | 'listFleetDevices'
 >
 
 export function buildDeviceSteps(
@@ -108,6 +120,9 @@ export function buildDeviceSteps(
       const found = hasAny ? await reader.call('readQueues', questions) : []
       return views.map((view, index) => (typeof view === 'object' ? toQueue(view, found[index] ?? []) : view))
     },
+    async hasUnfinished({ ownerNo, deviceId }) {
+      return (catalogue.devices(ownerNo).get(deviceId)?.queue.all.length ?? 0) > 0
+    },
     async getDeviceExecution(wanted) {
       const found = await reader.call('getDeviceExecution', wanted)
       const { ownerNo, deviceId, jobExecutionId } = wanted
@@ -141,10 +156,12 @@ function viewOf(
   unlessMark: number | undefined,
 ): QueueView | 'unchanged' | undefined {
   if (device === undefined) return undefined
-  const { frozen, freezeChanges, held, windows } = catalogue
+  const { frozen, freezeChanges, held, windows, deviceWindows } = catalogue
   const { deviceNo, queue } = device
   const isUnwritten = queue.unwritten()
-  const isUnderWindow = !windows.isEmpty && queue.all.some((id) => windows.isUnder(id))
+  const isUnderWindow =
+    deviceWindows.of(deviceNo) !== undefined ||
+    (!windows.isEmpty && queue.all.some((id) => windows.isUnder(id)))
   const changes = (freezeChanges.get(ownerNo) ?? 0) + (isUnderWindow ? windows.changesOf(ownerNo) : 0)
   const mark = queue.mark(held) + changes * marksPerChange
   if (mark === unlessMark) return 'unchanged'

@@ -2,10 +2,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventTypeOf } from '@jobcast/contract/words'
+import { principalOf } from '../../domain/access/principal.ts'
+import type { NewAuditEntry } from '../../domain/audit/ports/entries.ts'
 import type { ExecutionChange } from '../../domain/execution/execution-move.ts'
 import { type DeviceChange, insertInto, type ResourceChange, type ResourceEventType } from '../queries.ts'
 import { number, orNull, rows } from '../schema/column.ts'
-import { event } from '../schema/tables.ts'
+import { auditEntry, event } from '../schema/tables.ts'
 import { toEventRow } from '../tables/event-row.ts'
 import { prepareNamed } from './named-queries.ts'
 
@@ -13,6 +15,14 @@ const NEWEST_OF_ALL = `
   SELECT max((SELECT max(event_id) FROM event WHERE event.owner_no = owner.owner_no)) AS id FROM owner`
 const INSERT_CREATED = `
   INSERT INTO event (owner_no, event_id, at, type, run_id) VALUES (?, ?, ?, 'run.created', ?)`
+const NEWEST_ENTRY = `
+  SELECT max(
+    coalesce((SELECT max((SELECT max(audit_id) FROM audit_entry WHERE audit_entry.owner_no = owner.owner_no)) FROM owner), 0),
+    coalesce((SELECT max((SELECT max(last_audit_id) FROM audit_seal WHERE audit_seal.owner_no = owner.owner_no)) FROM owner), 0)
+  ) AS id`
+const INSERT_RUN_ENTRY = `
+  INSERT INTO audit_entry (owner_no, audit_id, at, principal, action, subject, details)
+  VALUES (?, ?, ?, ?, 'run.created', ?, ?)`
 const NEWEST = rows({ id: orNull(number()) })
 
 type RunEvent = { ownerNo: number; runId: number; at: number; details?: object }
@@ -23,6 +33,10 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   const insertCreated = db.prepare(INSERT_CREATED)
   const newest = db.prepare(NEWEST_OF_ALL).get()
   let lastId = (newest && NEWEST.read(newest).id) ?? 0
+  const insertEntry = prepareNamed(db, insertInto(auditEntry.fields))
+  const insertRunEntry = db.prepare(INSERT_RUN_ENTRY)
+  const newestEntry = db.prepare(NEWEST_ENTRY).get()
+  let lastAuditId = (newestEntry && NEWEST.read(newestEntry).id) ?? 0
 
   function nextId(): number {
     onWritten()
@@ -38,14 +52,21 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
     runCreated(ownerNo: number, runId: number, at: number): void {
       insertCreated.run(ownerNo, nextId(), at, runId)
     },
+    /** An entry of the audit; the next is the same for the creation of a run, for many. */
+    audited(entry: NewAuditEntry): void {
+      insertEntry.run({ ...entry, auditId: ++lastAuditId })
+    },
+    runAudited(ownerNo: number, runId: number, at: number, keyId: string, details: string): void {
+      insertRunEntry.run(ownerNo, ++lastAuditId, at, principalOf({ keyId }), `run:${runId}`, details)
+    },
     runChanged(type: EventTypeOf<'run'>, { ownerNo, runId, at, details }: RunEvent): void {
       write({ ownerNo, at, type, runId, details: textOf(details) })
     },
     executionChanged(change: ExecutionChange): void {
       write(change)
     },
-    deviceChanged(type: EventTypeOf<'device'>, { details, ...change }: DeviceChange): void {
-      write({ ...change, type, details: textOf(details) })
+    deviceChanged(type: EventTypeOf<'device'>, { details, ownerNo, deviceNo, at }: DeviceChange): void {
+      write({ ownerNo, deviceNo, at, type, details: textOf(details) })
     },
     resourceChanged<Type extends ResourceEventType>(
       type: Type,

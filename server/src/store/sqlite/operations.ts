@@ -6,6 +6,7 @@ import type { DevicePut } from '../../domain/device/ports/devices.ts'
 import type { Enrolling, EnrollOutcome } from '../../domain/device/ports/enrollments.ts'
 import { RunCursors } from '../../domain/execution/apply-clocks.ts'
 import type { Moment } from '../../domain/execution/execution.ts'
+import { originIn } from '../audit-log.ts'
 import { createFirstKey } from '../tables/api-keys.ts'
 import { clockWrites } from '../tables/clocks.ts'
 import { putDevices } from '../tables/device-puts.ts'
@@ -19,6 +20,7 @@ import { type GoneRemoval, removeGone } from '../tables/gone-devices.ts'
 import { putJob } from '../tables/jobs.ts'
 import { RunPurge } from '../tables/retention.ts'
 import { runFailureSnapshots } from '../tables/run-failures.ts'
+import { runsWithinSnapshots } from '../tables/runs-within.ts'
 import { bind, type Input } from '../tables/step.ts'
 import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
@@ -48,6 +50,7 @@ export function prepareReads(db: DatabaseSync) {
     listExecutions: (list: ExecutionList) => inSnapshot(db, () => listExecutions(queries, list)),
     ...bind(selectionSnapshots, (step) => inSnapshot(db, () => step(queries))),
     ...bind(runFailureSnapshots, (step) => inSnapshot(db, () => step(queries))),
+    ...bind(runsWithinSnapshots, (step) => inSnapshot(db, () => step(queries))),
     listSelected: (list: Parameters<typeof listSelected>[1]) =>
       inSnapshot(db, () => listSelected(queries, list)),
     readQueues: (wanted: (QueueQuestion | undefined)[]) => inSnapshot(db, () => readQueues(queries, wanted)),
@@ -85,6 +88,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
   const inOneTransaction =
     <In, Out>(operation: (input: In) => Out | Promise<Out>, onRollback: () => void = () => undefined) =>
     async (input: In): Promise<Out> => {
+      queries.audit.origin = originIn(input)
       try {
         return await inTransaction(db, () => operation(input))
       } catch (error) {
@@ -97,6 +101,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
   const atOnce =
     <In, Out>(operation: (input: In) => Out) =>
     (input: In): Out | Promise<Out> => {
+      queries.audit.origin = undefined
       try {
         return inTransaction(db, () => operation(input))
       } catch (error) {

@@ -12,13 +12,42 @@ CREATE TABLE api_key (
   created_at INTEGER NOT NULL,
   created_by TEXT,
   created_by_session TEXT
-) STRICT, WITHOUT ROWID;
+, restriction TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX api_key_admin ON api_key (key_id) WHERE instr(scopes, '"ADMIN"') > 0 AND revoked_at IS NULL;
 
 CREATE INDEX api_key_by_creator ON api_key (created_by);
 
 CREATE INDEX api_key_by_owner ON api_key (owner_no, key_id);
+
+CREATE TABLE audit_entry (
+  owner_no INTEGER NOT NULL,
+  audit_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  principal TEXT NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  details TEXT NOT NULL,
+  PRIMARY KEY (owner_no, audit_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE audit_seal (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  seal_no INTEGER NOT NULL,
+  first_audit_id INTEGER NOT NULL,
+  last_audit_id INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  seal TEXT NOT NULL,
+  leaves BLOB NOT NULL,
+  announced_at INTEGER,
+  PRIMARY KEY (owner_no, seal_no)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE bridge_cursor (
+  bridge_name TEXT PRIMARY KEY,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  event_id INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE device (
   device_no INTEGER PRIMARY KEY,
@@ -74,9 +103,11 @@ CREATE TABLE device_group (
   where_text TEXT NOT NULL,
   description TEXT,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL, window_name TEXT, changed_by TEXT,
   PRIMARY KEY (owner_no, group_name)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX device_group_with_window ON device_group (owner_no, window_name, group_name) WHERE window_name IS NOT NULL;
 
 CREATE TABLE device_rename (
   device_no INTEGER NOT NULL,
@@ -91,6 +122,22 @@ CREATE TABLE device_tag (
   device_id TEXT NOT NULL,
   PRIMARY KEY (owner_no, tag, device_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE device_window (
+  device_no INTEGER NOT NULL,
+  group_name TEXT NOT NULL,
+  since_clock INTEGER NOT NULL,
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  window_name TEXT NOT NULL,
+  until_clock INTEGER,
+  PRIMARY KEY (device_no, group_name, since_clock)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX device_window_current ON device_window (owner_no, window_name, device_no) WHERE until_clock IS NULL;
+
+CREATE INDEX device_window_since ON device_window (owner_no, since_clock);
+
+CREATE INDEX device_window_until ON device_window (owner_no, until_clock);
 
 CREATE TABLE enrollment (
   enrollment_id TEXT PRIMARY KEY,
@@ -184,12 +231,35 @@ CREATE TABLE failing_task (
   PRIMARY KEY (kind, task_no)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE file_version (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  file_name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  put_no INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  sha1 TEXT,
+  url TEXT,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  PRIMARY KEY (owner_no, file_name, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX file_version_kept ON file_version (sha256) WHERE url IS NULL;
+
+CREATE UNIQUE INDEX file_version_order ON file_version (owner_no, file_name, put_no);
+
 CREATE TABLE fleet_freeze (
   owner_no INTEGER PRIMARY KEY,
   reason TEXT NOT NULL,
   principal TEXT NOT NULL,
   at INTEGER NOT NULL,
   until INTEGER
+) STRICT;
+
+CREATE TABLE group_sweep (
+  owner_no INTEGER PRIMARY KEY REFERENCES owner,
+  after_device_id TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE idempotency_key (
@@ -222,9 +292,11 @@ CREATE TABLE job_version (
   version INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   created_by TEXT
-, secrets TEXT) STRICT;
+, secrets TEXT, files TEXT) STRICT;
 
 CREATE UNIQUE INDEX job_version_by_number ON job_version (job_no, version);
+
+CREATE INDEX job_version_with_files ON job_version (version_no) WHERE files IS NOT NULL;
 
 CREATE INDEX job_version_with_secrets ON job_version (version_no) WHERE secrets IS NOT NULL;
 
@@ -259,7 +331,7 @@ CREATE TABLE offer_window (
   version INTEGER NOT NULL,
   open_zones TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL, changed_by TEXT,
   PRIMARY KEY (owner_no, window_name)
 ) STRICT, WITHOUT ROWID;
 
@@ -462,9 +534,11 @@ CREATE INDEX schedule_watched ON schedule (watched_run_id) WHERE watched_run_id 
 
 CREATE TABLE schedule_device (
   schedule_no INTEGER NOT NULL,
-  device_no INTEGER NOT NULL,
+  device_no INTEGER NOT NULL, execution_id INTEGER, version_no INTEGER, times INTEGER, ended_at INTEGER, again_at INTEGER,
   PRIMARY KEY (schedule_no, device_no)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX schedule_device_again ON schedule_device (schedule_no, again_at) WHERE again_at IS NOT NULL;
 
 CREATE TABLE secret (
   owner_no INTEGER NOT NULL REFERENCES owner,
@@ -493,7 +567,7 @@ CREATE TABLE session (
   created_at INTEGER NOT NULL,
   last_used_at INTEGER NOT NULL,
   expires_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, person TEXT, tokens TEXT, checked_at INTEGER, tried_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX session_by_expiry ON session (expires_at);
 
@@ -541,7 +615,7 @@ CREATE TABLE webhook (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   created_by TEXT,
-  created_by_session TEXT,
+  created_by_session TEXT, format TEXT NOT NULL DEFAULT 'jobcast',
   UNIQUE (owner_no, webhook_name)
 ) STRICT;
 

@@ -8,6 +8,7 @@ import { prepareDataFolder } from '../data-folder.ts'
 import { readMigrations } from '../migrate.ts'
 import { hasSelector, selectionSnapshots } from '../tables/device-selection.ts'
 import { runFailureSnapshots } from '../tables/run-failures.ts'
+import { runsWithinSnapshots } from '../tables/runs-within.ts'
 import type { Bound } from '../tables/step.ts'
 import { type Catalogue, loadCatalogue } from './catalogue.ts'
 import { Checkpointer } from './checkpointer.ts'
@@ -99,6 +100,7 @@ export function buildSqliteStore(parts: StoreParts): Store {
     ...releaseTurn(reader, plainReads),
     ...releaseTurn(scanner, selectionSnapshots),
     ...releaseTurn(scanner, runFailureSnapshots),
+    ...releaseTurn(scanner, runsWithinSnapshots),
     ...buildCountSteps(reader, scanner),
     listDevices: (list) =>
       hasSelector(list) ? scanner.call('listSelected', list) : reader.call('listDevices', list),
@@ -129,6 +131,7 @@ type PlainSteps =
   | typeof plainWrites
   | typeof selectionSnapshots
   | typeof runFailureSnapshots
+  | typeof runsWithinSnapshots
 
 /** Steps of which nothing is kept in memory go to their thread as they are. */
 function releaseTurn<Steps extends PlainSteps>(
@@ -160,7 +163,13 @@ function buildCountSteps(
 
 type KeySteps = Pick<
   Store,
-  'createFirstKey' | 'createApiKey' | 'findApiKey' | 'cachedApiKey' | 'revokeApiKey' | 'recordKeyUse'
+  | 'createFirstKey'
+  | 'createApiKey'
+  | 'putPersonKey'
+  | 'findApiKey'
+  | 'cachedApiKey'
+  | 'revokeApiKey'
+  | 'recordKeyUse'
 >
 
 /** Keys are kept in memory: each call of the API asks for one. */
@@ -174,6 +183,11 @@ function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
     async createApiKey(key) {
       const stored = await writer.call('createApiKey', key)
       if (stored) apiKeys.set(stored.keyId, stored)
+      return stored
+    },
+    async putPersonKey(key) {
+      const stored = await writer.call('putPersonKey', key)
+      apiKeys.set(stored.keyId, stored)
       return stored
     },
     findApiKey: ({ keyId }) => apiKeys.get(keyId),

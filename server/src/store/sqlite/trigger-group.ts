@@ -148,7 +148,9 @@ function launch(
     devices,
     readBack: catalogue.isOneBeingPut(ownerNo, deviceIds),
     undoHold:
-      run.rollout || run.window || run.priority !== undefined ? () => undoHold(catalogue, run) : undefined,
+      run.rollout || run.window !== undefined || run.priority !== undefined
+        ? () => undoHold(catalogue, run)
+        : undefined,
   }
 }
 
@@ -157,7 +159,7 @@ export function holdBack({ held, windows, priorities }: Catalogue, run: NewRun):
   const { ownerNo, runId, firstExecutionId: from, total, rollout, window, priority } = run
   const to = from + total
   if (rollout) held.hold(runId, from, to)
-  if (window) windows.add({ ownerNo, runId, from, to, windowName: window, unfinished: total })
+  if (window !== undefined) windows.add({ ownerNo, runId, from, to, windowName: window, unfinished: total })
   if (priority !== undefined) priorities.add({ runId, from, to, priority, unfinished: total })
 }
 

@@ -24,6 +24,8 @@ export type PackedTriggers = {
   keys: (string | number | null)[] | undefined
   /** Of the requests with a key, at the positions of their runs. */
   hashes: Uint8Array | undefined
+  /** The details of their entries in the audit. */
+  audits: string[]
 }
 
 export const fieldsPerKey = 3
@@ -31,11 +33,19 @@ export const bytesPerHash = 32
 
 export const fieldsPerRun = 12
 /** Where in the fields of a run it stands. */
-export const positions = { runId: 0, ownerNo: 1, launchedAt: 4, firstExecutionId: 5, total: 6 } as const
+export const positions = {
+  runId: 0,
+  ownerNo: 1,
+  launchedAt: 4,
+  firstExecutionId: 5,
+  total: 6,
+  keyId: 10,
+} as const
 
 /** Undefined if one of them is not a usual one. */
 export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): PackedTriggers | undefined {
   const runs: SQLInputValue[] = []
+  const audits: string[] = []
   let devices = 0
   for (const question of questions) {
     if (!isUsual(question)) return undefined
@@ -43,6 +53,7 @@ export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): Packe
     const { expireAt, deadlineAt, keyId, retryOf } = question
     runs.push(runId, ownerNo, jobNo, jobVersion, launchedAt, firstExecutionId, total, total)
     runs.push(expireAt, deadlineAt, keyId, retryOf)
+    audits.push(question.audit)
     devices += total
   }
   const deviceNos = new Int32Array(devices)
@@ -52,7 +63,7 @@ export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): Packe
     else deviceNos.set(question.deviceNos, at)
     at += question.total
   }
-  return { runs, deviceNos, ...packKeys(questions) }
+  return { runs, deviceNos, audits, ...packKeys(questions) }
 }
 
 function packKeys(questions: KeyQuestion[]): Pick<PackedTriggers, 'keys' | 'hashes'> {

@@ -95,6 +95,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
       insertExecutions.run(firstExecutionId, runId, ownerNo, question.priority ?? null, wanted)
     }
     log?.runChanged('run.created', { ownerNo, runId, at: launchedAt })
+    log?.runAudited(ownerNo, runId, launchedAt, question.keyId, question.audit)
     if (rollout) {
       insertRollout.run(toRolloutRow(rollout))
       for (const { type, details } of eventsAtBegin(rollout)) {
@@ -106,7 +107,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
 
   /** Undefined: all of them have been created. */
   function recordPacked(packed: PackedTriggers): RecordedTrigger[] | undefined {
-    const { runs, deviceNos } = packed
+    const { runs, deviceNos, audits } = packed
     let recorded: RecordedTrigger[] | undefined
     let from = 0
     let last: LastIds | undefined
@@ -129,7 +130,9 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
         const wanted = `[${deviceNos.subarray(from, from + total).join(',')}]`
         insertExecutions.run(firstExecutionId, runId, ownerNo, null, wanted)
       }
-      log?.runCreated(ownerNo, runId, fields[positions.launchedAt] as number)
+      const launchedAt = fields[positions.launchedAt] as number
+      log?.runCreated(ownerNo, runId, launchedAt)
+      log?.runAudited(ownerNo, runId, launchedAt, fields[positions.keyId] as string, audits[index] as string)
       from += total
       last = { runId, jobExecutionId: firstExecutionId + total - 1 }
     }

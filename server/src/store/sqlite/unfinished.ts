@@ -2,7 +2,15 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { computed, json, notNull, number, rows, select } from '../schema/column.ts'
-import { deviceAttribute, execution, owner, rollout, run, runRequest } from '../schema/tables.ts'
+import {
+  deviceAttribute,
+  deviceWindow,
+  execution,
+  owner,
+  rollout,
+  run,
+  runRequest,
+} from '../schema/tables.ts'
 import type { PrioritizedRun } from './priorities.ts'
 import type { WindowedRun } from './windows.ts'
 
@@ -99,6 +107,31 @@ export function readZones(db: DatabaseSync, take: (deviceNo: number, zone: strin
   for (const row of db.prepare(ZONES).iterate()) {
     const { deviceNo, zone } = ZONE.read(row)
     take(deviceNo, zone)
+  }
+}
+
+const OF_DEVICE = select(deviceWindow.pick('deviceNo', 'ownerNo', 'windowName'))
+const OF_DEVICES = `
+  SELECT ${OF_DEVICE} FROM device_window INDEXED BY device_window_current WHERE until_clock IS NULL` as const
+const BEGUN_ON = `
+  SELECT ${BEGUN_ONE} FROM execution WHERE device_no = ? AND state IN ('IN_PROGRESS', 'CANCELING')` as const
+
+/** Windows of devices, with what is under way on them. */
+export function readDeviceWindows(
+  db: DatabaseSync,
+  take: (deviceNo: number, ownerNo: number, windows: string[], begun: number[]) => void,
+): void {
+  const devices = new Map<number, { ownerNo: number; windows: Set<string> }>()
+  for (const row of db.prepare(OF_DEVICES).iterate()) {
+    const { deviceNo, ownerNo, windowName } = OF_DEVICE.read(row)
+    const known = devices.get(deviceNo)
+    if (known) known.windows.add(windowName)
+    else devices.set(deviceNo, { ownerNo, windows: new Set([windowName]) })
+  }
+  const begun = db.prepare(BEGUN_ON)
+  for (const [deviceNo, { ownerNo, windows }] of devices) {
+    const found = begun.all(deviceNo).map((each) => BEGUN_ONE.read(each).jobExecutionId)
+    take(deviceNo, ownerNo, [...windows].sort(), found)
   }
 }
 

@@ -3,10 +3,11 @@
 
 import type { ExecState } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution/execution.ts'
+import { anyTime } from '../../domain/window/any-time.ts'
 import { isOpenIn } from '../../domain/window/open-zones.ts'
 import type { WindowKey } from '../../domain/window/ports/windows.ts'
 
-/** `to`: not included. `unfinished`: how many of its executions have not ended. */
+/** `windowName`: `anyTime` if it ignores windows. `to`: not included. `unfinished`: how many of its executions have not ended. */
 export type WindowedRun = {
   ownerNo: number
   runId: number
@@ -17,6 +18,8 @@ export type WindowedRun = {
 }
 type Window = { version: number; openZones: string; isLeaving: boolean }
 type Run = WindowedRun & { begun: Set<number> }
+/** The windows that apply to it, and what is under way on it. */
+type WindowedDevice = { ownerNo: number; windows: readonly string[]; begun: ReadonlySet<number> }
 
 /** What may not be offered. */
 export type Withheld = { readonly isEmpty: boolean; has(jobExecutionId: number): boolean }
@@ -91,9 +94,22 @@ export class Windows {
   /** It may not be offered to a device in this zone; nor one whose window is gone, whichever zone that is. */
   isClosed(jobExecutionId: number, zone: string): boolean {
     const run = this.#find(jobExecutionId)
-    if (run === undefined || run.begun.has(jobExecutionId)) return false
-    const window = this.#windows.get(keyOf(run.ownerNo, run.windowName))
-    return window === undefined || !isOpenIn(window.openZones, zone)
+    if (run === undefined || run.windowName === anyTime || run.begun.has(jobExecutionId)) return false
+    return !this.#isOpen(run.ownerNo, run.windowName, zone)
+  }
+
+  /** The same by the windows of a device. */
+  isClosedFor(device: WindowedDevice | undefined, zone: string): (jobExecutionId: number) => boolean {
+    if (device === undefined) return () => false
+    const { ownerNo, windows, begun } = device
+    if (windows.every((windowName) => this.#isOpen(ownerNo, windowName, zone))) return () => false
+    return (id) => !begun.has(id) && this.#find(id)?.windowName !== anyTime
+  }
+
+  /** One that is gone is open nowhere. */
+  #isOpen(ownerNo: number, windowName: string, zone: string): boolean {
+    const window = this.#windows.get(keyOf(ownerNo, windowName))
+    return window !== undefined && isOpenIn(window.openZones, zone)
   }
 
   #noteChange(ownerNo: number): void {

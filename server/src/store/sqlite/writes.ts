@@ -2,9 +2,12 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { MoveWrites } from '../../domain/execution/move-batch.ts'
+import { AuditLog } from '../audit-log.ts'
 import { LIVE } from '../live-executions.ts'
 import { Policies } from '../policies.ts'
 import type { Sql, Values, Writes, ZoneChange } from '../queries.ts'
+import { select } from '../schema/column.ts'
+import { execution } from '../schema/tables.ts'
 import { type EventLog, prepareEventLog } from './events.ts'
 import { prepareMoveWriter } from './moves.ts'
 import { openNamedQueries, type SqliteQueries, type Statement } from './named-queries.ts'
@@ -16,7 +19,7 @@ export type WriteListener = {
   onZones(changes: ZoneChange[]): void
 }
 
-export type SqliteWrites = Writes & SqliteQueries & { readonly log: EventLog }
+export type SqliteWrites = Writes & SqliteQueries & { readonly log: EventLog; readonly audit: AuditLog }
 
 export const nobody: WriteListener = {
   onEvents: () => undefined,
@@ -24,15 +27,21 @@ export const nobody: WriteListener = {
   onZones: () => undefined,
 }
 
+const BEGUN = select(execution.pick('jobExecutionId'))
+const BEGUN_ON = `
+  SELECT ${BEGUN} FROM execution WHERE device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')` as const
+
 export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = nobody): SqliteWrites {
   const queries = openNamedQueries(db)
   const policies = new Policies()
   const log = prepareEventLog(db, onEvents)
+  const audit = new AuditLog(log.audited)
   const write = prepareMoveWriter(db, log)
   const ask: (sql: Sql) => Statement = queries.statementOf
   return {
     ...queries,
     log,
+    audit,
     readPolicies: (versions) => policies.read(queries, versions),
     send(sql: Sql, values: Values = {}) {
       ask(sql).run(values)
@@ -41,10 +50,30 @@ export function openWrites(db: DatabaseSync, { onEvents, onMoved, onZones } = no
       const { run } = ask(sql)
       for (const row of rows) run(row)
     },
-    deviceChanged: log.deviceChanged,
-    zonesChanged: onZones,
-    resourceChanged: log.resourceChanged,
-    runChanged: log.runChanged,
+    deviceChanged(type, change) {
+      log.deviceChanged(type, change)
+      audit.deviceChanged(type, change)
+    },
+    zonesChanged(changes) {
+      const begunOn = (deviceNo: number) => ask(BEGUN_ON).all({ deviceNo }).map(BEGUN.read)
+      onZones(
+        changes.map((change) => {
+          if (!change.windows?.length) return change
+          const begun = begunOn(change.deviceNo).map(({ jobExecutionId }) => jobExecutionId)
+          return { ...change, begun }
+        }),
+      )
+    },
+    resourceChanged(type, change) {
+      log.resourceChanged(type, change)
+      audit.resourceChanged(type, change)
+    },
+    runChanged(type, change) {
+      log.runChanged(type, change)
+      audit.runChanged(type, change)
+    },
+    entry: log.audited,
+    audited: (change) => audit.audited(change),
     loadExecutions: async (sql: Sql, values: Values = {}) => queries.listsOf(sql)(values).map(LIVE.readList),
     writeMoves(writes) {
       write(writes)

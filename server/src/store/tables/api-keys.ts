@@ -16,13 +16,20 @@ import type { Input, ReadSteps, WriteSteps } from './step.ts'
 export const API_KEY = select({ ...apiKey.fields, ownerId: owner.fields.ownerId })
 /** Those of all owners. */
 export const SELECT_API_KEYS = `SELECT ${API_KEY} FROM api_key JOIN owner USING (owner_no)` as const
+/** Those of people are no keys that anybody holds. */
+const ISSUED = `key_id NOT LIKE 'user:%'`
 const FIND = `${SELECT_API_KEYS} WHERE key_id = :keyId` as const
 const LIST =
-  `${SELECT_API_KEYS} WHERE api_key.owner_no = :ownerNo AND key_id > :after ORDER BY key_id LIMIT :limit` as const
+  `${SELECT_API_KEYS} WHERE api_key.owner_no = :ownerNo AND key_id > :after AND ${ISSUED} ORDER BY key_id LIMIT :limit` as const
 const INSERT = `
-  INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, expires_at, created_at, created_by,
-    created_by_session)
-  VALUES (:keyId, :ownerNo, :keyName, :secretHash, :scopes, :expiresAt, :createdAt, :createdBy, :createdBySession)`
+  INSERT INTO api_key (key_id, owner_no, key_name, secret_hash, scopes, restriction, expires_at, created_at,
+    created_by, created_by_session)
+  VALUES (:keyId, :ownerNo, :keyName, :secretHash, :scopes, :restriction, :expiresAt, :createdAt, :createdBy,
+    :createdBySession)`
+const PUT = `${INSERT}
+  ON CONFLICT (key_id) DO UPDATE
+  SET key_name = excluded.key_name, scopes = excluded.scopes, restriction = excluded.restriction,
+    expires_at = excluded.expires_at` as const
 // Of several nodes that start at once one makes the first key.
 const LOCK_FIRST = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.firstKey}, 0)` : '',
@@ -54,7 +61,8 @@ const OTHER_ADMINS = inBoth(
   ({ is, by, isIn }) => `
   SELECT count(*) AS count FROM api_key ${by('api_key_admin')}
   WHERE ${is === 'sqlite' ? `instr(scopes, '"ADMIN"') > 0` : `scopes LIKE '%"ADMIN"%'`} AND revoked_at IS NULL
-    AND (expires_at IS NULL OR expires_at > :at) AND NOT ${isIn('key_id', 'keyIds', 'text')}`,
+    AND (expires_at IS NULL OR expires_at > :at) AND NOT ${isIn('key_id', 'keyIds', 'text')}
+    AND ${ISSUED}`,
 )
 const REVOKE = inBoth(
   ({ isIn }) => `UPDATE api_key SET revoked_at = :at WHERE ${isIn('key_id', 'keyIds', 'text')}`,
@@ -68,9 +76,15 @@ export const apiKeyReads: ReadSteps<'listApiKeys'> = {
   },
 }
 
-export const apiKeyWrites: WriteSteps<'createFirstKey' | 'createApiKey' | 'revokeApiKey' | 'recordKeyUse'> = {
+export const apiKeyWrites: WriteSteps<
+  'createFirstKey' | 'createApiKey' | 'putPersonKey' | 'revokeApiKey' | 'recordKeyUse'
+> = {
   createFirstKey: async (queries, first) => (await createFirstKey(queries, first)) !== undefined,
   createApiKey,
+  async putPersonKey(queries, key) {
+    await queries.run(PUT, partOf(PUT, asWritten(key)))
+    return queries.one(API_KEY, FIND, { keyId: key.keyId })
+  },
   async revokeApiKey(queries, revocation) {
     const { ownerNo = null, keyId, withDescendants, principal, at } = revocation
     await queries.run(LOCK_REVOCATION)
@@ -146,8 +160,17 @@ async function createApiKey(queries: Writes, key: NewStoredApiKey): Promise<Stor
   return stored
 }
 
+function asWritten(key: NewStoredApiKey) {
+  const { scopes, restriction = null } = key
+  return {
+    ...key,
+    scopes: JSON.stringify(scopes),
+    restriction: restriction && JSON.stringify(restriction),
+  }
+}
+
 async function insertKey(queries: Queries, key: NewStoredApiKey): Promise<StoredApiKey> {
-  await queries.run(INSERT, partOf(INSERT, { ...key, scopes: JSON.stringify(key.scopes) }))
+  await queries.run(INSERT, partOf(INSERT, asWritten(key)))
   return queries.one(API_KEY, FIND, { keyId: key.keyId })
 }
 
@@ -169,7 +192,7 @@ async function lockDescendants(
 function recordEvent(
   queries: Writes,
   type: EventTypeOf<'key'>,
-  { ownerNo, keyId, keyName, scopes, expiresAt }: NewStoredApiKey,
+  { ownerNo, keyId, keyName, scopes, restriction, expiresAt }: NewStoredApiKey,
   { principal, at }: { principal: string; at: number },
 ): void {
   const until = expiresAt === null ? null : toInstant(expiresAt)
@@ -177,5 +200,9 @@ function recordEvent(
     ownerNo,
     at,
     data: { keyId, keyName, scopes, expiresAt: until, principal },
+    [type === 'key.created' ? 'after' : 'before']: {
+      ...{ keyName, scopes, expiresAt: until },
+      ...restriction,
+    },
   })
 }

@@ -69,9 +69,14 @@ function executionsOf(endedBy: string): Sql {
 // Not EXISTS: PostgreSQL would rather read all of the index, once.
 const MAY_BE_HELD = `(
   SELECT 1 FROM offer_history WHERE offer_history.owner_no = run.owner_no LIMIT 1) IS NOT NULL`
+// The windows of devices change with a row, or with its end.
+const WINDOWS_MARK = `
+  coalesce((SELECT max(since_clock) FROM device_window WHERE device_window.owner_no = run.owner_no), 0) || ' ' ||
+  coalesce((SELECT max(until_clock) FROM device_window WHERE device_window.owner_no = run.owner_no), 0)`
 const ofOwner = {
   mayBeHeld: computed(MAY_BE_HELD, flag()),
   counts: computed(`run.pending || ' ' || run.in_progress`, text()),
+  windowsMark: computed(WINDOWS_MARK, text()),
 }
 const ofRun = {
   ...run.pick('runId', 'jobVersion'),

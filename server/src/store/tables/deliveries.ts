@@ -43,6 +43,10 @@ const LAST_TRIED = 'SELECT max(event_id) AS "eventId" FROM webhook_delivery WHER
 const TRIED = `
   SELECT event_id AS "eventId" FROM webhook_delivery
   WHERE webhook_no = :webhookNo AND event_id BETWEEN :from AND :to AND round = :round ORDER BY event_id`
+// Of few webhooks, those of chats, whose logs are short.
+const REPORTED = `
+  SELECT min(event_id) AS "eventId" FROM webhook_delivery
+  WHERE webhook_no = :webhookNo AND round = :round AND subject = :subject AND type LIKE 'execution.%'` as const
 
 const FIND =
   `SELECT ${DELIVERY} FROM webhook_delivery WHERE webhook_no = :webhookNo AND event_id = :eventId` as const
@@ -85,13 +89,17 @@ const PURGE = `
 const attemptsKept = 20
 const purgedAtOnce = 1000
 
-export const deliveryReads: ReadSteps<'listPendingDeliveries' | 'listTried'> = {
+export const deliveryReads: ReadSteps<'listPendingDeliveries' | 'listTried' | 'isRunReported'> = {
   async listPendingDeliveries(queries, { webhookNo, slice: { after = 0, limit } }) {
     const found = await queries.all(PENDING_DELIVERY, PENDING, { webhookNo, after, limit: limit + 1 })
     return sliced(found, limit, ({ eventId }) => eventId)
   },
   async listTried(queries, range) {
     return (await queries.all(EVENT, TRIED, partOf(TRIED, range))).map(({ eventId }) => eventId)
+  },
+  async isRunReported(queries, { webhookNo, round, runId }) {
+    const found = await queries.one(LATEST, REPORTED, { webhookNo, round, subject: `run ${runId}` })
+    return found.eventId !== null
   },
 }
 
@@ -119,6 +127,13 @@ export const deliveryWrites: WriteSteps<'replayDelivery' | 'recordAttempts' | 'p
     const attempts = JSON.stringify(before?.attempts ?? [])
     const put = { eventId, type, subject, state: 'PENDING', tries: 0, attempts, nextAt: at }
     await queries.run(PUT, { webhookNo, round: webhook.round, puts: [put] })
+    const { ownerNo, webhookName } = webhook
+    const replayed = {
+      action: 'delivery.replayed',
+      subject: `webhook:${webhookName}`,
+      note: `event ${eventId}`,
+    }
+    queries.audited({ ownerNo, at, ...replayed })
     return queries.one(DELIVERY, FIND, { webhookNo, eventId })
   },
   async recordAttempts(queries, all) {

@@ -1,6 +1,7 @@
 // Attributes of devices: the rows by which selectors find them.
 
 import { sortKeyOf } from '@jobcast/contract/selector'
+import { steadyInstant } from '../../domain/common/instants.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
 import type { AttributeOutcome, AttributeReport, Attributes } from '../../domain/device/ports/devices.ts'
@@ -18,6 +19,7 @@ import {
 import { select } from '../schema/column.ts'
 import { device, deviceAttribute } from '../schema/tables.ts'
 import { deviceFields, toDevice } from './devices.ts'
+import { followDevices } from './group-windows.ts'
 import type { WriteSteps } from './step.ts'
 
 const key = device.pick('ownerNo', 'deviceId')
@@ -112,6 +114,9 @@ export const attributeWrites: WriteSteps<'recordAttributes'> = {
       return { ownerNo, deviceId, deviceNo, isReported: true, before, now, others: attributes }
     })
     writeAttributes(queries, changes)
+    const clock = reports.reduce((latest, report) => Math.max(latest, report.clock ?? 0), 0)
+    const changed = changes.filter(({ before, now }) => changesOf(before, now).length > 0)
+    await followDevices(queries, changed, steadyInstant(clock))
     return outcomes
   },
 }

@@ -1,8 +1,9 @@
 // What has changed about devices, by the event log; and devices as selectors see them.
 
-import type { DeviceChanged } from '../../domain/schedule/ports/schedules.ts'
+import { ends } from '../../domain/rollout/gate.ts'
+import type { DeviceChanged, ScheduledMove } from '../../domain/schedule/ports/schedules.ts'
 import { inBoth } from '../queries.ts'
-import { number, orNull, rows, select } from '../schema/column.ts'
+import { computed, number, orNull, rows, select } from '../schema/column.ts'
 import { device, event, owner } from '../schema/tables.ts'
 import { attributesWhere, toAttributes } from './devices.ts'
 import type { ReadSteps } from './step.ts'
@@ -16,6 +17,20 @@ const LIST = `
   SELECT ${CHANGE} FROM event
   WHERE owner_no = :ownerNo AND event_id > :after AND event_id <= :newest
     AND type IN ('device.created', 'device.updated', 'device.online', 'device.offline')
+  ORDER BY event_id LIMIT :limit` as const
+const MOVE = select({
+  ...event.pick('eventId', 'type', 'deviceNo', 'details', 'jobExecutionId', 'cause'),
+  scheduleNo: computed(
+    '(SELECT schedule_no FROM run_request WHERE run_request.run_id = event.run_id)',
+    orNull(number()),
+  ),
+})
+const movedTo = ['pending', ...ends.map((state) => state.toLowerCase())]
+const LIST_WITH_MOVES = `
+  SELECT ${MOVE} FROM event
+  WHERE owner_no = :ownerNo AND event_id > :after AND event_id <= :newest
+    AND type IN ('device.created', 'device.updated', 'device.online', 'device.offline',
+      ${movedTo.map((state) => `'execution.${state}'` as const).join(', ') as "'"})
   ORDER BY event_id LIMIT :limit` as const
 const SELECTABLE = select({
   ...device.pick('deviceNo', 'deviceId', 'deviceName', 'tags', 'online'),
@@ -32,15 +47,22 @@ const LIST_SELECTABLE = inBoth(
 const mostBehind = 100_000
 
 export const deviceChangeReads: ReadSteps<'listDeviceChanges' | 'listSelectable'> = {
-  async listDeviceChanges(queries, { ownerNo, after, limit }) {
+  async listDeviceChanges(queries, { ownerNo, after, limit, withMoves = false }) {
     const bounds = await queries.get(BOUNDS, FIND_BOUNDS, { ownerNo })
     const newest = bounds?.newest ?? 0
     const isLost = after < (bounds?.purgedUpTo ?? 0) || newest - after > mostBehind
-    if (isLost || limit === 0) return { changes: [], upTo: newest, isMore: false, isLost }
-    const found = await queries.all(CHANGE, LIST, { ownerNo, after, newest, limit })
-    const isMore = found.length === limit
+    if (isLost || limit === 0) {
+      return { changes: [], moves: [], count: 0, upTo: newest, isMore: false, isLost }
+    }
+    const range = { ownerNo, after, newest, limit }
+    const moved = withMoves ? await queries.all(MOVE, LIST_WITH_MOVES, range) : []
+    const found = withMoves ? moved : await queries.all(CHANGE, LIST, range)
+    const count = found.length
+    const isMore = count === limit
     const upTo = isMore ? (found.at(-1)?.eventId ?? newest) : newest
-    return { changes: found.flatMap((row) => toChange(row) ?? []), upTo, isMore, isLost }
+    const changes = found.flatMap((row) => toChange(row) ?? [])
+    const moves = moved.flatMap((row) => toMove(row) ?? [])
+    return { changes, moves, count, upTo, isMore, isLost }
   },
   async listSelectable(queries, { ownerNo, deviceNos }) {
     if (deviceNos.length === 0) return []
@@ -59,8 +81,20 @@ function toChange({
   deviceNo,
   details,
 }: ReturnType<typeof CHANGE.read>): DeviceChanged | undefined {
-  if (deviceNo === null) return undefined
+  if (deviceNo === null || type.startsWith('execution.')) return undefined
   if (type === 'device.online' || type === 'device.offline') return { eventId, deviceNo, names: ['online'] }
   const reported = details?.reportedAttributes
   return { eventId, deviceNo, names: reported ? Object.keys(reported) : undefined }
+}
+
+function toMove({
+  type,
+  cause,
+  eventId,
+  deviceNo,
+  jobExecutionId,
+  scheduleNo,
+}: ReturnType<typeof MOVE.read>): ScheduledMove | undefined {
+  if (deviceNo === null || jobExecutionId === null || scheduleNo === null) return undefined
+  return { eventId, deviceNo, jobExecutionId, scheduleNo, cause, isEnd: type !== 'execution.pending' }
 }

@@ -1,17 +1,18 @@
 // Puts of devices, many at once: each row is read once and written once, however often the list puts it.
 
 import { isExpected } from '../../domain/common/entity-tag.ts'
-import type { Put } from '../../domain/common/ports/slices.ts'
+import { steadyInstant } from '../../domain/common/instants.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceTag as entityTag } from '../../domain/device/device-tag.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
-import type { DevicePut, StoredDevice } from '../../domain/device/ports/devices.ts'
+import type { DevicePut, DevicePutResult, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { putDevice } from '../../domain/device/put-device.ts'
 import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
-import { device, deviceTag } from '../schema/tables.ts'
+import { device, deviceTag, offerWindow } from '../schema/tables.ts'
 import { type AttributeChange, writeAttributes } from './device-attributes.ts'
 import { deviceFields, toDevice } from './devices.ts'
+import { followDevices } from './group-windows.ts'
 
 const key = device.pick('ownerNo', 'deviceId')
 const LOCKED = select({ ...deviceFields, ...device.pick('ownerNo', 'deviceNo', 'deletedAt') })
@@ -61,34 +62,74 @@ const TAG = insertInto(deviceTag.fields)
 
 /** `before`: also of one that was deleted. */
 type Entry = DeviceKey & { deviceNo: number; before: StoredDevice | undefined; now: StoredDevice | undefined }
-type NumberedPut = Put<StoredDevice> & { deviceNo: number }
+type NumberedPut = DevicePutResult & { deviceNo: number }
 
 /** On PostgreSQL only for who may change the catalogue: nobody else puts these devices meanwhile. */
 export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<NumberedPut[]> {
   const entries = await readEntries(queries, puts)
+  const windows = await readWindows(queries, puts)
   const done = puts.map((put) => {
     const entry = entries.get(deviceText(put)) as Entry
     const created = entry.now === undefined
     const { now, event } = putDevice(entry.now, put)
     const current = entry.now && entityTag(entry.now)
-    if (!isExpected(put.expected, current)) {
-      return { entry, put, event: undefined, created: false, value: now, isRefused: true as const }
+    const refused = { entry, put, event: undefined, created: false, value: now, before: undefined }
+    const isRefused = true as const
+    if (!isExpected(put.expected, current)) return { ...refused, refusal: { isRefused } }
+    if (typeof put.window === 'string' && !windows.has(`${put.ownerNo} ${put.window}`)) {
+      return { ...refused, refusal: { isRefused, isWithoutWindow: true as const } }
     }
+    const before = entry.now
     entry.now = now
-    return { entry, put, event, created, value: now }
+    return { entry, put, event, created, value: now, before, refusal: undefined }
   })
   await writeEntries(queries, entries)
-  return done.map(({ entry: { deviceNo }, put, event, created, value, isRefused }) => {
+  const changed = new Set(done.flatMap(({ entry, event }) => (event ? [entry] : [])))
+  await writeWindows(queries, [...changed], puts)
+  return done.map(({ entry: { deviceNo }, put, event, created, value, before, refusal }) => {
     const { ownerNo, at } = put
-    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: detailsOf(put) })
-    if (isRefused) return { created, value, deviceNo, isRefused }
+    const shown = { before: before && auditedDevice(before), after: auditedDevice(value) }
+    const audited = put.origin && { deviceId: put.deviceId, origin: put.origin, ...shown }
+    if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: detailsOf(value), audited })
+    if (refusal) return { created, value, deviceNo, ...refusal }
     return { created, value, deviceNo, ...(event === undefined && { isSame: true as const }) }
   })
 }
 
-function detailsOf({ deviceName, tags, attributes = {} }: DevicePut): object {
+function auditedDevice({ deviceName, tags, attributes, window }: StoredDevice): object {
+  return { deviceName, tags, attributes, window }
+}
+
+function detailsOf({ deviceName, tags, attributes, window }: StoredDevice): object {
   const hasAttributes = Object.keys(attributes).length > 0
-  return { deviceName, tags, ...(hasAttributes && { attributes }) }
+  return { deviceName, tags, ...(hasAttributes && { attributes }), ...(window !== null && { window }) }
+}
+
+const WINDOW = select(offerWindow.pick('ownerNo', 'windowName'))
+const FIND_WINDOWS = inBoth(
+  ({ isIn }) => `
+  SELECT ${WINDOW} FROM offer_window
+  WHERE ${isIn('owner_no', 'ownerNos', 'integer')} AND ${isIn('window_name', 'names', 'text')}`,
+)
+
+/** Those of the windows that are named that there are. */
+async function readWindows(queries: Writes, puts: DevicePut[]): Promise<ReadonlySet<string>> {
+  const named = puts.filter(({ window }) => typeof window === 'string')
+  if (named.length === 0) return new Set()
+  const ownerNos = [...new Set(named.map(({ ownerNo }) => ownerNo))]
+  const names = [...new Set(named.map(({ window }) => window))]
+  const found = await queries.all(WINDOW, FIND_WINDOWS, { ownerNos, names })
+  return new Set(found.map(({ ownerNo, windowName }) => `${ownerNo} ${windowName}`))
+}
+
+async function writeWindows(queries: Writes, entries: Entry[], puts: DevicePut[]): Promise<void> {
+  const clock = puts.reduce((latest, put) => Math.max(latest, put.clock ?? 0), 0)
+  const changed = entries.flatMap(({ ownerNo, deviceId, deviceNo, before, now }) => {
+    if (now === undefined) return []
+    const isSame = (before?.window ?? null) === now.window
+    return [{ ownerNo, deviceId, deviceNo, ...(!isSame && { own: now.window }) }]
+  })
+  await followDevices(queries, changed, steadyInstant(clock))
 }
 
 async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<string, Entry>> {

@@ -6,6 +6,7 @@ import { inBoth, type Sql, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
+import { dropDeviceWindows, OWN_WINDOW } from './device-windows.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const { tokenCreatedAt, tokenCreatedBy, tokenHash, presenceSince, revokedAt } = device.fields
@@ -23,6 +24,7 @@ export const deviceFields = {
   certificateRevokedAt: revokedAt,
   attributes: attributesWhere('NOT reported'),
   reportedAttributes: attributesWhere('reported'),
+  window: OWN_WINDOW,
 }
 const DEVICE = select(deviceFields)
 const FIND = `
@@ -62,6 +64,13 @@ const ALLOW_CERTIFICATE = `
   UPDATE device SET revoked_at = NULL
   WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL AND revoked_at IS NOT NULL
   RETURNING device_no AS "deviceNo"`
+const NAMED = select(device.pick('deviceNo', 'deviceId'))
+const LIST_NAMED = inBoth(
+  ({ isIn }) => `
+  SELECT ${NAMED} FROM device
+  WHERE owner_no = :ownerNo AND ${isIn('device_id', 'deviceIds', 'text')} AND deleted_at IS NULL
+  ORDER BY device_id`,
+)
 const DELETED = select(device.pick('deviceNo', 'tags'))
 const LOCK = inBoth(
   ({ lock }) => `
@@ -82,7 +91,9 @@ const DELETE = inBoth(
   WHERE device_no = :deviceNo`,
 )
 
-type DeviceReads = ReadSteps<'getDevice' | 'listDevices' | 'findDeviceByToken' | 'findDeviceByCertificate'>
+type DeviceReads = ReadSteps<
+  'getDevice' | 'listDevices' | 'listNamedDevices' | 'findDeviceByToken' | 'findDeviceByCertificate'
+>
 
 export const deviceReads: DeviceReads = {
   async getDevice(queries, { ownerNo, deviceId }) {
@@ -95,6 +106,7 @@ export const deviceReads: DeviceReads = {
     const found = await queries.all(DEVICE, sql, values)
     return sliced(found.map(toDevice), limit, ({ deviceId }) => deviceId)
   },
+  listNamedDevices: (queries, named) => queries.all(NAMED, LIST_NAMED, partOf(LIST_NAMED, named)),
   findDeviceByToken: (queries, { tokenId }) => queries.get(CREDENTIAL, BY_TOKEN, { tokenId }),
   findDeviceByCertificate: (queries, named) =>
     queries.get(KEY, BY_CERTIFICATE, partOf(BY_CERTIFICATE, named)),
@@ -104,7 +116,9 @@ export const deviceWrites: WriteSteps<'setDeviceToken' | 'allowDeviceCertificate
   setDeviceToken,
   async allowDeviceCertificate(queries, { ownerNo, deviceId, at }) {
     const row = await queries.get(rows(device.pick('deviceNo')), ALLOW_CERTIFICATE, { ownerNo, deviceId })
-    if (row) queries.deviceChanged('device.certificate_allowed', { ownerNo, deviceNo: row.deviceNo, at })
+    const audited = { deviceId }
+    if (row)
+      queries.deviceChanged('device.certificate_allowed', { ownerNo, deviceNo: row.deviceNo, at, audited })
     return row !== undefined || (await queries.get(DEVICE, FIND, { ownerNo, deviceId })) !== undefined
   },
 }
@@ -131,7 +145,7 @@ export async function setDeviceToken(
   })
   if (row === undefined) return false
   const type = token ? 'device.credential_set' : 'device.credential_revoked'
-  queries.deviceChanged(type, { ownerNo, deviceNo: row.deviceNo, at })
+  queries.deviceChanged(type, { ownerNo, deviceNo: row.deviceNo, at, audited: { deviceId } })
   return true
 }
 
@@ -143,10 +157,13 @@ export async function deleteDeviceRow(
   const row = await queries.get(DELETED, LOCK, { ownerNo, deviceId })
   if (row === undefined) return undefined
   const { deviceNo, tags } = row
+  const { deviceName, attributes, window } = await queries.one(DEVICE, FIND, { ownerNo, deviceId })
   queries.send(UNTAG, { ownerNo, deviceId, tags })
   queries.send(DROP_ATTRIBUTES, { deviceNo })
+  dropDeviceWindows(queries, { ownerNo, deviceId, deviceNo })
   await queries.run(DELETE, { deviceNo, at })
-  queries.deviceChanged('device.deleted', { ownerNo, deviceNo, at })
+  const before = { deviceName, tags, attributes: toAttributes(attributes), window }
+  queries.deviceChanged('device.deleted', { ownerNo, deviceNo, at, audited: { deviceId, before } })
   return deviceNo
 }
 
@@ -160,7 +177,7 @@ export function toDevice(row: DeviceRow): StoredDevice {
   return {
     ...{ attributes: toAttributes(row.attributes), reportedAttributes: toAttributes(row.reportedAttributes) },
     ...{ deviceId, deviceName, tags, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt },
-    ...{ presence, createdAt, updatedAt },
+    ...{ presence, window: row.window, createdAt, updatedAt },
   }
 }
 

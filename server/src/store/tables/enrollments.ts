@@ -24,13 +24,16 @@ const USE = 'UPDATE enrollment SET used = used + 1 WHERE enrollment_id = :enroll
 
 const { tokenCreatedAt, revokedAt, lastSeenAt, claimHash } = device.fields
 const CANDIDATE = select({ credentialCreatedAt: tokenCreatedAt, revokedAt, lastSeenAt, claimHash })
-const LOCK_CANDIDATE = inBoth(
-  ({ lock }) => `
-  SELECT ${CANDIDATE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL ${lock}`,
-)
+const FIND_CANDIDATE = `
+  SELECT ${CANDIDATE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL` as const
+const LOCK_CANDIDATE = inBoth(({ lock }) => `${FIND_CANDIDATE} ${lock}`)
 
-export const enrollmentReads: ReadSteps<'findEnrollment' | 'listEnrollments'> = {
+export const enrollmentReads: ReadSteps<'findEnrollment' | 'findClaim' | 'listEnrollments'> = {
   findEnrollment,
+  async findClaim(queries, { ownerNo, deviceId }) {
+    const found = await queries.get(CANDIDATE, FIND_CANDIDATE, { ownerNo, deviceId })
+    return found && { hasCredential: found.credentialCreatedAt !== null, claimHash: found.claimHash }
+  },
   async listEnrollments(queries, { ownerNo, slice: { after = '', limit } }) {
     const found = await queries.all(ENROLLMENT, LIST, { ownerNo, after, limit: limit + 1 })
     return sliced(found, limit, ({ enrollmentId }) => enrollmentId)
@@ -42,7 +45,7 @@ export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment
     await queries.run(INSERT, partOf(INSERT, { ...enrollment, tags: JSON.stringify(enrollment.tags) }))
     const { enrollmentId, ownerNo, name, createdAt: at, createdBy } = enrollment
     const data = { enrollmentId, name, principal: createdBy ?? '' }
-    queries.resourceChanged('enrollment.created', { ownerNo, at, data })
+    queries.resourceChanged('enrollment.created', { ownerNo, at, data, after: shown(enrollment) })
     return { ...enrollment, used: 0, revokedAt: null }
   },
   async revokeEnrollment(queries, { ownerNo, enrollmentId, principal, at }) {
@@ -74,11 +77,19 @@ export async function revokeEnrollmentsOf(
 
 async function revoke(
   queries: Writes,
-  { enrollmentId, ownerNo, name }: StoredEnrollment,
+  enrollment: StoredEnrollment,
   { principal, at }: { principal: string; at: number },
 ): Promise<void> {
+  const { enrollmentId, ownerNo, name } = enrollment
   await queries.run(REVOKE, { enrollmentId, at })
-  queries.resourceChanged('enrollment.revoked', { ownerNo, at, data: { enrollmentId, name, principal } })
+  const data = { enrollmentId, name, principal }
+  queries.resourceChanged('enrollment.revoked', { ownerNo, at, data, before: shown(enrollment) })
+}
+
+type Shown = 'name' | 'maxUses' | 'tags' | 'deviceIdPrefix' | 'expiresAt'
+
+function shown({ name, maxUses, tags, deviceIdPrefix, expiresAt }: Pick<StoredEnrollment, Shown>) {
+  return { name, maxUses, tags, deviceIdPrefix, expiresAt }
 }
 
 export function findEnrollment(

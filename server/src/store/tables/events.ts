@@ -1,6 +1,7 @@
 // The event log as readers see it: from any event on, oldest first.
 
 import type { ExecState } from '@jobcast/contract'
+import { shownActor } from '../../domain/access/principal.ts'
 import { latestCredible } from '../../domain/common/instants.ts'
 import { type EventFilter, passes, type StoredEvent } from '../../domain/event/event.ts'
 import { inBoth, type Queries } from '../queries.ts'
@@ -148,8 +149,8 @@ async function readConcerned(
   return (row) => row.deviceId !== null || ids.has(row.runId)
 }
 
-function isEmpty({ types = [], jobName, deviceId, runId }: EventFilter): boolean {
-  return types.length === 0 && jobName === undefined && deviceId === undefined && runId === undefined
+function isEmpty({ types = [], jobName, deviceId, runId, jobs }: EventFilter): boolean {
+  return types.length === 0 && [jobName, deviceId, runId, jobs].every((each) => each === undefined)
 }
 
 /** The newest event of an owner stays whatever its age, so it may outlive its run. */
@@ -167,7 +168,12 @@ function dataOf(row: EventRow): StoredEvent['data'] {
   if (jobExecutionId !== null) {
     const execState = stateOf(row)
     const what = { jobExecutionId, runId, jobName, deviceId, from, execState, attempt, versionNumber }
-    return { ...what, cause, actor, statusDetails: row.details ?? {} } as StoredEvent['data']
+    return {
+      ...what,
+      cause,
+      actor: actor && shownActor(actor),
+      statusDetails: row.details ?? {},
+    } as StoredEvent['data']
   }
   if (runId !== null) {
     const { total, retryOf } = row

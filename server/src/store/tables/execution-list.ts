@@ -9,7 +9,7 @@ import type { ExecutionFilter, StoredExecution } from '../../domain/execution/po
 import { inBoth, type Queries, type Spelling, type Sql, sliced, type Values } from '../queries.ts'
 import type { Dialect } from '../schema/column.ts'
 import { EXECUTION, toExecution } from './executions.ts'
-import { OF_JOB, unfinishedOn } from './run-fields.ts'
+import { jobValues, OF_JOB, ofJobs, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input } from './step.ts'
 
@@ -69,6 +69,7 @@ export async function listExecutions(
     limit: limit + 1,
     waiting: waiting.ids,
     ...namedStates(filter),
+    ...jobValues(filter.jobs),
   }
   if (filter.deviceId === undefined) return byStates(queries, filter, values, limit, atOnce)
   const found = await select(queries, ofDevice(filter), values)
@@ -190,9 +191,10 @@ function isThroughRuns(filter: ExecutionFilter, state: ExecState | undefined): b
 
 /** No index leads from one match to the next. */
 function mayBeRare(filter: ExecutionFilter): boolean {
-  const { execStates, runId, launchedAfter, launchedBefore } = filter
+  const { execStates, runId, launchedAfter, launchedBefore, jobs } = filter
   const byTime = launchedAfter !== undefined || launchedBefore !== undefined || hasEndFilter(filter)
-  return runId === undefined && (byTime || (execStates?.includes('SUCCEEDED') ?? false))
+  const mayBe = byTime || jobs !== undefined || (execStates?.includes('SUCCEEDED') ?? false)
+  return runId === undefined && mayBe
 }
 
 function hasEndFilter({ finishedAfter, finishedBefore }: ExecutionFilter): boolean {
@@ -232,12 +234,13 @@ function stateClausesOf({ execStates }: ExecutionFilter): string[] {
 }
 
 function runClausesOf(filter: ExecutionFilter): string[] {
-  const { runId, launchedAfter, launchedBefore, jobName } = filter
+  const { runId, launchedAfter, launchedBefore, jobName, jobs } = filter
   const clauses: string[] = []
   if (runId !== undefined) clauses.push('run.run_id = :runId')
   if (launchedAfter !== undefined) clauses.push('run.launched_at >= :launchedAfter')
   if (launchedBefore !== undefined) clauses.push('run.launched_at < :launchedBefore')
   if (jobName !== undefined) clauses.push(OF_JOB)
+  if (jobs !== undefined) clauses.push(ofJobs(jobs))
   return clauses
 }
 

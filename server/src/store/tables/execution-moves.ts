@@ -34,6 +34,12 @@ export const executionMoves: WriteSteps<'moveExecution' | 'moveRun'> = {
     if (outcome.kind !== 'moved') return outcome
     const execution = await executionReads.getExecution(queries, move)
     const { from } = outcome.moved
+    if (execution)
+      queries.audited({
+        ...{ ownerNo: move.ownerNo, at: move.moment.at, action: 'execution.canceled' },
+        subject: `execution:${move.jobExecutionId}`,
+        ...{ before: { execState: from }, after: { execState: execution.execState } },
+      })
     return execution ? { kind: 'moved', execution, from } : { kind: 'unknown-execution' }
   },
   async moveRun(queries, { ownerNo, runId, from, ...move }) {
@@ -43,7 +49,12 @@ export const executionMoves: WriteSteps<'moveExecution' | 'moveRun'> = {
     return inBatch(queries, async (moves) => {
       const found = await moves.load(UNFINISHED, { from: from ?? first, last })
       const next = found.length < batchSize ? undefined : (found.at(-1)?.jobExecutionId ?? last) + 1
-      return { moved: moves.batch.moveAll(found, move), next }
+      const moved = moves.batch.moveAll(found, move)
+      const at = move.moment.at
+      // Only the first batch of a cancel has somebody who called.
+      if (moved.length > 0)
+        queries.audited({ ownerNo, at, action: 'run.canceled', subject: `run:${runId}`, note: move.event })
+      return { moved, next }
     })
   },
 }

@@ -46,6 +46,8 @@ const FLEET_DEVICE = rows({
     runningState: orNull(execution.fields.execState),
     jobExecutionId: orNull(execution.fields.jobExecutionId),
     execState: orNull(execution.fields.execState),
+    endedId: orNull(execution.fields.jobExecutionId),
+    endedState: orNull(execution.fields.execState),
   },
 })
 const newest = (which: string) => `
@@ -70,10 +72,17 @@ const LIST_DEVICES = inBoth(({ is }) => {
     SELECT execution_id, state FROM execution
     WHERE device_no = device.device_no AND state <= 'CANCELING' AND state > 'PENDING' ORDER BY execution_id LIMIT 1
   ) AS running ON true`
+  const ended =
+    is === 'sqlite'
+      ? `execution AS ended ON ended.execution_id = (
+    SELECT execution_id FROM execution WHERE device_no = device.device_no AND state <> 'PENDING'
+      AND state NOT IN ('IN_PROGRESS', 'CANCELING') ORDER BY execution_id DESC LIMIT 1)`
+      : `LATERAL ${newest("> 'CANCELING'")} AS ended ON true`
   return `
-  SELECT device_id AS "deviceId", online, tags, last.execution_id AS "jobExecutionId", last.state AS "execState",
+  SELECT device_id AS "deviceId", online, tags, ended.execution_id AS "endedId", ended.state AS "endedState",
+    last.execution_id AS "jobExecutionId", last.state AS "execState",
     running.execution_id AS "runningId", running.state AS "runningState"
-  FROM device LEFT JOIN ${last} LEFT JOIN ${running}
+  FROM device LEFT JOIN ${last} LEFT JOIN ${running} LEFT JOIN ${ended}
   WHERE device.owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL ORDER BY device_id LIMIT :limit`
 })
 
@@ -141,9 +150,13 @@ async function findOldestWaiting(queries: Queries, ownerNo: number): Promise<Wai
 }
 
 function toFleetDevice(row: ReturnType<typeof FLEET_DEVICE.read>): StoredFleetDevice {
-  const { deviceId, online, tags, jobExecutionId, execState, runningId, runningState } = row
-  const lastExecution = executionOf(jobExecutionId, execState)
-  return { deviceId, online, tags, lastExecution, running: executionOf(runningId, runningState) }
+  const { deviceId, online, tags } = row
+  return {
+    ...{ deviceId, online, tags },
+    lastExecution: executionOf(row.jobExecutionId, row.execState),
+    lastEnded: executionOf(row.endedId, row.endedState),
+    running: executionOf(row.runningId, row.runningState),
+  }
 }
 
 function executionOf(jobExecutionId: number | null, execState: ExecState | null) {

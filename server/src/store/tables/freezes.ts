@@ -29,7 +29,8 @@ export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
     await queries.run(PUT, { ownerNo, reason, principal, at, until })
     const data = { reason, until: toInstantOrNull(until), principal }
     await noteOffers(queries, { ownerNo, windowName: wholeFleet, clock, openZones: fleetZones(true) })
-    queries.resourceChanged('fleet.frozen', { ownerNo, at, data })
+    const shown = { before: before && toShown(before), after: toShown({ reason, until }) }
+    queries.resourceChanged('fleet.frozen', { ownerNo, at, data, ...shown, note: reason })
     return before === undefined
   },
   async unfreezeFleet(queries, { ownerNo, principal, at, clock, expiredBy }) {
@@ -44,7 +45,11 @@ export const freezeWrites: WriteSteps<'freezeFleet' | 'unfreezeFleet'> = {
     const fleet = { ownerNo, windowName: wholeFleet, clock }
     await noteOffers(queries, { ...fleet, openZones: fleetZones(false) })
     await purgeOffers(queries, { ...fleet, at })
-    queries.resourceChanged('fleet.unfrozen', { ownerNo, at, data })
+    queries.resourceChanged('fleet.unfrozen', { ownerNo, at, data, before: toShown(before) })
     return true
   },
+}
+
+function toShown({ reason, until }: { reason: string; until: number | null }) {
+  return { reason, until }
 }

@@ -15,6 +15,7 @@ import type { RunJob } from '../../domain/trigger/trigger.ts'
 import { inBoth, sliced, type Writes } from '../queries.ts'
 import { computed, rows, select, text } from '../schema/column.ts'
 import { job, jobVersion } from '../schema/tables.ts'
+import { missingFile } from './files.ts'
 import { findJobUsers } from './job-users.ts'
 import { pauseSchedulesOf } from './schedules.ts'
 import { missingSecret } from './secrets.ts'
@@ -50,8 +51,8 @@ const versions = <More extends string>(more: More) =>
 const FIND_VERSION = versions('version = :version')
 const LIST_VERSIONS = versions('version < :after ORDER BY version DESC LIMIT :limit')
 const INSERT_VERSION = `
-  INSERT INTO job_version (job_no, version, content, created_at, created_by, secrets)
-  VALUES (:jobNo, :version, :content, :at, :by, :secrets)
+  INSERT INTO job_version (job_no, version, content, created_at, created_by, secrets, files)
+  VALUES (:jobNo, :version, :content, :at, :by, :secrets, :files)
   RETURNING version_no AS "versionNo"`
 const INSERT = `
   INSERT INTO job (owner_no, job_name, version_no, created_at, updated_at) VALUES (:ownerNo, :jobName, 0, :at, :at)
@@ -110,8 +111,12 @@ export const jobReads: ReadSteps<JobReads> = {
   async getDocument(queries, { jobVersion }) {
     const row = await queries.get(rows({ content: text() }), CONTENT, { jobVersion })
     if (row === undefined) throw new Error(`there is no version ${jobVersion} of a job`)
-    const { document, parameters, hasPlaceholders } = toContent(row)
-    const more = { ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) }
+    const { document, parameters, hasPlaceholders, files } = toContent(row)
+    const more = {
+      ...(files && { files }),
+      ...(parameters && { parameters }),
+      ...(hasPlaceholders && { hasPlaceholders }),
+    }
     return { document: JSON.stringify(document), ...more }
   },
   async getSignature(queries, { jobVersion }) {
@@ -135,7 +140,7 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     if (users) return users
     await queries.run(DELETE, { ownerNo, jobName, at })
     const data = { jobName, version: before.version, principal: by }
-    queries.resourceChanged('job.deleted', { ownerNo, at, data })
+    queries.resourceChanged('job.deleted', { ownerNo, at, data, before: toJob(before) })
     await pauseSchedulesOf(queries, { ownerNo, jobName, at })
     return 'deleted'
   },
@@ -155,6 +160,8 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
     return { ...refused(put), weakensApproval: true }
   const lacksSecret = await missingSecret(queries, ownerNo, put.content.secrets)
   if (lacksSecret !== undefined) return { ...refused(put), lacksSecret }
+  const lacksFile = await missingFile(queries, ownerNo, put.content.files)
+  if (lacksFile !== undefined) return { ...refused(put), lacksFile }
   if (isNew && !maySignedBe(put.content, nextVersion)) return { ...refused(put), nextVersion }
   const { jobNo } =
     before ?? (await queries.one(rows({ jobNo: job.fields.jobNo }), INSERT, { ownerNo, jobName, at }))
@@ -166,6 +173,7 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
       content,
       at,
       by: put.by ?? null,
+      files: put.content.files ? JSON.stringify(put.content.files) : null,
       secrets: put.content.secrets ? JSON.stringify(put.content.secrets) : null,
     })
     await queries.run(UPDATE, { jobNo, versionNo, at })
@@ -173,7 +181,8 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
   if (isNew) {
     const data = { jobName, version: after.version, isNew: created, principal: put.by ?? operator }
-    queries.resourceChanged('job.changed', { ownerNo, at, data })
+    const shown = created ? undefined : toJob(before as JobRow)
+    queries.resourceChanged('job.changed', { ownerNo, at, data, before: shown, after: toJob(after) })
   }
   return { created, value: toJob(after), ref: toJobRef(after) }
 }

@@ -37,12 +37,14 @@ export async function noteOffers(queries: Writes, change: OfferChange): Promise<
   await queries.run(NOTE, partOf(NOTE, change))
 }
 
-/** What lies before the oldest run that has not ended is of no use any more. */
+/** What lies before the oldest run that has not ended is of no use any more: `before`. */
 export async function purgeOffers(
   queries: Writes,
   { ownerNo, windowName, at, clock }: Pick<OfferChange, 'ownerNo' | 'windowName'> & BothClocks,
-): Promise<void> {
+): Promise<{ before: number }> {
   const oldest = await queries.get(OLDEST, OLDEST_UNFINISHED, { ownerNo })
   const ageMs = Math.max(0, at - (oldest?.launchedAt ?? at))
-  await queries.run(PURGE, { ownerNo, windowName, before: clock - ageMs - marginMs })
+  const before = clock - ageMs - marginMs
+  await queries.run(PURGE, { ownerNo, windowName, before })
+  return { before }
 }

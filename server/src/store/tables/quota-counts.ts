@@ -14,7 +14,10 @@ const counts: Record<CountedQuota, Sql> = {
   ),
   devices: of('device', 'owner_no = :who AND deleted_at IS NULL'),
   jobs: of('job', 'owner_no = :who AND deleted_at IS NULL'),
-  keys: of('api_key', 'owner_no = :who AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at)'),
+  keys: of(
+    'api_key',
+    `owner_no = :who AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :at) AND key_id NOT LIKE 'user:%'`,
+  ),
   enrollments: of(
     'enrollment',
     'owner_no = :who AND revoked_at IS NULL AND used < max_uses AND expires_at > :at',

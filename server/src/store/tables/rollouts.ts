@@ -4,7 +4,7 @@
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
 import { laterBy } from '../../domain/common/instants.ts'
-import { pauseRollout } from '../../domain/rollout/judge-rollout.ts'
+import { pauseRollout, type RolloutStatus } from '../../domain/rollout/judge-rollout.ts'
 import type { PauseCause } from '../../domain/rollout/pause-cause.ts'
 import type { RolloutChange, StateCounts } from '../../domain/rollout/ports/rollouts.ts'
 import type { StoredRollout } from '../../domain/rollout/rollout.ts'
@@ -70,7 +70,7 @@ const LIST_ENDED = inBoth(
   SELECT ${ENDED} FROM execution ${join} device ON device.device_no = execution.device_no
   WHERE execution_id BETWEEN :first AND :last AND execution.owner_no = :ownerNo
     AND ${isIn('CAST(execution.state AS text)', 'execStates', 'text')}
-  ORDER BY execution_id DESC LIMIT :limit`,
+  ORDER BY execution.finished_at DESC, execution_id DESC LIMIT :limit`,
 )
 const COUNT_OFFLINE = inBoth(
   ({ is, join }) => `
@@ -177,8 +177,14 @@ async function writeStatus(
     status: JSON.stringify(details),
   })
   if (changed === 0) return false
-  for (const { type, details } of events) queries.runChanged(type, { ownerNo, runId, at, details })
+  const audited = { before: auditedState(before.status, before.plan), after: auditedState(status, plan) }
+  for (const { type, details } of events)
+    queries.runChanged(type, { ownerNo, runId, at, details, ...audited })
   return true
+}
+
+function auditedState({ state, wave, released }: RolloutStatus, { rollout }: StoredRollout['plan']): object {
+  return { state, wave: wave + 1, released, rollout }
 }
 
 /** Of those that have not started: their keys are revoked with all that they left. */

@@ -4,12 +4,13 @@ import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
 import type { NewRun } from '../../domain/trigger/launch-run.ts'
 import type { RunEnds, RunFilter, RunValues, StoredRun } from '../../domain/trigger/ports/runs.ts'
+import { anyTime } from '../../domain/window/any-time.ts'
 import { priorityOf, RUN_RANGE } from '../live-executions.ts'
 import { inBoth, type Queries, type Sql, sliced, type Values } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { apiKey, device, job, jobVersion, run, runParameters, runRequest } from '../schema/tables.ts'
 import { partOf, type Written } from '../statement.ts'
-import { countFields, OF_JOB, pickCounts, unfinishedOn } from './run-fields.ts'
+import { countFields, jobValues, OF_JOB, ofJobs, pickCounts, unfinishedOn } from './run-fields.ts'
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
@@ -59,6 +60,15 @@ const FIRST = rows({ runId: orNull(number()) })
 const FIND_ROLLBACK = `
   SELECT min(run_request.run_id) AS "runId" FROM run_request JOIN run ON run.run_id = run_request.run_id
   WHERE run_request.rollback_of = :runId AND run.owner_no = :ownerNo` as const
+const WAS_RELEASED = `
+  SELECT count(*) AS count FROM (
+    SELECT 1 FROM (
+      SELECT run_id, version_no FROM run WHERE job_no = :jobNo AND run_id < :before ORDER BY run_id DESC LIMIT 10000
+    ) AS earlier
+    WHERE version_no = :versionNo AND NOT EXISTS (
+      SELECT 1 FROM rollout WHERE rollout.run_id = earlier.run_id AND state <> 'RELEASED')
+    LIMIT 1) AS released` as const
+const COUNT = rows({ count: number() })
 const VALUES = select(runParameters.pick('parameters', 'secrets'))
 const GET_VALUES = `SELECT ${VALUES} FROM run_parameters WHERE run_id = :runId` as const
 
@@ -84,6 +94,7 @@ export const runReads: ReadSteps<
   | 'listRuns'
   | 'listEndedDevices'
   | 'findRollback'
+  | 'wasReleased'
   | 'getRunValues'
   | 'listSealed'
 > = {
@@ -91,6 +102,10 @@ export const runReads: ReadSteps<
   listReplaced: (queries, { runId }) => queries.all(RUN_RANGE, LIST_REPLACED, { runId }),
   async findRollback(queries, { ownerNo, runId }) {
     return (await queries.one(FIRST, FIND_ROLLBACK, { ownerNo, runId })).runId ?? undefined
+  },
+  async wasReleased(queries, { jobNo, versionNo, before }) {
+    const { count } = await queries.one(COUNT, WAS_RELEASED, { jobNo, versionNo, before })
+    return count > 0
   },
   async getRun(queries, { ownerNo, runId }) {
     const row = await queries.get(RUN, GET, { ownerNo, runId })
@@ -146,7 +161,7 @@ async function listRuns(
   atOnce = runsPerSlice,
 ): Promise<Sliced<StoredRun, number>> {
   const { after = Number.MAX_SAFE_INTEGER, limit } = slice
-  const values = { ...filter, ownerNo, after, limit: limit + 1 }
+  const values = { ...filter, ...jobValues(filter.jobs), ownerNo, after, limit: limit + 1 }
   const { where, runIds, stopAt } = await narrow(queries, filter, values, atOnce)
   const sql = of(where.join(' AND '), filter.finished, 'ORDER BY run.run_id DESC LIMIT :limit', runIds)
   const found = await queries.all(RUN, sql, { ...values, runIds, stopAt })
@@ -192,6 +207,7 @@ const OF_SCHEDULE = `run.run_id IN (
 
 function clausesOf(filter: RunFilter): string[] {
   const {
+    jobs,
     version,
     scheduleName,
     rolloutState,
@@ -202,6 +218,7 @@ function clausesOf(filter: RunFilter): string[] {
     finishedBefore,
   } = filter
   const clauses: string[] = []
+  if (jobs !== undefined) clauses.push(ofJobs(jobs))
   if (scheduleName !== undefined) clauses.push(OF_SCHEDULE)
   if (version !== undefined) clauses.push('job_version.version = :version')
   if (rolloutState !== undefined) clauses.push(IN_ROLLOUT_STATE)
@@ -223,7 +240,9 @@ function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
     matched,
     note,
     rollbackOf,
-    window,
+    // One that ignores windows has none.
+    window: window || null,
+    ...(window === anyTime && { ignoresWindows: true as const }),
     priority,
     replaces: row.replaces !== null,
     ...scheduled,

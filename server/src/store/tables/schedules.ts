@@ -5,14 +5,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { principalOf } from '../../domain/access/principal.ts'
 import { isExpected } from '../../domain/common/entity-tag.ts'
-import type { ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
+import type { ScheduleChange, ScheduleKey, StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.ts'
 import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
 import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
 import { assignmentsOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
-import { device, execution, run, runRequest, schedule } from '../schema/tables.ts'
+import { execution, run, runRequest, schedule } from '../schema/tables.ts'
 import { partOf, pickValues } from '../statement.ts'
 import { isRevokedMaker } from './revoked-maker.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
@@ -35,9 +35,9 @@ const OF_KEYS = inBoth(
   ({ isIn, lock }) => `
   ${SELECT} WHERE ${isIn('key_id', 'keyIds', 'text')} AND paused_at IS NULL ORDER BY owner_no, schedule_name ${lock}`,
 )
-const DELETED = rows(schedule.pick('jobName'))
+const DELETED = select(schedule.pick('jobName', 'content'))
 const DELETE = `
-  DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName RETURNING job_name AS "jobName"`
+  DELETE FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName RETURNING ${DELETED}` as const
 const DELETE_GIVEN = `
   DELETE FROM schedule_device WHERE schedule_no =
     (SELECT schedule_no FROM schedule WHERE owner_no = :ownerNo AND schedule_name = :scheduleName)`
@@ -123,21 +123,12 @@ const LIST_BUSY = inBoth(
   SELECT ${BUSY} FROM execution WHERE execution_id BETWEEN :first AND :last AND ${isUnfinished[is]}
   ORDER BY execution_id LIMIT :limit`,
 )
-const GIVEN = inBoth(
-  ({ isIn }) => `
-  SELECT device_no AS "deviceNo" FROM schedule_device
-  WHERE schedule_no = :scheduleNo AND ${isIn('device_no', 'deviceNos', 'integer')}`,
-)
-const RECORD_GIVEN = `
-  INSERT INTO schedule_device (schedule_no, device_no)
-  SELECT CAST(:scheduleNo AS bigint), device_no FROM execution WHERE execution_id BETWEEN :first AND :last
-  ON CONFLICT DO NOTHING`
 const GET_RANGE = `SELECT ${RUN_RANGE} FROM run WHERE run_id = :runId` as const
 
 type ScheduleReads = ReadSteps<
   | ('getSchedule' | 'listSchedules' | 'listDueSchedules' | 'listSchedulesAhead' | 'listJudgedSchedules')
   | ('listMatchSchedules' | 'findScheduledRun' | 'listScheduledEnds' | 'listBusyRuns' | 'listBusyDevices')
-  | ('listGivenDevices' | 'getRunRange' | 'countScheduled' | 'listUnfinishedCounts' | 'listRunCounts')
+  | ('getRunRange' | 'countScheduled' | 'listUnfinishedCounts' | 'listRunCounts')
 >
 
 export const scheduleReads: ScheduleReads = {
@@ -156,10 +147,6 @@ export const scheduleReads: ScheduleReads = {
   listScheduledEnds: (queries, ends) => queries.all(COUNTS, ENDS, partOf(ENDS, ends)),
   listBusyRuns: (queries, busy) => queries.all(RUN_RANGE, BUSY_RUNS, partOf(BUSY_RUNS, busy)),
   listBusyDevices: (queries, busy) => queries.all(BUSY, LIST_BUSY, partOf(LIST_BUSY, busy)),
-  async listGivenDevices(queries, devices) {
-    const found = await queries.all(rows(device.pick('deviceNo')), GIVEN, partOf(GIVEN, devices))
-    return found.map(({ deviceNo }) => deviceNo)
-  },
   countScheduled: (queries, counted) => queries.all(SUMS, COUNT_SCHEDULED, partOf(COUNT_SCHEDULED, counted)),
   listUnfinishedCounts: (queries, runs) =>
     queries.all(RUN_COUNTS, UNFINISHED_COUNTS, partOf(UNFINISHED_COUNTS, runs)),
@@ -168,7 +155,7 @@ export const scheduleReads: ScheduleReads = {
 }
 
 export const scheduleWrites: WriteSteps<
-  'putSchedule' | 'deleteSchedule' | 'changeSchedule' | 'supersede' | 'recordGiven'
+  'putSchedule' | 'deleteSchedule' | 'changeSchedule' | 'changeSchedules' | 'supersede'
 > = {
   async putSchedule(queries, put) {
     const { ownerNo, scheduleName, jobName, content, keyId, at, times, takesOver, most, mostMatching } = put
@@ -191,7 +178,8 @@ export const scheduleWrites: WriteSteps<
       const row = { scheduleNo, ownerNo, scheduleName, jobName, content, keyId, isMatch }
       const instants = { createdAt: at, updatedAt: at, version: 1 }
       queries.sendRows(INSERT, [{ ...row, ...instants, ...newScheduleState(times, at) }])
-      queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: true } })
+      const data = { ...changed, isNew: true }
+      queries.resourceChanged('schedule.changed', { ownerNo, at, data, after: { jobName, ...content } })
       return { kind: 'put', created: true, value: await one(queries, put) }
     }
     const isSame =
@@ -202,7 +190,10 @@ export const scheduleWrites: WriteSteps<
     const after = replaceState(before, put)
     const values = { scheduleNo: before.scheduleNo, jobName, keyId, isMatch, at }
     await queries.run(REPLACE, { ...valuesOf(after), ...values, content: JSON.stringify(content) })
-    queries.resourceChanged('schedule.changed', { ownerNo, at, data: { ...changed, isNew: false } })
+    queries.resourceChanged('schedule.changed', {
+      ...{ ownerNo, at, data: { ...changed, isNew: false } },
+      ...{ before: { jobName: before.jobName, ...before.content }, after: { jobName, ...content } },
+    })
     return { kind: 'put', created: false, value: await one(queries, put) }
   },
   async deleteSchedule(queries, { principal, at, ...key }) {
@@ -210,8 +201,9 @@ export const scheduleWrites: WriteSteps<
     const deleted = await queries.get(DELETED, DELETE, key)
     if (deleted === undefined) return false
     const { ownerNo, scheduleName } = key
-    const data = { scheduleName, jobName: deleted.jobName, principal }
-    queries.resourceChanged('schedule.deleted', { ownerNo, at, data })
+    const { jobName, content } = deleted
+    const data = { scheduleName, jobName, principal }
+    queries.resourceChanged('schedule.deleted', { ownerNo, at, data, before: { jobName, ...content } })
     return true
   },
   async changeSchedule(queries, { before, set, events = [], at }) {
@@ -223,17 +215,26 @@ export const scheduleWrites: WriteSteps<
       ...{ keyId: after.keyId, scheduleNo, version },
     })
     if (changed === 0) return false
-    for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data })
+    const shown = { before: { pausedAt: before.pausedAt }, after: { pausedAt: after.pausedAt } }
+    for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data, ...shown })
+    // By hand; the run that it creates has an entry of its own.
+    const isFired = set.firing?.principal != null
+    if (isFired)
+      queries.audited({ ownerNo, at, action: 'schedule.fired', subject: `schedule:${before.scheduleName}` })
     return true
+  },
+  async changeSchedules(queries, changes) {
+    const done = new Map<ScheduleChange, boolean>()
+    // In the same order on every node, so that none waits for another in a circle.
+    const ordered = changes.toSorted((one, other) => one.before.scheduleNo - other.before.scheduleNo)
+    for (const change of ordered) done.set(change, await scheduleWrites.changeSchedule(queries, change))
+    return changes.map((change) => done.get(change) ?? false)
   },
   supersede: (queries, { jobExecutionIds, moment, actor }) =>
     inBatch(queries, async (moves) => {
       const found = await moves.loadById(jobExecutionIds)
       return moves.batch.moveAll(found, { event: 'superseded', moment, actor })
     }),
-  async recordGiven(queries, given) {
-    await queries.run(RECORD_GIVEN, partOf(RECORD_GIVEN, given))
-  },
 }
 
 /** What somebody else puts once more is the same. */

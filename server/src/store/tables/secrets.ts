@@ -6,8 +6,9 @@ import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { secret } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
-import { purgeFormer, readUsers } from './secret-users.ts'
+import { purgeFormer } from './secret-users.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
+import { readUsers } from './version-users.ts'
 
 const SECRET = select(secret.pick('secretName', 'updatedAt', 'updatedBy'))
 const SELECT = `SELECT ${SECRET} FROM secret WHERE owner_no = :ownerNo AND replaced_at IS NULL` as const
@@ -75,7 +76,9 @@ export const secretNameWrites: WriteSteps<'putSecret' | 'deleteSecret'> = {
     await queries.run(REPLACE, { ownerNo, secretName, at })
     await queries.run(INSERT, { ownerNo, secretName, sealed, at, principal })
     await queries.run(DELETE_OLDEST, { ownerNo, secretName, mostFormer })
-    queries.resourceChanged('secret.changed', { ownerNo, at, data: { secretName, isNew, principal } })
+    const data = { secretName, isNew, principal }
+    const after = { secretName, updatedAt: at, updatedBy: principal }
+    queries.resourceChanged('secret.changed', { ownerNo, at, data, before, after })
     const value = await getSecret(queries, { ownerNo, secretName })
     if (value === undefined) throw new Error('a secret that was put is not there')
     return { kind: 'put', created: isNew, value }
@@ -86,7 +89,13 @@ export const secretNameWrites: WriteSteps<'putSecret' | 'deleteSecret'> = {
     const { jobNames, scheduleNames, runIds } = found.usedBy
     if (jobNames.length + scheduleNames.length + runIds.length > 0) return { kind: 'in-use', ...found.usedBy }
     await queries.run(DELETE, { ownerNo, secretName })
-    queries.resourceChanged('secret.deleted', { ownerNo, at, data: { secretName, principal } })
+    const data = { secretName, principal }
+    queries.resourceChanged('secret.deleted', {
+      ownerNo,
+      at,
+      data,
+      before: { secretName, updatedAt: found.updatedAt },
+    })
     return { kind: 'deleted' }
   },
 }
@@ -123,6 +132,11 @@ async function withUsers(
   secrets: Omit<StoredSecret, 'usedBy'>[],
 ): Promise<StoredSecret[]> {
   const secretNames = secrets.map(({ secretName }) => secretName)
-  const usersOf: (secretName: string) => SecretUsers = await readUsers(queries, ownerNo, secretNames)
+  const usersOf: (secretName: string) => SecretUsers = await readUsers(
+    queries,
+    'secrets',
+    ownerNo,
+    secretNames,
+  )
   return secrets.map((each) => ({ ...each, usedBy: usersOf(each.secretName) }))
 }

@@ -15,14 +15,14 @@ const LISTED = select({
 })
 const INSERT = `
   INSERT INTO session (session_id, kind, key_id, owner_no, secret_hash, parent_id, address, user_agent, created_at,
-    last_used_at, expires_at)
+    last_used_at, expires_at, person, tokens, checked_at, tried_at)
   VALUES (:sessionId, :kind, :keyId, :ownerNo, :secretHash, :parentId, :address, :userAgent, :createdAt,
-    :lastUsedAt, :expiresAt)`
+    :lastUsedAt, :expiresAt, :person, :tokens, :checkedAt, :triedAt)`
 const FIND = `SELECT ${SESSION} FROM session WHERE session_id = :sessionId` as const
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const LIST = `
   SELECT ${LISTED} FROM session JOIN api_key USING (key_id) JOIN owner ON owner.owner_no = session.owner_no
-  WHERE session.owner_no = :ownerNo AND session_id > :after AND kind = 'session' AND session.expires_at > :now
+  WHERE session.owner_no = :ownerNo AND session_id > :after AND kind <> 'ticket' AND session.expires_at > :now
     AND session.last_used_at > :usedAfter AND revoked_at IS NULL
     AND (api_key.expires_at IS NULL OR api_key.expires_at > :now)
   ORDER BY session_id LIMIT :limit` as const
@@ -31,11 +31,19 @@ const DELETE_CHILDREN = inBoth(
   ({ isIn }) => `DELETE FROM session WHERE ${isIn('parent_id', 'parentIds', 'text')} RETURNING ${SESSION}`,
 )
 const USE = 'UPDATE session SET last_used_at = :at WHERE session_id = :sessionId AND last_used_at < :at'
+const CLAIM_CHECK = `
+  UPDATE session SET tried_at = :at WHERE session_id = :sessionId AND (tried_at IS NULL OR tried_at <= :triedBy)`
+const CHECK = `
+  UPDATE session SET person = :person, tokens = :tokens, checked_at = :checkedAt, tried_at = NULL
+  WHERE session_id = :sessionId`
 const PURGE = inBoth(
   ({ lockFree }) => `
   DELETE FROM session WHERE session_id IN (
     SELECT session_id FROM session WHERE expires_at <= :expiredBy LIMIT :limit ${lockFree})`,
 )
+
+const GRANTED = select(apiKey.pick('scopes', 'restriction'))
+const FIND_GRANTED = `SELECT ${GRANTED} FROM api_key WHERE key_id = :keyId` as const
 
 const purgedAtOnce = 1000
 
@@ -48,21 +56,30 @@ export const sessionReads: ReadSteps<'findSession' | 'listSessions'> = {
 }
 
 type SessionWrites = WriteSteps<
-  'createSession' | 'redeemTicket' | 'deleteSession' | 'recordSessionUse' | 'purgeSessions'
+  | 'createSession'
+  | 'redeemTicket'
+  | 'deleteSession'
+  | 'claimCheck'
+  | 'recordCheck'
+  | 'recordSessionUse'
+  | 'purgeSessions'
 >
 
 export const sessionWrites: SessionWrites = {
   createSession,
   async redeemTicket(queries, { ticketId, session }) {
+    const found = await queries.get(SESSION, FIND, { sessionId: ticketId })
+    if (found === undefined) return undefined
+    const { parentId } = found
+    // Locked: whoever ends the parent at the same time sees the new session, or this does not see the parent. And locked
+    // before the ticket, as whoever ends it does: otherwise they could wait for each other.
+    const parent = parentId === null ? null : await queries.get(SESSION, LOCK, { sessionId: parentId })
     const ticket = await queries.get(SESSION, DELETE, { sessionId: ticketId })
     if (ticket === undefined) return undefined
-    const { parentId } = ticket
-    if (parentId === null) {
+    if (parent === null || parentId === null) {
       await createSession(queries, session)
       return session
     }
-    // Locked: whoever ends the parent at the same time sees the new session, or this does not see the parent.
-    const parent = await queries.get(SESSION, LOCK, { sessionId: parentId })
     if (parent === undefined || parent.expiresAt <= session.createdAt) return undefined
     const child = { ...session, parentId, expiresAt: Math.min(session.expiresAt, parent.expiresAt) }
     await createSession(queries, child)
@@ -81,6 +98,10 @@ export const sessionWrites: SessionWrites = {
     }
     return true
   },
+  claimCheck: async (queries, claim) => (await queries.run(CLAIM_CHECK, partOf(CLAIM_CHECK, claim))) === 1,
+  async recordCheck(queries, { person, ...check }) {
+    await queries.run(CHECK, partOf(CHECK, { ...check, person: JSON.stringify(person) }))
+  },
   async recordSessionUse(queries, uses) {
     // In one order: two nodes must not wait for each other.
     for (const use of uses.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)))
@@ -92,9 +113,17 @@ export const sessionWrites: SessionWrites = {
 }
 
 async function createSession(queries: Writes, session: StoredSession): Promise<void> {
-  await queries.run(INSERT, partOf(INSERT, session))
+  const person = session.person && JSON.stringify(session.person)
+  await queries.run(INSERT, partOf(INSERT, { ...session, person }))
   const { kind, sessionId, keyId, ownerNo, createdAt: at } = session
-  if (kind === 'ticket') return
+  if (kind === 'ticket') {
+    queries.audited({ ownerNo, at, action: 'ticket.created', subject: `ticket:${sessionId}` })
+    return
+  }
   const data = { sessionId, keyId, principal: principalOf({ keyId }) }
-  queries.resourceChanged('session.signed_in', { ownerNo, at, data })
+  const { userAgent, expiresAt } = session
+  // What groups or a token give are granted by no other entry.
+  const { scopes, restriction } = (await queries.get(GRANTED, FIND_GRANTED, { keyId })) ?? {}
+  const after = { userAgent, expiresAt, scopes, ...restriction }
+  queries.resourceChanged('session.signed_in', { ownerNo, at, data, after })
 }

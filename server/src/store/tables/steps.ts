@@ -1,19 +1,25 @@
 // All steps over plain tables. What is here needs no other line to be a step of both stores.
 
 import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
+import { auditReads, auditSnapshots, auditWrites } from './audit.ts'
+import { bridgeCursorReads, bridgeCursorWrites } from './bridge-cursors.ts'
 import { deliveryReads, deliverySnapshots, deliveryWrites } from './deliveries.ts'
 import { attributeWrites } from './device-attributes.ts'
 import { deviceChangeReads } from './device-changes.ts'
 import { deviceValueReads } from './device-values.ts'
+import { deviceWindowReads } from './device-windows.ts'
 import { deviceReads, deviceWrites } from './devices.ts'
 import { enrollmentReads, enrollmentWrites } from './enrollments.ts'
 import { eventReads, eventSnapshots, eventWrites } from './events.ts'
 import { deleteDevice, executionMoves } from './execution-moves.ts'
 import { executionReads, executionWrites } from './executions.ts'
 import { failingTaskReads, failingTaskWrites } from './failing-tasks.ts'
+import { fileNameWrites, fileReads, fileSnapshots } from './files.ts'
 import { fleetReads, fleetSnapshots } from './fleet.ts'
 import { freezeReads, freezeWrites } from './freezes.ts'
+import { givenDeviceReads, givenDeviceWrites } from './given-devices.ts'
 import { removeGone } from './gone-devices.ts'
+import { groupWindowWrites } from './group-windows.ts'
 import { groupReads, groupWrites } from './groups.ts'
 import { idempotencyKeyWrites } from './idempotency-keys.ts'
 import { jobUserReads } from './job-users.ts'
@@ -49,9 +55,11 @@ export const reads = {
   ...deviceValueReads,
   ...groupReads,
   ...windowReads,
+  ...deviceWindowReads,
   ...budgetReads,
   ...timeLimitReads,
   ...secretReads,
+  ...fileReads,
   ...outputStateReads,
   ...executionReads,
   ...runReads,
@@ -60,16 +68,19 @@ export const reads = {
   ...rolloutSelectionReads,
   ...freezeReads,
   ...scheduleReads,
+  ...givenDeviceReads,
   ...deviceChangeReads,
   ...quotaCountReads,
   ...transitionReads,
   ...eventReads,
+  ...auditReads,
   ...fleetReads,
   ...statsReads,
   ...webhookReads,
   ...deliveryReads,
   ...steadyClockReads,
   ...failingTaskReads,
+  ...bridgeCursorReads,
 }
 
 /** Several statements that see one state of the database. */
@@ -77,7 +88,9 @@ export const snapshots = {
   ...rolloutSnapshots,
   ...outputSnapshots,
   ...secretSnapshots,
+  ...fileSnapshots,
   ...eventSnapshots,
+  ...auditSnapshots,
   ...fleetSnapshots,
   ...statsSnapshots,
   ...deliverySnapshots,
@@ -96,16 +109,20 @@ export const writes = {
   ...runWrites,
   ...planWrites,
   ...eventWrites,
+  ...auditWrites,
   ...webhookWrites,
   ...deliveryWrites,
   ...rolloutWrites,
   ...freezeWrites,
   ...scheduleWrites,
+  ...givenDeviceWrites,
   ...windowWrites,
+  ...groupWindowWrites,
   ...secretWrites,
   ...idempotencyKeyWrites,
   ...steadyClockWrites,
   ...failingTaskWrites,
+  ...bridgeCursorWrites,
 }
 
 /** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
@@ -114,5 +131,6 @@ export const catalogueWrites = {
   ...groupWrites,
   ...windowNameWrites,
   ...secretNameWrites,
+  ...fileNameWrites,
   deleteDevice,
 }

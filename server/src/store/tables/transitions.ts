@@ -1,3 +1,4 @@
+import { actorOf } from '../../domain/access/caller.ts'
 import type { StoredTransition } from '../../domain/execution/ports/executions.ts'
 import { computed, orNull, select, text } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
@@ -32,7 +33,7 @@ export const transitionReads: ReadSteps<'listTransitions'> = {
       to: 'PENDING',
       event: 'trigger',
       // Runs from before keys were noted do not tell which one it was.
-      actor: creation.keyId === null ? 'key' : `key ${creation.keyId}`,
+      actor: creation.keyId === null ? 'key' : actorOf({ keyId: creation.keyId }),
       actorName: creation.creatorName,
       attempt: 1,
       versionNumber: 1,

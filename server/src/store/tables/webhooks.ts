@@ -27,12 +27,13 @@ const LOCK_OWNER = inBoth(({ is, lock }) =>
 )
 const COUNT = 'SELECT count(*) AS count FROM webhook WHERE owner_no = :ownerNo'
 const INSERT = `
-  INSERT INTO webhook (owner_no, webhook_name, url, event_types, job_name, device_id, secret, cursor_id, created_at,
-    updated_at, created_by, created_by_session)
-  VALUES (:ownerNo, :webhookName, :url, :eventTypes, :jobName, :deviceId, :secret,
+  INSERT INTO webhook (owner_no, webhook_name, url, event_types, job_name, device_id, format, secret, cursor_id,
+    created_at, updated_at, created_by, created_by_session)
+  VALUES (:ownerNo, :webhookName, :url, :eventTypes, :jobName, :deviceId, :format, :secret,
     coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0), :at, :at, :createdBy, :createdBySession)`
 const UPDATE = `
-  UPDATE webhook SET url = :url, event_types = :eventTypes, job_name = :jobName, device_id = :deviceId, updated_at = :at
+  UPDATE webhook SET url = :url, event_types = :eventTypes, job_name = :jobName, device_id = :deviceId, format = :format,
+    updated_at = :at
   WHERE webhook_no = :webhookNo`
 const SET_SECRET = `
   UPDATE webhook SET old_secret = secret, old_secret_until = :oldSecretUntil, secret = :secret, updated_at = :at
@@ -92,7 +93,13 @@ export const webhookWrites: WebhookWrites = {
       if (isNewSecret) await queries.run(SET_SECRET, { webhookNo, secret, oldSecretUntil, at })
       const isOther = !isSame(before, put.content)
       const by = { principal, at }
-      if (isOther) recordEvent(queries, before, 'webhook.updated', { ...by, change: 'content' })
+      if (isOther)
+        recordEvent(queries, before, 'webhook.updated', {
+          ...by,
+          change: 'content',
+          before: shown(before),
+          after: shown(put.content),
+        })
       if (isNewSecret) recordEvent(queries, before, 'webhook.updated', { ...by, change: 'secret' })
       const value = await queries.one(WEBHOOK, FIND, { ownerNo, webhookName })
       return { created: false, changed: isOther || isNewSecret, value }
@@ -107,7 +114,7 @@ export const webhookWrites: WebhookWrites = {
       webhookName,
       secret: secret ?? put.newSecret,
     })
-    recordEvent(queries, put, 'webhook.created', { principal, at })
+    recordEvent(queries, put, 'webhook.created', { principal, at, after: shown(put.content) })
     return {
       created: true,
       changed: true,
@@ -118,7 +125,7 @@ export const webhookWrites: WebhookWrites = {
     const webhook = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
     if (webhook === undefined) return undefined
     await queries.run(DELETE, { webhookNo: webhook.webhookNo })
-    recordEvent(queries, webhook, 'webhook.deleted', { principal, at })
+    recordEvent(queries, webhook, 'webhook.deleted', { principal, at, before: shown(webhook) })
     return webhook
   },
   pauseWebhook: (queries, by) =>
@@ -164,24 +171,37 @@ async function change(
   await write(webhook)
   // Pausing what is paused, or resuming what is not, changes nothing.
   const isSuch = what === (webhook.pausedBecause === null ? 'resumed' : 'paused')
-  if (!isSuch) recordEvent(queries, webhook, 'webhook.updated', { principal, at, change: what })
-  return findWebhook(queries, webhook)
+  const after = await findWebhook(queries, webhook)
+  if (!isSuch) {
+    const states = isPauseOrResume(what) && { before: stateOf(webhook), after: after && stateOf(after) }
+    recordEvent(queries, webhook, 'webhook.updated', { principal, at, change: what, ...states })
+  }
+  return after
 }
 
 export function recordEvent(
   queries: Writes,
   { ownerNo, webhookName }: WebhookKey,
   type: EventTypeOf<'webhook'>,
-  { principal, at, change }: { principal: string; at: number; change?: ChangeName },
+  by: { principal: string; at: number; change?: ChangeName; before?: object; after?: object | undefined },
 ): void {
+  const { principal, at, change, before, after } = by
   const data = { webhookName, ...(change && { change }), principal }
-  queries.resourceChanged(type, { ownerNo, at, data })
+  queries.resourceChanged(type, { ownerNo, at, data, before, after, note: change })
+}
+
+const isPauseOrResume = (what: ChangeName) => what === 'paused' || what === 'resumed'
+const stateOf = ({ pausedBecause }: StoredWebhook) => ({ pausedBecause })
+
+/** Paths and queries often hold a secret of the receiver. */
+function shown({ url, eventTypes, jobName, deviceId, format }: WebhookContent) {
+  return { url: `${new URL(url).origin}/********`, eventTypes, jobName, deviceId, format }
 }
 
 function isSame(one: WebhookContent, other: WebhookContent): boolean {
   return JSON.stringify(valuesOf(one)) === JSON.stringify(valuesOf(other))
 }
 
-function valuesOf({ url, eventTypes, jobName, deviceId }: WebhookContent) {
-  return { url, eventTypes: JSON.stringify(eventTypes), jobName, deviceId }
+function valuesOf({ url, eventTypes, jobName, deviceId, format }: WebhookContent) {
+  return { url, eventTypes: JSON.stringify(eventTypes), jobName, deviceId, format }
 }

@@ -1,13 +1,16 @@
 // Windows, and what is under them. Which of them are open is written down with them (domain/window/open-zones.ts).
 
 import { isDeepStrictEqual } from 'node:util'
+import { withChanger, withoutChangers } from '../../domain/access/changers.ts'
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import { namedUsers } from '../../domain/common/in-use.ts'
 import { zoneOf } from '../../domain/window/device-zone.ts'
+import type { WindowRule } from '../../domain/window/ports/windows.ts'
 import { inBoth, type Queries, type Spelling, sliced } from '../queries.ts'
-import { computed, json, number, rows, select, text } from '../schema/column.ts'
+import { computed, flag, json, number, rows, select, text } from '../schema/column.ts'
 import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
+import { findWindowUsers, forgetDeviceWindows, purgeDeviceWindows } from './device-windows.ts'
 import { FORGET_OFFERS, noteOffers, purgeOffers } from './offer-history.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
@@ -16,23 +19,39 @@ const shown = offerWindow.pick(
   ...(['windowName', 'cron', 'durationMinutes', 'timeZone', 'cutoffMinutes', 'except'] as const),
   ...(['createdAt', 'updatedAt'] as const),
 )
-const WINDOW = select(shown)
+const WINDOW = select({ ...shown, ...offerWindow.pick('changers') })
 const NAME = select(offerWindow.pick('windowName'))
-const JUDGED = select({ ...shown, ...offerWindow.pick('ownerNo', 'version', 'openZones') })
+// Not EXISTS: PostgreSQL would rather read all of the index, once.
+const isUsedIn = (table: string, more: string) =>
+  `(SELECT 1 FROM ${table} WHERE owner_no = offer_window.owner_no
+    AND window_name = offer_window.window_name AND ${more} LIMIT 1) IS NOT NULL`
+const judged = (by: (index: string) => string) => {
+  const ofDevice = isUsedIn(`device_window ${by('device_window_current')}`, 'until_clock IS NULL')
+  const ofGroup = isUsedIn(`device_group ${by('device_group_with_window')}`, 'window_name IS NOT NULL')
+  return select({
+    ...shown,
+    ...offerWindow.pick('ownerNo', 'version', 'openZones'),
+    isOfDevices: computed(`(${ofDevice} OR ${ofGroup})`, flag()),
+  })
+}
+const JUDGED = judged(() => '')
 const SELECT = `SELECT ${WINDOW} FROM offer_window WHERE owner_no = :ownerNo` as const
 const FIND = `${SELECT} AND window_name = :windowName` as const
 const LIST = `${SELECT} AND window_name > :after ORDER BY window_name LIMIT :limit` as const
-const LIST_ALL = `SELECT ${JUDGED} FROM offer_window ORDER BY owner_no, window_name` as const
+const LIST_ALL = inBoth(
+  ({ by }) => `SELECT ${judged(by)} FROM offer_window ORDER BY owner_no, window_name` as const,
+)
 const COUNT = 'SELECT count(*) AS count FROM offer_window WHERE owner_no = :ownerNo'
 const PUT = `
   INSERT INTO offer_window (owner_no, window_name, cron, duration_minutes, time_zone, cutoff_minutes, except_dates,
-    version, open_zones, created_at, updated_at)
+    version, open_zones, changed_by, created_at, updated_at)
   VALUES (:ownerNo, :windowName, :cron, :durationMinutes, :timeZone, :cutoffMinutes, :exceptText,
-    1, :openZones, :at, :at)
+    1, :openZones, :changers, :at, :at)
   ON CONFLICT (owner_no, window_name) DO UPDATE SET cron = excluded.cron,
     duration_minutes = excluded.duration_minutes, time_zone = excluded.time_zone,
     cutoff_minutes = excluded.cutoff_minutes, except_dates = excluded.except_dates,
-    version = offer_window.version + 1, open_zones = excluded.open_zones, updated_at = excluded.updated_at`
+    version = offer_window.version + 1, open_zones = excluded.open_zones,
+    changed_by = excluded.changed_by, updated_at = excluded.updated_at`
 // A run that is being written may have locked it.
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const EXISTS = inBoth(
@@ -153,7 +172,8 @@ export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
       changes.map(async ({ at, clock, ...change }) => {
         if ((await queries.run(SET_OPEN, partOf(SET_OPEN, change))) === 0) return
         await noteOffers(queries, { ...change, clock })
-        await purgeOffers(queries, { ...change, at, clock })
+        const { before } = await purgeOffers(queries, { ...change, at, clock })
+        await purgeDeviceWindows(queries, change.ownerNo, before)
       }),
     )
   },
@@ -170,9 +190,13 @@ export const windowWrites: WriteSteps<'setOpenZones' | 'fillZones'> = {
   },
 }
 
+function ruleOf({ cron, durationMinutes, timeZone, cutoffMinutes, except }: WindowRule): WindowRule {
+  return { cron, durationMinutes, timeZone, cutoffMinutes, except }
+}
+
 /** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
 export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
-  async putWindow(queries, { except, most, principal, expected, ...put }) {
+  async putWindow(queries, { except, most, principal, lineage, expected, ...put }) {
     const { ownerNo, windowName, at } = put
     const before = await queries.get(WINDOW, FIND, { ownerNo, windowName })
     if (!isExpected(expected, before?.windowName)) return { kind: 'not-expected' }
@@ -180,32 +204,48 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
       const { count } = await queries.one(rows({ count: number() }), COUNT, { ownerNo })
       if (count >= most) return { kind: 'too-many' }
     }
-    await queries.run(PUT, partOf(PUT, { ...put, exceptText: JSON.stringify(except) }))
+    const isSame = before !== undefined && isDeepStrictEqual(ruleOf(before), ruleOf({ ...put, except }))
+    const changers = isSame ? before.changers : withChanger(before?.changers ?? null, { lineage, at })
+    const texts = { exceptText: JSON.stringify(except), changers: changers && JSON.stringify(changers) }
+    await queries.run(PUT, partOf(PUT, { ...put, ...texts }))
     await noteOffers(queries, put)
     const value = await queries.one(WINDOW, FIND, { ownerNo, windowName })
-    if (
-      before === undefined ||
-      !isDeepStrictEqual({ ...before, updatedAt: at }, { ...value, updatedAt: at })
-    ) {
+    if (!isSame) {
       const data = { windowName, isNew: before === undefined, principal }
-      queries.resourceChanged('window.changed', { ownerNo, at, data })
+      queries.resourceChanged('window.changed', {
+        ownerNo,
+        at,
+        data,
+        before: before && withoutChangers(before),
+        after: withoutChangers(value),
+      })
     }
     return { kind: 'put', created: before === undefined, value }
   },
   async deleteWindow(queries, { principal, at, ...window }) {
-    if ((await queries.get(WINDOW, LOCK, window)) === undefined) return { kind: 'unknown-window' }
+    const before = await queries.get(WINDOW, LOCK, window)
+    if (before === undefined) return { kind: 'unknown-window' }
     const jobs = await queries.all(JOB_USER, USED_BY_JOBS, window)
     const schedules = await queries.all(SCHEDULE_USER, USED_BY_SCHEDULES, window)
     const runs = await listRuns(queries, window, namedUsers + 1)
-    if (jobs.length + schedules.length + runs.length > 0) {
+    const users = await findWindowUsers(queries, window, namedUsers + 1)
+    const { devices, groupNames } = users
+    if (jobs.length + schedules.length + runs.length + devices + groupNames.length > 0) {
       const jobNames = jobs.map(({ jobName }) => jobName)
       const scheduleNames = schedules.map(({ scheduleName }) => scheduleName)
-      return { kind: 'in-use', jobNames, scheduleNames, runIds: runs.map(({ runId }) => runId) }
+      const runIds = runs.map(({ runId }) => runId)
+      return { kind: 'in-use', jobNames, scheduleNames, runIds, ...users }
     }
     await queries.run(DELETE, window)
     await queries.run(FORGET_OFFERS, window)
+    await forgetDeviceWindows(queries, window)
     const { ownerNo, windowName } = window
-    queries.resourceChanged('window.deleted', { ownerNo, at, data: { windowName, principal } })
+    queries.resourceChanged('window.deleted', {
+      ownerNo,
+      at,
+      data: { windowName, principal },
+      before: withoutChangers(before),
+    })
     return { kind: 'deleted' }
   },
 }

@@ -65,6 +65,28 @@ test('every 2xx counts, nothing else does', async (t) => {
   }
 })
 
+test('what a receiver says to a rejected event is shown: its beginning, on one line, and not in the log', async (t) => {
+  let body: string | Buffer = ''
+  let status = 400
+  const { post } = await openReceiver(t, (_, response) => void response.writeHead(status).end(body))
+  for (const [said, expected] of [
+    ['', 'the receiver answered 400'],
+    ['invalid_blocks\n', 'the receiver answered 400: invalid_blocks'],
+    ['a\r\n\u001b[31mb\u202ec\u3164\u2800d', 'the receiver answered 400: a [31mb c d'],
+    [Buffer.from([0x61, 0xff, 0xfe, 0x62]), 'the receiver answered 400: a b'],
+    ['x'.repeat(5000), `the receiver answered 400: ${'x'.repeat(199)}…`],
+    [`${' '.repeat(2000)}behind the first KiB`, 'the receiver answered 400'],
+    ['x'.repeat(1_000_000), `the receiver answered 400: ${'x'.repeat(199)}…`],
+  ] as const) {
+    body = said
+    const answer = await post()
+    assert.equal(answer?.error, expected)
+    assert.equal(answer?.detail ?? answer?.error, 'the receiver answered 400')
+  }
+  status = 200
+  assert.equal((await post())?.error, null)
+})
+
 test('a redirect is not followed', async (t) => {
   let wasReached = false
   const { port } = await openReceiver(t, () => {

@@ -6,6 +6,7 @@ import { Webhook, WebhookVerificationError } from 'standardwebhooks'
 import { signEvent } from '../../../src/dispatch/webhooks/sign-event.ts'
 import type { StoredEvent } from '../../../src/domain/event/event.ts'
 import type { StoredWebhook } from '../../../src/domain/webhook/ports/webhooks.ts'
+import type { FactsStore } from '../../../src/domain/webhook/read-run-facts.ts'
 import { newWebhookSecret } from '../../../src/domain/webhook/webhook.ts'
 
 const event: StoredEvent = {
@@ -14,16 +15,26 @@ const event: StoredEvent = {
   at: Date.UTC(2026, 10, 15),
   data: { deviceId: 'kiosk-1', deviceName: 'Kiösk 😀', tags: [] },
 }
+// Events in the format jobcast need nothing else from the store.
+const noStore = {} as FactsStore
 const [secret, oldSecret, another] = [newWebhookSecret(), newWebhookSecret(), newWebhookSecret()]
 const sign = (more: Partial<StoredWebhook> = {}, now = Date.now()) =>
   signEvent(
-    { url: 'https://a.example', secret, oldSecret: null, oldSecretUntil: null, ...more } as StoredWebhook,
+    { store: noStore, publicUrl: undefined },
+    {
+      url: 'https://a.example',
+      format: 'jobcast',
+      secret,
+      oldSecret: null,
+      oldSecretUntil: null,
+      ...more,
+    } as StoredWebhook,
     event,
     now,
   )
 
-test('the stock library verifies it and gives the event', () => {
-  const { headers, body } = sign()
+test('the stock library verifies it and gives the event', async () => {
+  const { headers, body } = await sign()
   assert.deepEqual(new Webhook(secret).verify(body, headers), {
     eventId: 7,
     type: 'device.created',
@@ -33,22 +44,22 @@ test('the stock library verifies it and gives the event', () => {
   assert.equal(headers['webhook-id'], 'evt_7')
 })
 
-test('another secret, another body, another id or an old instant is rejected', () => {
-  const { headers, body } = sign()
+test('another secret, another body, another id or an old instant is rejected', async () => {
+  const { headers, body } = await sign()
   const refused = (check: () => unknown) => assert.throws(check, WebhookVerificationError)
   refused(() => new Webhook(another).verify(body, headers))
   refused(() => new Webhook(secret).verify(`${body} `, headers))
   refused(() => new Webhook(secret).verify(body, { ...headers, 'webhook-id': 'evt_8' }))
-  const old = sign({}, Date.now() - 10 * 60_000)
+  const old = await sign({}, Date.now() - 10 * 60_000)
   refused(() => new Webhook(secret).verify(old.body, old.headers))
 })
 
-test('after a change both secrets sign, until the time of the old one is over', () => {
+test('after a change both secrets sign, until the time of the old one is over', async () => {
   const now = Date.now()
-  const both = sign({ oldSecret, oldSecretUntil: now + 1 }, now)
+  const both = await sign({ oldSecret, oldSecretUntil: now + 1 }, now)
   for (const each of [secret, oldSecret]) assert.ok(new Webhook(each).verify(both.body, both.headers))
   assert.equal(both.headers['webhook-signature']?.split(' ').length, 2)
-  const over = sign({ oldSecret, oldSecretUntil: now }, now)
+  const over = await sign({ oldSecret, oldSecretUntil: now }, now)
   assert.ok(new Webhook(secret).verify(over.body, over.headers))
   assert.throws(() => new Webhook(oldSecret).verify(over.body, over.headers), WebhookVerificationError)
 })

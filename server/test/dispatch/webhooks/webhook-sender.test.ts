@@ -33,7 +33,13 @@ test('events are sent as they come, each once', async (t) => {
 })
 
 test('while nothing happens it has no timer and writes nothing', async (t) => {
-  const content = { url: 'https://a.example', eventTypes: [], jobName: null, deviceId: 'b' }
+  const content = {
+    url: 'https://a.example',
+    eventTypes: [],
+    jobName: null,
+    deviceId: 'b',
+    format: 'jobcast' as const,
+  }
   const s = await SenderUnderTest.open(t, { content })
   await s.change('a', 'b', 'c')
   await s.time.forward(minute)
@@ -218,7 +224,13 @@ test('paused by its owner it sends nothing, and then all that happened meanwhile
 })
 
 test('only what passes the filter is sent, and the cursor of the others is kept', async (t) => {
-  const content = { url: 'https://a.example', eventTypes: ['device.created'], jobName: null, deviceId: 'b' }
+  const content = {
+    url: 'https://a.example',
+    eventTypes: ['device.created'],
+    jobName: null,
+    deviceId: 'b',
+    format: 'jobcast' as const,
+  }
   const s = await SenderUnderTest.open(t, { content })
   await s.change('a', 'b', 'c')
   await s.time.forward(minute)
@@ -353,7 +365,13 @@ test('a change that nobody has told of counts with the next look at all webhooks
   await s.change('a')
   await s.time.forward(second)
   const { webhookName, updatedAt } = await s.webhook()
-  const content = { url: 'https://a.example', eventTypes: [], jobName: null, deviceId: 'b' }
+  const content = {
+    url: 'https://a.example',
+    eventTypes: [],
+    jobName: null,
+    deviceId: 'b',
+    format: 'jobcast' as const,
+  }
   await s.store.putWebhook(webhookPut(s.ownerNo, webhookName, { content, at: updatedAt + 1 }))
   await s.sender.rebalance()
   await s.time.quiet()

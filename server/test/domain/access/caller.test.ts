@@ -17,6 +17,7 @@ const good: StoredApiKey = {
   keyName: 'k',
   secretHash: hashSecret(secret.text),
   scopes: ['TRIGGER'],
+  restriction: null,
   expiresAt: null,
   revokedAt: null,
   lastUsedAt: null,
@@ -36,7 +37,7 @@ function answers(code: ErrorCode) {
 }
 
 test('a good key makes its owner the caller, with exactly the scopes of the key', async () => {
-  const caller = { keyId: secret.id, ownerNo: 7, ownerId: 'ow_7', scopes: ['TRIGGER'] }
+  const caller = { keyId: secret.id, keyName: 'k', ownerNo: 7, ownerId: 'ow_7', scopes: ['TRIGGER'] }
   assert.deepEqual(await identify(secret.text, {}), caller)
   assert.deepEqual(await identify(secret.text, { expiresAt: now + 1 }), caller)
 })

@@ -44,7 +44,7 @@ const device = { ownerNo: 1, deviceId: 'd1' }
 test('a report keeps null, which removes an attribute', async () => {
   const { reports, deps } = depsWith({ kind: 'recorded' })
   await reportAttributes(deps, device, { version: '2', site: null })
-  assert.deepEqual(reports, [{ device, changes: { version: '2', site: null }, at: 5 }])
+  assert.deepEqual(reports, [{ device, changes: { version: '2', site: null }, at: 5, clock: 5 }])
 })
 
 test('a report with a bad name, or of too many attributes, is not recorded', async () => {

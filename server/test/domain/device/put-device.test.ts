@@ -10,7 +10,7 @@ test('the first put creates a device that was never seen', () => {
   assert.deepEqual(now, {
     ...{ deviceId: 'd1', deviceName: 'Door', tags: ['a', 'b'], createdAt: 10, updatedAt: 10 },
     ...{ credentialCreatedAt: null, credentialCreatedBy: null, certificateRevokedAt: null },
-    ...{ attributes: {}, reportedAttributes: {} },
+    ...{ attributes: {}, reportedAttributes: {}, window: null },
     presence: { online: false, since: null, lastSeenAt: null, transport: null },
   })
 })
@@ -31,3 +31,12 @@ for (const [title, change, expected] of changes) {
     assert.deepEqual(now, { ...before, deviceName, tags, updatedAt: 20 })
   })
 }
+
+test('a put without a window removes it, unless it keeps it', () => {
+  const { now } = putDevice(undefined, { ...put, window: 'nights' })
+  assert.equal(now.window, 'nights')
+  const removed = putDevice(now, put)
+  assert.deepEqual([removed.now.window, removed.event], [null, 'device.updated'])
+  const kept = putDevice(now, { ...put, keepsWindow: true })
+  assert.deepEqual([kept.now.window, kept.event], ['nights', undefined])
+})

@@ -39,7 +39,7 @@ test('a filter matches only events of the nouns that have it', () => {
 })
 
 test('events about access need MANAGE, those about owners ADMIN', () => {
-  const access: EventNoun[] = ['key', 'enrollment', 'webhook', 'session', 'owner']
+  const access: EventNoun[] = ['key', 'enrollment', 'webhook', 'session', 'audit', 'owner']
   assert.deepEqual(hiddenNounsOf({ scopes: ['READ', 'TRIGGER', 'APPROVE'] }), access)
   assert.deepEqual(hiddenNounsOf({ scopes: ['READ', 'MANAGE'] }), ['owner'])
   assert.deepEqual(hiddenNounsOf({ scopes: ['ADMIN'] }), [])

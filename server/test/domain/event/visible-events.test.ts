@@ -24,6 +24,16 @@ test('events about access need MANAGE, those about owners ADMIN', () => {
   )
 })
 
+test('a key that may read the audit sees its seals, and nothing else about access', () => {
+  const hidden = hiddenNounsOf(caller('READ', 'AUDIT'))
+  assert.deepEqual(
+    hidden,
+    accessNouns.filter((noun) => noun !== 'audit'),
+  )
+  assert.equal(refusedFor('audit.sealed', 'READ', 'AUDIT'), undefined)
+  assert.equal(refusedFor('audit.sealed', 'READ'), 'J-804 MANAGE')
+})
+
 test('a type or a pattern that the caller may not see is refused with the scope that is missing', () => {
   assert.equal(refusedFor('key.created', 'READ'), 'J-804 MANAGE')
   assert.equal(refusedFor('key.*', 'READ'), 'J-804 MANAGE')

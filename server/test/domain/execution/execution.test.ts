@@ -44,6 +44,7 @@ test('states move as the design says', () => {
     cancel: 'CANCELED',
     'rollout-stopped': 'CANCELED',
     superseded: 'CANCELED',
+    'no-longer-matching': 'CANCELED',
     ...taken,
   })
   assert.deepEqual(movesOf('IN_PROGRESS'), {
@@ -60,6 +61,7 @@ test('states move as the design says', () => {
     progress: 'CANCELING',
     ...reported,
     'confirm-cancel': 'CANCELED',
+    'refuse-cancel': 'IN_PROGRESS',
     'overrun-cancel': 'CANCELED',
     ...taken,
   })

@@ -40,6 +40,7 @@ const offline: StoredPresence = {
   lastSeenAt: at + minute,
   transport: 'mqtt',
 }
+const brokenBridge = { bridgeName: 'b1', state: 'connecting', lastError: 'connect ECONNREFUSED' }
 const never: StoredPresence = { online: false, since: null, lastSeenAt: null, transport: null }
 
 function step(event: ExecutionEvent, actor: string, to: ExecState = 'CANCELED'): StoredTransition {
@@ -118,6 +119,7 @@ const nights = {
   except: [],
   createdAt: at,
   updatedAt: at,
+  changers: null,
 }
 
 type Row = { code: ExplanationCode; text: string; given: ReturnType<typeof about> }
@@ -181,12 +183,18 @@ const rows: Row[] = [
   {
     code: 'OUTSIDE_WINDOW',
     text: 'Window nights is closed; it opens at 2026-11-16T02:00+01:00 where device kiosk-1 is (Europe/Berlin), 2026-11-16T01:00:00Z.',
-    given: about({}, { window: { window: nights, zone: 'Europe/Berlin', isZoneUnknown: false, now: at } }),
+    given: about(
+      {},
+      { window: { windows: [{ window: nights }], zone: 'Europe/Berlin', isZoneUnknown: false, now: at } },
+    ),
   },
   {
     code: 'OUTSIDE_WINDOW',
     text: 'Window nights is in its cutoff: it offers nothing new before it closes; it opens next at 2026-11-16T02:00+00:00 where device kiosk-1 is (UTC, because it has no time zone), 2026-11-16T02:00:00Z.',
-    given: about({}, { window: { window: nights, zone: 'UTC', isZoneUnknown: true, now: at + 45 * minute } }),
+    given: about(
+      {},
+      { window: { windows: [{ window: nights }], zone: 'UTC', isZoneUnknown: true, now: at + 45 * minute } },
+    ),
   },
   {
     code: 'WAITING_FOR_RETRY',
@@ -224,6 +232,21 @@ const rows: Row[] = [
     code: 'DEVICE_NEVER_CONNECTED',
     text: 'Device kiosk-1 has never connected; it has no device token yet.',
     given: about({}, { presence: never, hasToken: false }),
+  },
+  {
+    code: 'NOT_NOTIFIED_YET',
+    text: 'Bridge b1 is not connected: connect ECONNREFUSED; device kiosk-1 is notified when it is.',
+    given: about({}, { presence: never, hasToken: false, bridge: brokenBridge }),
+  },
+  {
+    code: 'DEVICE_OFFLINE',
+    text: 'Device kiosk-1 has been offline since 2026-11-15T03:01:00Z; it gets this when it connects.',
+    given: about({}, { presence: offline, bridge: brokenBridge }),
+  },
+  {
+    code: 'NOTIFIED',
+    text: 'Handed to broker b1 at 2026-11-15T03:00:00Z; device kiosk-1 has not asked yet.',
+    given: about({ notifiedAt: at }, { presence: never, bridge: brokenBridge }),
   },
   {
     code: 'DEVICE_OFFLINE',
@@ -300,6 +323,11 @@ const ends: [ExecutionEvent, ExecState, string][] = [
     'CANCELED at 2026-11-15T03:00:00Z: its run was stopped before this was released.',
   ],
   ['superseded', 'CANCELED', 'CANCELED at 2026-11-15T03:00:00Z: it was replaced by a later run.'],
+  [
+    'no-longer-matching',
+    'CANCELED',
+    'CANCELED at 2026-11-15T03:00:00Z: the device no longer matched the selector of its schedule.',
+  ],
   [
     'confirm-cancel',
     'CANCELED',

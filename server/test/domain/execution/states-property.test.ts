@@ -201,6 +201,12 @@ class OneLife {
       this.#isOfferedAnew = true
       return
     }
+    // The only way back: the device goes on, with a new time limit.
+    if (event === 'refuse-cancel') {
+      assert.deepEqual([before.execState, after.execState], ['CANCELING', 'IN_PROGRESS'])
+      assert.deepEqual([after.attempt, after.startedAt], [before.attempt, before.startedAt])
+      return
+    }
     if (after.attempt === before.attempt) {
       assert.equal(after.execState, nextState(before.execState, event))
       const gain = rank(after.execState) - rank(before.execState)

@@ -64,6 +64,13 @@ test('a run needs as many approvals as it or its job asks for, and one for gates
     [{ rollout: gates }, { rollout: gates }, false],
     [{ rollout: gates }, { rollout: {} }, true],
     [{ rollout: gates }, { rollout: { ...gates, waves: [{ size: '100%' }] } }, true],
+    [{ rollout: gates }, { rollout: { ...gates, waves: [{ size: '100%' }, { size: '100%' }] } }, true],
+    [{ rollout: gates }, { rollout: { ...gates, waves: [{ size: 2 }, { size: '100%' }] } }, true],
+    [
+      { rollout: gates },
+      { rollout: { ...gates, waves: [{ size: 1 }, { size: 2 }, { size: '100%' }] } },
+      false,
+    ],
     [{ rollout: { next: gates.next } }, { rollout: {} }, false],
     [{ rollout: gates, approval: { required: 2 } }, { rollout: {} }, { required: 2 }],
   ]
@@ -71,6 +78,51 @@ test('a run needs as many approvals as it or its job asks for, and one for gates
     assert.deepEqual(approvalUnder(job, run), needed, JSON.stringify([job, run]))
     assert.equal(weakensApproval({ approval: approvalUnder(job, run) }, { approval: needed }), false)
   }
+})
+
+test('runs need approvals as early as before: fewer, weaker or later gates are fewer approvals', () => {
+  const next = { action: 'APPROVAL', succeededPercent: 90, soakSeconds: 60, where: 'fw=2' } as const
+  const waves = [{ size: 5, where: 'tag=canary' }, { size: '10%' }, { size: '100%' }]
+  const before: Rollout = { waves, next }
+  const [canary, tenth, rest] = waves as [object, object, object]
+  const weaker: Rollout[] = [
+    {},
+    { waves },
+    { waves, next: { ...next, action: 'PAUSE' } },
+    { waves, next: { ...next, succeededPercent: 89 } },
+    { waves, next: { ...next, soakSeconds: 59 } },
+    { waves, next: { ...next, where: 'fw=3' } },
+    { waves, next: { action: 'APPROVAL' } },
+    { next },
+    ...[
+      [canary, rest],
+      [tenth, canary, rest],
+      [{ size: 5 }, tenth, rest],
+      [{ size: 5, where: 'online' }, tenth, rest],
+      [{ size: 6, where: 'tag=canary' }, tenth, rest],
+      [{ size: '1%', where: 'tag=canary' }, tenth, rest],
+      [canary, { size: '10.1%' }, rest],
+      [canary, { size: 1 }, rest],
+    ].map((each) => ({ waves: each as Rollout['waves'] & object, next })),
+  ]
+  const asStrict: Rollout[] = [
+    before,
+    { waves, next: { ...next, succeededPercent: 100, soakSeconds: 61 }, ratePerMinute: 5 },
+    ...[
+      [canary, tenth, tenth, rest],
+      [canary, { size: '9.5%' }, rest],
+      [{ size: 1, where: 'tag=canary' }, tenth, { size: 3 }, rest],
+    ].map((each) => ({ waves: each as Rollout['waves'] & object, next })),
+  ]
+  for (const approval of [false, true, { required: 2 }]) {
+    const weakens = (rollout: Rollout) =>
+      weakensApproval({ approval, rollout: before }, { approval, rollout })
+    for (const rollout of weaker) assert.ok(weakens(rollout), JSON.stringify(rollout))
+    for (const rollout of asStrict) assert.equal(weakens(rollout), false, JSON.stringify(rollout))
+  }
+  // An approval at the begin takes the place of no gate.
+  assert.ok(weakensApproval({ rollout: before }, { approval: true }))
+  assert.equal(weakensApproval({ rollout: { waves } }, {}), false)
 })
 
 test('a gate is weakened by what takes it away, moves it behind more devices, or opens it sooner', () => {
@@ -114,9 +166,9 @@ test('what was approved and has changed waits again, and then is what it was', (
   } as const
   const asked = { approval: { required: 2 } }
   const waiting = withDecision(waitFor('AWAITING_APPROVAL', 2), decision)
-  assert.equal(countedDecisions(waiting).length, 1)
+  assert.equal(countedDecisions(waiting, undefined).length, 1)
   const changed = askAgain(waiting, asked)
-  assert.deepEqual([changed.state, countedDecisions(changed).length], ['AWAITING_APPROVAL', 0])
+  assert.deepEqual([changed.state, countedDecisions(changed, undefined).length], ['AWAITING_APPROVAL', 0])
   const approved = approveRollout(waiting, { sizes: [1, 1], digest: 'x', now })
   assert.deepEqual([approved.state, approved.approval?.digest, approved.wave], ['ROLLING_OUT', 'x', 0])
   const again = askAgain(approved, asked)

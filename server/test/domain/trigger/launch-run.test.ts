@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runDetails } from '../../../src/domain/audit/audit-entry.ts'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
 import { findDevices, judgeKey, newRun } from '../../../src/domain/trigger/launch-run.ts'
 import type { Trigger } from '../../../src/domain/trigger/trigger.ts'
@@ -36,6 +37,7 @@ test('a run expires and has its deadline on the steady clock, if its job says so
   assert.deepEqual(run, {
     ...{ runId: 3, firstExecutionId: 4, ownerNo: 1, jobNo: 7, jobVersion: 8, total: 2, launchedAt: 5 },
     ...{ expireAt: 3000, deadlineAt: null, keyId: 'k1', retryOf: null },
+    audit: runDetails('j', 2, undefined, undefined),
   })
 })
 

@@ -22,10 +22,12 @@ const run: LaunchedRun = {
 }
 
 const nothingStored = {
+  matchDevices: async () => [],
   getDocument: async () => ({ document: '{}' }),
   listLacking: async () => [],
   listLackingNos: async () => [],
   findSecrets: async () => [],
+  findFiles: async () => [],
 }
 
 /** Remembers what is to be recorded; each record ends when the test says so. */
@@ -70,6 +72,7 @@ test('a trigger is recorded as it was asked for', () => {
     launchedAt: now,
     clock: steadyInstant(now + 5),
     keyId: 'k',
+    origin: { principal: 'key:k', name: null, address: null, requestId: null },
     retryOf: null,
     idempotency: null,
   })

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { steadyInstant } from '../../../src/domain/common/instants.ts'
-import { fleetZones, type OfferChange, OfferHistory } from '../../../src/domain/window/offer-history.ts'
+import {
+  fleetZones,
+  holderKey,
+  type OfferChange,
+  OfferHistory,
+} from '../../../src/domain/window/offer-history.ts'
 import { offeredFor } from '../../../src/domain/window/offered-for.ts'
 import { WindowTimes } from '../../../src/domain/window/window-times.ts'
 
@@ -37,6 +42,23 @@ test('time counts as held back while one of the windows is closed in the zone, o
   assert.deepEqual([history.isHeld(holder('a')), history.isHeld(holder('a', 'b'))], [false, true])
   const other = { ownerNo: 2, windows: [], zone: 'UTC' }
   assert.equal(history.heldMs(other, at(0), at(100)), 0)
+})
+
+test('a window of a device holds back only while it applies to the device', () => {
+  const history = new OfferHistory([change('a', 0, ''), change('a', 80, '|UTC|'), change('b', 0, '|UTC|')])
+  const under = (windowName: string, since: number, until: number | null) => ({
+    ...holder('b'),
+    ofDevice: [{ windowName, since: at(since), until: until === null ? null : at(until) }],
+  })
+  assert.equal(history.heldMs(under('a', 10, 30), at(0), at(100)), 20)
+  assert.equal(history.isHeld(under('a', 10, 30)), false)
+  assert.equal(history.heldMs(under('a', 10, null), at(0), at(100)), 70)
+  assert.equal(history.isHeld(under('b', 10, null)), false)
+  assert.equal(history.isHeld(under('unknown', 10, null)), true)
+  // Those that came before what is judged, or ended before it, are alike.
+  assert.equal(holderKey(under('a', 10, null), at(20)), holderKey(under('a', 15, null), at(20)))
+  assert.notEqual(holderKey(under('a', 10, null), at(20)), holderKey(under('a', 25, null), at(20)))
+  assert.equal(holderKey(under('a', 10, 15), at(20)), holderKey(holder('b'), at(20)))
 })
 
 test('what is offered in several windows is offered where all of them are open', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError, type Scope } from '@jobcast/contract'
 import type { Store } from '../../../src/domain/common/ports/store.ts'
+import { anyTime } from '../../../src/domain/window/any-time.ts'
 import { windowForRun } from '../../../src/domain/window/run-window.ts'
 
 /** There are two windows: nights and days. */
@@ -29,7 +30,7 @@ const cases: [string, typeof trigger, { window?: string }, Asked, string | null 
   ['the same as a manager', manager, { window: 'nights' }, { window: 'days' }, 'days'],
   ['a window that does not exist', trigger, {}, { window: 'gone' }, 'J-311 window'],
   ['to ignore windows', trigger, {}, { ignoreWindows: true, note: 'urgent' }, 'J-804 MANAGE'],
-  ['the same as a manager, with a note', manager, {}, { ignoreWindows: true, note: 'urgent' }, null],
+  ['the same as a manager, with a note', manager, {}, { ignoreWindows: true, note: 'urgent' }, anyTime],
   ['the same without a note', manager, {}, { ignoreWindows: true, note: ' ' }, 'J-500 note'],
   ['both', manager, {}, { ignoreWindows: true, window: 'days', note: 'urgent' }, 'J-500 window'],
 ]

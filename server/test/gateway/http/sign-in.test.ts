@@ -105,3 +105,8 @@ for (const deviceId of ['with a blank', 'urn:dev:mac:0024be', 'ünï©ødé 🚪
     assert.equal(json.execution.thingName, deviceId)
   })
 }
+
+test('devices of hawkBit are not served without the setting ddi: J-901', async () => {
+  const headers = { authorization: `TargetToken ${device.token}` }
+  assertRefused(await api.call('GET', '/DEFAULT/controller/v1/d1', { headers }), 'J-901')
+})

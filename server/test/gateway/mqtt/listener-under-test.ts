@@ -43,6 +43,13 @@ const noValues = {
   listDeviceValues: async () => [],
   getSignature: async () => undefined,
   findSecrets: async () => [],
+  findFiles: async () => [],
+}
+
+const noLinks = {
+  factsFor(): never {
+    throw new Error('there are no files')
+  },
 }
 
 export type ListenerUnderTest = Awaited<ReturnType<typeof openListener>>
@@ -133,8 +140,12 @@ export class Backend {
     link: { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} },
     changes: new ChangeSignal(),
     outputs: new ChangeSignal(),
-    documents: new Documents(noValues, new SecretBox([])),
-    masks: new SecretMasks(this.#store(), new Documents(noValues, new SecretBox([])), new SecretBox([])),
+    documents: new Documents(noValues, new SecretBox([]), noLinks),
+    masks: new SecretMasks(
+      this.#store(),
+      new Documents(noValues, new SecretBox([]), noLinks),
+      new SecretBox([]),
+    ),
     maxOutputBytes: 1000,
     dailyOutput: { take: () => true },
     quotas: noQuotas,

@@ -1,5 +1,6 @@
 import type { Scope } from '@jobcast/contract'
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
+import type { Restriction } from '../restriction.ts'
 import type { Maker } from './makers.ts'
 import type { StoredOwner } from './owners.ts'
 
@@ -10,6 +11,8 @@ export type StoredApiKey = Maker & {
   keyName: string
   secretHash: Uint8Array
   scopes: Scope[]
+  /** Null: all that its owner has, from anywhere. */
+  restriction: Restriction | null
   expiresAt: number | null
   revokedAt: number | null
   lastUsedAt: number | null
@@ -19,7 +22,9 @@ export type StoredApiKey = Maker & {
 /** A key as it was found before. `asOf`: what it is compared by where it is used (`Trigger.keyAsOf`). */
 export type CachedKey = { key: StoredApiKey; asOf: string }
 
-export type NewStoredApiKey = Omit<StoredApiKey, 'ownerId' | 'revokedAt' | 'lastUsedAt'>
+export type NewStoredApiKey = Omit<StoredApiKey, 'ownerId' | 'revokedAt' | 'lastUsedAt' | 'restriction'> & {
+  restriction?: StoredApiKey['restriction']
+}
 
 export type KeyRevocation = {
   /** Undefined: of any owner. */
@@ -55,6 +60,11 @@ export type ApiKeyStore = {
   }): Promise<boolean>
   /** Undefined when the key that creates it has been revoked meanwhile. */
   createApiKey(key: NewStoredApiKey): Promise<StoredApiKey | undefined>
+  /**
+   * The key of a person (personKeyId) or a program: created, or its name, its scopes, its restriction and its expiry
+   * changed.
+   */
+  putPersonKey(key: NewStoredApiKey): Promise<StoredApiKey>
   /** Never stale: a key that was revoked before this call is seen as revoked. */
   findApiKey(key: { keyId: string }): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
   /** One that is remembered, and may be void by now. Of a store that finds keys at once, none. */

@@ -8,5 +8,6 @@ export type OwnerStore = {
     owner: Omit<StoredOwner, 'ownerNo'> & { creator?: { ownerNo: number; principal: string } },
   ): Promise<StoredOwner | 'name-taken'>
   findOwner(owner: { ownerId: string }): Promise<StoredOwner | undefined>
+  findOwnerByName(owner: { ownerName: string }): Promise<StoredOwner | undefined>
   listOwners(slice: Slice<number>): Promise<Sliced<StoredOwner, number>>
 }

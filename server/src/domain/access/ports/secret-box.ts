@@ -9,4 +9,8 @@ export type SecretBox = {
   reencrypt(sealed: string, owner: number): string | undefined
   /** Tells equal texts from others without showing anything of them. */
   fingerprint(text: string): string
+  /** For URLs, in base64url. */
+  sign(text: string): string
+  /** With any of the keys. */
+  isSigned(text: string, signature: string): boolean
 }

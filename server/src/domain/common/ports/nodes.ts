@@ -3,6 +3,7 @@
 
 import type { DeviceKey } from '../../device/device-key.ts'
 import type { SessionBegin } from '../../device/judge-presence.ts'
+import type { Transport } from '../../device/ports/presence.ts'
 import type { RunPart } from '../../rollout/ports/rollouts.ts'
 import type { LaunchedRun } from '../../trigger/launched-run.ts'
 import type { SteadyInstant, WallInstant } from '../instants.ts'
@@ -39,8 +40,8 @@ export type OpenSession = DeviceKey & {
 /** `since` identifies the session: the device may have opened another one meanwhile. */
 export type StaleSession = DeviceKey & { since: SteadyInstant; reason: 'taken-over' | 'credential-void' }
 
-/** A device that polled, over HTTP, a node that is now dead. */
-export type LeftDevice = DeviceKey & { lastSeenAt: number }
+/** A device that polled a node over HTTP, or that it heard over a broker, and that is now dead. */
+export type LeftDevice = DeviceKey & { lastSeenAt: number; transport: Transport }
 
 /** `moved`: devices whose executions have changed state since the launch. */
 type AnnouncedRun = { run: LaunchedRun; moved: DeviceKey[] }
@@ -89,8 +90,11 @@ export type Nodes = {
   getLaunchedRun(runId: number): Promise<AnnouncedRun>
 
   /** Only one node at a time holds a webhook; false: another one does. */
+  /** The same for a bridge, by the hash of its name. */
+  takeBridge(bridgeNo: number): Promise<boolean>
+  giveBackBridge(bridgeNo: number): Promise<void>
   takeWebhook(webhookNo: number): Promise<boolean>
   giveBackWebhook(webhookNo: number): Promise<void>
-  /** Called when this node has lost all webhooks that it held: another node may have taken them. */
+  /** Called when this node has lost all webhooks and bridges that it held: another node may have taken them. */
   onWebhooksLost(listener: () => void): void
 }

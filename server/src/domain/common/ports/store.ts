@@ -6,6 +6,9 @@
 // Each step takes one object or one list. Steps reject with StorageUnavailable when the database or its disk cannot be
 // used for now.
 //
+// A step that writes may be given an `origin` (audit/ports/entries.ts), whatever else its input has: who called. The entries of
+// the audit that its transaction writes get it.
+//
 // Instants are milliseconds since 1970, of the wall clock unless their type is SteadyInstant. `ownerNo` is the owner's
 // number inside the store.
 
@@ -13,24 +16,30 @@ import type { ApiKeyStore } from '../../access/ports/api-keys.ts'
 import type { OwnerStore } from '../../access/ports/owners.ts'
 import type { QuotaCountStore } from '../../access/ports/quota-counts.ts'
 import type { SessionStore } from '../../access/ports/sessions.ts'
+import type { AuditStore } from '../../audit/ports/audit.ts'
 import type { DeviceStore } from '../../device/ports/devices.ts'
 import type { EnrollmentStore } from '../../device/ports/enrollments.ts'
 import type { FleetStore } from '../../device/ports/fleet.ts'
 import type { PresenceStore } from '../../device/ports/presence.ts'
 import type { StatsStore } from '../../device/ports/stats.ts'
+import type { BridgeCursorStore } from '../../event/ports/bridge-cursors.ts'
 import type { EventStore } from '../../event/ports/events.ts'
 import type { DeviceQueueStore } from '../../execution/ports/device-queues.ts'
 import type { ExecutionStore } from '../../execution/ports/executions.ts'
+import type { FileStore } from '../../file/ports/files.ts'
 import type { JobStore } from '../../job/ports/jobs.ts'
 import type { RolloutStore } from '../../rollout/ports/rollouts.ts'
+import type { GivenDeviceStore } from '../../schedule/ports/given-devices.ts'
 import type { ScheduleStore } from '../../schedule/ports/schedules.ts'
 import type { SecretStore } from '../../secret/ports/secrets.ts'
 import type { GroupStore } from '../../selector/ports/groups.ts'
 import type { PlanStore } from '../../trigger/ports/plans.ts'
 import type { RunFailureStore } from '../../trigger/ports/run-failures.ts'
 import type { RunStore } from '../../trigger/ports/runs.ts'
+import type { RunsWithinStore } from '../../trigger/ports/runs-within.ts'
 import type { TriggerStore } from '../../trigger/ports/triggers.ts'
 import type { WebhookStore } from '../../webhook/ports/webhooks.ts'
+import type { DeviceWindowStore } from '../../window/ports/device-windows.ts'
 import type { WindowStore } from '../../window/ports/windows.ts'
 import type { FailingTaskStore } from './failing-tasks.ts'
 import type { SteadyClockStore } from './steady-clock.ts'
@@ -47,14 +56,20 @@ export type Store = StoreLifecycle &
   ExecutionStore &
   RunStore &
   RunFailureStore &
+  RunsWithinStore &
   PlanStore &
   RolloutStore &
   ScheduleStore &
+  GivenDeviceStore &
   WindowStore &
+  DeviceWindowStore &
   SecretStore &
+  FileStore &
   QuotaCountStore &
   DeviceQueueStore &
   EventStore &
+  AuditStore &
+  BridgeCursorStore &
   SessionStore &
   WebhookStore &
   FleetStore &

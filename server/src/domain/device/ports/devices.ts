@@ -1,6 +1,8 @@
 import type { DeviceValues } from '@jobcast/contract/parameters'
 import type { AttributeValue, Selector } from '@jobcast/contract/selector'
+import type { Originated } from '../../audit/ports/entries.ts'
 import type { ExpectedTags } from '../../common/entity-tag.ts'
+import type { SteadyInstant } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 import type { Moment } from '../../execution/execution.ts'
 import type { Moved } from '../../execution/ports/executions.ts'
@@ -23,20 +25,41 @@ export type StoredDevice = {
   /** While set, no certificate lets the device in. */
   certificateRevokedAt: number | null
   presence: StoredPresence
+  /** Its own; those of its groups apply as well. */
+  window: string | null
   createdAt: number
   updatedAt: number
 }
 
-/** What its owner puts. Attributes: none by default. */
-export type OwnFields = { deviceName: string; tags: string[]; attributes?: Attributes }
+/** What its owner puts. Attributes and window: none by default. */
+export type OwnFields = {
+  deviceName: string
+  tags: string[]
+  attributes?: Attributes
+  window?: string | null
+}
 
-export type DevicePut = OwnFields & { ownerNo: number; deviceId: string; at: number; expected?: ExpectedTags }
+/** `keepsWindow`: it stays as it is. `clock`: since when its windows count; default: since ever. */
+export type DevicePut = OwnFields &
+  Originated & {
+    ownerNo: number
+    deviceId: string
+    at: number
+    clock?: SteadyInstant
+    keepsWindow?: true
+    expected?: ExpectedTags
+  }
+
+/** `isWithoutWindow`: refused, because there is no such window. */
+export type DevicePutResult = Put<StoredDevice> & { isWithoutWindow?: true }
 
 /** What a device reports of itself; null removes. */
 export type AttributeReport = {
   device: DeviceKey
   changes: Record<string, AttributeValue | null>
   at: number
+  /** Since when windows of groups that it comes into count; default: since ever. */
+  clock?: SteadyInstant
 }
 export type AttributeOutcome = { kind: 'recorded' } | { kind: 'unknown-device' } | { kind: 'too-many' }
 
@@ -50,7 +73,8 @@ export type DeviceCount = {
   unknownNames: string[]
   sample: string[]
 }
-export type SelectedDevice = { deviceNo: number; deviceId: string; deviceName: string }
+type NamedDevice = { deviceNo: number; deviceId: string }
+export type SelectedDevice = NamedDevice & { deviceName: string }
 
 /** What a device must show to be let in. */
 type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
@@ -76,11 +100,13 @@ type DeviceValueStore = {
 }
 
 export type DeviceStore = DeviceValueStore & {
-  putDevices(puts: DevicePut[], options?: WriteOptions): Promise<Put<StoredDevice>[]>
+  putDevices(puts: DevicePut[], options?: WriteOptions): Promise<DevicePutResult[]>
   /** In the order of the list. */
   recordAttributes(reports: AttributeReport[], options?: WriteOptions): Promise<AttributeOutcome[]>
   getDevice(device: DeviceKey): Promise<StoredDevice | undefined>
   listDevices(list: OwnerList<string> & { filter: DeviceFilter }): Promise<Sliced<StoredDevice, string>>
+  /** Those of a list that are there, in the order of their ids. */
+  listNamedDevices(named: { ownerNo: number; deviceIds: string[] }): Promise<NamedDevice[]>
   /** In the order of their ids. A slice may be short, even empty, before the end. */
   selectDevices(selection: OwnerList<string> & { where: Selector }): Promise<Sliced<SelectedDevice, string>>
   countDevices(selection: { ownerNo: number; where: Selector }): Promise<DeviceCount>

@@ -1,5 +1,6 @@
 import type { Maker } from '../../access/ports/makers.ts'
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
+import type { DeviceKey } from '../device-key.ts'
 import type { DeviceToken } from './devices.ts'
 
 export type StoredEnrollment = Maker & {
@@ -39,6 +40,8 @@ export type EnrollOutcome =
 export type EnrollmentStore = {
   createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
   findEnrollment(enrollment: { enrollmentId: string }): Promise<StoredEnrollment | undefined>
+  /** Undefined: there is no such device. `claimHash`: of the enrollment that made its credential; null: somebody else did. */
+  findClaim(device: DeviceKey): Promise<{ hasCredential: boolean; claimHash: Uint8Array | null } | undefined>
   listEnrollments(list: OwnerList<string>): Promise<Sliced<StoredEnrollment, string>>
   revokeEnrollment(revocation: {
     ownerNo: number

@@ -27,6 +27,8 @@ export type StoredFleetDevice = {
   online: boolean
   /** The execution with the highest id. */
   lastExecution: { jobExecutionId: number; execState: ExecState } | null
+  /** Of those that have ended, the one with the highest id. */
+  lastEnded: { jobExecutionId: number; execState: ExecState } | null
   /** What the device works on: the IN_PROGRESS or CANCELING execution with the lowest id. */
   running: { jobExecutionId: number; execState: ExecState } | null
   tags: string[]

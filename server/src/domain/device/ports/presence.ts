@@ -2,7 +2,7 @@ import type { SteadyInstant } from '../../common/instants.ts'
 import type { DeviceKey } from '../device-key.ts'
 
 /** How a device is, or was last, connected. */
-export type Transport = 'mqtt' | 'websocket' | 'http'
+export type Transport = 'mqtt' | 'websocket' | 'http' | 'bridge'
 
 export type StoredPresence = {
   online: boolean
@@ -13,7 +13,7 @@ export type StoredPresence = {
 }
 
 /**
- * `session`: since when the connection it tells of is open; null if it has none (HTTP). `endedSession`: of a device without
+ * `session`: since when the connection it tells of is open; null if it has none (HTTP, or a broker of the user). `endedSession`: of a device without
  * one, the session that ended before and whose end is not recorded.
  */
 export type PresenceChange = DeviceKey & {

@@ -16,6 +16,8 @@ export type DeviceQueueStore = {
   readQueues(
     wanted: (DeviceKey & { unlessMark?: number | undefined })[],
   ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
+  /** Whether an execution of the device has not ended, also one that is not offered yet. */
+  hasUnfinished(device: DeviceKey): Promise<boolean>
   getDeviceExecution(execution: DeviceKey & { jobExecutionId: number }): Promise<DeviceExecution | undefined>
   /** Each on its own; one that is refused does not hinder the others. */
   recordReports(reports: DeviceReport[], options?: WriteOptions): Promise<ReportOutcome[]>

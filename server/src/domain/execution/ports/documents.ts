@@ -8,22 +8,25 @@ export type JobTemplate = {
   schema: ParameterSchema | undefined
   /** Undefined: the document has no placeholders and is the same for everybody. */
   template: DocumentTemplate | undefined
+  /** Those that it names, NAME or NAME@VERSION. */
+  files?: readonly string[]
 }
 
 /**
  * What a device gets, as JSON text. `parameters`: those of a job that declares some, secrets included. `secrets`: the named
- * ones that its document uses. `signed`: what its authors have signed, as fields behind a comma.
+ * ones that its document uses. `files`: what there is to know about those that it names. `signed`: what its authors have signed, as fields behind a comma.
  */
 export type DeviceDocument = {
   readonly json: string
   readonly parameters?: string
   readonly secrets?: string
+  readonly files?: string
   readonly signed?: string
 }
 
 export type HandedOut = { jobVersion: number; runId: number }
 
-/** The document needs attributes that the device does not have any more, or secrets that were deleted. */
+/** The document needs attributes that the device does not have any more, or secrets or files that were deleted. */
 export class UnresolvedDocument extends Error {
   override readonly name = 'UnresolvedDocument'
 }

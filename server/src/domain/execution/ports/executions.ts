@@ -34,6 +34,8 @@ export type StoredExecution = {
 
 export type ExecutionFilter = {
   jobName?: string
+  /** Of jobs that match one of these (matchesJob). */
+  jobs?: readonly string[]
   deviceId?: string
   /** One of these; at least one. */
   execStates?: readonly ExecState[]

@@ -26,6 +26,8 @@ export type StoredJobContent = {
   hasPlaceholders?: true
   /** Names of the secrets that its document uses; left out if there are none. */
   secrets?: string[]
+  /** The files that its document names, NAME or NAME@VERSION; left out if there are none. */
+  files?: string[]
   /** What its authors have signed. The server only keeps it: devices know whom to trust. */
   signatures?: Envelope
 }
@@ -73,7 +75,10 @@ export type JobPut = {
 }
 
 /** Of a version of a job: the document as JSON text, and what has to be filled in. */
-type StoredDocument = { document: string } & Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'>
+type StoredDocument = { document: string } & Pick<
+  StoredJobContent,
+  'parameters' | 'hasPlaceholders' | 'files'
+>
 
 /** What needs a job, some of each: schedules, and runs with executions that wait. */
 export type JobUsers = { scheduleNames: string[]; runIds: number[] }
@@ -83,13 +88,14 @@ type JobDeletion = 'deleted' | 'unknown' | 'changed' | JobUsers
 
 /**
  * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.
- * `lacksWindow`: refused, because there is no such window. `lacksSecret`: because this secret does not exist.
+ * `lacksWindow`: refused, because there is no such window. `lacksSecret`: because this secret does not exist, `lacksFile` likewise.
  * `weakensApproval`: because it may not.
  */
 export type JobPutResult = Put<StoredJob> & {
   nextVersion?: number
   lacksWindow?: true
   lacksSecret?: string
+  lacksFile?: string
   weakensApproval?: true
 }
 

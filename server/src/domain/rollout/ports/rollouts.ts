@@ -81,7 +81,7 @@ export type RolloutStore = {
     released: number
     to: number
   }): Promise<BudgetFound>
-  /** Some of those with these ids that are in one of these states, the last ones first. */
+  /** Some of those with these ids that are in one of these states, those that ended last first. */
   listEndedPart(part: {
     ownerNo: number
     first: number

@@ -1,6 +1,7 @@
 // The part of the store's port for schedules, under the rules of store.ts.
 
 import type {
+  Again,
   Approval,
   EventDataOf,
   EventTypeOf,
@@ -22,7 +23,7 @@ import type { StateCounts } from '../../rollout/ports/rollouts.ts'
 export type StoredWhen =
   | { kind: 'cron'; cron: string; timeZone: string }
   | { kind: 'at'; at: WallInstant }
-  | { kind: 'match' }
+  | { kind: 'match'; again?: Again; backOffSeconds?: number; onLeave?: 'CANCEL' }
 
 /** With its defaults. */
 export type StoredScheduleContent = {
@@ -151,16 +152,35 @@ export type BusyDevice = { deviceNo: number; jobExecutionId: number; execState: 
 /** `names`: of what has changed; undefined: anything. */
 export type DeviceChanged = { eventId: number; deviceNo: number; names: string[] | undefined }
 
+/** An execution of a schedule that has ended, or waits (again); `cause`: of the event. */
+export type ScheduledMove = {
+  eventId: number
+  scheduleNo: number
+  deviceNo: number
+  jobExecutionId: number
+  isEnd: boolean
+  cause: string | null
+}
+
 export type ScheduleStore = {
   /**
    * Of the owner's devices behind that event, in order; all up to `upTo` were looked at. `isLost`: they are not known any
-   * more, or too many to be looked at one by one.
+   * more, or too many to be looked at one by one. `moves`: of executions of schedules, if they are wanted; `count`: of all
+   * that was read.
    */
   listDeviceChanges(changes: {
     ownerNo: number
     after: number
     limit: number
-  }): Promise<{ changes: DeviceChanged[]; upTo: number; isMore: boolean; isLost: boolean }>
+    withMoves?: boolean
+  }): Promise<{
+    changes: DeviceChanged[]
+    moves: ScheduledMove[]
+    count: number
+    upTo: number
+    isMore: boolean
+    isLost: boolean
+  }>
   /** Those that there are, as selectors see them. */
   listSelectable(devices: {
     ownerNo: number
@@ -185,6 +205,8 @@ export type ScheduleStore = {
   listMatchSchedules(): Promise<StoredSchedule[]>
   /** False: it was changed since it was read, and nothing happened. */
   changeSchedule(change: ScheduleChange): Promise<boolean>
+  /** Several, of different schedules, in one write: the same of each of them. */
+  changeSchedules(changes: ScheduleChange[]): Promise<boolean[]>
   /** The run that was made for this occurrence. */
   findScheduledRun(occurrence: { scheduleNo: number; scheduledFor: WallInstant }): Promise<number | undefined>
   /** The latest runs that have ended behind that one, newest first. */
@@ -212,10 +234,6 @@ export type ScheduleStore = {
   listBusyDevices(busy: { first: number; last: number; limit: number }): Promise<BusyDevice[]>
   /** Cancels those of them that wait. */
   supersede(executions: { jobExecutionIds: number[]; moment: Moment; actor: string }): Promise<Moved[]>
-  /** Of these devices, those that were given its job. */
-  listGivenDevices(devices: { scheduleNo: number; deviceNos: number[] }): Promise<number[]>
-  /** Notes those of some executions; idempotent. */
-  recordGiven(given: { scheduleNo: number; first: number; last: number }): Promise<void>
   /** Where the executions of a run are. */
   getRunRange(run: { runId: number }): Promise<RunRange | undefined>
 }

@@ -1,3 +1,4 @@
+import type { Changer } from '../../access/changers.ts'
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
@@ -7,6 +8,10 @@ export type StoredGroup = {
   groupName: string
   where: string
   description: string | null
+  /** In which its devices are offered work. */
+  window: string | null
+  /** Of its selector; null: nobody is known. */
+  changers: Changer[] | null
   createdAt: number
   updatedAt: number
 }
@@ -15,15 +20,23 @@ type GroupPut = GroupKey &
   Expectation & {
     where: string
     description: string | null
+    /** Default: none. */
+    window?: string | null
     principal: string
+    /** Of the principal: see domain/access/lineage.ts. */
+    lineage: string
     at: number
     most: number
+    /** Of those with a window; 0, or left out: any number. */
+    mostWithWindow?: number
   }
 
 type GroupOutcome =
   | ({ kind: 'put' } & Put<StoredGroup>)
   | { kind: 'too-many' }
+  | { kind: 'too-many-with-window' }
   | { kind: 'not-expected' }
+  | { kind: 'unknown-window' }
   /** What is wrong with the groups that it refers to. */
   | { kind: 'refused'; problem: GroupProblem }
 

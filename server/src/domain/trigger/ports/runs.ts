@@ -25,8 +25,10 @@ export type StoredRun = {
   counts: Record<ExecState, number>
   /** The run whose failures it tries again. */
   retryOf: number | null
-  /** The window in which its executions are offered; null: at any time. */
+  /** The window in which its executions are offered; null: it has none. */
   window: string | null
+  /** No window holds it back, neither that of its job nor those of devices and groups. */
+  ignoresWindows?: true
   /** Of its executions. */
   priority: number
   /** It replaces, or has replaced, what waits of its job on its devices. */
@@ -68,6 +70,8 @@ export type RunEnds = 'unsuccessful' | 'released'
 /** Instants: from `…After` on, up to but not including `…Before`. */
 export type RunFilter = {
   jobName?: string
+  /** Of jobs that match one of these (matchesJob). */
+  jobs?: readonly string[]
   /** Of the job; only together with `jobName`. */
   version?: number
   finished?: boolean
@@ -98,6 +102,8 @@ export type RunStore = {
   listEndedDevices(run: RunKey & { ends: RunEnds }): Promise<string[] | undefined>
   /** The first run that has taken this one back; undefined: none has. */
   findRollback(run: RunKey): Promise<number | undefined>
+  /** One of the latest runs of this version, made before that run, was released as a whole: nothing holds it back any more. */
+  wasReleased(version: { jobNo: number; versionNo: number; before: number }): Promise<boolean>
   /** The values of a run's parameters; undefined: it has none. */
   getRunValues(run: { runId: number }): Promise<RunValues | undefined>
   /** Runs whose parameters have secrets, in the order of their ids. */

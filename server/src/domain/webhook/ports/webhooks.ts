@@ -1,6 +1,6 @@
 // Webhooks and their deliveries, under the rules of store.ts.
 
-import type { DeliveryState, PauseReason } from '@jobcast/contract'
+import type { DeliveryState, PauseReason, WebhookFormat } from '@jobcast/contract'
 import type { Maker } from '../../access/ports/makers.ts'
 import type { ExpectedTags } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Slice, Sliced } from '../../common/ports/slices.ts'
@@ -11,6 +11,7 @@ export type WebhookContent = {
   eventTypes: string[]
   jobName: string | null
   deviceId: string | null
+  format: WebhookFormat
 }
 
 export type StoredWebhook = WebhookContent &
@@ -142,6 +143,8 @@ export type WebhookStore = {
   }): Promise<Sliced<PendingDelivery, number>>
   /** Which events in this range, both ends included, have a delivery of this round. */
   listTried(range: { webhookNo: number; round: number; from: number; to: number }): Promise<number[]>
+  /** Whether an execution has a delivery of this round that stands for its run: one whose subject is the run. */
+  isRunReported(of: { webhookNo: number; round: number; runId: number }): Promise<boolean>
   /** Deleted webhooks are skipped. For an earlier round, only ended deliveries are recorded. */
   recordAttempts(progress: WebhookProgress[]): Promise<void>
   /** Purges a batch of deliveries of purged events or deleted webhooks; true while there may be more. */

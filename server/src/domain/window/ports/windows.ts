@@ -1,6 +1,7 @@
 // The part of the store's port for windows: when work may be offered to devices. Which of them are open, and for which
 // zones, is stored with them, so that it holds for all nodes at once; whoever finds that it has changed writes it.
 
+import type { Changer } from '../../access/changers.ts'
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { BothClocks } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
@@ -19,23 +20,46 @@ export type WindowRule = {
   except: string[]
 }
 
-export type StoredWindow = WindowRule & { windowName: string; createdAt: number; updatedAt: number }
+type ShownWindow = WindowRule & { windowName: string; createdAt: number; updatedAt: number }
+/** `changers`: of its rule; null: nobody is known. */
+export type StoredWindow = ShownWindow & { changers: Changer[] | null }
 
 /** `openZones`: as domain/window/open-zones.ts writes it. */
-export type JudgedWindow = StoredWindow & { ownerNo: number; version: number; openZones: string }
+export type JudgedWindow = ShownWindow & {
+  ownerNo: number
+  version: number
+  openZones: string
+  /** It is the window of a device or a group. */
+  isOfDevices: boolean
+}
 
 export type WindowPut = WindowKey &
   WindowRule &
   Expectation &
-  BothClocks & { openZones: string; principal: string; most: number }
+  BothClocks & {
+    openZones: string
+    principal: string
+    /** Of the principal: see domain/access/lineage.ts. */
+    lineage: string
+    most: number
+  }
 
 type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' } | { kind: 'not-expected' }
 
-/** The first of those that use it. */
+/** The first of those that use it; `devices`: how many have it as their own. */
+type WindowUsers = {
+  jobNames: string[]
+  scheduleNames: string[]
+  runIds: number[]
+  groupNames: string[]
+  deviceIds: string[]
+  devices: number
+}
+
 export type WindowRemoval =
   | { kind: 'deleted' }
   | { kind: 'unknown-window' }
-  | { kind: 'in-use'; jobNames: string[]; scheduleNames: string[]; runIds: number[] }
+  | ({ kind: 'in-use' } & WindowUsers)
 
 /** Ids of executions, one behind the other. */
 type ExecutionRange = { first: number; last: number }

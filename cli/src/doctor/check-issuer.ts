@@ -1,0 +1,40 @@
+// The issuer that people sign in at, if the service has one. It is asked from this machine, as `jobcast login` does.
+
+import { exitCode } from '../errors/exit-code.ts'
+import { discover, readAuthConfig } from '../service/person-login.ts'
+import { reasonOf } from '../service/reach.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+
+export async function* checkIssuer(url: string): AsyncGenerator<Finding> {
+  const config = await readAuthConfig(url.replace(/\/+$/, ''))
+  if (config === undefined) return
+  const { issuer } = config
+  try {
+    const found = (await discover(config)).serverMetadata()
+    yield found.device_authorization_endpoint === undefined
+      ? warning(
+          'issuer',
+          `people sign in at ${issuer}, but it has no device flow: "jobcast login" needs a key`,
+        )
+      : ok('issuer', `people sign in at ${issuer}`)
+  } catch (error) {
+    yield judgeFailure(issuer, error)
+  }
+}
+
+/** The service may reach an issuer that this machine does not reach; one that answers wrongly does so for both. */
+function judgeFailure(issuer: string, error: unknown): Finding {
+  const reason = reasonOf(error as Error)
+  const { code, cause } = error as { code?: unknown; cause?: unknown }
+  const isDown = cause instanceof Response && cause.status >= 500
+  if (error instanceof TypeError || code === 'OAUTH_TIMEOUT' || isDown)
+    return warning(
+      'issuer',
+      `${issuer} cannot be reached from here (${reason}): nobody can sign in from here`,
+    )
+  return problem(
+    'issuer',
+    `${issuer} does not respond as an OpenID Connect issuer (${reason}): check oidc-issuer`,
+    exitCode.unavailable,
+  )
+}

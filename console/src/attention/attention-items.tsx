@@ -1,0 +1,124 @@
+// What needs a person, each with where to look and what to do.
+
+import './needs-you.css'
+import type { Run } from '@jobcast/client'
+import { jobcast } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { refreshKeys } from '../api/refresh-keys.ts'
+import { useQuery } from '../api/use-query.ts'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { failuresOf, formatCount } from '../parts/exec-state.ts'
+import { Icon } from '../parts/icon.tsx'
+import { useScopes } from '../scopes.ts'
+import { isWall } from '../wall.ts'
+import { type AttentionItem, titleOf } from './use-attention.ts'
+
+const shownAtMost = 5
+
+export default function AttentionItems({ items }: { items: AttentionItem[] }) {
+  return (
+    <>
+      <ul>
+        {items.slice(0, shownAtMost).map((item) => (
+          <Item key={item.key} item={item} />
+        ))}
+      </ul>
+      {items.length > shownAtMost && <p>and {formatCount(items.length - shownAtMost)} more</p>}
+    </>
+  )
+}
+
+function Item({ item }: { item: AttentionItem }) {
+  return (
+    <li>
+      <Icon name="warning" />
+      <p>
+        <strong>
+          <bdi>{titleOf(item)}</bdi>
+        </strong>{' '}
+        <About item={item} />
+      </p>
+      {!isWall.value && (
+        <div class="actions">
+          <a class="button" href={hrefOf(item)}>
+            Look
+          </a>
+          {item.kind === 'paused-run' && <Steering run={item.run} />}
+        </div>
+      )}
+    </li>
+  )
+}
+
+function hrefOf(item: AttentionItem): string {
+  switch (item.kind) {
+    case 'paused-run':
+    case 'approval':
+      return `/runs/${item.run.runId}`
+    case 'webhook':
+      return `/webhooks/${encodeURIComponent(item.webhook.webhookName)}`
+    case 'schedule':
+      return `/schedules/${encodeURIComponent(item.schedule.scheduleName)}`
+  }
+}
+
+function About({ item }: { item: AttentionItem }) {
+  switch (item.kind) {
+    case 'paused-run':
+      return <PausedRun run={item.run} />
+    case 'approval':
+      return (
+        <>
+          on {formatCount(item.run.total)} {item.run.total === 1 ? 'device' : 'devices'}
+        </>
+      )
+    case 'schedule':
+      return <bdi>{item.schedule.pausedBecause}</bdi>
+    default:
+      return null
+  }
+}
+
+/** In which wave, why, and the reason that most devices give. */
+function PausedRun({ run: { runId, counts, rollout } }: { run: Run }) {
+  const failures = failuresOf(counts)
+  const { data } = useQuery({ ...queries.failuresOf(runId, failures), enabled: failures > 0 })
+  const reason = data?.reasons[0]
+  return (
+    <>
+      {rollout !== null && rollout.waves.length > 1 && `in wave ${rollout.wave} of ${rollout.waves.length}: `}
+      <bdi>{rollout?.pausedBecause}</bdi>
+      {reason && (
+        <span class="quiet">
+          {' '}
+          · mostly <bdi>{reason.reason}</bdi> ({formatCount(reason.count)} of {formatCount(failures)})
+        </span>
+      )}
+    </>
+  )
+}
+
+function Steering({ run: { runId } }: { run: Run }) {
+  const { can } = useScopes()
+  if (!can('MANAGE')) return null
+  const act = (work: () => Promise<unknown>) => async () => {
+    await work()
+    void refreshKeys(['approvals'], ['runs'], ['run', runId])
+  }
+  return (
+    <>
+      <ConfirmButton
+        label="Resume"
+        isHarmless
+        question="The run continues where it was paused. Stop rules count only executions that end from now on."
+        work={act(() => jobcast.runs.resume(runId))}
+      />
+      <ConfirmButton
+        label="Cancel"
+        confirm="Cancel run"
+        question="Pending executions are canceled immediately; devices are asked to stop running ones. Finished executions do not change."
+        work={act(() => jobcast.runs.cancel(runId, { force: false }))}
+      />
+    </>
+  )
+}

@@ -1,0 +1,16 @@
+// On top of the fleet: what needs a person. A quiet line if there is nothing, which is all that most loads need.
+
+import { lazyPart } from '../parts/lazy-part.tsx'
+import { type AttentionItem, useAttention } from './use-attention.ts'
+
+const Items = lazyPart<{ items: AttentionItem[] }>(() => import('./attention-items.tsx'))
+
+export function NeedsYou() {
+  const items = useAttention()
+  if (items === undefined) return null
+  return (
+    <section class={`needs-you ${items.length > 0 ? 'some' : ''}`} aria-label="Needs you">
+      {items.length === 0 ? <p class="quiet">Nothing needs you.</p> : <Items items={items} />}
+    </section>
+  )
+}

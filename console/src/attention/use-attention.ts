@@ -1,0 +1,62 @@
+// What needs a person: rollouts that have stopped, runs that wait for an approval this key can give, webhooks that cannot
+// deliver, and schedules that the service has paused. Read from their lists, which events and a timer renew.
+
+import type { Run, Schedule, Webhook } from '@jobcast/client'
+import { queries } from '../api/queries.ts'
+import { useApprovals } from '../api/use-approvals.ts'
+import { useQuery } from '../api/use-query.ts'
+import { isFailing } from '../parts/failing-webhooks.tsx'
+import { useScopes } from '../scopes.ts'
+
+/** A webhook begins to fail without an event. */
+const pollMs = 60_000
+
+export type AttentionItem =
+  | { kind: 'paused-run'; key: string; run: Run }
+  | { kind: 'approval'; key: string; run: Run }
+  | { kind: 'webhook'; key: string; webhook: Webhook }
+  | { kind: 'schedule'; key: string; schedule: Schedule }
+
+/** Undefined while it is not known. */
+export function useAttention(): AttentionItem[] | undefined {
+  const { can } = useScopes()
+  const enabled = can('READ')
+  const paused = useQuery({ ...queries.pausedRuns(), enabled, staleTime: pollMs })
+  const approvals = useApprovals()
+  const polled = { enabled, refetchInterval: pollMs, staleTime: pollMs }
+  const webhooks = useQuery({ ...queries.firstWebhooks(), ...polled })
+  const schedules = useQuery({ ...queries.firstSchedules(), enabled, staleTime: pollMs })
+  if (!paused.data || !webhooks.data || !schedules.data) return undefined
+  return [
+    ...paused.data.items.map((run) => ({ kind: 'paused-run' as const, key: `paused ${run.runId}`, run })),
+    ...(approvals.runs ?? []).map((run) => ({
+      kind: 'approval' as const,
+      key: `approval ${run.runId}`,
+      run,
+    })),
+    ...webhooks.data.items
+      .filter(isFailing)
+      .map((webhook) => ({ kind: 'webhook' as const, key: `webhook ${webhook.webhookName}`, webhook })),
+    ...schedules.data.items
+      .filter(isStopped)
+      .map((schedule) => ({ kind: 'schedule' as const, key: `schedule ${schedule.scheduleName}`, schedule })),
+  ]
+}
+
+/** Not by a person, who knows of it. */
+function isStopped({ paused, pausedCause }: Schedule): boolean {
+  return paused && pausedCause !== null && pausedCause.rule !== 'PRINCIPAL'
+}
+
+export function titleOf(item: AttentionItem): string {
+  switch (item.kind) {
+    case 'paused-run':
+      return `${item.run.jobName} is paused`
+    case 'approval':
+      return `${item.run.jobName} awaits your approval`
+    case 'webhook':
+      return `Webhook ${item.webhook.webhookName} fails`
+    case 'schedule':
+      return `Schedule ${item.schedule.scheduleName} is paused`
+  }
+}

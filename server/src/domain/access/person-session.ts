@@ -1,0 +1,127 @@
+// Sessions of people: who signed in at the issuer acts at one owner, with the scopes of the roles that groups give there.
+
+import { ApiError } from '@jobcast/contract'
+import { originOf } from '../audit/audit.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { Caller } from './caller.ts'
+import type { Person } from './claims.ts'
+import type { StoredApiKey } from './ports/api-keys.ts'
+import type { StoredOwner } from './ports/owners.ts'
+import type { SessionPerson } from './ports/sessions.ts'
+import { operator, personKeyId } from './principal.ts'
+import { isFrom } from './restriction.ts'
+import { addGrant, type Granted, type GroupRoles, grantsOf } from './roles.ts'
+import { type IssuerTokens, sealTokens } from './seal-tokens.ts'
+import { hashSecret, newSecretText } from './secret-text.ts'
+import { createSession, newSession, type SessionDeps, type SigningIn, sessionMs } from './session.ts'
+import { tellAccess } from './tell-access.ts'
+
+export type OwnerGrant = Granted & { owner: StoredOwner }
+
+/** At which owners the person has a role. Owners that do not exist are left out (missingOwners). */
+export async function grantsAtOwners(
+  store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
+  groupRoles: GroupRoles,
+  { groups }: Pick<Person, 'groups'>,
+): Promise<OwnerGrant[]> {
+  const found = new Map<number, OwnerGrant>()
+  for (const [name, granted] of grantsOf(groupRoles, groups)) {
+    const owner = await findNamed(store, name)
+    if (owner === undefined) continue
+    found.set(owner.ownerNo, { owner, ...addGrant(found.get(owner.ownerNo), granted) })
+  }
+  return [...found.values()]
+}
+
+/** Owners that the roles of the person name, but that do not exist: a mistake in the settings. */
+export async function missingOwners(
+  store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
+  groupRoles: GroupRoles,
+  { groups }: Pick<Person, 'groups'>,
+): Promise<string[]> {
+  const missing: string[] = []
+  for (const name of grantsOf(groupRoles, groups).keys())
+    if ((await findNamed(store, name)) === undefined) missing.push(name)
+  return missing
+}
+
+/** By its name, or by its id. */
+export async function findNamed(
+  store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
+  name: string,
+): Promise<StoredOwner | undefined> {
+  return (await store.findOwnerByName({ ownerName: name })) ?? (await store.findOwner({ ownerId: name }))
+}
+
+export function sessionPersonOf({ email }: Person, grants: readonly OwnerGrant[]): SessionPerson {
+  return { email, owners: grants.map(({ owner }) => owner.ownerName) }
+}
+
+/** What the person may do at an owner from now on, in all sessions there. */
+export function putPerson(
+  { store, now }: Pick<SessionDeps, 'store' | 'now'>,
+  { subject, name }: Pick<Person, 'subject' | 'name'>,
+  ownerNo: number,
+  { scopes, restriction }: Granted,
+): Promise<StoredApiKey> {
+  return store.putPersonKey({
+    keyId: personKeyId(ownerNo, subject),
+    ownerNo,
+    keyName: name,
+    // Nobody knows its secret.
+    secretHash: hashSecret(newSecretText('jc').text),
+    scopes,
+    restriction,
+    expiresAt: null,
+    createdAt: now(),
+    createdBy: operator,
+    createdBySession: null,
+  })
+}
+
+type PersonSignIn = {
+  person: Person
+  grants: readonly OwnerGrant[]
+  /** One of them. */
+  at: OwnerGrant
+  tokens: IssuerTokens
+  client: SigningIn
+  kind?: 'session' | 'exchange'
+  /** Default: a working day. */
+  lastsMs?: number
+  /** When the issuer named the groups; default now. */
+  checkedAt?: number | undefined
+}
+
+/** `admit` throws if the person may not sign in now: before anything is written. */
+export async function signInPerson(
+  deps: SessionDeps,
+  {
+    person,
+    grants,
+    at: { owner, scopes, restriction },
+    tokens,
+    client: { requestId, ...client },
+    kind = 'session',
+    lastsMs = sessionMs,
+    checkedAt,
+  }: PersonSignIn,
+  admit: (caller: Caller) => void,
+): Promise<{ session: string; expiresAt: number; key: StoredApiKey }> {
+  const { ownerNo, ownerId } = owner
+  const keyId = personKeyId(ownerNo, person.subject)
+  const from = { address: client.address, requestId }
+  if (!isFrom({ restriction }, client.address)) throw new ApiError('J-802')
+  const caller = { keyId, keyName: person.name, ownerNo, ownerId, scopes, from }
+  admit(caller)
+  const key = await putPerson(deps, person, ownerNo, { scopes, restriction })
+  if (key.revokedAt !== null) throw new ApiError('J-802')
+  const now = deps.now()
+  const origin = { person: sessionPersonOf(person, grants), checkedAt: Math.min(checkedAt ?? now, now) }
+  const { text, session } = newSession(kind, key, now, client, origin)
+  const expiresAt = Math.min(session.expiresAt, now + lastsMs)
+  const stored = { ...session, expiresAt, tokens: sealTokens(tokens, text) }
+  await createSession(deps, stored, originOf(caller))
+  tellAccess(deps, 'session.signed_in', key, { sessionId: session.sessionId })
+  return { session: text, expiresAt, key }
+}

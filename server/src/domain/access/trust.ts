@@ -1,0 +1,44 @@
+// Programs without a secret of ours, such as a CI job: a token of an issuer that the settings trust is exchanged for a key
+// of 15 minutes.
+
+import type { Scope } from '@jobcast/contract'
+import type { Restriction } from './restriction.ts'
+
+export type TrustRule = {
+  readonly issuer: string
+  readonly audience: string
+  /** `*` stands for any text within one part between colons. */
+  readonly subject: string
+  /** Its name or its id. */
+  readonly owner: string
+  readonly scopes: readonly Scope[]
+  readonly restriction?: Restriction | null
+}
+
+export function isSubjectPattern(pattern: string): boolean {
+  return /[^*:]/.test(pattern)
+}
+
+/** The whole subject must match, part by part. Linear: a part is matched piece by piece, the first place of each counts. */
+export function matchesSubject(pattern: string, subject: string): boolean {
+  const [wanted, parts] = [pattern.split(':'), subject.split(':')]
+  return (
+    wanted.length === parts.length && wanted.every((part, index) => matchesPart(part, parts[index] ?? ''))
+  )
+}
+
+function matchesPart(pattern: string, text: string): boolean {
+  const [first = '', ...others] = pattern.split('*')
+  if (others.length === 0) return text === pattern
+  const last = others.pop() ?? ''
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+    return false
+  const end = text.length - last.length
+  let from = first.length
+  for (const piece of others) {
+    const found = text.indexOf(piece, from)
+    if (found === -1 || found + piece.length > end) return false
+    from = found + piece.length
+  }
+  return true
+}

@@ -1,0 +1,56 @@
+// Lists and exports of the audit, for keys with AUDIT.
+
+import { ApiError, type AuditCheckpoint, type AuditQuery, parseInstant } from '@jobcast/contract'
+import type { Caller } from '../access/caller.ts'
+import type { Slice, Sliced } from '../common/ports/slices.ts'
+import type { Store } from '../common/ports/store.ts'
+import type { StoredSeal } from './ports/audit.ts'
+import type { StoredAuditEntry } from './ports/entries.ts'
+import type { AuditSigner } from './ports/signer.ts'
+
+export type AuditDeps = {
+  store: Pick<Store, 'listAudit' | 'getLastSeal' | 'readSealed'>
+  /** Undefined: nothing is sealed. */
+  signer?: Pick<AuditSigner, 'publicKey'> | undefined
+}
+
+/** Newest first. */
+export function listAudit(
+  { store }: AuditDeps,
+  { ownerNo }: Caller,
+  { principal, action, subject, after, before }: Omit<AuditQuery, 'limit' | 'cursor'>,
+  slice: Slice<number>,
+): Promise<Sliced<StoredAuditEntry, number>> {
+  const instant = (text: string | undefined) => (text === undefined ? undefined : parseInstant(text))
+  const filter = { principal, action, subject, after: instant(after), before: instant(before) }
+  return store.listAudit({ ownerNo, filter, slice })
+}
+
+/** J-321 before the first seal. */
+export async function getCheckpoint(
+  { store, signer }: AuditDeps,
+  { ownerNo }: Caller,
+): Promise<AuditCheckpoint> {
+  const last = await store.getLastSeal({ ownerNo })
+  if (last === undefined || signer === undefined) throw new ApiError('J-321')
+  return { ...last.seal, publicKey: signer.publicKey }
+}
+
+/** All that is sealed by now, as lines: the entries of each seal, then the seal with their hashes. */
+export async function* exportAudit(
+  { store }: AuditDeps,
+  { ownerNo }: Caller,
+  isGone: () => boolean,
+): AsyncGenerator<string> {
+  const upTo = (await store.getLastSeal({ ownerNo }))?.seal.seal ?? 0
+  for (let after = 0; after < upTo && !isGone(); ) {
+    const next = await store.readSealed({ ownerNo, after, upTo })
+    if (next === undefined) return
+    yield [...next.lines, sealLine(next.seal), ''].join('\n')
+    after = next.seal.seal.seal
+  }
+}
+
+export function sealLine({ seal, leaves }: StoredSeal): string {
+  return JSON.stringify({ ...seal, leaves: Buffer.from(leaves).toString('base64') })
+}

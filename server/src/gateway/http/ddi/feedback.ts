@@ -1,0 +1,117 @@
+// What a device reports of an action, as a report of its execution.
+
+import type { ReportedStatus } from '@jobcast/contract'
+import type { DeviceKey } from '../../../domain/device/device-key.ts'
+import { cancelByDevice, refuseCancel } from '../../../domain/execution/device-cancel.ts'
+import { DeviceError } from '../../../domain/execution/device-error.ts'
+import type { DeviceExecution } from '../../../domain/execution/device-report.ts'
+import { recordOutput } from '../../../domain/execution/record-output.ts'
+import type { DdiDeps } from './ddi-deps.ts'
+import { findUnfinished } from './deployment.ts'
+import { notFound } from './errors.ts'
+import { detailsOf, type Feedback, parseFeedback } from './parse-feedback.ts'
+import { report } from './report.ts'
+
+type Fields = Record<string, unknown>
+
+export async function takeFeedback(
+  deps: DdiDeps,
+  device: DeviceKey,
+  jobId: string,
+  fields: Fields,
+): Promise<void> {
+  const feedback = parseFeedback(fields)
+  const execution = await findUnfinished(deps, device, jobId)
+  const status = statusOf(feedback)
+  if (status === 'IN_PROGRESS') return progress(deps, device, execution, feedback)
+  await appendOutput(deps, device, execution, feedback)
+  if (status === 'CANCELED' && execution.execState !== 'CANCELING') {
+    await cancelByDevice(deps, { ...device, jobExecutionId: execution.jobExecutionId })
+  } else {
+    await end(deps, device, execution, feedback, status)
+  }
+  deps.ddi.known.ended(device, status === 'SUCCEEDED' ? execution.jobExecutionId : undefined)
+}
+
+/** On a request to stop. Until it is closed or rejected, it is still open. */
+export async function takeCancelFeedback(
+  deps: DdiDeps,
+  device: DeviceKey,
+  jobId: string,
+  fields: Fields,
+): Promise<void> {
+  const feedback = parseFeedback(fields)
+  const execution = await findUnfinished(deps, device, jobId)
+  if (execution.execState !== 'CANCELING') throw notFound('The execution is not being canceled.')
+  await appendOutput(deps, device, execution, feedback)
+  switch (feedback.execution) {
+    case 'closed':
+    case 'canceled':
+      await end(deps, device, execution, feedback, 'CANCELED')
+      deps.ddi.known.ended(device, undefined)
+      return
+    case 'rejected':
+      await refuseCancel(deps, { ...device, jobExecutionId: execution.jobExecutionId })
+  }
+}
+
+function statusOf({ execution, finished }: Feedback): ReportedStatus {
+  switch (execution) {
+    case 'closed':
+      // As in hawkBit: what is closed has succeeded unless it has failed.
+      return finished === 'failure' ? 'FAILED' : 'SUCCEEDED'
+    case 'rejected':
+      return 'REJECTED'
+    case 'canceled':
+      return 'CANCELED'
+    default:
+      return 'IN_PROGRESS'
+  }
+}
+
+/** One that comes twice changes nothing: then its lines are there. */
+async function progress(
+  deps: DdiDeps,
+  device: DeviceKey,
+  before: DeviceExecution,
+  feedback: Feedback,
+): Promise<void> {
+  const { attempt, jobExecutionId, versionNumber } = before
+  const { mark: clientToken } = feedback
+  const sent = { status: 'IN_PROGRESS' as const, statusDetails: detailsOf(feedback), attempt, clientToken }
+  const after = await report(deps, device, String(jobExecutionId), sent)
+  if (after.versionNumber !== versionNumber) await appendOutput(deps, device, after, feedback)
+}
+
+/**
+ * hawkBit knows no attempts. A report that was accepted before must not end the next attempt, so it is first sent without one; but
+ * a device that reports nothing else than the end must be able to end each.
+ */
+async function end(
+  deps: DdiDeps,
+  device: DeviceKey,
+  { jobExecutionId, attempt }: DeviceExecution,
+  feedback: Feedback,
+  status: ReportedStatus,
+): Promise<void> {
+  const sent = { status, statusDetails: detailsOf(feedback), clientToken: feedback.mark }
+  try {
+    await report(deps, device, String(jobExecutionId), { ...sent, attempt: undefined })
+  } catch (error) {
+    const isNextAttempt = error instanceof DeviceError && error.execution?.execState === 'PENDING'
+    if (!isNextAttempt || attempt === 1) throw error
+    await report(deps, device, String(jobExecutionId), { ...sent, attempt })
+  }
+}
+
+/** Not that of an attempt which has not started: the lines may be of the one before. */
+async function appendOutput(
+  deps: DdiDeps,
+  device: DeviceKey,
+  { jobExecutionId, attempt, execState }: DeviceExecution,
+  { details }: Feedback,
+): Promise<void> {
+  if (details.length === 0 || (execState === 'PENDING' && attempt > 1)) return
+  const data = Buffer.from(details.map((line) => `${line}\n`).join(''))
+  await recordOutput(deps, device, String(jobExecutionId), { attempt, offset: 'end', data })
+}

@@ -1,0 +1,96 @@
+// Feedback as hawkBit defines it; fields of no use here are ignored.
+
+import { hash } from 'node:crypto'
+import { invalid } from './errors.ts'
+
+const executions = [
+  'closed',
+  'proceeding',
+  'canceled',
+  'scheduled',
+  'rejected',
+  'resumed',
+  'download',
+  'downloaded',
+] as const
+const results = ['success', 'failure', 'none'] as const
+
+export type Feedback = {
+  execution: (typeof executions)[number]
+  finished: (typeof results)[number]
+  progress: string | undefined
+  code: string | undefined
+  details: string[]
+  /** The same for the same content. */
+  mark: string
+}
+
+type Fields = Record<string, unknown>
+
+/** Throws 400. */
+export function parseFeedback(fields: Fields): Feedback {
+  if (!isObject(fields.status)) throw invalid('status must be an object.')
+  const { execution, result = {}, details, code } = fields.status
+  if (!isObject(result ?? {})) throw invalid('status.result must be an object.')
+  const { finished = 'none', progress } = (result ?? {}) as Fields
+  return {
+    execution: oneOf('status.execution', executions, execution),
+    finished: oneOf('status.result.finished', results, finished),
+    progress: progressOf(progress),
+    code: Number.isSafeInteger(code) ? String(code) : undefined,
+    details: linesOf(details),
+    mark: hash('sha256', JSON.stringify(fields), 'base64url'),
+  }
+}
+
+const maxText = 1000
+
+/** For the owner, in statusDetails. */
+export function detailsOf({
+  execution,
+  finished,
+  progress,
+  code,
+  details,
+}: Feedback): Record<string, string> {
+  const isBad = finished === 'failure' || execution === 'rejected' || execution === 'canceled'
+  const text = plain(isBad ? details.join('; ') : (details.at(-1) ?? ''))
+  return {
+    execution,
+    ...(progress !== undefined && { progress }),
+    ...(code !== undefined && { code }),
+    ...(text !== '' && { [isBad ? 'reason' : 'message']: text }),
+  }
+}
+
+function plain(text: string): string {
+  return text
+    .slice(0, maxText)
+    .replace(/[\p{Cc}\p{Cs}]/gu, ' ')
+    .trim()
+}
+
+function linesOf(details: unknown): string[] {
+  if (details === undefined || details === null) return []
+  const lines: unknown[] = Array.isArray(details) ? details : [details]
+  if (!lines.every((line) => typeof line === 'string'))
+    throw invalid('status.details must be a list of texts.')
+  return lines
+}
+
+/** `cnt` of `of` steps. */
+function progressOf(progress: unknown): string | undefined {
+  if (!isObject(progress)) return undefined
+  const { cnt, of } = progress
+  return Number.isSafeInteger(cnt) && Number.isSafeInteger(of) ? `${cnt}/${of}` : undefined
+}
+
+function oneOf<Word extends string>(name: string, words: readonly Word[], value: unknown): Word {
+  const found = words.find((word) => typeof value === 'string' && word === value.toLowerCase())
+  if (found === undefined) throw invalid(`${name} must be one of ${words.join(', ')}.`)
+  return found
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,88 @@
+// The root resource: how long to sleep, and links to what there is to do. An unchanged answer is 304.
+
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DeviceKey } from '../../../domain/device/device-key.ts'
+import { DeviceError } from '../../../domain/execution/device-error.ts'
+import type { DeviceExecution } from '../../../domain/execution/device-report.ts'
+import { readPending } from '../../../domain/execution/report-execution.ts'
+import { deviceOf } from '../sign-in-device.ts'
+import type { DdiDeps, DdiParams } from './ddi-deps.ts'
+import { linksField } from './links-field.ts'
+import { sleepSeconds } from './poll-times.ts'
+import { report } from './report.ts'
+
+export async function poll(deps: DdiDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const device = deviceOf(request)
+  const { known, base, pollSeconds } = deps.ddi
+  const next = await nextOf(deps, device)
+  const installed = await known.installedOn(device, () => lastSucceeded(deps, device))
+  const { tenant } = request.params as DdiParams
+  const own = `${base()}/${encodeURIComponent(tenant)}/controller/v1/${encodeURIComponent(device.deviceId)}`
+  const link = (path: string) => ({ href: `${own}/${path}` })
+  // What is held back is offered soon after its wave, window or retry begins.
+  const isBusy = next !== undefined || (await deps.store.hasUnfinished(device))
+  const isCanceling = next?.execState === 'CANCELING'
+  const body = JSON.stringify({
+    config: { polling: { sleep: clockTime(sleepSeconds(pollSeconds, isBusy)) } },
+    [linksField]: {
+      ...(isCanceling && { cancelAction: link(`cancelAction/${next.jobExecutionId}`) }),
+      ...(next && !isCanceling && { deploymentBase: link(`deploymentBase/${next.jobExecutionId}`) }),
+      ...(known.lacksConfig(device) && { configData: link('configData') }),
+      ...(installed !== undefined && { installedBase: link(`installedBase/${installed}`) }),
+    },
+  })
+  if (next && !next.notified) deps.deliveries.notified(next.jobExecutionId)
+  const tag = `"${hash('sha1', body, 'base64url')}"`
+  reply.header('etag', tag)
+  if (hasIt(request.headers['if-none-match'], tag)) return reply.code(304).send()
+  return reply.header('content-type', 'application/json; charset=utf-8').send(body)
+}
+
+/** The first that such a device can carry out. Those before it have no files, and end here. */
+async function nextOf(deps: DdiDeps, device: DeviceKey): Promise<DeviceExecution | undefined> {
+  const { executions } = await readPending(deps, device)
+  for (const execution of executions) {
+    if (execution.execState !== 'PENDING') return execution
+    const { files = [] } = await deps.documents.content(execution.jobVersion)
+    if (files.length > 0) return execution
+    await rejectWithoutFiles(deps, device, execution)
+  }
+  return undefined
+}
+
+const withoutFiles = 'The device is updated through hawkBit DDI, and the document of the job names no files.'
+
+async function rejectWithoutFiles(
+  deps: DdiDeps,
+  device: DeviceKey,
+  { jobExecutionId, attempt }: DeviceExecution,
+): Promise<void> {
+  const rejected = { status: 'REJECTED' as const, statusDetails: { reason: withoutFiles }, attempt }
+  try {
+    await report(deps, device, String(jobExecutionId), rejected)
+  } catch (error) {
+    // It has changed meanwhile.
+    if (!(error instanceof DeviceError)) throw error
+  }
+}
+
+async function lastSucceeded(
+  { store }: DdiDeps,
+  { ownerNo, deviceId }: DeviceKey,
+): Promise<number | undefined> {
+  const filter = { deviceId, execStates: ['SUCCEEDED'] as const }
+  const { items } = await store.listExecutions({ ownerNo, filter, slice: { after: undefined, limit: 1 } })
+  return items[0]?.jobExecutionId
+}
+
+function hasIt(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.split(',').some((each) => ['*', tag, `W/${tag}`].includes(each.trim()))
+}
+
+/** HH:mm:ss */
+function clockTime(seconds: number): string {
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
+  return parts.map((part) => String(part).padStart(2, '0')).join(':')
+}

@@ -1,0 +1,85 @@
+// GET /job/api/audit: who has changed what, as a list, as an export that can be verified, and the checkpoint for it.
+
+import { Readable } from 'node:stream'
+import { AuditCheckpoint, AuditEntry, AuditEntryPage, AuditQuery } from '@jobcast/contract'
+import Type from 'typebox'
+import { entryLine } from '../../domain/audit/audit-entry.ts'
+import { type AuditDeps, exportAudit, getCheckpoint, listAudit } from '../../domain/audit/read-audit.ts'
+import type { Tell } from '../../observe/events.ts'
+import { callerOf } from '../access/authenticate.ts'
+import type { App } from '../app-type.ts'
+import { numberSlice, toPage } from '../wire/cursor.ts'
+import { tellStreamErrors } from '../wire/stream-errors.ts'
+
+const Lines = Type.Unsafe<Readable>({ type: 'string', contentSchema: AuditEntry })
+
+export function addAudit(app: App, deps: AuditDeps & { tell: Tell }): void {
+  app.route({
+    method: 'GET',
+    url: '/job/api/audit',
+    config: { scopes: ['AUDIT'], refusals: [] },
+    schema: {
+      operationId: 'listAudit',
+      tags: ['audit'],
+      summary: 'List entries of the audit, newest first',
+      description:
+        'Each change by a caller, each sign-in and each refusal for a missing scope has one entry. With a filter a page may ' +
+        'have fewer entries than its limit, or none, while `nextCursor` says that there are more.',
+      querystring: AuditQuery,
+      response: { 200: AuditEntryPage },
+    },
+    handler: async (request) => {
+      const { limit, cursor, ...filter } = request.query
+      const slice = numberSlice({ limit, ...(cursor !== undefined && { cursor }) })
+      return toPage(await listAudit(deps, callerOf(request), filter, slice), (entry) => {
+        return JSON.parse(entryLine(entry)) as AuditEntry
+      })
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/audit/export',
+    config: { scopes: ['AUDIT'], refusals: [] },
+    schema: {
+      operationId: 'exportAudit',
+      tags: ['audit'],
+      summary: 'Export the audit with its seals',
+      description:
+        'All entries that are sealed, oldest first, one a line. The seal of some entries follows them. Verify it with ' +
+        '`jobcast audit verify` and a checkpoint that you have kept elsewhere.',
+      response: {
+        200: {
+          description: 'Entries and seals, one a line',
+          content: { 'application/x-ndjson': { schema: Lines } },
+        },
+      },
+    },
+    handler: async (request, reply) => {
+      const { raw } = reply
+      const stream = Readable.from(
+        exportAudit(deps, callerOf(request), () => raw.destroyed),
+        { objectMode: false },
+      )
+      tellStreamErrors(stream, request, reply, deps.tell)
+      return reply
+        .type('application/x-ndjson; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .send(stream)
+    },
+  })
+
+  app.route({
+    method: 'GET',
+    url: '/job/api/audit/checkpoint',
+    config: { scopes: ['AUDIT'], refusals: ['J-321'] },
+    schema: {
+      operationId: 'getAuditCheckpoint',
+      tags: ['audit'],
+      summary: 'Get the last seal of the audit, and the key that verifies it',
+      description: 'Keep it outside of the service. The event `audit.sealed` has the same data.',
+      response: { 200: AuditCheckpoint },
+    },
+    handler: (request) => getCheckpoint(deps, callerOf(request)),
+  })
+}

@@ -1,0 +1,48 @@
+// The entries of a transaction, made beside its events: the same changes, and who called.
+
+import type { EventTypeOf } from '@jobcast/contract/words'
+import { entryOfEvent, newEntry } from '../domain/audit/audit-entry.ts'
+import type { NewAuditEntry, Origin, Originated, OwnChange } from '../domain/audit/ports/entries.ts'
+import type { RolloutEventType } from '../domain/rollout/rollout.ts'
+import type { DeviceChange, ResourceChange, ResourceEventType, RunChanged } from './queries.ts'
+
+/** Of the input of a step: `originOf` has put it there. */
+export function originIn(input: unknown): Origin | undefined {
+  return typeof input === 'object' && input !== null ? (input as Originated).origin : undefined
+}
+
+export class AuditLog {
+  readonly #write: (entry: NewAuditEntry) => void
+  /** Of the step that is being carried out. */
+  origin: Origin | undefined
+
+  constructor(write: (entry: NewAuditEntry) => void) {
+    this.#write = write
+  }
+
+  resourceChanged<Type extends ResourceEventType>(type: Type, change: ResourceChange<Type>): void {
+    const entry = entryOfEvent(change, type, change.data as Record<string, unknown>, change, this.origin)
+    if (entry) this.#write(entry)
+  }
+
+  runChanged(type: RolloutEventType, { runId, details, ...change }: RunChanged): void {
+    const entry = entryOfEvent(change, type, { ...details, runId }, change, this.origin)
+    if (entry) this.#write(entry)
+  }
+
+  /** Only where an owner has called: what devices do themselves is not audited. */
+  deviceChanged(type: EventTypeOf<'device'>, { audited, ownerNo, at }: DeviceChange): void {
+    if (audited === undefined) return
+    const { deviceId, origin = this.origin, ...change } = audited
+    if (origin === undefined) return
+    const what = { principal: origin.principal, action: type, subject: `device:${deviceId}` }
+    this.#write(newEntry({ ownerNo, at }, what, change, origin))
+  }
+
+  /** What has no event of its own. */
+  audited({ ownerNo, at, action, subject, ...change }: OwnChange): void {
+    const { origin } = this
+    if (origin === undefined) return
+    this.#write(newEntry({ ownerNo, at }, { principal: origin.principal, action, subject }, change, origin))
+  }
+}

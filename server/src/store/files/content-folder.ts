@@ -1,0 +1,247 @@
+// Content of files in a folder, by its sha256. It is written under another name, synced and then renamed, so that what is there
+// is whole.
+
+import { createHash, randomUUID } from 'node:crypto'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, opendir, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
+import { ContentTooLarge, type FileContents, type ReceivedContent } from '../../domain/file/ports/contents.ts'
+import { claimFolder } from './claim-folder.ts'
+
+const folderMode = 0o700
+const fileMode = 0o600
+/** What is younger may be on its way, on this node or on another that shares the folder. */
+const unusedAfterMs = 60 * 60_000
+const checkedAtOnce = 500
+/** Content on its way out: it has this ending until it is certain that nothing needs it. */
+const leaving = '.leaving'
+const readBytes = 64 * 1024
+
+type ContentFolderOptions = {
+  folder: string
+  /** Other processes write to it as well. */
+  isShared: boolean
+  now: () => number
+  /** The same for all nodes on one database; undefined: not known yet. */
+  installationId: () => Promise<string | undefined>
+  /** The folder is another installation's: nothing is put into it, and nothing is removed. */
+  onForeign?: (folder: string) => void
+  /** Throws StorageUnavailable while the disk is too full for so many bytes. */
+  requireRoom: (bytes: number) => void
+}
+
+export class ContentFolder implements FileContents {
+  readonly isOpen = true
+  readonly #folder: string
+  readonly #now: () => number
+  readonly #requireRoom: (bytes: number) => void
+  readonly #isShared: boolean
+  readonly #installationId: () => Promise<string | undefined>
+  readonly #onForeign: (folder: string) => void
+  readonly #openedAt: number
+  #isForeign = false
+  readonly #incoming: string
+  /** That this process writes. */
+  readonly #parts = new Set<string>()
+  /** Hashes that this process is about to record. */
+  readonly #busy = new Map<string, number>()
+
+  constructor(options: ContentFolderOptions) {
+    const { folder, isShared, now, requireRoom, installationId, onForeign = () => undefined } = options
+    this.#folder = folder
+    this.#installationId = installationId
+    this.#onForeign = onForeign
+    this.#openedAt = now()
+    this.#isShared = isShared
+    this.#incoming = join(folder, 'incoming')
+    this.#now = now
+    this.#requireRoom = requireRoom
+  }
+
+  async receive(body: AsyncIterable<Buffer>, maxBytes: number, announced = 0): Promise<ReceivedContent> {
+    this.#requireRoom(announced)
+    if (!(await orUnavailable(() => this.#isOurs()))) {
+      throw new StorageUnavailable(`the folder ${this.#folder} belongs to another installation`)
+    }
+    const part = join(this.#incoming, randomUUID())
+    this.#parts.add(part)
+    let file: FileHandle | undefined
+    try {
+      file = await orUnavailable(async () => {
+        await mkdir(this.#incoming, { recursive: true, mode: folderMode })
+        return open(part, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, fileMode)
+      })
+      const received = await this.#write(file, body, maxBytes)
+      await file.close()
+      return { ...received, part }
+    } catch (error) {
+      await file?.close().catch(() => undefined)
+      await this.discard({ part })
+      throw error
+    }
+  }
+
+  async discard({ part }: Pick<ReceivedContent, 'part'>): Promise<void> {
+    await unlink(part).catch(() => undefined)
+    this.#parts.delete(part)
+  }
+
+  async keep<T>(received: ReceivedContent, record: () => Promise<T>): Promise<T> {
+    const { part, sha256 } = received
+    return this.#whileBusy(sha256, async () => {
+      try {
+        await orUnavailable(async () => {
+          const folder = this.#folderOf(sha256)
+          await mkdir(folder, { recursive: true, mode: folderMode })
+          // Over the same content: a crash in between leaves one of the two.
+          await rename(part, this.#pathOf(sha256))
+          this.#parts.delete(part)
+          // By our clock, which decides when it is old.
+          const at = this.#now() / 1000
+          await utimes(this.#pathOf(sha256), at, at)
+          for (const each of [folder, this.#folder]) await syncFolder(each)
+        })
+      } catch (error) {
+        await this.discard(received)
+        throw error
+      }
+      return record()
+    })
+  }
+
+  async open(
+    sha256: string,
+    { first, last }: { first: number; last: number },
+  ): Promise<Readable | undefined> {
+    try {
+      const file = await open(this.#pathOf(sha256), 'r')
+      return file.createReadStream({ start: first, end: last, highWaterMark: readBytes })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw new StorageUnavailable(error)
+    }
+  }
+
+  async removeUnused(listNeeded: (sha256s: string[]) => Promise<string[]>): Promise<void> {
+    if (!(await this.#isOurs())) return
+    for await (const name of namesIn(this.#incoming)) {
+      const part = join(this.#incoming, name)
+      const isLeft = !this.#isShared || (await this.#isOld(part))
+      if (isLeft && !this.#parts.has(part)) await unlink(part).catch(() => undefined)
+    }
+    // Whoever starts the service on the wrong database has as long to notice.
+    if (this.#now() < this.#openedAt + unusedAfterMs) return
+    for await (const prefix of namesIn(this.#folder)) {
+      if (!/^[0-9a-f]{2}$/.test(prefix)) continue
+      let hashes: string[] = []
+      const check = async () => {
+        const needed = new Set(hashes.length > 0 ? await listNeeded(hashes) : [])
+        for (const hash of hashes.filter((each) => !needed.has(each))) await this.#remove(hash, listNeeded)
+        hashes = []
+      }
+      for await (const name of namesIn(join(this.#folder, prefix))) {
+        if (/^[0-9a-f]{64}$/.test(name)) hashes.push(name)
+        // A crash has left it.
+        else if (/^[0-9a-f]{64}\.leaving$/.test(name)) await this.#leave(name.slice(0, 64), listNeeded)
+        if (hashes.length === checkedAtOnce) await check()
+      }
+      await check()
+    }
+  }
+
+  async #remove(hash: string, listNeeded: (sha256s: string[]) => Promise<string[]>): Promise<void> {
+    const path = this.#pathOf(hash)
+    if (!(await this.#isOld(path)) || this.#busy.has(hash)) return
+    if (!this.#isShared) return unlink(path).catch(() => undefined)
+    // Another node may be keeping the same content by now. It records it after its content is at this path, so whoever looks once
+    // more when the path is empty sees the record, or leaves alone what that node puts there.
+    await rename(path, path + leaving).catch(() => undefined)
+    await this.#leave(hash, listNeeded)
+  }
+
+  async #leave(hash: string, listNeeded: (sha256s: string[]) => Promise<string[]>): Promise<void> {
+    const path = this.#pathOf(hash)
+    const isGone = await this.#isOld(path + leaving)
+    const isNeeded = !isGone || this.#busy.has(hash) || (await listNeeded([hash])).length > 0
+    // By its hash it is the same content as any that is there.
+    await (isNeeded ? rename(path + leaving, path) : unlink(path + leaving)).catch(() => undefined)
+  }
+
+  async #isOurs(): Promise<boolean> {
+    const id = await this.#installationId()
+    const isOurs = id !== undefined && (await claimFolder(this.#folder, id))
+    if (id !== undefined && !isOurs && !this.#isForeign) this.#onForeign(this.#folder)
+    this.#isForeign = id !== undefined && !isOurs
+    return isOurs
+  }
+
+  async #write(file: FileHandle, body: AsyncIterable<Buffer>, maxBytes: number) {
+    const hashes = [createHash('sha256'), createHash('sha1')] as const
+    let size = 0
+    for await (const chunk of body) {
+      size += chunk.length
+      if (size > maxBytes) throw new ContentTooLarge(`more than ${maxBytes} bytes`)
+      this.#requireRoom(chunk.length)
+      for (const hash of hashes) hash.update(chunk)
+      await orUnavailable(() => file.appendFile(chunk))
+    }
+    await orUnavailable(() => file.sync())
+    const [sha256, sha1] = hashes
+    return { size, sha256: sha256.digest('hex'), sha1: sha1.digest('hex') }
+  }
+
+  async #isOld(path: string): Promise<boolean> {
+    const found = await stat(path).catch(() => undefined)
+    return found !== undefined && found.mtimeMs < this.#now() - unusedAfterMs
+  }
+
+  async #whileBusy<T>(name: string, work: () => Promise<T>): Promise<T> {
+    this.#busy.set(name, (this.#busy.get(name) ?? 0) + 1)
+    try {
+      return await work()
+    } finally {
+      const left = (this.#busy.get(name) ?? 1) - 1
+      if (left === 0) this.#busy.delete(name)
+      else this.#busy.set(name, left)
+    }
+  }
+
+  #folderOf(sha256: string): string {
+    return join(this.#folder, sha256.slice(0, 2))
+  }
+
+  #pathOf(sha256: string): string {
+    return join(this.#folderOf(sha256), sha256)
+  }
+}
+
+/** A folder that does not exist has none. */
+async function* namesIn(folder: string): AsyncGenerator<string> {
+  try {
+    for await (const { name } of await opendir(folder)) yield name
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+}
+
+/** So that the name is on disk as well. Windows cannot, and need not. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A full or failing disk. */
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw new StorageUnavailable(error)
+  }
+}

@@ -1,0 +1,22 @@
+-- Versions of files. The one with the largest put_no is the newest. url: where the content is, if it is not kept here.
+CREATE TABLE file_version (
+  owner_no INTEGER NOT NULL REFERENCES owner,
+  file_name TEXT NOT NULL,
+  version TEXT NOT NULL,
+  put_no INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  sha256 TEXT NOT NULL,
+  sha1 TEXT,
+  url TEXT,
+  created_at INTEGER NOT NULL,
+  created_by TEXT NOT NULL,
+  PRIMARY KEY (owner_no, file_name, version)
+) STRICT, WITHOUT ROWID;
+
+CREATE UNIQUE INDEX file_version_order ON file_version (owner_no, file_name, put_no);
+CREATE INDEX file_version_kept ON file_version (sha256) WHERE url IS NULL;
+
+-- The files that a document names, NAME or NAME@VERSION, as JSON; also in its content, which may be large.
+ALTER TABLE job_version ADD COLUMN files TEXT;
+
+CREATE INDEX job_version_with_files ON job_version (version_no) WHERE files IS NOT NULL;

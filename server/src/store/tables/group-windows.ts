@@ -1,0 +1,137 @@
+// Which groups with windows devices are in, judged where devices or groups change. A device is judged in the transaction that
+// changes it. When a group changes, all devices of its owner are, a batch at a time: what is left of that is a row, so that
+// it goes on after a crash, on any node.
+
+import type { SteadyInstant } from '../../domain/common/instants.ts'
+import {
+  groupWindowsOf,
+  type JudgedGroup,
+  readGroupWindows,
+  refersTo,
+  type WindowedGroup,
+} from '../../domain/window/group-windows.ts'
+import { inBoth, type Writes } from '../queries.ts'
+import { notNull, select } from '../schema/column.ts'
+import { device, deviceGroup, groupSweep } from '../schema/tables.ts'
+import { deviceChangeReads } from './device-changes.ts'
+import { type NumberedDevice, setWindows } from './device-windows.ts'
+import type { WriteSteps } from './step.ts'
+
+/** Judged in one transaction, some milliseconds: so many devices, fewer if many terms are compared with each of them. */
+const sweptAtOnce = 500
+const comparedAtOnce = 400_000
+/** What fits into the column. */
+const largestOwnerNo = 2 ** 31 - 1
+
+const WITH_WINDOW = select({
+  ...deviceGroup.pick('groupName', 'where'),
+  windowName: notNull(deviceGroup.fields.window),
+})
+const LIST_WITH_WINDOW = inBoth(
+  ({ by }) => `
+  SELECT ${WITH_WINDOW} FROM device_group ${by('device_group_with_window')}
+  WHERE owner_no = :ownerNo AND window_name IS NOT NULL`,
+)
+
+const GROUP = select(deviceGroup.pick('groupName', 'where'))
+const FIND_GROUPS = inBoth(
+  ({ isIn }) => `
+  SELECT ${GROUP} FROM device_group WHERE owner_no = :ownerNo AND ${isIn('group_name', 'groupNames', 'text')}`,
+)
+
+/**
+ * Devices have changed, all at `clock`; `own`: where the window of the device itself has. Without groups that have windows this
+ * is one look into an index.
+ */
+export async function followDevices(
+  queries: Writes,
+  changed: (NumberedDevice & { own?: string | null })[],
+  clock: SteadyInstant,
+): Promise<void> {
+  for (const [ownerNo, devices] of Map.groupBy(changed, (each) => each.ownerNo)) {
+    const groups = await queries.all(WITH_WINDOW, LIST_WITH_WINDOW, { ownerNo })
+    if (groups.length > 0) {
+      await judgeDevices(queries, ownerNo, await readGroups(queries, ownerNo, groups), devices, clock)
+    } else {
+      const own = devices.filter((each) => each.own !== undefined)
+      if (own.length > 0) await setWindows(queries, own, clock)
+    }
+  }
+}
+
+function readGroups(queries: Writes, ownerNo: number, groups: WindowedGroup[]): Promise<JudgedGroup[]> {
+  return readGroupWindows(groups, (groupNames) => queries.all(GROUP, FIND_GROUPS, { ownerNo, groupNames }))
+}
+
+async function judgeDevices(
+  queries: Writes,
+  ownerNo: number,
+  judged: JudgedGroup[],
+  devices: (NumberedDevice & { own?: string | null })[],
+  clock: SteadyInstant,
+): Promise<void> {
+  const deviceNos = devices.map(({ deviceNo }) => deviceNo)
+  const selectable = await deviceChangeReads.listSelectable(queries, { ownerNo, deviceNos })
+  const byNo = new Map(selectable.map((each) => [each.deviceNo, each]))
+  const wanted = devices.map((each) => {
+    const found = byNo.get(each.deviceNo)
+    return { ...each, ofGroups: found ? groupWindowsOf(found, judged) : [] }
+  })
+  await setWindows(queries, wanted, clock)
+}
+
+const BEGIN_SWEEP = `
+  INSERT INTO group_sweep (owner_no, after_device_id) VALUES (:ownerNo, '')
+  ON CONFLICT (owner_no) DO UPDATE SET after_device_id = ''`
+
+/**
+ * Before a group is put or deleted: `hasWindow`, now or afterwards. Without a window it matters to those that refer to it, and who
+ * does so is the same before and afterwards.
+ */
+export async function noteGroupChanged(
+  queries: Writes,
+  { ownerNo, groupName, hasWindow }: { ownerNo: number; groupName: string; hasWindow: boolean },
+): Promise<void> {
+  if (hasWindow || (await isInWindowed(queries, ownerNo, groupName)))
+    await queries.run(BEGIN_SWEEP, { ownerNo })
+}
+
+async function isInWindowed(queries: Writes, ownerNo: number, groupName: string): Promise<boolean> {
+  const groups = await queries.all(WITH_WINDOW, LIST_WITH_WINDOW, { ownerNo })
+  return refersTo(groupName, groups, (groupNames) => queries.all(GROUP, FIND_GROUPS, { ownerNo, groupNames }))
+}
+
+const SWEEP = select(groupSweep.fields)
+const FIND_SWEEP = inBoth(
+  ({ lock }) => `
+  SELECT ${SWEEP} FROM group_sweep WHERE owner_no BETWEEN :first AND :last
+  ORDER BY owner_no LIMIT 1 ${lock}`,
+)
+const SWEPT = select(device.pick('ownerNo', 'deviceId', 'deviceNo'))
+// As puts do: in the order of the ids, so that nobody waits in a circle.
+const LOCK_DEVICES = inBoth(
+  ({ lock }) => `
+  SELECT ${SWEPT} FROM device WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL
+  ORDER BY device_id LIMIT :limit ${lock}`,
+)
+const GO_ON = 'UPDATE group_sweep SET after_device_id = :after WHERE owner_no = :ownerNo'
+const END_SWEEP = 'DELETE FROM group_sweep WHERE owner_no = :ownerNo'
+
+export const groupWindowWrites: WriteSteps<'sweepGroups'> = {
+  async sweepGroups(queries, { ownerNo: asked, clock }) {
+    const owners = { first: asked ?? 0, last: asked ?? largestOwnerNo }
+    const sweep = await queries.get(SWEEP, FIND_SWEEP, owners)
+    if (sweep === undefined) return false
+    const { ownerNo, afterDeviceId: after } = sweep
+    const groups = await queries.all(WITH_WINDOW, LIST_WITH_WINDOW, { ownerNo })
+    const judged = await readGroups(queries, ownerNo, groups)
+    const terms = judged.reduce((sum, each) => sum + each.terms, 1)
+    const limit = Math.max(1, Math.min(sweptAtOnce, Math.floor(comparedAtOnce / terms)))
+    const devices = await queries.all(SWEPT, LOCK_DEVICES, { ownerNo, after, limit })
+    await judgeDevices(queries, ownerNo, judged, devices, clock)
+    const last = devices.at(-1)
+    if (last && devices.length === limit) queries.send(GO_ON, { ownerNo, after: last.deviceId })
+    else queries.send(END_SWEEP, { ownerNo })
+    return true
+  },
+}

@@ -1,0 +1,96 @@
+// The real program killed at random instants while files come in: each version is whole or not there, what was answered is there,
+// and the same call puts what is missing.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Api } from '@jobcast/testkit/call-api'
+import { openServer } from '@jobcast/testkit/open-server'
+import { seededRandom } from '@jobcast/testkit/seeded-random'
+import { spawnServer } from '@jobcast/testkit/spawn-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { testSeed } from '@jobcast/testkit/test-seed'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
+
+const kills = testSize('kills', { test: 2, chaos: 10 })
+const callers = 4
+/** Uploads of this size are under way for some milliseconds. */
+const bytes = 512 * 1024
+/** A server is killed after at most so many answers, and a few milliseconds. */
+const mostAnswers = 8
+const mostMs = 30
+
+const hashOf = (content: Uint8Array) => createHash('sha256').update(content).digest('hex')
+const contentOf = (version: string) => Buffer.alloc(bytes, `content of ${version}, `)
+
+async function put(api: Api, version: string): Promise<number> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  const reply = await api.call('PUT', `/job/api/files/app/${version}`, {
+    rawBody: contentOf(version),
+    headers,
+  })
+  assert.ok(reply.status === 200 || reply.status === 201, reply.text)
+  return reply.status
+}
+
+/** Of everything in the folder that has a hash as its name. */
+function keptIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /(?:^|\/)[0-9a-f]{64}$/.test(path),
+  )
+}
+
+test(
+  `killed ${kills} times while files come in, each is whole or not there (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const dataFolder = temporaryFolder(t)
+    const random = seededRandom(testSeed)
+    const [tried, answered] = [new Set<string>(), new Set<string>()]
+    for (let kill = 0; kill < kills; kill++) {
+      const server = await spawnServer(dataFolder)
+      let isOver = false
+      const calling = Array.from({ length: callers }, async (_, caller) => {
+        for (let number = 0; !isOver; number++) {
+          const version = `${kill}.${caller}.${number}`
+          tried.add(version)
+          // A server that is killed answers nothing.
+          const status = await put(server, version).catch((error: Error) => {
+            if (error instanceof assert.AssertionError) throw error
+          })
+          if (status !== undefined) answered.add(version)
+        }
+      })
+      const answers = answered.size + 1 + random.below(mostAnswers)
+      await waitUntil('enough is answered', () => answered.size >= answers)
+      await sleep(random.below(mostMs))
+      isOver = true
+      await server.end('SIGKILL')
+      await Promise.all(calling)
+    }
+    const files = join(dataFolder, 'files')
+    for (const path of keptIn(files))
+      assert.equal(hashOf(readFileSync(join(files, path))), path.slice(-64), path)
+    const last = await openServer(t, { dataFolder })
+    let missing = 0
+    for (const version of tried) {
+      const found = await last.call('GET', `/job/api/files/app/${version}`)
+      if (found.status === 404) {
+        assert.ok(!answered.has(version), `${version} was answered, and is not there`)
+        missing++
+        assert.equal(await put(last, version), 201)
+      }
+      const url = `${last.http}/job/api/files/app/${version}/content`
+      const reply = await fetch(url, { headers: { 'x-api-key': last.adminKey } })
+      assert.equal(hashOf(Buffer.from(await reply.arrayBuffer())), hashOf(contentOf(version)), version)
+    }
+    t.diagnostic(
+      `${tried.size} uploads, ${answered.size} of them answered, ${missing} not there after the kills`,
+    )
+    assert.ok(answered.size > 0 && missing > 0, 'too little came in, or was cut, to prove anything')
+  },
+)

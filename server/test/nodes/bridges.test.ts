@@ -1,0 +1,52 @@
+// A bridge where there are several nodes: one of them carries it, and another takes over when that is gone.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openMosquitto, withoutMosquitto } from '@jobcast/testkit/mosquitto'
+import { execute } from '@jobcast/testkit/postgres-server'
+import { isChaos } from '@jobcast/testkit/test-size'
+import { BrokerDevice, bridgeTo, whenConnected } from '../gateway/bridge/bridge-under-test.ts'
+import { openBeside, spawnNodes } from './spawn-nodes.ts'
+
+test('another node takes over a bridge, with the reports that came meanwhile', {
+  skip: withoutMosquitto,
+}, async (t) => {
+  const broker = await openMosquitto(t)
+  const flags = ['--bridge', broker.url, '--bridge-client-id', 'jobcast-test']
+  const { databaseUrl, nodes } = await spawnNodes(t, 1, { flags })
+  const [carrier] = nodes
+  assert.ok(carrier)
+  const first = await carrier.running()
+  await whenConnected(first)
+  const other = await openBeside(t, databaseUrl, first.adminKey, { bridges: [bridgeTo(broker.url)] })
+  const held = await execute(
+    databaseUrl,
+    `SELECT count(*)::int AS held FROM pg_locks WHERE locktype = 'advisory' AND classid = 740011
+       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  )
+  assert.equal(held[0]?.held, 1)
+  await whenConnected(other, false)
+
+  await first.putJobAndDevices('hello', ['d1'])
+  const device = await BrokerDevice.open(t, broker.url, 'd1')
+  // Triggered where it is not carried.
+  const { json } = await other.trigger('hello', ['d1'])
+  const [{ jobExecutionId }] = [json].flat()
+  await device.next(
+    (topic, body) => topic === 'jobs/notify-next' && body.execution?.jobId === String(jobExecutionId),
+  )
+  await device.request('jobs/start-next')
+
+  await carrier.kill()
+  const killedAt = performance.now()
+  await device.publish(`jobs/${jobExecutionId}/update`, '{"status":"SUCCEEDED","expectedVersion":2}')
+  const { topic } = await device.next((each) => each.startsWith(`jobs/${jobExecutionId}/update/`))
+  const tookMs = performance.now() - killedAt
+  assert.match(topic, /accepted$/)
+  t.diagnostic(`taken over after ${Math.round(tookMs)} ms`)
+  // Of the design, for a machine that does nothing else.
+  if (isChaos) assert.ok(tookMs < 10_000, `${tookMs} ms`)
+  await whenConnected(other)
+  const history = await other.call('GET', `/job/api/executions/${jobExecutionId}/history`)
+  assert.equal(history.json.items.filter(({ to }: { to: string }) => to === 'SUCCEEDED').length, 1)
+})

@@ -1,0 +1,118 @@
+// Whoever can change the database alone is found in every store: by the verifier with a checkpoint that was kept elsewhere,
+// and by a node that has seen the seals.
+
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { KnownSeals } from '../../src/domain/audit/known-seals.ts'
+import { auditKey, auditLines, auditSealer, checkpointOf, verdictBy } from './sealed-audit.ts'
+import { type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
+
+export async function exerciseAuditAttacks(
+  t: TestContext,
+  { store, execute }: StoreUnderTest,
+): Promise<void> {
+  /** An owner with three seals of three entries each, and the node that made them. */
+  async function sealedOwner() {
+    const { ownerNo, ownerId } = await seedOwner(store, { jobs: [], devices: [] })
+    const damaged: string[] = []
+    const onDamaged = (found: { ownerId: string; because: string }) => {
+      if (found.ownerId === ownerId) damaged.push(found.because)
+    }
+    const known = new KnownSeals(auditKey)
+    const sealer = auditSealer(store, () => startedAt, { known, onDamaged })
+    const record = async (subject: string) => {
+      const entry = { ownerNo, at: startedAt, principal: 'key:a', action: 'a.b', subject }
+      await store.recordAudit({ entries: [{ ...entry, details: '{"note":null}' }] })
+    }
+    for (const seal of [1, 2, 3]) {
+      for (const each of ['a', 'b', 'c']) await record(`${seal}${each}`)
+      await sealer.tick()
+    }
+    const checkpoint = await checkpointOf(store, ownerNo)
+    assert.equal(checkpoint.seal, 3)
+    const { items } = await store.listAudit({ ownerNo, filter: {}, slice: { limit: 20 } })
+    const idOf = (subject: string) => items.find((each) => each.subject === subject)?.auditId as number
+    const verdict = async () => {
+      const found = verdictBy(checkpoint, await auditLines(store, ownerNo))
+      return found.kind === 'fits' ? found.kind : { auditId: found.auditId, because: found.because }
+    }
+    const of = `owner_no = ${ownerNo}`
+    return { ownerNo, of, damaged, known, sealer, onDamaged, record, checkpoint, idOf, verdict }
+  }
+  const found = (verdict: string | { auditId: number | null }) =>
+    typeof verdict === 'string' ? verdict : verdict.auditId
+
+  await t.test('two entries that are swapped', async () => {
+    const { of, idOf, verdict, sealer, damaged } = await sealedOwner()
+    assert.equal(await verdict(), 'fits')
+    const swapped = `CASE subject WHEN '3a' THEN '3b' ELSE '3a' END`
+    await execute(`UPDATE audit_entry SET subject = ${swapped} WHERE ${of} AND subject IN ('3a', '3b')`)
+    assert.equal(found(await verdict()), idOf('3a'))
+    await sealer.check()
+    assert.deepEqual(damaged, ['seal 3 has other entries'])
+    assert.ok(sealer.damaged >= 1)
+  })
+
+  await t.test('an entry that is deleted', async () => {
+    const { of, idOf, verdict } = await sealedOwner()
+    await execute(`DELETE FROM audit_entry WHERE ${of} AND subject = '2b'`)
+    // The next one stands in its place.
+    assert.equal(found(await verdict()), idOf('2c'))
+  })
+
+  await t.test('an entry that is added', async () => {
+    const { of, idOf, verdict, record } = await sealedOwner()
+    await record('late')
+    await execute(`UPDATE audit_entry SET audit_id = ${idOf('3c')} + 1000000 WHERE ${of} AND subject = '3c'`)
+    await execute(`UPDATE audit_entry SET audit_id = ${idOf('3c')} WHERE ${of} AND subject = 'late'`)
+    assert.equal(found(await verdict()), idOf('3c'))
+  })
+
+  await t.test('a tail that is cut, and is not sealed again by a node that knows it', async () => {
+    const { ownerNo, of, idOf, verdict, sealer, damaged, record, known, onDamaged } = await sealedOwner()
+    await execute(`DELETE FROM audit_seal WHERE ${of} AND seal_no = 3`)
+    await execute(`DELETE FROM audit_entry WHERE ${of} AND audit_id >= ${idOf('3a')}`)
+    assert.equal(found(await verdict()), idOf('3a'))
+    await record('instead')
+    await sealer.tick()
+    await sealer.tick()
+    assert.deepEqual(damaged, [`the end is missing: seal 3, up to entry ${idOf('3c')}`])
+    assert.equal((await store.getLastSeal({ ownerNo }))?.seal.seal, 2)
+    // One that starts with what was kept in the file says so at once.
+    await auditSealer(store, () => startedAt, { known, onDamaged }).check()
+    assert.equal(damaged.length, 2)
+  })
+
+  await t.test('a new chain after all seals were deleted', async () => {
+    const { ownerNo, of, sealer, damaged, record } = await sealedOwner()
+    await execute(`DELETE FROM audit_seal WHERE ${of}`)
+    await record('new')
+    await sealer.tick()
+    assert.match(damaged.join(), /^the end is missing: seal 3/)
+    assert.equal(await store.getLastSeal({ ownerNo }), undefined)
+  })
+
+  await t.test('a second history, sealed with the right key', async () => {
+    const { of, verdict, sealer, damaged, idOf } = await sealedOwner()
+    await execute(`DELETE FROM audit_seal WHERE ${of} AND seal_no = 3`)
+    await execute(`UPDATE audit_entry SET subject = 'other' WHERE ${of} AND subject = '3b'`)
+    await auditSealer(store, () => startedAt + 1).tick()
+    const fork = await verdict()
+    assert.deepEqual(fork, {
+      auditId: idOf('3a'),
+      because: 'seal 3 is not the checkpoint: the history was written twice',
+    })
+    await sealer.check()
+    assert.deepEqual(damaged, ['seal 3 was replaced by another one'])
+  })
+
+  await t.test('a seal with another signature is not continued, whatever a node has seen', async () => {
+    const { ownerNo, of, record, onDamaged, damaged } = await sealedOwner()
+    const forged = `replace(seal, '"seal":3', '"seal":4')`
+    await execute(`UPDATE audit_seal SET seal_no = 4, seal = ${forged} WHERE ${of} AND seal_no = 3`)
+    await record('next')
+    await auditSealer(store, () => startedAt, { onDamaged }).tick()
+    assert.deepEqual(damaged, ['seal 4 is not signed by the key of this service'])
+    assert.equal((await store.getLastSeal({ ownerNo }))?.seal.seal, 4)
+  })
+}
