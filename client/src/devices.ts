@@ -1,6 +1,6 @@
 // Devices: what jobs run on.
 
-import { importCsv, importDevices } from './import-devices.ts'
+import { type ImportOptions, importCsv, importDevices } from './import-devices.ts'
 import { path } from './path.ts'
 import { remove, resourceCalls } from './resource-calls.ts'
 import type {
@@ -35,11 +35,12 @@ export function deviceCalls(transport: Transport) {
 
     /**
      * Creates or replaces any number of devices, or takes lines of NDJSON. A device that is refused does not stop the others:
-     * the result names it by its line, counted from 1. With `csv` it takes lines of CSV, the first of which is the header.
+     * the result names it by its line, counted from 1. With `csv` it takes lines of CSV, the first of which is the header. With
+     * `merge` it sets only what a line has; with `dryRun` it stores nothing and says what would be overwritten.
      */
     import(
       devices: Iterable<ImportedDevice | string> | AsyncIterable<ImportedDevice | string>,
-      { csv, ...options }: CallOptions & { csv?: boolean | undefined } = {},
+      { csv, ...options }: ImportOptions & { csv?: boolean | undefined } = {},
     ): Promise<ImportResult> {
       return (csv ? importCsv : importDevices)(transport, devices, options)
     },

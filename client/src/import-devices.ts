@@ -1,20 +1,23 @@
 // Imports devices in calls of a size that the service takes, and adds up what they answer.
 
-import type { ImportedDevice, ImportResult } from './schemas.ts'
+import type { Query } from './list.ts'
+import type { ImportDevicesQuery, ImportedDevice, ImportResult } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
 const linesPerCall = 10_000
 const maxCallBytes = 16 * 1024 * 1024
 
 type Many<T> = Iterable<T> | AsyncIterable<T>
+/** `dryRun`: only say what would happen. `merge`: set only what a line has. */
+export type ImportOptions = CallOptions & Query<ImportDevicesQuery>
 
 /** A device, or a line of NDJSON as it is. */
 export async function importDevices(
   transport: Transport,
   devices: Many<ImportedDevice | string>,
-  { signal }: CallOptions = {},
+  options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const sender = new LineSender(transport, 'application/x-ndjson', signal)
+  const sender = new LineSender(transport, 'application/x-ndjson', options)
   for await (const device of devices) {
     sender.add(typeof device === 'string' ? device : JSON.stringify(device))
     if (sender.isFull) await sender.send()
@@ -27,9 +30,9 @@ export async function importDevices(
 export async function importCsv(
   transport: Transport,
   lines: Many<ImportedDevice | string>,
-  { signal }: CallOptions = {},
+  options: ImportOptions = {},
 ): Promise<ImportResult> {
-  const sender = new LineSender(transport, 'text/csv', signal)
+  const sender = new LineSender(transport, 'text/csv', options)
   let isInQuotes = false
   for await (const line of lines) {
     if (typeof line !== 'string') throw new TypeError('CSV is imported from lines of text')
@@ -55,16 +58,16 @@ class LineSender {
   header: string | undefined
   readonly #transport: Transport
   readonly #type: string
-  readonly #signal: AbortSignal | undefined
+  readonly #options: ImportOptions
   #lines: string[] = []
   #bytes = 0
   #sentLines = 0
   #isSent = false
 
-  constructor(transport: Transport, type: string, signal: AbortSignal | undefined) {
+  constructor(transport: Transport, type: string, options: ImportOptions) {
     this.#transport = transport
     this.#type = type
-    this.#signal = signal
+    this.#options = options
   }
 
   get isFull(): boolean {
@@ -83,13 +86,15 @@ class LineSender {
   /** A header alone is sent once, so that it is checked. */
   async send(): Promise<void> {
     if (this.#lines.length === 0 && (this.header === undefined || this.#isSent)) return
+    const { dryRun, merge, signal } = this.#options
     const answer = await this.#transport.value<ImportResult>({
       method: 'POST',
       path: '/job/api/devices/import',
+      query: { ...(dryRun && { dryRun }), ...(merge && { merge }) },
       text: [...(this.header === undefined ? [] : [this.header]), ...this.#lines].join('\n'),
       headers: { 'content-type': this.#type },
       safe: true,
-      signal: this.#signal,
+      signal,
     })
     add(this.result, answer, this.#sentLines)
     this.#isSent = true
@@ -104,5 +109,17 @@ function add(result: ImportResult, answer: ImportResult, linesBefore: number): v
   result.updated += answer.updated
   result.unchanged += answer.unchanged
   result.failedTotal += answer.failedTotal
+  if (answer.overwritten) result.overwritten = sum(result.overwritten ?? [], answer.overwritten)
   for (const failure of answer.failed) result.failed.push({ ...failure, line: failure.line + linesBefore })
+}
+
+type Overwritten = NonNullable<ImportResult['overwritten']>
+
+function sum(before: Overwritten, more: Overwritten): Overwritten {
+  const fields = new Map(before.map((entry) => [entry.field, entry]))
+  for (const entry of more) {
+    const { devices = 0, example = entry.example } = fields.get(entry.field) ?? {}
+    fields.set(entry.field, { ...entry, devices: devices + entry.devices, example })
+  }
+  return [...fields.values()].sort((one, other) => other.devices - one.devices)
 }

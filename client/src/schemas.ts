@@ -1485,10 +1485,36 @@ export interface Transition {
   reason: string | null
 }
 
+export interface ImportDevicesQuery {
+  dryRun?: boolean
+  merge?: boolean
+}
+
 export interface ImportResult {
   created: number
   updated: number
   unchanged: number
+  /**
+   * With `dryRun`: values of existing devices that would change or be removed, at most 100 fields
+   */
+  overwritten?: {
+    /**
+     * A field of devices, or attributes.NAME
+     */
+    field: string
+    /**
+     * How many devices lose the value that they have
+     */
+    devices: number
+    example: {
+      deviceId: string
+      before: string
+      /**
+       * Null: it is removed
+       */
+      after: string | null
+    }
+  }[]
   /**
    * Lines that were not stored, at most 10,000 of them
    */

@@ -194,11 +194,44 @@ export const ImportFailure = Type.Object({
 })
 export type ImportFailure = Static<typeof ImportFailure>
 
+export const ImportQuery = Type.Object(
+  {
+    dryRun: Type.Boolean({
+      default: false,
+      description: 'Answer what would be created and overwritten, and store nothing. Quotas are not checked',
+    }),
+    merge: Type.Boolean({
+      default: false,
+      description:
+        'Of devices that exist, set only the fields and attributes that a line has, as PATCH does; without it they are replaced',
+    }),
+  },
+  { additionalProperties: false },
+)
+export type ImportQuery = Static<typeof ImportQuery>
+
+export const Overwritten = Type.Object({
+  field: Type.String({ description: 'A field of devices, or attributes.NAME' }),
+  devices: Type.Integer({ description: 'How many devices lose the value that they have' }),
+  example: Type.Object({
+    deviceId: Type.String(),
+    before: Type.String(),
+    after: orNull(Type.String(), { description: 'Null: it is removed' }),
+  }),
+})
+export type Overwritten = Static<typeof Overwritten>
+
 export const ImportResult = Type.Object(
   {
     created: Type.Integer(),
     updated: Type.Integer(),
     unchanged: Type.Integer(),
+    overwritten: Type.Optional(
+      Type.Array(Overwritten, {
+        description:
+          'With `dryRun`: values of existing devices that would change or be removed, at most 100 fields',
+      }),
+    ),
     failed: Type.Array(ImportFailure, {
       description: 'Lines that were not stored, at most 10,000 of them',
     }),

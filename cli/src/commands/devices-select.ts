@@ -7,6 +7,8 @@ import { readText } from '../input/read-content.ts'
 import { fieldsText } from '../output/print-table.ts'
 import { type OnProgress, withTaskBar } from '../output/task-bar.ts'
 
+type ImportFlags = { csv?: true; merge?: true; dryRun?: true }
+
 const shownFailures = 20
 const importHelp = `
 Rejected lines do not stop the others; the exit code is then 5.
@@ -41,23 +43,32 @@ export function importDevicesCommand(): Command {
     .description('Create or replace devices from an NDJSON or CSV file, one device per line.')
     .argument('<file>', 'file; - is standard input')
     .option('--csv', 'the file is CSV (default: if its name ends with .csv)')
+    .option('--merge', 'of devices that exist, set only what a line has (default: replace them)')
+    .option('--dry-run', 'show what would be created and overwritten, and store nothing')
     .addHelpText('after', importHelp)
     .action(
-      withClient(async ({ client, out, io }, file: string, { csv }: { csv?: true }) => {
+      withClient(async ({ client, out, io }, file: string, { csv, merge, dryRun }: ImportFlags) => {
         const isCsv = csv ?? /\.csv$/i.test(file)
         // In CSV a line break between quotes is part of a value, as it is.
         const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(isCsv ? '\n' : /\r?\n/)
         const result = await withTaskBar(io, 'Importing', (onProgress) =>
-          client.devices.import(counted(lines, onProgress), { csv: isCsv }),
+          client.devices.import(counted(lines, onProgress), { csv: isCsv, merge, dryRun }),
         )
-        const { created, updated, unchanged, failed, failedTotal } = result
+        const { created, updated, unchanged, failed, failedTotal, overwritten = [] } = result
         for (const { line, code, message } of failed.slice(0, shownFailures)) {
           out.say(`${file === '-' ? 'standard input' : file}:${line}: ${message} (${code})`)
         }
         if (failedTotal > shownFailures) out.say(`… and ${failedTotal - shownFailures} more`)
+        for (const { field, devices, example } of overwritten) {
+          const { deviceId, before, after } = example
+          out.say(
+            `overwrites ${field} of ${devices}, for example ${deviceId}: ${before} -> ${after ?? 'none'}`,
+          )
+        }
         out.show(
           result,
-          () => `${created} created, ${updated} updated, ${unchanged} unchanged, ${failedTotal} failed`,
+          () =>
+            `${dryRun ? 'dry run: ' : ''}${created} created, ${updated} updated, ${unchanged} unchanged, ${failedTotal} failed`,
         )
         return failedTotal === 0 ? exitCode.ok : exitCode.validation
       }),

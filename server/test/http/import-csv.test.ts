@@ -6,8 +6,8 @@ import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { RecordSplitter, readRecord } from '../../src/http/wire/csv.ts'
 
 const api = await openSharedServer()
-const importCsv = (body: string | Buffer, type = 'text/csv') =>
-  api.call('POST', '/job/api/devices/import', {
+const importCsv = (body: string | Buffer, type = 'text/csv', query = '') =>
+  api.call('POST', `/job/api/devices/import${query}`, {
     rawBody: body as string,
     headers: { 'content-type': type, accept: 'application/problem+json' },
   })
@@ -41,6 +41,39 @@ test('an import takes CSV: quotes, line breaks in values, CRLF, a byte order mar
   assert.deepEqual([c2.deviceName, c2.tags, c2.timeZone], ['c2', [], null])
   assert.deepEqual(c2.attributes, { fw: '2', ram: -0.5, beta: false })
   assert.deepEqual((await device('c3')).attributes, { fw: 'true', ram: '512', note: 'x' })
+})
+
+test('a dry run says what an import overwrites, and a merge sets only what a line has', async () => {
+  const body = {
+    deviceName: 'One',
+    tags: ['kiosk'],
+    attributes: { site: 'berlin', rack: 3 },
+    timeZone: 'UTC',
+  }
+  await api.call('PUT', '/job/api/devices/m1', { body })
+  await api.call('PUT', '/job/api/devices/m2', { body })
+  const csv = 'deviceId,site\nm1,lima\nm2,berlin\nm3,oslo\nm3,oslo\na/b,x\n'
+  const plan = (query: string) => importCsv(csv, 'text/csv', query).then(({ json }) => json)
+  const replacing = await plan('?dryRun=true')
+  assert.deepEqual([replacing.created, replacing.updated, replacing.failedTotal], [1, 3, 1])
+  const example = { deviceId: 'm1', before: 'berlin', after: 'lima' }
+  const { overwritten } = replacing as { overwritten: { field: string; devices: number }[] }
+  assert.deepEqual(
+    overwritten.map(({ field, devices }) => `${field} ${devices}`),
+    ['deviceName 2', 'tags 2', 'timeZone 2', 'attributes.rack 2', 'attributes.site 1'],
+  )
+  const merging = await plan('?dryRun=true&merge=true')
+  assert.deepEqual([merging.created, merging.updated, merging.unchanged], [1, 2, 1])
+  assert.deepEqual(merging.overwritten, [{ field: 'attributes.site', devices: 1, example }])
+  assert.deepEqual((await device('m1')).attributes, body.attributes)
+  assert.equal((await api.call('GET', '/job/api/devices/m3')).status, 404)
+
+  const { created, updated, unchanged } = await plan('?merge=true')
+  assert.deepEqual([created + updated + unchanged, created, updated], [4, 1, 1])
+  const { deviceName, tags, attributes, timeZone } = await device('m1')
+  const merged = { ...body, attributes: { ...body.attributes, site: 'lima' } }
+  assert.deepEqual({ deviceName, tags, attributes, timeZone }, merged)
+  assert.equal((await importCsv(csv, 'text/csv', '?dryRun=maybe')).json.code, 'J-500')
 })
 
 test('lines of CSV that cannot be used are named by the number of the line on which they begin', async () => {

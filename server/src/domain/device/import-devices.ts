@@ -1,12 +1,12 @@
-// Puts many devices, one a line. A line that is refused does not stop the others, and the answer names it.
+// Puts many devices, one a line, or says what that would do. A line that is refused does not stop the others, and the answer names it.
 
-import { ApiError, type DeviceContent, type ImportResult } from '@jobcast/contract'
+import { ApiError, type ImportQuery, type ImportResult } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { StorageUnavailable, TooMuchWaiting } from '../common/ports/storage-errors.ts'
-import { type DeviceDeps, putDevice } from './device.ts'
+import { type DeviceDeps, putDevice, settled } from './device.ts'
+import { type ImportedDevice, type ImportOutcome, ImportPreview } from './import-preview.ts'
+import { patchDevice } from './patch-device.ts'
 
-/** `keepsWindow`: of a format that has no windows. */
-export type ImportedDevice = { deviceId: string; keepsWindow?: true } & DeviceContent
 /** `read` throws ApiError for a line that is no device. */
 export type ImportLine = { line: number; read: () => ImportedDevice }
 
@@ -17,10 +17,15 @@ export async function importDevices(
   deps: DeviceDeps,
   caller: Caller,
   batches: AsyncIterable<ImportLine[]>,
+  { dryRun, merge }: ImportQuery,
 ): Promise<ImportResult> {
+  await settled(deps.presence)
+  const preview = dryRun ? new ImportPreview(deps, caller, merge) : undefined
   const result: ImportResult = { created: 0, updated: 0, unchanged: 0, failed: [], failedTotal: 0 }
+  const store = merge ? mergeDevice : replaceDevice
+  const take = (device: ImportedDevice) => preview?.take(device) ?? store(deps, caller, device)
   for await (const batch of batches) {
-    const outcomes = await Promise.all(batch.map((line) => importLine(deps, caller, line)))
+    const outcomes = await Promise.all(batch.map((line) => importLine(line, take)))
     for (const [index, outcome] of outcomes.entries()) {
       if (!(outcome instanceof ApiError)) {
         result[outcome]++
@@ -33,22 +38,46 @@ export async function importDevices(
       result.failed.push({ line: batch[index]?.line ?? 0, code, message: text })
     }
   }
-  return result
+  return preview ? { ...result, overwritten: preview.overwritten() } : result
 }
 
 async function importLine(
-  deps: DeviceDeps,
-  caller: Caller,
   { read }: ImportLine,
-): Promise<'created' | 'updated' | 'unchanged' | ApiError> {
+  take: (device: ImportedDevice) => Promise<ImportOutcome>,
+): Promise<ImportOutcome | ApiError> {
   try {
-    const { deviceId, ...content } = read()
-    const { created, isSame } = await putDevice(deps, caller, deviceId, content)
-    return created ? 'created' : isSame ? 'unchanged' : 'updated'
+    return await take(read())
   } catch (error) {
     if (error instanceof ApiError) return error
     if (error instanceof TooMuchWaiting) return new ApiError('J-908')
     if (error instanceof StorageUnavailable) return new ApiError('J-909')
     throw error
   }
+}
+
+async function replaceDevice(
+  deps: DeviceDeps,
+  caller: Caller,
+  { deviceId, ...content }: ImportedDevice,
+): Promise<ImportOutcome> {
+  const { created, isSame } = await putDevice(deps, caller, deviceId, content)
+  return created ? 'created' : isSame ? 'unchanged' : 'updated'
+}
+
+/** A new one only if nobody else creates it first; then it is merged like any other. */
+async function mergeDevice(
+  deps: DeviceDeps,
+  caller: Caller,
+  { deviceId, ...content }: ImportedDevice,
+): Promise<ImportOutcome> {
+  const before = await deps.store.getDevice({ ownerNo: caller.ownerNo, deviceId })
+  try {
+    if (before === undefined) {
+      await putDevice(deps, caller, deviceId, content, { expected: 'nothing' })
+      return 'created'
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'J-312')) throw error
+  }
+  return (await patchDevice(deps, caller, deviceId, content)).isSame ? 'unchanged' : 'updated'
 }

@@ -24,7 +24,7 @@ export async function patchDevice(
     const tag = deviceTag(before)
     if (!isExpected(expected, tag)) throw new ApiError('J-312')
     try {
-      return await putDevice(deps, caller, deviceId, mergePatch(contentOf(before), patch), {
+      return await putDevice(deps, caller, deviceId, patchedContent(before, patch), {
         expected: [tag],
       })
     } catch (error) {
@@ -33,6 +33,11 @@ export async function patchDevice(
     }
   }
   throw new ApiError('J-908', { retryAfterSeconds: 1 })
+}
+
+/** What a put has that changes only what the patch names. Throws J-500. */
+export function patchedContent(device: StoredDevice, patch: DevicePatch): DeviceContent {
+  return mergePatch(contentOf(device), patch)
 }
 
 /** What a put of the device as it is would have. */

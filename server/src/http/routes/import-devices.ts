@@ -1,15 +1,11 @@
 // POST /job/api/devices/import: many devices in one call, one a line.
 
 import { Readable } from 'node:stream'
-import { ApiError, DeviceContent, ImportResult, NewDeviceId } from '@jobcast/contract'
+import { ApiError, DeviceContent, ImportQuery, ImportResult, NewDeviceId } from '@jobcast/contract'
 import Type from 'typebox'
 import type { DeviceDeps } from '../../domain/device/device.ts'
-import {
-  type ImportedDevice,
-  type ImportLine,
-  importDevices,
-  maxImported,
-} from '../../domain/device/import-devices.ts'
+import { type ImportLine, importDevices, maxImported } from '../../domain/device/import-devices.ts'
+import type { ImportedDevice } from '../../domain/device/import-preview.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { RecordSplitter } from '../wire/csv.ts'
@@ -59,8 +55,8 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
     url: '/job/api/devices/import',
     config: { scopes: ['MANAGE'], takesLines: true, refusals: ['J-904', 'J-905'] },
     bodyLimit: maxBytes,
-    // Line by line.
-    validatorCompiler: () => () => true,
+    // The body is validated line by line.
+    validatorCompiler: (part) => (part.httpPart === 'body' ? () => true : buildValidator()(part)),
     schema: {
       operationId: 'importDevices',
       tags: ['devices'],
@@ -70,7 +66,9 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
         'rejected on its own; the response lists rejected lines. The call can be repeated: a line that is already stored is ' +
         '`unchanged`. Or CSV (RFC 4180, UTF-8): a header line that names deviceId and any of deviceName, tags (separated ' +
         'by `;`), timeZone and attributes, then one device per line. An empty cell is no value; a number, true or false is ' +
-        'one where it stands without quotes as JSON writes it. CSV leaves the windows of devices as they are.',
+        'one where it stands without quotes as JSON writes it. CSV leaves the windows of devices as they are. Fields that a line ' +
+        'does not have are reset, unless `merge` is true; `dryRun` says which values would be overwritten.',
+      querystring: ImportQuery,
       body: {
         content: {
           'application/x-ndjson': { schema: ImportedLine },
@@ -86,7 +84,12 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       const isCsv = isUtf8Type(request.headers['content-type'] ?? '', 'text/csv')
       const splitter = isCsv ? new RecordSplitter() : undefined
       const lines = readLines(stream, maxBytes, batchSize, request.heldBody, splitter)
-      return importDevices(deps, callerOf(request), (isCsv ? toRecords : toLines)(lines, readLine))
+      return importDevices(
+        deps,
+        callerOf(request),
+        (isCsv ? toRecords : toLines)(lines, readLine),
+        request.query,
+      )
     },
   })
 }
