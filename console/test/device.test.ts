@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { deviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { chaosTest, test } from './browser-test.ts'
+import { findViolations } from './find-violations.ts'
 import { openOwner, openSignedIn, typeFirst } from './open-console.ts'
 
 const server = await openOwner()
@@ -161,6 +162,7 @@ test('devices come from a table, are filtered by a selector, and triggered by it
     .getByLabel('CSV file')
     .setInputFiles({ name: 'devices.csv', mimeType: 'text/csv', buffer: Buffer.from(table) })
   await dialog.getByText('3 devices with the attributes site').waitFor()
+  await dialog.getByText('Would create 2, change 0 and leave 0 as they are, 1 refused').waitFor()
   await dialog.getByRole('button', { name: 'Import 3 devices' }).click()
   await dialog.getByText('2 created, 0 updated, 0 unchanged, 1 refused').waitFor()
   await dialog.getByText(/^Line 3: /).waitFor()
@@ -187,6 +189,39 @@ test('devices come from a table, are filtered by a selector, and triggered by it
   await page.getByRole('button', { name: 'Trigger restart on 1 device' }).click()
   await page.waitForURL(/\/runs\/\d+$/)
   await page.getByRole('table').getByRole('link', { name: 'sluice-1' }).waitFor()
+})
+
+test('all devices that match are selected, changed after a count, and become a group', async (t) => {
+  for (const deviceId of ['lock-1', 'lock-2', 'lock-3']) {
+    const body = { tags: ['locks'], attributes: { site: `site of ${deviceId}` } }
+    await server.call('PUT', `/job/api/devices/${deviceId}`, { body })
+  }
+  const page = await openSignedIn(t, server, '/devices?tag=locks&columns=site,fw', { expected: [/404/] })
+  await page.getByText('site of lock-2').waitFor()
+  await page.getByLabel('Select all that match').check()
+  await page.getByLabel('Select lock-3').uncheck()
+  const bar = page.getByRole('region', { name: 'Selected devices' })
+  await bar.getByText('All that match: 2 devices').waitFor()
+  const where = '(tag="locks") and (not deviceId in ("lock-3"))'
+  const trigger = bar.getByRole('link', { name: 'Trigger on 2 devices' })
+  assert.equal(await trigger.getAttribute('href'), `/trigger?${new URLSearchParams({ where })}`)
+  await bar.getByRole('button', { name: 'Tags and attributes…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Add tags').fill('berlin,')
+  await dialog.getByRole('button', { name: 'Add attribute' }).click()
+  await dialog.getByLabel('Name of new attribute').fill('fw')
+  await dialog.getByLabel('Value of fw').fill('2.10')
+  await dialog.getByText('2 devices selected: 2 would change.').waitFor()
+  assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
+  await dialog.getByRole('button', { name: 'Change 2 devices' }).click()
+  await page.getByRole('cell', { name: '2.10' }).nth(1).waitFor()
+  const changed = (await server.call('GET', '/job/api/devices/lock-1')).json
+  assert.deepEqual([changed.tags, changed.attributes.fw], [['berlin', 'locks'], '2.10'])
+  await bar.getByRole('button', { name: 'Make a group…' }).click()
+  await dialog.getByLabel('Name').fill('some-locks')
+  await dialog.getByRole('button', { name: 'Create group' }).click()
+  await page.waitForURL(`${server.http}/groups/some-locks`)
+  await page.getByText('2 devices: 0 online, 0 busy').waitFor()
 })
 
 chaosTest('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {

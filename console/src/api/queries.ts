@@ -3,6 +3,7 @@
 import {
   type AllResourceCalls,
   type Delivery,
+  type DevicesChange,
   type GetStatsQuery,
   type ListAuditQuery,
   type ListDevicesQuery,
@@ -93,6 +94,11 @@ export const queries = {
     read(['schedules', 'calendar', query], (options) => readCalendar(query, options)),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
+  /** What a change of many devices would change. */
+  devicesChange: (change: DevicesChange) =>
+    read(['devices', 'change', change], (options) =>
+      jobcast.devices.change(change, { dryRun: true, ...options }),
+    ),
   /** Under ['devices']: what changes there may change what matches. */
   runPlan: (run: NewRun) => read(['devices', 'plan', run], (options) => jobcast.runs.plan(run, options)),
   firstDevices: () =>

@@ -1,16 +1,32 @@
 import '../styles/forms.css'
 import type { Column } from './data-table.tsx'
 
-type Selection<Id> = { selected: ReadonlySet<Id>; onChange: (selected: ReadonlySet<Id>) => void }
+type Selection<Id> = {
+  selected: ReadonlySet<Id>
+  onChange: (selected: ReadonlySet<Id>) => void
+  /** Where all that match can be selected, however many are loaded: then `selected` are those that are not. */
+  all?: { isOn: boolean; onChange: (isOn: boolean) => void }
+}
 
 /** A column of check boxes, one for each row. */
 export function selectColumn<T, Id extends string | number>(
   idOf: (row: T) => Id,
-  { selected, onChange }: Selection<Id>,
+  { selected, onChange, all }: Selection<Id>,
 ): Column<T> {
   return {
     name: 'select',
-    title: <span class="hidden">Select</span>,
+    title: all ? (
+      <span class="select-cell">
+        <input
+          type="checkbox"
+          aria-label="Select all that match"
+          checked={all.isOn}
+          onChange={(event) => all.onChange(event.currentTarget.checked)}
+        />
+      </span>
+    ) : (
+      <span class="hidden">Select</span>
+    ),
     width: '16px',
     cell: (row) => {
       const id = idOf(row)
@@ -19,10 +35,10 @@ export function selectColumn<T, Id extends string | number>(
           <input
             type="checkbox"
             aria-label={`Select ${id}`}
-            checked={selected.has(id)}
+            checked={selected.has(id) !== (all?.isOn ?? false)}
             onChange={(event) => {
               const next = new Set(selected)
-              if (event.currentTarget.checked) next.add(id)
+              if (event.currentTarget.checked !== (all?.isOn ?? false)) next.add(id)
               else next.delete(id)
               onChange(next)
             }}

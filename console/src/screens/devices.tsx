@@ -1,14 +1,14 @@
 // All devices, by what the API filters; the filters are in the address. Some can be selected, for a trigger.
 
 import type { Device } from '@jobcast/client'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
-import { formatCount } from '../parts/exec-state.ts'
 import { SelectField, TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
 import { naturally } from '../parts/natural-order.ts'
 import { isEmptyList } from '../parts/paged-table.tsx'
@@ -23,10 +23,14 @@ import { search, setSearch } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { SelectorField } from '../selector/selector-field.tsx'
 import { readFilter, whereAll, whereTag } from '../selector/selector-text.ts'
+import { AttributeColumnsField, attributeColumn, attributeColumns } from './devices/attribute-columns.tsx'
 import { FindDevice } from './devices/find-device.tsx'
-import { ImportDevices } from './devices/import-devices.tsx'
 import { NewDevice } from './devices/new-device.tsx'
+import type { SelectedProps } from './devices/selected-devices.tsx'
 import './devices.css'
+
+const ImportDevices = lazyPart<{ onClose: () => void }>(() => import('./devices/import-devices.tsx'))
+const SelectedDevices = lazyPart<SelectedProps>(() => import('./devices/selected-devices.tsx'))
 
 const idOf = ({ deviceId }: Device) => deviceId
 const hrefOf = ({ deviceId }: Device) => `/devices/${encodeURIComponent(deviceId)}`
@@ -96,6 +100,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
   const [isCreating, setCreating] = useState(false)
   const [isImporting, setImporting] = useState(false)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const [isAll, setAll] = useState(false)
   const where = search.value.get('where') ?? ''
   const filter = readFilter(where)
   const devices = useList(
@@ -112,31 +117,47 @@ export default function DevicesScreen({ route }: ScreenProps) {
     () => (isWhole ? naturally(devices.rows, idOf) : devices.rows),
     [devices.rows, isWhole],
   )
+  const selectAll = (isOn: boolean) => {
+    setSelected(new Set())
+    setAll(isOn)
+  }
+  const attributes = attributeColumns()
+  const canSelect = can('TRIGGER') || can('MANAGE')
   const shown = useMemo(
-    () => (can('TRIGGER') ? [selectColumn(idOf, { selected, onChange: setSelected }), ...columns] : columns),
-    [selected, can('TRIGGER')],
+    () => [
+      ...(canSelect
+        ? [
+            selectColumn(idOf, {
+              selected,
+              onChange: setSelected,
+              all: { isOn: isAll, onChange: selectAll },
+            }),
+          ]
+        : []),
+      ...columns,
+      ...attributes.map(attributeColumn),
+    ],
+    [selected, isAll, canSelect, attributes.join()],
   )
+  const matching = whereAll([
+    filter.kind === 'where' ? filter.where : '',
+    tag === '' ? '' : whereTag(tag),
+    online === '' ? '' : online === 'true' ? 'online' : 'not online',
+  ])
+  // What was selected before may not be shown any more.
+  useEffect(() => selectAll(false), [matching])
+  const hasSelection = isAll || selected.size > 0
   return (
     <ListScreen
       route={route}
       actions={
         <>
-          {can('TRIGGER') && (
+          {can('TRIGGER') && !hasSelection && (
             <TriggerLink
-              selected={selected}
-              where={whereAll([
-                filter.kind === 'where' ? filter.where : '',
-                tag === '' ? '' : whereTag(tag),
-                online === '' ? '' : online === 'true' ? 'online' : 'not online',
-              ])}
+              where={matching}
               tag={filter.kind === 'none' && online === '' ? tag : ''}
               isEmpty={isEmpty || filter.kind === 'wrong'}
             />
-          )}
-          {selected.size > 0 && (
-            <button type="button" onClick={() => setSelected(new Set())}>
-              Clear selection
-            </button>
           )}
           {can('MANAGE') && (
             <button type="button" onClick={() => setImporting(true)}>
@@ -168,7 +189,16 @@ export default function DevicesScreen({ route }: ScreenProps) {
               options={presences}
               onChange={(value) => setSearch({ online: value })}
             />
+            <AttributeColumnsField rows={devices.rows} />
           </div>
+          {hasSelection && (
+            <SelectedDevices
+              isAll={isAll}
+              ids={selected}
+              matching={matching}
+              onClear={() => selectAll(false)}
+            />
+          )}
         </>
       }
       notice={<WrongFilters rules={rules} />}
@@ -190,25 +220,8 @@ export default function DevicesScreen({ route }: ScreenProps) {
   )
 }
 
-/** On what is selected; else on all that the filters let through. By its tag alone if that is the only filter. */
-function TriggerLink({
-  selected,
-  tag,
-  where,
-  isEmpty,
-}: {
-  selected: ReadonlySet<string>
-  tag: string
-  where: string
-  isEmpty: boolean
-}) {
-  if (selected.size > 0) {
-    return (
-      <a class="button primary" href={triggerHref({ deviceIds: selected })}>
-        Trigger on {formatCount(selected.size)} {selected.size === 1 ? 'device' : 'devices'}
-      </a>
-    )
-  }
+/** On all that the filters let through. By its tag alone if that is the only filter. */
+function TriggerLink({ tag, where, isEmpty }: { tag: string; where: string; isEmpty: boolean }) {
   if (isEmpty || where === '') return null
   if (tag === '') {
     return (

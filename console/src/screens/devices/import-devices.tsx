@@ -1,4 +1,4 @@
-// Devices from a CSV file: what is in it is said before anything is stored, and what was refused after.
+// Devices from a CSV file: what it would create and overwrite is said before anything is stored, and what was refused after.
 
 import type { ImportResult } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -8,30 +8,48 @@ import { useAction } from '../../api/use-action.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
-import { Field } from '../../parts/field.tsx'
+import { Field, SelectField } from '../../parts/field.tsx'
 import { type CsvDevices, devicesOfCsv } from './devices-of-csv.ts'
 
 const bytesAtMost = 64 * 1024 * 1024
 const failuresShown = 50
 
-export function ImportDevices({ onClose }: { onClose: () => void }) {
+const modes = [
+  { value: 'merge', label: 'Set only what the file has' },
+  { value: 'replace', label: 'Replace: what the file does not have is reset' },
+]
+
+export default function ImportDevices({ onClose }: { onClose: () => void }) {
   const [read, setRead] = useState<CsvDevices>()
+  const [mode, setMode] = useState('merge')
+  const [plan, setPlan] = useState<ImportResult>()
   const [result, setResult] = useState<ImportResult>()
+  const send = async ({ devices }: CsvDevices, options: { merge: boolean; dryRun: boolean }) => {
+    const answer = await jobcast.devices.import(
+      devices.map(({ device }) => device),
+      options,
+    )
+    const lineOf = (line: number) => devices[line - 1]?.line ?? line
+    return { ...answer, failed: answer.failed.map((each) => ({ ...each, line: lineOf(each.line) })) }
+  }
   const choose = useAction(async (file: File | undefined) => {
     setResult(undefined)
     setRead(undefined)
+    setPlan(undefined)
     if (file === undefined) return
     if (file.size > bytesAtMost) throw new Error('The file has more than 64 MB: import it in parts.')
-    setRead(devicesOfCsv(await file.text()))
+    const table = devicesOfCsv(await file.text())
+    setRead(table)
+    if (!table.problem) setPlan(await send(table, { merge: mode === 'merge', dryRun: true }))
+  })
+  const changeMode = useAction(async (next: string) => {
+    setMode(next)
+    setPlan(undefined)
+    if (read && !read.problem) setPlan(await send(read, { merge: next === 'merge', dryRun: true }))
   })
   const store = useAction(async () => {
-    const devices = read?.devices ?? []
-    const stored = await jobcast.devices.import(devices.map(({ device }) => device))
-    const lineOf = (line: number) => devices[line - 1]?.line ?? line
-    setResult({
-      ...stored,
-      failed: stored.failed.map((failure) => ({ ...failure, line: lineOf(failure.line) })),
-    })
+    if (!read) return
+    setResult(await send(read, { merge: mode === 'merge', dryRun: false }))
     await refreshKeys(['devices'], ['fleet'], ['fleet-devices'])
   })
   const count = read?.devices.length ?? 0
@@ -46,7 +64,7 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
       >
         <Field
           label="CSV file"
-          hint="Columns deviceId, deviceName, tags and timeZone; every other column is an attribute. Existing devices are replaced and then have no window."
+          hint="Columns deviceId, deviceName, tags and timeZone; every other column is an attribute. An empty cell is no value."
         >
           {(control) => (
             <input
@@ -57,7 +75,14 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <ErrorNote error={choose.error ?? store.error} />
+        <SelectField
+          label="Devices that exist"
+          value={mode}
+          options={modes}
+          onChange={(next) => void changeMode.run(next)}
+          {...(mode === 'replace' && { hint: 'Their tags, attributes, names, time zones and windows too.' })}
+        />
+        <ErrorNote error={choose.error ?? changeMode.error ?? store.error} />
         {read?.problem && <p class="field-error">{read.problem}</p>}
         {read && !read.problem && !result && (
           <p role="status">
@@ -65,7 +90,17 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
             {read.attributes.length > 0 && ` with the attributes ${read.attributes.join(', ')}`}
           </p>
         )}
-        {result && <Outcome result={result} />}
+        {plan && !result && <Plan plan={plan} />}
+        {result && (
+          <div role="status">
+            <p>
+              {formatCount(result.created)} created, {formatCount(result.updated)} updated,{' '}
+              {formatCount(result.unchanged)} unchanged
+              <Refused result={result} />
+            </p>
+            <Failures result={result} />
+          </div>
+        )}
         <footer class="form-end">
           <button type="button" onClick={onClose}>
             {result ? 'Close' : 'Cancel'}
@@ -74,7 +109,7 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
             <button
               type="submit"
               class="primary"
-              disabled={count === 0 || read?.problem !== undefined || store.isRunning}
+              disabled={!plan || plan.failedTotal === count || store.isRunning}
             >
               {count === 0 ? 'Import' : `Import ${formatCount(count)} ${count === 1 ? 'device' : 'devices'}`}
             </button>
@@ -85,25 +120,69 @@ export function ImportDevices({ onClose }: { onClose: () => void }) {
   )
 }
 
-function Outcome({ result: { created, updated, unchanged, failed, failedTotal } }: { result: ImportResult }) {
+function Plan({ plan }: { plan: ImportResult }) {
+  const { created, updated, unchanged, overwritten = [] } = plan
   return (
-    <div role="status">
+    <div role="status" class="stack">
       <p>
-        {formatCount(created)} created, {formatCount(updated)} updated, {formatCount(unchanged)} unchanged
-        {failedTotal > 0 && (
-          <>
-            , <strong class="field-error">{formatCount(failedTotal)} refused</strong>
-          </>
-        )}
+        Would create {formatCount(created)}, change {formatCount(updated)} and leave {formatCount(unchanged)}{' '}
+        as they are
+        <Refused result={plan} />
       </p>
-      <ol class="import-failures">
-        {failed.slice(0, failuresShown).map(({ line, code, message }) => (
-          <li key={line}>
-            Line {line}: {message} <code>{code}</code>
-          </li>
-        ))}
-      </ol>
-      {failedTotal > failuresShown && <p class="quiet">The first {failuresShown}.</p>}
+      {overwritten.length > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+        <section class="import-failures" tabIndex={0} aria-label="Overwritten values">
+          <p>Values that would be overwritten:</p>
+          <table>
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">Devices</th>
+                <th scope="col">For example</th>
+              </tr>
+            </thead>
+            <tbody>
+              {overwritten.map(({ field, devices, example: { deviceId, before, after } }) => (
+                <tr key={field}>
+                  <th scope="row">{field.replace('attributes.', '')}</th>
+                  <td>{formatCount(devices)}</td>
+                  <td>
+                    <bdi>{deviceId}</bdi>: <bdi>{before}</bdi> →{' '}
+                    {after === null ? <i>removed</i> : <bdi>{after}</bdi>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+      <Failures result={plan} />
     </div>
+  )
+}
+
+function Refused({ result: { failedTotal } }: { result: ImportResult }) {
+  if (failedTotal === 0) return null
+  return (
+    <>
+      , <strong class="field-error">{formatCount(failedTotal)} refused</strong>
+    </>
+  )
+}
+
+function Failures({ result: { failed, failedTotal } }: { result: ImportResult }) {
+  return (
+    <>
+      {failed.length > 0 && (
+        <ol class="import-failures">
+          {failed.slice(0, failuresShown).map(({ line, code, message }) => (
+            <li key={line}>
+              Line {line}: {message} <code>{code}</code>
+            </li>
+          ))}
+        </ol>
+      )}
+      {failedTotal > failuresShown && <p class="quiet">The first {failuresShown}.</p>}
+    </>
   )
 }

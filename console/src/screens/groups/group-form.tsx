@@ -12,9 +12,16 @@ import { navigate } from '../../router.ts'
 import { SelectorField } from '../../selector/selector-field.tsx'
 import { readSelector } from '../../selector/selector-text.ts'
 
-export function GroupForm({ group, onClose }: { group?: Group; onClose: () => void }) {
+type Props = {
+  group?: Group
+  /** The selector of a new one. */
+  where?: string
+  onClose: () => void
+}
+
+export function GroupForm({ group, where: wanted = '', onClose }: Props) {
   const [name, setName] = useState(group?.groupName ?? '')
-  const [where, setWhere] = useState(group?.where ?? '')
+  const [where, setWhere] = useState(group?.where ?? wanted)
   const [description, setDescription] = useState(group?.description ?? '')
   const [window, setWindow] = useState(group?.window ?? '')
   const groupName = name.trim()

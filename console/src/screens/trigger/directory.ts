@@ -1,7 +1,6 @@
 // All devices with what they do, at once: to search in, to count, and to know which names are none.
 
 import type { FleetDevice, JobcastEvent } from '@jobcast/client'
-import { isEnd } from '@jobcast/client'
 import { useMemo } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -33,9 +32,9 @@ function takeEvents(events: JobcastEvent[]): void {
   )
 }
 
-/** It has something to finish first. */
-export function isBusy({ running, lastExecution }: FleetDevice): boolean {
-  return running !== null || (lastExecution !== null && !isEnd(lastExecution.execState))
+/** It is running an execution, as the server counts it. What only waits does not count. */
+export function isBusy({ running }: FleetDevice): boolean {
+  return running !== null
 }
 
 type SelectionCounts = { online: number; offline: number; busy: number; unknown: number }

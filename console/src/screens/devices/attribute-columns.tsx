@@ -1,0 +1,74 @@
+// Columns of attributes that a person has chosen: in the address, and kept in this browser for the next time.
+
+import type { Device } from '@jobcast/client'
+import { attributeOf, isAttributeName } from '@jobcast/contract/selector'
+import type { Column } from '../../parts/data-table.tsx'
+import { TagsField } from '../../parts/tags-field.tsx'
+import { search, setSearch } from '../../router.ts'
+
+const columnsAtMost = 6
+const storageKey = 'jobcast-device-columns'
+
+/** Names of attributes; `reported.fw` and `own.fw` name one side only. */
+export function attributeColumns(): string[] {
+  const names = (search.value.get('columns') ?? localStorage.getItem(storageKey) ?? '').split(',')
+  return [...new Set(names)].filter(isColumn).slice(0, columnsAtMost)
+}
+
+function isColumn(name: string): boolean {
+  return name === 'timeZone' || isAttributeName(attributeOf(name).name)
+}
+
+export function AttributeColumnsField({ rows }: { rows: readonly Device[] }) {
+  const change = (names: string[]) => {
+    const columns = names.filter(isColumn).slice(0, columnsAtMost).join()
+    localStorage.setItem(storageKey, columns)
+    setSearch({ columns })
+  }
+  return (
+    <TagsField
+      label="Attribute columns"
+      values={attributeColumns()}
+      onChange={change}
+      suggestions={namesIn(rows)}
+      placeholder="site, fw"
+    />
+  )
+}
+
+const rowsRead = 1000
+
+function namesIn(rows: readonly Device[]): string[] {
+  const names = rows
+    .slice(0, rowsRead)
+    .flatMap(({ attributes, reportedAttributes }) => [
+      ...Object.keys(attributes),
+      ...Object.keys(reportedAttributes),
+    ])
+  return [...new Set(names)].sort()
+}
+
+export function attributeColumn(name: string): Column<Device> {
+  return {
+    name: `attribute-${name}`,
+    title: <bdi>{name}</bdi>,
+    width: 'minmax(0, 1fr)',
+    isMinor: true,
+    sortBy: (device) => {
+      const value = attributeValue(device, name)
+      return typeof value === 'boolean' ? String(value) : (value ?? null)
+    },
+    cell: (device) => {
+      const value = attributeValue(device, name)
+      return value === undefined ? <span class="quiet">none</span> : <bdi>{String(value)}</bdi>
+    },
+  }
+}
+
+/** As in selectors: the value of the owner, else the reported one. */
+function attributeValue({ attributes, reportedAttributes, timeZone }: Device, column: string) {
+  const { name, side } = attributeOf(column)
+  const own = name === 'timeZone' ? (timeZone ?? undefined) : attributes[name]
+  if (side === 'own') return own
+  return side === 'reported' ? reportedAttributes[name] : (own ?? reportedAttributes[name])
+}

@@ -1,0 +1,68 @@
+// What can be done with the selected devices: those that were checked, or all that match, except those that were unchecked.
+
+import { useState } from 'preact/hooks'
+import { queries } from '../../api/queries.ts'
+import { useQuery } from '../../api/use-query.ts'
+import { formatCount } from '../../parts/exec-state.ts'
+import { triggerHref } from '../../parts/trigger-href.ts'
+import { useScopes } from '../../scopes.ts'
+import { quote, readSelector, whereAll } from '../../selector/selector-text.ts'
+import { GroupForm } from '../groups/group-form.tsx'
+import { ChangeDevices } from './change-devices.tsx'
+
+export type SelectedProps = {
+  isAll: boolean
+  /** Those that are selected; with `isAll`, those that are not. */
+  ids: ReadonlySet<string>
+  /** The selector of all that the filters let through; empty: of all devices. */
+  matching: string
+  onClear: () => void
+}
+
+const anyDevice = 'all'
+
+export default function SelectedDevices({ isAll, ids, matching, onClear }: SelectedProps) {
+  const { can } = useScopes()
+  const [opened, setOpened] = useState<'change' | 'group'>()
+  const where = isAll ? whereAll([matching, ...excluding(ids)]) || anyDevice : inIds(ids)
+  const { data } = useQuery({ ...queries.deviceCount(where), enabled: isAll })
+  const total = isAll ? data?.total : ids.size
+  const size = total === undefined ? 'devices' : `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
+  const isEmpty = total === 0
+  const close = () => setOpened(undefined)
+  return (
+    <section class="selected-devices" aria-label="Selected devices">
+      <p role="status">{isAll ? `All that match: ${size}` : `${size} selected`}</p>
+      {can('TRIGGER') && !isEmpty && (
+        <a class="button primary" href={triggerHref(isAll ? { where } : { deviceIds: ids })}>
+          Trigger on {size}
+        </a>
+      )}
+      {can('MANAGE') && !isEmpty && (
+        <button type="button" onClick={() => setOpened('change')}>
+          Tags and attributes…
+        </button>
+      )}
+      {can('MANAGE') && readSelector(where).kind === 'where' && (
+        <button type="button" onClick={() => setOpened('group')}>
+          Make a group…
+        </button>
+      )}
+      <button type="button" class="ghost" onClick={onClear}>
+        Clear selection
+      </button>
+      {opened === 'change' && (
+        <ChangeDevices target={isAll ? { where } : { deviceIds: [...ids] }} onClose={close} />
+      )}
+      {opened === 'group' && <GroupForm where={where} onClose={close} />}
+    </section>
+  )
+}
+
+function inIds(ids: ReadonlySet<string>): string {
+  return `deviceId in (${[...ids].map(quote).join(', ')})`
+}
+
+function excluding(ids: ReadonlySet<string>): string[] {
+  return ids.size === 0 ? [] : [`not ${inIds(ids)}`]
+}
