@@ -40,7 +40,7 @@ function buildProgram({ stdout, stderr }: Io): Command {
         writeOut: (text) => void stdout.write(text),
         writeErr: (text) => void stderr.write(text),
       })
-      .showHelpAfterError('(run "jobcast <command> --help" for usage)')
+      .showHelpAfterError(helpHint('<command>'))
       .exitOverride()
       .addHelpCommand(
         new Command('help').argument('[command]').description('Show help for a command.').helpGroup('More:'),
@@ -74,12 +74,14 @@ async function commandOf({ name, group, description, load }: CommandEntry, asked
 }
 
 function adopt(parent: Command, command: Command, { isHidden }: CommandEntry): void {
-  inherit(parent, command)
+  inherit(parent, command, command.name())
   parent.addCommand(command, { hidden: isHidden === true })
 }
 
 /** Commander passes settings only to commands that it has created itself. */
-function inherit(parent: Command, command: Command): void {
-  command.copyInheritedSettings(parent)
-  for (const child of command.commands) inherit(command, child)
+function inherit(parent: Command, command: Command, words: string): void {
+  command.copyInheritedSettings(parent).showHelpAfterError(helpHint(words))
+  for (const child of command.commands) inherit(command, child, `${words} ${child.name()}`)
 }
+
+const helpHint = (words: string) => `(run "jobcast ${words} --help" for usage)`

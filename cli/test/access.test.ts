@@ -80,7 +80,7 @@ test('exits with 3 if the key lacks a scope, and names the run that was created'
   const args = ['trigger', 'scope', '-d', 'scope-1', '--wait']
   const { code, stderr } = await runJobcast(args, { JOBCAST_URL: http, JOBCAST_API_KEY: apiKey })
   assert.equal(code, 3)
-  assert.match(stderr, /^Run \d+: scope on 1 device\njobcast: .*required permission: READ \(J-804\)/)
+  assert.match(stderr, /^Run \d+: scope on 1 device\njobcast: .*required permission \(J-804\): READ/)
 })
 
 test('exits with 8 if the address does not respond, and says which and where it comes from', async () => {

@@ -57,7 +57,7 @@ test('exits with 2 for an invalid method, path or header, and for a missing file
     [['FETCH', '/x'], /Allowed choices are GET, POST, PUT, PATCH, DELETE/],
     [['GET', 'http://elsewhere/x'], /It must be a path/],
     [['GET', '/x', '-H', 'X-API-Key: other'], /the key comes from the profile/],
-    [['PUT', '/x', '-d', '@/no/such'], /cannot read \/no\/such: ENOENT/],
+    [['PUT', '/x', '-d', '@/no/such'], /cannot read \/no\/such: no such file or directory\n/],
   ] as const) {
     const { code, stderr } = await api([...args])
     assert.equal(code, 2)

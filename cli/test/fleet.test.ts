@@ -369,7 +369,7 @@ test('exits with 3 if the key lacks READ or MANAGE, and with 8 if the service is
   const reader = (await server.newKey(['READ'], { ownerId })).apiKey
   const refused = await run(['apply', '-f', file, '--api-key', reader])
   assert.equal(refused.code, 3)
-  assert.match(refused.stderr, /MANAGE \(J-804\)/)
+  assert.match(refused.stderr, /\(J-804\): MANAGE/)
   // The others would get the same error.
   assert.match(refused.stderr, /^0 done, 0 unchanged, \d{1,2} with an error, \d\d not attempted\.$/m)
   const manager = (await server.newKey(['MANAGE'], { ownerId })).apiKey

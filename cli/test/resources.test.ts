@@ -171,7 +171,7 @@ test('creates a key with scopes and revokes it; exits with 3 without the require
   assert.equal(refused.code, 2) // empty standard input is not a map
   const noScope = await withKey('devices', 'put', 'x')
   assert.equal(noScope.code, 3)
-  assert.match(noScope.stderr, /MANAGE \(J-804\)/)
+  assert.match(noScope.stderr, /\(J-804\): MANAGE/)
   const { keyId } = JSON.parse((await withKey('whoami', '--json')).stdout)
   await outputOf('keys', 'rm', keyId, '--yes')
   assert.equal((await withKey('whoami')).code, 3)

@@ -8,6 +8,7 @@ import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
+import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import { confirm } from '../input/ask.ts'
 import { localTime } from '../output/local-time.ts'
@@ -136,6 +137,6 @@ async function hashOf(path: string): Promise<Buffer> {
 
 function cannotRead(path: string) {
   return (error: Error): never => {
-    throw new UsageError(`cannot read ${path}: ${error.message}`)
+    throw new UsageError(`cannot read ${path}: ${systemReason(error)}`)
   }
 }

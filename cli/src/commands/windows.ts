@@ -101,13 +101,16 @@ function nextCommand(): Command {
     )
 }
 
-/** The zone that times are shown in is always said. */
 function openingColumns(zone: string): Column<WindowOpening>[] {
-  return [
+  const inZone: Column<WindowOpening>[] = [
     { title: `OPENS (${zone})`, of: ({ local }) => zonedTime(local) },
     { title: `CLOSES (${zone})`, of: ({ localUntil }) => zonedTime(localUntil) },
+  ]
+  return [
+    ...(zone === 'UTC' ? [] : inZone),
     { title: 'OPENS (UTC)', of: ({ at }) => zonedTime(at) },
     { title: 'OFFERS UNTIL (UTC)', of: ({ offersUntil }) => zonedTime(offersUntil) },
+    { title: 'CLOSES (UTC)', of: ({ until }) => zonedTime(until) },
   ]
 }
 

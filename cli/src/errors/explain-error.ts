@@ -32,10 +32,13 @@ function sentenceOfAnswer({
   deviceIds,
   requestId,
 }: JobcastError): string {
-  const parts = [`${message} (${code})`]
+  // A message may end with what the detail says in a whole sentence.
+  const [title = message, ...suffix] = message.split(': ')
+  const reason = detail !== undefined && detail !== message ? detail : suffix.join(': ')
+  const parts = [`${title} (${code})`]
   // The detail often names the field already.
-  if (field !== undefined && !detail?.includes(field)) parts.push(field)
-  if (detail !== undefined && detail !== message) parts.push(detail)
+  if (field !== undefined && !reason.includes(field)) parts.push(field)
+  if (reason !== '') parts.push(reason)
   const isNamed = deviceIds?.slice(0, maxIds).every((deviceId) => detail?.includes(deviceId))
   if (deviceIds?.length && !isNamed) parts.push(listed(deviceIds))
   const trace = status >= 500 && requestId !== undefined ? ` [request ${requestId}]` : ''

@@ -28,6 +28,13 @@ export function choicesOption<T extends string>(flags: string, text: string, all
 
 function parseChoice<T extends string>(value: string, allowed: readonly T[]): T {
   const choice = allowed.find((each) => each.toLowerCase() === value.toLowerCase())
-  if (choice === undefined) throw new InvalidArgumentError(`Allowed choices are ${allowed.join(', ')}.`)
+  if (choice === undefined) throw new InvalidArgumentError(`Allowed choices are ${near(value, allowed)}.`)
   return choice
+}
+
+/** Of a long list only those that begin alike, if there are any. */
+function near(value: string, allowed: readonly string[]): string {
+  const start = value.slice(0, 4).toLowerCase()
+  const alike = allowed.length > 20 ? allowed.filter((each) => each.startsWith(start)) : []
+  return (alike.length > 0 ? alike : allowed).join(', ')
 }

@@ -3,22 +3,25 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { parse } from 'yaml'
+import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Io } from '../io.ts'
 
 export async function readContent(io: Io, file: string): Promise<Record<string, unknown>> {
   const content = parseContent(file, await readText(io, file))
   if (typeof content !== 'object' || content === null || Array.isArray(content))
-    throw new UsageError(`${file} must contain a map of fields`)
+    throw new UsageError(`${nameOf(file)} must contain a map of fields`)
   return content as Record<string, unknown>
 }
+
+const nameOf = (file: string) => (file === '-' ? 'standard input' : file)
 
 /** A file that cannot be read is invalid usage. */
 export async function readText({ stdin }: Io, file: string): Promise<string> {
   try {
     return file === '-' ? await text(stdin) : readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as Error).message}`)
+    throw new UsageError(`cannot read ${nameOf(file)}: ${systemReason(error as Error)}`)
   }
 }
 
@@ -26,6 +29,6 @@ function parseContent(file: string, source: string): unknown {
   try {
     return parse(source)
   } catch (error) {
-    throw new UsageError(`${file} is not valid YAML: ${(error as Error).message.split('\n')[0]}`)
+    throw new UsageError(`${nameOf(file)} is not valid YAML: ${(error as Error).message.split('\n')[0]}`)
   }
 }

@@ -1,6 +1,7 @@
 // The token that a CI system issues for a job, in place of a stored key. The service exchanges it for a key of 15 minutes.
 
 import { readFile } from 'node:fs/promises'
+import { systemReason } from '../errors/system-reason.ts'
 import { MissingKey, UsageError } from '../errors/usage-error.ts'
 import { isHttpUrl, isLoopback } from './http-url.ts'
 import { reasonOf } from './reach.ts'
@@ -32,7 +33,7 @@ export function githubToken(env: Environment): CiToken | undefined {
 
 async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`cannot read the file that JOBCAST_ID_TOKEN_FILE names: ${error.message}`)
+    throw new UsageError(`cannot read the file that JOBCAST_ID_TOKEN_FILE names: ${systemReason(error)}`)
   })
   return checked(text, 'JOBCAST_ID_TOKEN_FILE')
 }

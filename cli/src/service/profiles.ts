@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 
 export type Profile = {
@@ -109,9 +110,9 @@ function readOwnFile(file: string): string | undefined {
     }
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException
+    const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    if (code !== undefined) throw new UsageError(`cannot read ${file}: ${message}`)
+    if (code !== undefined) throw new UsageError(`cannot read ${file}: ${systemReason(error as Error)}`)
     throw error
   }
 }

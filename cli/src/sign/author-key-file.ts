@@ -4,6 +4,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { keyIdOf, readAuthorKeys } from '@jobcast/agent/author-key'
+import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 
 const readableByOthers = 0o077
@@ -58,7 +59,7 @@ export function readKeyIds(file: string): string[] {
   try {
     return readAuthorKeys(pem).map(({ keyId }) => keyId)
   } catch (error) {
-    throw new UsageError(`${file} ${(error as Error).message}`)
+    throw new UsageError(`${file} ${systemReason(error as Error)}`)
   }
 }
 

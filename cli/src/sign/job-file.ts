@@ -5,6 +5,7 @@ import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { JobContent } from '@jobcast/contract'
 import { type Document, isMap, isSeq, type Pair, parseAllDocuments, type YAMLMap } from 'yaml'
+import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Fields } from '../fleet/kinds/kind.ts'
 import { buildCheck } from '../fleet/schema-problems.ts'
@@ -34,7 +35,7 @@ function parse(file: string): Document[] {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`cannot read ${file}: ${(error as Error).message}`)
+    throw new UsageError(`cannot read ${file}: ${systemReason(error as Error)}`)
   }
   const documents = parseAllDocuments(text)
   const list = Array.isArray(documents) ? documents : []

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { secrets } from '@jobcast/contract'
 import Type from 'typebox'
+import { systemReason } from '../../errors/system-reason.ts'
 import { UsageError } from '../../errors/usage-error.ts'
 import { type Fields, type Kind, kindOf } from './kind.ts'
 
@@ -47,6 +48,6 @@ function readFile(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')
   } catch (error) {
-    throw new UsageError(`secret ${name}: cannot read ${path}: ${(error as Error).message}`)
+    throw new UsageError(`secret ${name}: cannot read ${path}: ${systemReason(error as Error)}`)
   }
 }

@@ -90,7 +90,7 @@ function toCron(pattern: string, field: string): Cron {
     return new Cron(pattern, { mode: '5-part', utcOffset: 0, paused: true })
   } catch (error) {
     const said = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
-    throw unreadable(field, `${field} cannot be read: ${said.replace(/\.$/, '')}.`)
+    throw unreadable(field, `${field} is not a valid cron pattern: ${said.replace(/\.$/, '')}.`)
   }
 }
 
