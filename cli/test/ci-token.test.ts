@@ -48,7 +48,10 @@ test('a token is read from a file', async (t) => {
   assert.equal((await whoami({ JOBCAST_ID_TOKEN_FILE: file })).name, subject)
   const missing = await whoami({ JOBCAST_ID_TOKEN_FILE: `${file}s` })
   assert.equal(missing.code, 2)
-  assert.match(missing.stderr, /^error: cannot read the file that JOBCAST_ID_TOKEN_FILE names: no such file or directory\n/)
+  assert.match(
+    missing.stderr,
+    /^error: cannot read the file that JOBCAST_ID_TOKEN_FILE names: no such file or directory\n/,
+  )
 })
 
 test('GitHub Actions is asked for a token, for the audience of JOBCAST_ID_TOKEN_AUDIENCE', async (t) => {

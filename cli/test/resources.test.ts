@@ -478,7 +478,7 @@ test('a webhook keeps its format, and a chat without types says that it gets few
   assert.deepEqual([(await read()).format, (await read()).jobName], ['slack', 'restart'])
   await outputOf('webhooks', 'put', 'chat', '--format', 'cloudevents')
   assert.equal((await read()).format, 'cloudevents')
-  assert.match(await outputOf('webhooks', 'get', 'chat'), /^eventTypes +all$/m)
+  assert.match(await outputOf('webhooks', 'get', 'chat'), /^events +all$/m)
   const wrong = await jobcast('webhooks', 'put', 'chat', '--format', 'discord')
   assert.equal(wrong.code, 2)
   const silent = await jobcast('webhooks', 'put', 'chat', '--format', 'teams', '--event', 'device.online')

@@ -225,7 +225,12 @@ const refusals: [why: string, args: string[], code: number, text: RegExp, input?
     /^error: unknown option '--devise'\n\(Did you mean --device\?\)/,
   ],
   ['an invalid time', ['once', '--timeout', 'soon'], 2, /duration such as/],
-  ['a missing file', ['once', '--devices-file', '/no/such'], 2, /cannot read \/no\/such: no such file or directory\n/],
+  [
+    'a missing file',
+    ['once', '--devices-file', '/no/such'],
+    2,
+    /cannot read \/no\/such: no such file or directory\n/,
+  ],
   ['--online alone', ['once', '-d', 'once-1', '--online'], 2, /--online requires --tag/],
   [
     'too many to follow',

@@ -716,6 +716,10 @@ export interface CreatedWebhook {
    * Since when deliveries fail; null while they succeed
    */
   failingSince: string | null
+  /**
+   * The last unsuccessful attempt of any event: its status and error as in the delivery log. It is kept when later events are accepted
+   */
+  lastFailure: WebhookFailure | null
   createdAt: string
   updatedAt: string
   /**
@@ -730,6 +734,15 @@ export interface CreatedWebhook {
    * Signing secret. It is shown only once
    */
   secret: string
+}
+
+export interface WebhookFailure {
+  at: string
+  /**
+   * HTTP status; null if there was no response
+   */
+  status: number | null
+  error: string
 }
 
 export interface DeleteJobQuery {
@@ -3239,6 +3252,10 @@ export interface Webhook {
    * Since when deliveries fail; null while they succeed
    */
   failingSince: string | null
+  /**
+   * The last unsuccessful attempt of any event: its status and error as in the delivery log. It is kept when later events are accepted
+   */
+  lastFailure: WebhookFailure | null
   createdAt: string
   updatedAt: string
   /**

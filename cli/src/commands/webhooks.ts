@@ -21,7 +21,7 @@ export function webhooksCommand(): Command {
       { title: 'WEBHOOK', of: ({ webhookName }) => webhookName },
       {
         title: 'STATE',
-        of: ({ state, pausedBecause }) => (pausedBecause ? `${state} (${pausedBecause})` : state),
+        of: stateText,
         paint: (text, { state }, paint) => paint(state === 'ACTIVE' ? 'green' : 'yellow', text),
       },
       { title: 'URL', of: ({ url }) => url },
@@ -30,9 +30,7 @@ export function webhooksCommand(): Command {
       { title: 'FAILING SINCE', of: ({ failingSince }) => localTime(failingSince) },
       { title: 'CREATED BY', of: makerText },
     ]),
-    webhooks.get((webhook) => ({
-      fields: { ...webhook, eventTypes: eventsText(webhook) },
-    })),
+    webhooks.get((webhook) => ({ fields: fieldsOf(webhook) })),
     putWebhookCommand(),
     switchCommand('pause', 'Pause a webhook: send nothing until it is resumed.', 'Paused'),
     switchCommand('resume', 'Resume a webhook from where it was paused.', 'Resumed'),
@@ -46,6 +44,29 @@ export function webhooksCommand(): Command {
     'after',
     '\nExample:\n  jobcast webhooks put alerts --to https://example.com/jobcast --event execution.failed\n',
   )
+}
+
+function fieldsOf(webhook: Webhook) {
+  const { jobName, deviceId, lastFailure } = webhook
+  return {
+    webhook: webhook.webhookName,
+    url: webhook.url,
+    format: webhook.format,
+    events: eventsText(webhook),
+    ...(jobName !== null && { job: jobName }),
+    ...(deviceId !== null && { device: deviceId }),
+    state: stateText(webhook),
+    'last delivered': localTime(webhook.lastDeliveredAt),
+    'failing since': localTime(webhook.failingSince),
+    'last failure': lastFailure && `${localTime(lastFailure.at)}: ${lastFailure.error}`,
+    created: localTime(webhook.createdAt),
+    updated: localTime(webhook.updatedAt),
+    by: makerText(webhook),
+  }
+}
+
+function stateText({ state, pausedBecause }: Webhook): string {
+  return pausedBecause === null ? state : `${state} (${pausedBecause})`
 }
 
 /** Without types, a chat gets few of them. */

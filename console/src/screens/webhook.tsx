@@ -125,7 +125,7 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
 
 function About({ webhook }: { webhook: Webhook }) {
   const { can } = useScopes()
-  const { url, lastDeliveredAt, failingSince, createdAt, createdBy, createdBySession } = webhook
+  const { url, lastDeliveredAt, lastFailure, failingSince, createdAt, createdBy, createdBySession } = webhook
   return (
     <section class="panel webhook-about" aria-label="About">
       <Facts
@@ -148,6 +148,18 @@ function About({ webhook }: { webhook: Webhook }) {
           ...(failingSince === null
             ? []
             : [{ name: 'Failing for', value: <FailingFor since={failingSince} /> }]),
+          ...(lastFailure === null
+            ? []
+            : [
+                {
+                  name: 'Last failure',
+                  value: (
+                    <>
+                      <RelativeTime at={lastFailure.at} />: {lastFailure.error}
+                    </>
+                  ),
+                },
+              ]),
           { name: 'Created', value: <RelativeTime at={createdAt} /> },
           { name: 'Created by', value: <Maker {...{ createdBy, createdBySession }} /> },
         ]}

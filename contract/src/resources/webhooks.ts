@@ -64,6 +64,25 @@ export type WebhookState = (typeof webhookStates)[number]
 export const pauseReasons = ['owner', 'gone', 'failing'] as const
 export type PauseReason = (typeof pauseReasons)[number]
 
+export const DeliveryAttempt = Type.Object(
+  {
+    at: Instant,
+    status: orNull(Type.Integer(), { description: 'HTTP status; null if there was no response' }),
+    error: orNull(Type.String(), {
+      description:
+        'Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
+    }),
+    ms: Type.Integer({
+      description: 'Duration in milliseconds; rounded up to whole seconds if there was no connection',
+    }),
+  },
+  { title: 'DeliveryAttempt' },
+)
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>
+
+const { at, status, error, ms } = DeliveryAttempt.properties
+const WebhookFailure = Type.Object({ at, status, error: Type.String() }, { title: 'WebhookFailure' })
+
 const webhookFields = {
   webhookName: Type.String(),
   url: Type.String({
@@ -81,6 +100,10 @@ const webhookFields = {
   pausedAt: orNull(Instant),
   lastDeliveredAt: orNull(Instant, { description: 'Last successful delivery' }),
   failingSince: orNull(Instant, { description: 'Since when deliveries fail; null while they succeed' }),
+  lastFailure: orNull(WebhookFailure, {
+    description:
+      'The last unsuccessful attempt of any event: its status and error as in the delivery log. It is kept when later events are accepted',
+  }),
   createdAt: Instant,
   updatedAt: Instant,
   ...makerFields,
@@ -112,22 +135,6 @@ export const deliveryStates = ['PENDING', 'DELIVERED', 'FAILED'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 const deliveryState = Type.Unsafe<DeliveryState>({ type: 'string', enum: [...deliveryStates] })
 
-export const DeliveryAttempt = Type.Object(
-  {
-    at: Instant,
-    status: orNull(Type.Integer(), { description: 'HTTP status; null if there was no response' }),
-    error: orNull(Type.String(), {
-      description:
-        'Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
-    }),
-    ms: Type.Integer({
-      description: 'Duration in milliseconds; rounded up to whole seconds if there was no connection',
-    }),
-  },
-  { title: 'DeliveryAttempt' },
-)
-export type DeliveryAttempt = Static<typeof DeliveryAttempt>
-
 export const Delivery = Type.Object(
   {
     eventId: Type.Integer(),
@@ -151,7 +158,6 @@ export const DeliveryParams = Type.Object({
 })
 export const DeliveryPage = Page(Delivery)
 
-const { status, error, ms } = DeliveryAttempt.properties
 export const WebhookTestResult = Type.Object(
   { status, error, ms },
   { title: 'WebhookTestResult', examples: [{ status: 204, error: null, ms: 85 }] },
@@ -174,7 +180,9 @@ export const CloudEvent = Type.Object(
   {
     specversion: Type.Literal('1.0'),
     id: Type.String({ description: 'The header `webhook-id`' }),
-    source: Type.String({ description: 'The setting `public-url`, or `urn:jobcast`' }),
+    source: Type.String({
+      description: 'The setting `public-url`; without it, `urn:jobcast:` and the ownerId',
+    }),
     type: Type.String({ description: 'The type of the event with the prefix `jobcast.`' }),
     subject: Type.String({ description: 'What the event is about, such as `run 7`' }),
     time: Instant,

@@ -72,6 +72,7 @@ test('PUT answers 201 with the secret, which is shown this once, then 200', asyn
     pausedAt: null,
     lastDeliveredAt: null,
     failingSince: null,
+    lastFailure: null,
     createdAt: webhook.createdAt,
     updatedAt: webhook.createdAt,
     createdBy: `key:${keyId}`,
@@ -307,7 +308,9 @@ test('410 pauses it; resumed, the event is sent', async (t) => {
   await receiver.until('it is told', () => receiver.received.length === 1)
   await waitUntil('it is paused', async () => (await read(name)).pausedBecause === 'gone')
   const [delivery] = (await deliveriesOf(name)).items
-  assert.deepEqual([delivery.state, delivery.attempts[0].status], ['PENDING', 410])
+  const [{ at, status, error }] = delivery.attempts
+  assert.deepEqual([delivery.state, status], ['PENDING', 410])
+  assert.deepEqual((await read(name)).lastFailure, { at, status, error })
   receiver.answer = () => 204
   await post(`${name}/resume`)
   await untilAccepted(receiver, 1)

@@ -41,6 +41,9 @@ async function seedEvents(store: Store, count: number) {
   return { ...seed, eventIds: idsOf(events) }
 }
 
+/** Of a result that is not DELIVERED. */
+const lastFailure = { at: startedAt, status: 500, error: 'the receiver answered 500' }
+
 export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
   const record = (webhook: StoredWebhook, results: AttemptResult[], more = {}) =>
@@ -65,6 +68,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       ...content,
       webhookNo: webhook.webhookNo,
       ownerNo,
+      ownerId: webhook.ownerId,
       webhookName: 'all',
       secret: 'whsec_new',
       oldSecret: null,
@@ -73,6 +77,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       pausedAt: null,
       lastDeliveredAt: null,
       failingSince: null,
+      lastFailure: null,
       cursor: eventIds.at(-1),
       round: 1,
       createdAt: startedAt,
@@ -189,6 +194,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       cursor: two,
       lastDeliveredAt: startedAt + 1,
       failingSince: startedAt + 2,
+      lastFailure,
     })
     assert.deepEqual(await pendingOf(store, webhook), [
       { eventId: two, type: 'device.created', subject: 's', tries: 1, nextAt: startedAt + 5000 },
@@ -203,6 +209,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     })
     const after = await read(webhook)
     assert.deepEqual([after.cursor, after.failingSince, after.lastDeliveredAt], [three, null, startedAt + 1])
+    assert.equal(after.lastFailure?.status, 500)
     assert.deepEqual(await pendingOf(store, webhook), [])
     const [delivery] = await deliveriesOf(store, webhook, 'DELIVERED')
     assert.deepEqual(delivery, {
@@ -309,7 +316,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       resultOf(four, 'DELIVERED'),
     ])
     const replayed = await store.replayWebhook({ ...by, ...webhook, after: two, at: startedAt + 1 })
-    assert.deepEqual(replayed, { ...webhook, cursor: two, round: 2, updatedAt: startedAt + 1 })
+    assert.deepEqual(replayed, { ...webhook, lastFailure, cursor: two, round: 2, updatedAt: startedAt + 1 })
     // What is pending behind the place is read again; before it, it goes on to be tried.
     assert.deepEqual(idsOf(await pendingOf(store, webhook)), [one])
     const range = { round: 2, from: one, to: four }
@@ -391,7 +398,10 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const webhook = await createWebhook(store, ownerNo)
     await record(webhook, [resultOf(1, 'PENDING')])
-    assert.deepEqual(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), webhook)
+    assert.deepEqual(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), {
+      ...webhook,
+      lastFailure,
+    })
     assert.equal(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), undefined)
     assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
     const next = await createWebhook(store, ownerNo)

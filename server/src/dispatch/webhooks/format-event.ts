@@ -15,7 +15,7 @@ type Message = { text: string; link: string | undefined }
 
 export async function formatEvent(
   { store, publicUrl }: FormatDeps,
-  { format, ownerNo }: StoredWebhook,
+  { format, ownerNo, ownerId }: StoredWebhook,
   event: StoredEvent,
 ): Promise<Formatted> {
   const wire = toWireEvent(event)
@@ -25,11 +25,12 @@ export async function formatEvent(
   const message = { text: describeEvent(event, facts, quote), link: linkTo(event, publicUrl, facts) }
   const id = eventMessageId(event.eventId)
   const { type, timestamp, data } = wire
-  return formatted(format, message, { id, publicUrl, type, subject: subjectOf(event), timestamp, data })
+  const source = sourceOf(publicUrl, ownerId)
+  return formatted(format, message, { id, source, type, subject: subjectOf(event), timestamp, data })
 }
 
 export function formatTest(
-  format: WebhookFormat,
+  { format, ownerId }: StoredWebhook,
   event: TestEvent,
   id: string,
   publicUrl: string | undefined,
@@ -39,12 +40,16 @@ export function formatTest(
   const text = `This is a test of the webhook ${data.webhookName}.`
   const link = publicUrl && `${publicUrl}/webhooks/${encodeURIComponent(data.webhookName)}`
   const subject = `webhook ${data.webhookName}`
-  return formatted(format, { text, link }, { id, publicUrl, type, subject, timestamp, data })
+  const source = sourceOf(publicUrl, ownerId)
+  return formatted(format, { text, link }, { id, source, type, subject, timestamp, data })
 }
+
+/** Event ids are unique within a service, ownerIds among all services. */
+const sourceOf = (publicUrl: string | undefined, ownerId: string) => publicUrl ?? `urn:jobcast:${ownerId}`
 
 type Cloud = {
   id: string
-  publicUrl: string | undefined
+  source: string
   type: string
   subject: string
   timestamp: string
@@ -96,11 +101,11 @@ function plainInMarkdown(text: string): string {
 
 /** Structured mode. `summary` and `consoleurl` are extensions. */
 function cloudEvent({ text, link }: Message, cloud: Cloud): CloudEvent {
-  const { id, publicUrl, type, subject, timestamp, data } = cloud
+  const { id, source, type, subject, timestamp, data } = cloud
   return {
     specversion: '1.0',
     id,
-    source: publicUrl ?? 'urn:jobcast',
+    source,
     type: `jobcast.${type}`,
     subject,
     time: timestamp,

@@ -49,5 +49,5 @@ function testMessage(webhook: StoredWebhook, now: number, publicUrl: string | un
     data: { webhookName },
   }
   const id = `test_${randomUUID()}`
-  return signBody(webhook, { id, ...formatTest(webhook.format, event, id, publicUrl), now })
+  return signBody(webhook, { id, ...formatTest(webhook, event, id, publicUrl), now })
 }

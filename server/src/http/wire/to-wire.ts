@@ -313,6 +313,7 @@ export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
     pausedAt: toInstantOrNull(stored.pausedAt),
     lastDeliveredAt: toInstantOrNull(stored.lastDeliveredAt),
     failingSince: toInstantOrNull(stored.failingSince),
+    lastFailure: stored.lastFailure && { ...stored.lastFailure, at: toInstant(stored.lastFailure.at) },
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
     createdBy: stored.createdBy,

@@ -645,6 +645,7 @@ CREATE TABLE webhook (
   created_by text COLLATE "C",
   created_by_session text,
   format text DEFAULT 'jobcast'::text NOT NULL,
+  last_failure text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (webhook_no),
   UNIQUE (owner_no, webhook_name)

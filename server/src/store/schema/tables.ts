@@ -23,7 +23,7 @@ import type { StoredJobContent } from '../../domain/job/ports/jobs.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/rollout.ts'
 import type { Firing, StopBaseline, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
 import type { BoundTo, StoredPlan } from '../../domain/trigger/ports/plans.ts'
-import type { StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
+import type { AttemptFailure, StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
 import {
   bytes,
   flag,
@@ -498,6 +498,7 @@ export const webhook = table('webhook', ['webhookNo'], {
   createdBy: orNull(text()),
   createdBySession: orNull(text()),
   format: text<WebhookFormat>(),
+  lastFailure: orNull(json<AttemptFailure>()),
 })
 
 /** Up to which event the log of the owner was published on a broker. */

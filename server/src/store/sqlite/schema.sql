@@ -615,7 +615,7 @@ CREATE TABLE webhook (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   created_by TEXT,
-  created_by_session TEXT, format TEXT NOT NULL DEFAULT 'jobcast',
+  created_by_session TEXT, format TEXT NOT NULL DEFAULT 'jobcast', last_failure TEXT,
   UNIQUE (owner_no, webhook_name)
 ) STRICT;
 

@@ -2,7 +2,12 @@
 
 import type { DeliveryState } from '@jobcast/contract'
 import { service } from '../../domain/access/principal.ts'
-import type { AttemptResult, StoredAttempt, WebhookProgress } from '../../domain/webhook/ports/webhooks.ts'
+import type {
+  AttemptFailure,
+  AttemptResult,
+  StoredAttempt,
+  WebhookProgress,
+} from '../../domain/webhook/ports/webhooks.ts'
 import { inBoth, type Queries, type Sql, sliced, type Writes } from '../queries.ts'
 import { notNull, number, orNull, rows, select } from '../schema/column.ts'
 import { delivery, owner, webhook } from '../schema/tables.ts'
@@ -72,7 +77,8 @@ const ADVANCE = inBoth(
   ({ greatest }) => `
   UPDATE webhook SET
     cursor_id = CASE WHEN round = :round THEN ${greatest}(cursor_id, CAST(:cursor AS bigint)) ELSE cursor_id END,
-    last_delivered_at = coalesce(:lastDeliveredAt, last_delivered_at)
+    last_delivered_at = coalesce(:lastDeliveredAt, last_delivered_at),
+    last_failure = coalesce(:lastFailure, last_failure)
   WHERE webhook_no = :webhookNo`,
 )
 const FAILING = 'UPDATE webhook SET failing_since = :failingSince WHERE webhook_no = :webhookNo'
@@ -162,12 +168,22 @@ async function record(queries: Writes, progress: WebhookProgress): Promise<void>
   // Of an earlier round only what has ended is noted.
   const results = progress.results.filter(({ state }) => webhook.round === round || state !== 'PENDING')
   if (results.length > 0) await recordResults(queries, webhookNo, round, results)
-  await queries.run(ADVANCE, { webhookNo, round, cursor, lastDeliveredAt })
+  const lastFailure = lastFailureOf(progress.results)
+  await queries.run(ADVANCE, { webhookNo, round, cursor, lastDeliveredAt, lastFailure })
   if (failingSince !== undefined) await queries.run(FAILING, { webhookNo, failingSince })
   if (pause && (await queries.run(PAUSE, { webhookNo, ...pause })) > 0) {
     const by = { principal: service, at: pause.at }
     recordEvent(queries, webhook, 'webhook.updated', { ...by, change: 'paused' })
   }
+}
+
+/** Results are in the order in which they were recorded. */
+function lastFailureOf(results: readonly AttemptResult[]): string | null {
+  for (const { attempt } of results.toReversed()) {
+    const { at, status, error } = attempt
+    if (error !== null) return JSON.stringify({ at, status, error } satisfies AttemptFailure)
+  }
+  return null
 }
 
 /** The same event twice in a list has both attempts. */

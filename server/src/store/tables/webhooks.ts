@@ -8,11 +8,14 @@ import type {
 } from '../../domain/webhook/ports/webhooks.ts'
 import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
-import { number, rows, select } from '../schema/column.ts'
+import { computed, number, rows, select, text } from '../schema/column.ts'
 import { webhook } from '../schema/tables.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
-export const WEBHOOK = select(webhook.fields)
+export const WEBHOOK = select({
+  ...webhook.fields,
+  ownerId: computed('(SELECT owner_id FROM owner WHERE owner.owner_no = webhook.owner_no)', text()),
+})
 const FIND =
   `SELECT ${WEBHOOK} FROM webhook WHERE owner_no = :ownerNo AND webhook_name = :webhookName` as const
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)

@@ -44,6 +44,11 @@ test('the stock library verifies it and gives the event', async () => {
   assert.equal(headers['webhook-id'], 'evt_7')
 })
 
+test('a CloudEvent of a service without a public address has the owner in its source', async () => {
+  const { body } = await sign({ format: 'cloudevents', ownerId: 'ow_1' })
+  assert.equal(JSON.parse(body).source, 'urn:jobcast:ow_1')
+})
+
 test('another secret, another body, another id or an old instant is rejected', async () => {
   const { headers, body } = await sign()
   const refused = (check: () => unknown) => assert.throws(check, WebhookVerificationError)

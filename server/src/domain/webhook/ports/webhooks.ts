@@ -19,6 +19,7 @@ export type StoredWebhook = WebhookContent &
     /** Never reused. */
     webhookNo: number
     ownerNo: number
+    ownerId: string
     webhookName: string
     /** Stored in plain text, because it is needed for signing. */
     secret: string
@@ -29,6 +30,8 @@ export type StoredWebhook = WebhookContent &
     pausedAt: number | null
     lastDeliveredAt: number | null
     failingSince: number | null
+    /** The last attempt that was unsuccessful, also if later ones were accepted. */
+    lastFailure: AttemptFailure | null
     /** All events up to this one are processed in this round: they do not match, or have a delivery. */
     cursor: number
     /** Incremented by each replay since an instant. */
@@ -58,6 +61,8 @@ export type WebhookPut = WebhookKey & {
 }
 
 export type StoredAttempt = { at: number; status: number | null; error: string | null; ms: number }
+
+export type AttemptFailure = { at: number; status: number | null; error: string }
 
 export type StoredDelivery = {
   eventId: number
