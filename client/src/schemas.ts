@@ -1293,6 +1293,10 @@ export interface FleetGroups {
    */
   asOf: string
   /**
+   * As asked
+   */
+  by: string
+  /**
    * All devices
    */
   all: {
@@ -1315,13 +1319,17 @@ export interface FleetGroups {
     }
   }
   /**
-   * By tag, the largest first; a device with several tags counts in each
+   * The largest first; a device with several tags or groups counts in each
    */
   groups: {
     /**
-     * Null: the devices without a tag
+     * A tag, the name of a group, or the value of the attribute; null: the devices without one
      */
-    tag: string | null
+    value: string | null
+    /**
+     * The value, if they are counted by tag
+     */
+    tag?: string | null
     devices: number
     online: number
     /**
@@ -1398,6 +1406,7 @@ export interface GetExecutionQuery {
 }
 
 export interface GetFleetGroupsQuery {
+  by?: string
   limit?: number
 }
 

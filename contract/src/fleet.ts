@@ -4,6 +4,7 @@ import Type, { type Static } from 'typebox'
 import { execStates } from './exec-state.ts'
 import { ExecState } from './execution.ts'
 import { Page, PageQuery } from './page.ts'
+import { attributeNamePattern } from './selector/selector.ts'
 import { Instant, orNull } from './text.ts'
 
 const count = (description: string) => Type.Integer({ description })
@@ -97,13 +98,18 @@ const groupFields = {
 export const FleetGroups = Type.Object(
   {
     asOf: Type.String({ ...Instant, description: 'When the devices were counted' }),
+    by: Type.String({ description: 'As asked' }),
     all: Type.Object(groupFields, { description: 'All devices' }),
     groups: Type.Array(
       Type.Object({
-        tag: orNull(Type.String(), { description: 'Null: the devices without a tag' }),
+        value: orNull(Type.String(), {
+          description:
+            'A tag, the name of a group, or the value of the attribute; null: the devices without one',
+        }),
+        tag: Type.Optional(orNull(Type.String(), { description: 'The value, if they are counted by tag' })),
         ...groupFields,
       }),
-      { description: 'By tag, the largest first; a device with several tags counts in each' },
+      { description: 'The largest first; a device with several tags or groups counts in each' },
     ),
     otherGroups: Type.Integer({ description: 'Smaller groups that were left out' }),
   },
@@ -113,9 +119,18 @@ export type FleetGroups = Static<typeof FleetGroups>
 
 export const FleetGroupQuery = Type.Object(
   {
+    by: Type.String({
+      default: 'tag',
+      pattern: attributeNamePattern,
+      description:
+        'tag, group (the first 100 groups by name), or the name of an attribute, such as timeZone: the value of the owner, ' +
+        'else the reported one',
+      examples: ['site'],
+    }),
     limit: Type.Integer({ minimum: 1, maximum: 1000, default: 200, description: 'Groups at most' }),
   },
   { additionalProperties: false },
 )
+export type FleetGroupQuery = Static<typeof FleetGroupQuery>
 
 export const FleetDevicePage = Page(FleetDevice)

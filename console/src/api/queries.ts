@@ -58,7 +58,8 @@ export const queries = {
     structuralSharing: false, // to compare ten thousand devices takes longer than to draw them
   }),
   freeze: () => read(['freeze'], (options) => jobcast.fleet.getFreeze(options)),
-  fleetGroups: () => read(['fleet', 'groups'], (options) => jobcast.fleet.groups({ limit: 200 }, options)),
+  fleetGroups: (by: string) =>
+    read(['fleet', 'groups', by], (options) => jobcast.fleet.groups({ by, limit: 200 }, options)),
   /** However many there are; the trigger searches in them. */
   allFleetDevices: () => ({
     ...read(['fleet-devices', 'all'], (options) =>

@@ -25,7 +25,8 @@ const maxDepth = 64
 const reservedWords = ['and', 'or', 'not', 'in', 'online', 'all', 'group']
 /** Names that are not those of attributes. */
 export const deviceFieldNames = ['tag', 'deviceId', 'deviceName'] as const
-const nameRule = /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/
+export const attributeNamePattern = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$'
+const nameRule = new RegExp(attributeNamePattern)
 
 /** Who has set an attribute: `own.fw` is the owner's value, `reported.fw` that of the device. */
 export type AttributeSide = 'own' | 'reported'

@@ -1,28 +1,33 @@
-// How many devices of each tag are in which state. All devices of an owner are read for it, a page at a time, so the
-// answer is used again for a while: the longer it took, the longer.
+// How many devices of each tag, group or value of an attribute are in which state. All devices of an owner are read for
+// it, a page at a time, so the answer is used again for a while: the longer it took, the longer.
 
 import type { ExecState } from '@jobcast/contract'
 import type { Store } from '../domain/common/ports/store.ts'
 import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
 import { shownExecution } from '../domain/device/shown-execution.ts'
+import { type LabelStore, labelsBy } from './fleet-labels.ts'
 
-type GroupsStore = Pick<Store, 'listFleetDevices'>
+type GroupsStore = Pick<Store, 'listFleetDevices'> & LabelStore
 
 const pageSize = 10_000
 /** At most a twentieth of the time goes into reading. */
 const idleShare = 19
 const minAgeMs = 1000
+/** More than one call shows are counted and left out: an attribute may have a value for each device. */
+const maxGroups = 1000
+/** Of all owners together. */
+const maxKept = 1000
 
 /** What a device does, or how its last execution ended; NONE: it never had one. */
 type DeviceState = ExecState | 'NONE'
-/** `tag` null: devices without any. */
+/** `value` null: devices without any. */
 export type FleetGroup = {
-  tag: string | null
+  value: string | null
   devices: number
   online: number
   states: Map<DeviceState, number>
 }
-export type FleetGroups = { at: number; all: FleetGroup; groups: FleetGroup[] }
+export type FleetGroups = { at: number; all: FleetGroup; groups: FleetGroup[]; total: number }
 
 type Kept = { groups: Promise<FleetGroups>; until: number }
 
@@ -30,7 +35,7 @@ export class FleetGroupsReader {
   readonly #store: GroupsStore
   readonly #now: () => number
   readonly #elapsed: () => number
-  readonly #owners = new Map<number, Kept>()
+  readonly #kept = new Map<string, Kept>()
 
   constructor({ store, now, elapsed }: { store: GroupsStore; now: () => number; elapsed: () => number }) {
     this.#store = store
@@ -38,46 +43,61 @@ export class FleetGroupsReader {
     this.#elapsed = elapsed
   }
 
-  read(ownerNo: number): Promise<FleetGroups> {
-    const kept = this.#owners.get(ownerNo)
+  /** `by`: tag, group, or the name of an attribute. */
+  read(ownerNo: number, by: string): Promise<FleetGroups> {
+    const key = `${ownerNo} ${by}`
+    const kept = this.#kept.get(key)
     if (kept && this.#elapsed() < kept.until) return kept.groups
     const startedAt = this.#elapsed()
-    const groups = this.#count(ownerNo)
+    const groups = this.#count(ownerNo, by)
     const reading: Kept = { groups, until: Number.POSITIVE_INFINITY }
-    this.#owners.set(ownerNo, reading)
+    this.#keep(key, reading)
     groups.then(
       () => {
         const took = this.#elapsed() - startedAt
         reading.until = this.#elapsed() + Math.max(minAgeMs, took * idleShare)
       },
-      () => this.#owners.delete(ownerNo),
+      () => this.#kept.delete(key),
     )
     return groups
   }
 
-  async #count(ownerNo: number): Promise<FleetGroups> {
+  /** The one that was counted longest ago makes room. */
+  #keep(key: string, reading: Kept): void {
+    this.#kept.delete(key)
+    this.#kept.set(key, reading)
+    if (this.#kept.size <= maxKept) return
+    const [oldest] = this.#kept.keys()
+    if (oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  async #count(ownerNo: number, by: string): Promise<FleetGroups> {
     const at = this.#now()
     const all = emptyGroup(null)
-    const byTag = new Map<string | null, FleetGroup>()
+    const found = new Map<string | null, FleetGroup>()
+    const labelsOf = await labelsBy(this.#store, ownerNo, by)
     let after: string | undefined
     do {
       const page = await this.#store.listFleetDevices({ ownerNo, slice: { after, limit: pageSize } })
+      const labels = await labelsOf(page.items)
       for (const device of page.items) {
         addTo(all, device)
-        for (const tag of device.tags.length === 0 ? [null] : device.tags) {
-          const group = byTag.get(tag) ?? emptyGroup(tag)
-          byTag.set(tag, group)
+        const own = labels.get(device.deviceId) ?? []
+        for (const value of own.length === 0 ? [null] : own) {
+          const group = found.get(value) ?? emptyGroup(value)
+          found.set(value, group)
           addTo(group, device)
         }
       }
       after = page.next
     } while (after !== undefined)
-    return { at, all, groups: [...byTag.values()].sort((one, other) => other.devices - one.devices) }
+    const groups = [...found.values()].sort((one, other) => other.devices - one.devices)
+    return { at, all, groups: groups.slice(0, maxGroups), total: groups.length }
   }
 }
 
-function emptyGroup(tag: string | null): FleetGroup {
-  return { tag, devices: 0, online: 0, states: new Map() }
+function emptyGroup(value: string | null): FleetGroup {
+  return { value, devices: 0, online: 0, states: new Map() }
 }
 
 function addTo(group: FleetGroup, { online, ...device }: StoredFleetDevice): void {

@@ -91,6 +91,30 @@ test('a device that works is known as working, with one more in its queue too, a
     ],
   )
   assert.equal((await get('fleet/groups?limit=1')).otherGroups, 2)
+
+  await api.call('PUT', '/job/api/devices/a', { body: { attributes: { site: 'oslo', ring: 1 } } })
+  await api.call('PUT', '/job/api/groups/rest', { body: { where: 'ring=1' } })
+  await api.call('PUT', '/job/api/groups/north', { body: { where: 'site=oslo or group=rest' } })
+  const by = async (name: string) =>
+    (await get(`fleet/groups?by=${name}`)).groups.map(({ value, devices }: Record<string, unknown>) => [
+      value,
+      devices,
+    ])
+  assert.deepEqual(await by('site'), [
+    [null, 2],
+    ['oslo', 1],
+  ])
+  assert.deepEqual(await by('ring'), [
+    [null, 2],
+    ['1', 1],
+  ])
+  assert.deepEqual(await by('group'), [
+    [null, 2],
+    ['north', 1],
+    ['rest', 1],
+  ])
+  const wrong = await api.call('GET', '/job/api/fleet/groups?by=a%20b')
+  assert.equal(wrong.json.code, 'J-500')
 })
 
 test('a run has the name of its key, and the history of an execution the reason of each attempt', async () => {

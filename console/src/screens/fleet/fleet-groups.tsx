@@ -1,4 +1,4 @@
-// A fleet of more devices than can be drawn: counted by the server, all of them and by tag. Each tag is a bar.
+// Devices counted by the server, by tag, group, or an attribute. Each of these is a bar that leads to its devices.
 
 import type { FleetGroups as Groups } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -7,6 +7,7 @@ import { useQuery } from '../../api/use-query.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount, stateOrder, stateStyles } from '../../parts/exec-state.ts'
 import { formatClock, parseTime } from '../../parts/time.ts'
+import { quote } from '../../selector/selector-text.ts'
 import { type CellTone, toneWords } from './cell-tone.ts'
 import { Legend } from './legend.tsx'
 
@@ -14,16 +15,14 @@ type Group = Pick<Groups['groups'][number], 'devices' | 'online' | 'states'>
 
 const shownAtFirst = 12
 
-export function FleetGroups() {
-  const { data, error } = useQuery(queries.fleetGroups())
+export default function FleetGroups({ by }: { by: string }) {
+  const { data, error } = useQuery(queries.fleetGroups(by))
   const [isLong, setLong] = useState(false)
   const groups = data?.groups ?? []
+  const nothing = by === 'tag' ? 'no tag' : by === 'group' ? 'in no group' : `no ${by}`
+  const largest = Math.max(1, ...groups.map(({ devices }) => devices))
   return (
-    <section class="panel fleet-map" aria-labelledby="fleet-map">
-      <header>
-        <h2 id="fleet-map">Devices by execution</h2>
-        <a href="/devices">All devices</a>
-      </header>
+    <>
       {!data && <ErrorNote error={error} />}
       {!data && !error && (
         <p class="quiet" role="status">
@@ -39,7 +38,7 @@ export function FleetGroups() {
           <table class="fleet-groups">
             <thead>
               <tr>
-                <th scope="col">Tag</th>
+                <th scope="col">{by === 'tag' ? 'Tag' : by === 'group' ? 'Group' : by}</th>
                 <th scope="col">Devices</th>
                 <th scope="col">Online</th>
                 <th scope="col">States</th>
@@ -47,18 +46,22 @@ export function FleetGroups() {
             </thead>
             <tbody>
               {groups.slice(0, isLong ? groups.length : shownAtFirst).map((group) => (
-                <tr key={group.tag ?? ''}>
+                <tr key={group.value ?? ''}>
                   <th scope="row">
-                    {group.tag === null ? (
-                      <span class="quiet">no tag</span>
+                    {group.value === null ? (
+                      <span class="quiet">{nothing}</span>
                     ) : (
-                      <a href={`/devices?tag=${encodeURIComponent(group.tag)}`}>{group.tag}</a>
+                      <a href={`/devices?${new URLSearchParams({ where: whereOf(by, group.value) })}`}>
+                        <bdi>{group.value}</bdi>
+                      </a>
                     )}
                   </th>
                   <td>{formatCount(group.devices)}</td>
                   <td>{percent(group.online, group.devices)}</td>
                   <td>
-                    <GroupBar group={group} label={group.tag ?? 'no tag'} />
+                    <div style={{ width: `${Math.max(4, (100 * group.devices) / largest)}%` }}>
+                      <GroupBar group={group} label={group.value ?? nothing} />
+                    </div>
                   </td>
                 </tr>
               ))}
@@ -70,12 +73,17 @@ export function FleetGroups() {
             </button>
           )}
           {data.otherGroups > 0 && (
-            <p class="quiet">{formatCount(data.otherGroups)} smaller tags are left out.</p>
+            <p class="quiet">{formatCount(data.otherGroups)} smaller ones are left out.</p>
           )}
         </>
       )}
-    </section>
+    </>
   )
+}
+
+/** The selector of the devices that are counted there. */
+function whereOf(by: string, value: string): string {
+  return `${by}=${quote(value)}`
 }
 
 function GroupBar({ group, label }: { group: Group; label: string }) {

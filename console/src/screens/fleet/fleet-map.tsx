@@ -10,17 +10,32 @@ import { useQuery } from '../../api/use-query.ts'
 import { useEvents } from '../../live/live-events.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount, stateStyles } from '../../parts/exec-state.ts'
-import { navigate } from '../../router.ts'
+import { lazyPart } from '../../parts/lazy-part.tsx'
+import { navigate, search } from '../../router.ts'
 import { isDark } from '../../theme.ts'
+import { isWall } from '../../wall.ts'
 import { type CellTone, shownExecution, toneOf } from './cell-tone.ts'
 import { cellAt, drawMap, layoutOf, readColors } from './draw-map.ts'
-import { FleetGroups } from './fleet-groups.tsx'
 import { Legend } from './legend.tsx'
 import { patchDevices } from './patch-devices.ts'
 
-/** Of any number of devices: each a cell, or counted by tag where there are too many to draw. */
+const FleetGroups = lazyPart<{ by: string }>(() => import('./fleet-groups.tsx'))
+const GroupBy = lazyPart<{ by: string; hasMap: boolean }>(() => import('./group-by.tsx'))
+
+/** Of any number of devices: each a cell, or counted by what one chooses; by tag where there are too many to draw. */
 export function FleetMap({ total }: { total: number }) {
-  return total > mappedDevices ? <FleetGroups /> : <DeviceMap />
+  const hasMap = total <= mappedDevices
+  const by = search.value.get('by') ?? (hasMap ? '' : 'tag')
+  return (
+    <section class="panel fleet-map" aria-labelledby="fleet-map">
+      <header>
+        <h2 id="fleet-map">Devices by execution</h2>
+        {!isWall.value && <GroupBy by={by} hasMap={hasMap} />}
+        <a href="/devices">All devices</a>
+      </header>
+      {by === '' ? <DeviceMap /> : <FleetGroups key={by} by={by} />}
+    </section>
+  )
 }
 
 function DeviceMap() {
@@ -30,22 +45,14 @@ function DeviceMap() {
   useEvents(takeEvents)
   const devices = data?.items ?? []
   const counts = useMemo(() => countTones(devices), [devices])
+  if (!data) return <ErrorNote error={error} />
   return (
-    <section class="panel fleet-map" aria-labelledby="fleet-map">
-      <header>
-        <h2 id="fleet-map">Devices by execution</h2>
-        <a href="/devices">All devices</a>
-      </header>
-      {!data && <ErrorNote error={error} />}
-      {data && (
-        <>
-          <Legend counts={counts} lit={lit} onLight={setLit}>
-            {devices.some(({ online }) => !online) && <span class="quiet">small: offline</span>}
-          </Legend>
-          <MapCanvas devices={devices} lit={lit} />
-        </>
-      )}
-    </section>
+    <>
+      <Legend counts={counts} lit={lit} onLight={setLit}>
+        {devices.some(({ online }) => !online) && <span class="quiet">small: offline</span>}
+      </Legend>
+      <MapCanvas devices={devices} lit={lit} />
+    </>
   )
 }
 

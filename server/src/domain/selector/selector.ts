@@ -31,7 +31,7 @@ const windowQuota = 'window-groups'
 
 /** With its groups replaced, and of the devices that exist for the caller. Throws J-503 and J-309. */
 export async function readSelector(
-  { store }: Pick<SelectorDeps, 'store'>,
+  { store }: { store: Pick<Store, 'findGroups'> },
   caller: Pick<Caller, 'ownerNo' | 'restriction'>,
   text: string,
   field = 'where',

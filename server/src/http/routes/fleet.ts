@@ -32,15 +32,15 @@ export function addFleet(app: App, deps: FleetRouteDeps): void {
     schema: {
       operationId: 'getFleetGroups',
       tags: ['fleet'],
-      summary: 'Count devices by tag and state, for any number of devices',
+      summary: 'Count devices by tag, group or attribute, and by state, for any number of devices',
       description:
         'The response is cached for up to twenty times as long as counting takes: `asOf` is the time of the count.',
       querystring: FleetGroupQuery,
       response: { 200: FleetGroups },
     },
     handler: async (request) => {
-      const found = await deps.fleetGroups.read(callerOf(request).ownerNo)
-      return toFleetGroups(found, request.query.limit)
+      const found = await deps.fleetGroups.read(callerOf(request).ownerNo, request.query.by)
+      return toFleetGroups(found, request.query)
     },
   })
 

@@ -1,6 +1,12 @@
 // Counts over time -> API objects, field by field.
 
-import { type FleetGroups, type RunTimeline, type Stats, toInstant } from '@jobcast/contract'
+import {
+  type FleetGroupQuery,
+  type FleetGroups,
+  type RunTimeline,
+  type Stats,
+  toInstant,
+} from '@jobcast/contract'
 import type { Figures, StatsFound } from '../../domain/device/read-stats.ts'
 import type { Timeline } from '../../domain/device/read-timeline.ts'
 import type { FleetGroup, FleetGroups as GroupsFound } from '../../state/fleet-groups.ts'
@@ -39,12 +45,20 @@ function toFigures({ total, counts, successRate, durationMs }: Figures) {
   }
 }
 
-export function toFleetGroups({ at, all, groups }: GroupsFound, limit: number): FleetGroups {
+export function toFleetGroups(
+  { at, all, groups, total }: GroupsFound,
+  { by, limit }: FleetGroupQuery,
+): FleetGroups {
   return {
     asOf: toInstant(at),
+    by,
     all: toGroup(all),
-    groups: groups.slice(0, limit).map((group) => ({ tag: group.tag, ...toGroup(group) })),
-    otherGroups: Math.max(0, groups.length - limit),
+    groups: groups.slice(0, limit).map((group) => ({
+      value: group.value,
+      ...(by === 'tag' && { tag: group.value }),
+      ...toGroup(group),
+    })),
+    otherGroups: Math.max(0, total - limit),
   }
 }
 

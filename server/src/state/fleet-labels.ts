@@ -1,0 +1,54 @@
+// By what devices are counted: their tags, the groups that they belong to, or the value of one of their attributes.
+
+import type { Store } from '../domain/common/ports/store.ts'
+import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
+import { readSelector } from '../domain/selector/selector.ts'
+
+export type LabelStore = Pick<Store, 'listDeviceValues' | 'listGroups' | 'findGroups' | 'selectDevices'>
+/** By deviceId; devices without any are not in it. */
+type Labels = ReadonlyMap<string, readonly string[]>
+
+const pageSize = 10_000
+/** For each of them its devices are read. */
+const maxCountedGroups = 100
+
+export async function labelsBy(
+  store: LabelStore,
+  ownerNo: number,
+  by: string,
+): Promise<(devices: StoredFleetDevice[]) => Promise<Labels>> {
+  if (by === 'tag') return async (devices) => new Map(devices.map(({ deviceId, tags }) => [deviceId, tags]))
+  if (by === 'group') {
+    const labels = await groupsOfDevices(store, ownerNo)
+    return async () => labels
+  }
+  return async (devices) => {
+    const deviceIds = devices.map(({ deviceId }) => deviceId)
+    const found = await store.listDeviceValues({ ownerNo, deviceIds, names: [by] })
+    return new Map(
+      found.flatMap(({ deviceId, attributes }) =>
+        attributes[by] === undefined ? [] : [[deviceId, [String(attributes[by])]]],
+      ),
+    )
+  }
+}
+
+/** Of the first groups by name. */
+async function groupsOfDevices(store: LabelStore, ownerNo: number): Promise<Labels> {
+  const labels = new Map<string, string[]>()
+  const slice = { after: undefined, limit: maxCountedGroups }
+  for (const { groupName } of (await store.listGroups({ ownerNo, slice })).items) {
+    const where = await readSelector({ store }, { ownerNo }, `group=${JSON.stringify(groupName)}`)
+    for (let after: string | undefined; ; ) {
+      const page = await store.selectDevices({ ownerNo, where, slice: { after, limit: pageSize } })
+      for (const { deviceId } of page.items) {
+        const own = labels.get(deviceId)
+        if (own) own.push(groupName)
+        else labels.set(deviceId, [groupName])
+      }
+      if (page.next === undefined) break
+      after = page.next
+    }
+  }
+  return labels
+}
