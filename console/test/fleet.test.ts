@@ -57,13 +57,13 @@ test('what devices do shows without a reload: figures, runs in words, the map', 
     await page.getByRole('button', { name: text, exact: true }).waitFor()
   }
   await server.call('PUT', '/job/api/devices/c', { body: { attributes: { site: 'san jose' } } })
-  await page.getByLabel('By', { exact: true }).selectOption('timeZone')
+  await page.getByLabel('Count devices by').selectOption('timeZone')
   await page.getByRole('row', { name: /^no timeZone 3 / }).waitFor()
   await go(page, '/?by=site')
   const site = page.getByRole('link', { name: 'san jose' })
   const where = new URLSearchParams({ where: 'site="san jose"' })
   assert.equal(await site.getAttribute('href'), `/devices?${where}`)
-  await page.getByLabel('By', { exact: true }).selectOption('device')
+  await page.getByLabel('Count devices by').selectOption('device')
   const oldest = page.getByText(/^oldest .*restart on c$/)
   await oldest.waitFor()
 

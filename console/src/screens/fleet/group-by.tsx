@@ -18,8 +18,14 @@ export default function GroupBy({ by, hasMap }: { by: string; hasMap: boolean })
   names.delete('timeZone')
   return (
     <label class="group-by">
-      <span class="quiet">By</span>
-      <select value={by} onChange={(event) => setSearch({ by: event.currentTarget.value })}>
+      <span class="quiet" aria-hidden="true">
+        By
+      </span>
+      <select
+        aria-label="Count devices by"
+        value={by}
+        onChange={(event) => setSearch({ by: event.currentTarget.value })}
+      >
         {hasMap && <option value="">device</option>}
         <option value="tag">tag</option>
         <option value="group">group</option>
