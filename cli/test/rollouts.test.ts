@@ -139,7 +139,10 @@ test('runs rollback stops the run, and names the first one when it is asked for 
   assert.deepEqual([made.total, made.rollbackOf, made.note], [1, Number(runId), 'boot loops'])
   const twice = await jobcast(['runs', 'rollback', runId])
   assert.equal(twice.code, 5)
-  assert.match(twice.stderr, new RegExp(`rolled back before: run ${made.runId} \\(J-317\\)`))
+  assert.match(
+    twice.stderr,
+    new RegExp(`rolled back before \\(J-317\\): Run ${made.runId} has rolled back run ${runId}`),
+  )
   assert.equal((await jobcast(['runs', 'rollback', runId, '--again', '-d', 'w0'])).code, 0)
 })
 

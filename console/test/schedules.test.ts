@@ -167,7 +167,7 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
   )
   await page.getByRole('heading', { name: 'Next occurrences, in America/Lima time' }).waitFor()
   const times = page.getByRole('region', { name: 'Next occurrences' }).getByRole('listitem')
-  const rightTimes = times.filter({ hasText: /, 03:00.*0[89]:00 Europe\/Berlin/ })
+  const rightTimes = times.filter({ hasText: /, 03:00.*(?:09|10):00 Europe\/Berlin/ })
   await rightTimes.nth(9).waitFor()
   assert.equal(await times.count(), 10)
   await page.getByText('No runs yet').waitFor()

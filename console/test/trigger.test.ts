@@ -158,8 +158,8 @@ chaosTest('the counts follow the devices before the button is pressed', async (t
   const page = await openSignedIn(t, server, '/trigger?jobName=restart&deviceId=counted')
   await untilCount(page, 'offline', 1)
   await server.trigger('restart', ['counted'])
-  await untilCount(page, 'busy', 1)
   await device.startNext()
+  await untilCount(page, 'busy', 1)
   await untilCount(page, 'online', 1)
 })
 

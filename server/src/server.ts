@@ -152,7 +152,8 @@ async function start(
   const stopping = new AbortController()
   const isAllowedAddress = allowAddresses(config.webhookAllow)
   const { signer, sealer } = await openAudit(config, { store, tell, metrics, now, stopping: stopping.signal })
-  let ownAddress = ''
+  // Devices may ask over MQTT or a broker before the API listens; only port 0 is not known until then.
+  let ownAddress = config.port === 0 ? '' : reachableAddress(config.port, config)
   const parts = buildParts({
     store,
     signer,
@@ -305,8 +306,9 @@ async function start(
     await watch.start()
     takeDown.add(() => watch.stop())
   }
-  const http = addressOf(app, config)
-  ownAddress = reachableAddress(app, config)
+  const { port } = app.server.address() as AddressInfo
+  const http = addressOf(port, config)
+  ownAddress = reachableAddress(port, config)
   const mqtt = mqttListener.address
   const data = describePlace(config)
   const ms = performance.now() - begun
@@ -478,13 +480,12 @@ async function closeApp(app: App, stopping: AbortController): Promise<void> {
   clearTimeout(cut)
 }
 
-function addressOf(app: App, { host, tls }: Config): string {
-  const { port } = app.server.address() as AddressInfo
+function addressOf(port: number, { host, tls }: Pick<Config, 'host' | 'tls'>): string {
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /** For URLs of files: nobody can connect to an address that stands for all of them. */
-function reachableAddress(app: App, config: Config): string {
+function reachableAddress(port: number, config: Config): string {
   const isAny = config.host === '0.0.0.0' || config.host === '::'
-  return addressOf(app, isAny ? { ...config, host: hostname() } : config)
+  return addressOf(port, isAny ? { ...config, host: hostname() } : config)
 }

@@ -84,8 +84,8 @@ async function downloadWhole(
     signal.throwIfAborted()
     try {
       return await download(deps, file, part, signal, (bytes) => {
-        if (bytes > arrived) failures = 0
-        arrived = bytes
+        // A server that always begins anew must not be asked forever.
+        if (bytes > arrived) [failures, arrived] = [0, bytes]
         onBytes(bytes)
       })
     } catch (error) {

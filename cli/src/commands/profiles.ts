@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { plainCommand, withOut } from '../define/owner-command.ts'
+import { revokeSignIn } from '../service/person-login.ts'
 import { profilesFile, readProfiles, removeProfile, useProfile } from '../service/profiles.ts'
 
 export function profilesCommand(): Command {
@@ -39,11 +40,14 @@ function useCommand(): Command {
 
 function rmCommand(): Command {
   return plainCommand('rm')
-    .description('Delete a profile. Its key stays valid.')
+    .description('Delete a profile. A key stays valid; a sign-in at an issuer ends.')
     .argument('<name>')
     .action(
       withOut(async ({ out, io }, name: string) => {
-        removeProfile(profilesFile(io.env), name)
+        const file = profilesFile(io.env)
+        const { person } = readProfiles(file).byName.get(name) ?? {}
+        removeProfile(file, name)
+        if (person) await revokeSignIn(person)
         out.say(`Deleted profile "${name}".`)
       }),
     )

@@ -65,9 +65,10 @@ export function saveProfile(file: string, name: string, profile: Profile): void 
   writeProfiles(file, { current: name, byName })
 }
 
-/** The same profile stays the current one. */
+/** The same profile stays the current one. One that was deleted meanwhile stays deleted. */
 export function updateProfile(file: string, name: string, profile: Profile): void {
   const { current, byName } = readProfiles(file)
+  if (!byName.has(name)) return
   byName.set(name, profile)
   writeProfiles(file, { current, byName })
 }

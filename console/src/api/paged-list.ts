@@ -67,7 +67,12 @@ export class PagedList<T> {
       const place = last === undefined ? -1 : rows.findIndex((row) => this.#isSame(row, last))
       // Where the old rows do not follow on the new ones there may be others between.
       const follows = place >= 0 && page.nextCursor !== null
-      if (!follows) return this.#set({ rows: page.items, nextCursor: page.nextCursor })
+      if (!follows) {
+        this.#cursors.clear()
+        if (last !== undefined && page.nextCursor !== null)
+          this.#cursors.set(this.source.idOf(last), page.nextCursor)
+        return this.#set({ rows: page.items, nextCursor: page.nextCursor })
+      }
       this.#set(
         this.#cut({ rows: [...page.items, ...rows.slice(place + 1)], nextCursor: nextCursor ?? null }),
       )

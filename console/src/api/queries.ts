@@ -17,7 +17,7 @@ import {
 } from '@jobcast/client'
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
-import { type CalendarQuery, readCalendar } from './read-calendar.ts'
+import type { CalendarQuery } from './read-calendar.ts'
 import { readQueue } from './read-queue.ts'
 import { readWhyHeld, readWhyWaiting } from './read-why-held.ts'
 
@@ -92,7 +92,11 @@ export const queries = {
   firstSchedules: () =>
     read(['schedules', 'first'], (options) => jobcast.schedules.list({ limit: 200 }, options).page()),
   calendar: (query: CalendarQuery) =>
-    read(['schedules', 'calendar', query], (options) => readCalendar(query, options)),
+    read(['schedules', 'calendar', query], async (options) => {
+      // One screen needs it, and every screen loads this file.
+      const { readCalendar } = await import('./read-calendar.ts')
+      return readCalendar(query, options)
+    }),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
   /** What a change of many devices would change. */

@@ -19,14 +19,18 @@ export type AttentionItem =
 
 /** Undefined while it is not known. */
 export function useAttention(): AttentionItem[] | undefined {
-  const { can } = useScopes()
-  const enabled = can('READ')
-  const paused = useQuery({ ...queries.pausedRuns(), enabled, staleTime: pollMs })
+  const { can, isRestricted } = useScopes()
+  const polled = { enabled: can('READ'), refetchInterval: pollMs, staleTime: pollMs }
+  // Neither is shown to whoever is restricted.
+  const ofOwner = { ...polled, enabled: polled.enabled && !isRestricted }
+  const paused = useQuery({ ...queries.pausedRuns(), ...polled })
   const approvals = useApprovals()
-  const polled = { enabled, refetchInterval: pollMs, staleTime: pollMs }
-  const webhooks = useQuery({ ...queries.firstWebhooks(), ...polled })
-  const schedules = useQuery({ ...queries.firstSchedules(), enabled, staleTime: pollMs })
-  if (!paused.data || !webhooks.data || !schedules.data) return undefined
+  const webhooks = useQuery({ ...queries.firstWebhooks(), ...ofOwner })
+  const schedules = useQuery({ ...queries.firstSchedules(), ...ofOwner })
+  const areRead = paused.data && (isRestricted || (webhooks.data && schedules.data))
+  // What was not known at first would be reported as new.
+  const isAsking = can('APPROVE') && approvals.runs === undefined && !approvals.error
+  if (!paused.data || !areRead || isAsking) return undefined
   return [
     ...paused.data.items.map((run) => ({ kind: 'paused-run' as const, key: `paused ${run.runId}`, run })),
     ...(approvals.runs ?? []).map((run) => ({
@@ -34,10 +38,10 @@ export function useAttention(): AttentionItem[] | undefined {
       key: `approval ${run.runId}`,
       run,
     })),
-    ...webhooks.data.items
+    ...(webhooks.data?.items ?? [])
       .filter(isFailing)
       .map((webhook) => ({ kind: 'webhook' as const, key: `webhook ${webhook.webhookName}`, webhook })),
-    ...schedules.data.items
+    ...(schedules.data?.items ?? [])
       .filter(isStopped)
       .map((schedule) => ({ kind: 'schedule' as const, key: `schedule ${schedule.scheduleName}`, schedule })),
   ]

@@ -11,10 +11,10 @@ import { Icon } from './icon.tsx'
 const pollMs = 60_000
 
 export function FailingWebhooks() {
-  const { can } = useScopes()
+  const { can, isRestricted } = useScopes()
   const { data } = useQuery({
     ...queries.firstWebhooks(),
-    enabled: can('READ'),
+    enabled: can('READ') && !isRestricted,
     refetchInterval: pollMs,
     staleTime: pollMs,
   })

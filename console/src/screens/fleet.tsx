@@ -6,7 +6,6 @@ import { useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { NeedsYou } from '../attention/needs-you.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { failedStates, formatCount } from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
@@ -24,8 +23,9 @@ import { RunsNow } from './fleet/runs-now.tsx'
 const agesMs = 30_000
 
 export default function FleetScreen({ route }: ScreenProps) {
-  const { data: fleet, error, refetch } = useQuery({ ...queries.fleet(), refetchInterval: agesMs })
-  const { can } = useScopes()
+  const { can, isRestricted } = useScopes()
+  const query = { ...queries.fleet(), enabled: !isRestricted, refetchInterval: agesMs }
+  const { data: fleet, error, refetch } = useQuery(query)
   useScreenOn(isWall.value)
   return (
     <>
@@ -53,6 +53,7 @@ export default function FleetScreen({ route }: ScreenProps) {
       </PageHeader>
       {!fleet && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {can('READ') && <NeedsYou />}
+      {isRestricted && <RunsNow />}
       {fleet && (
         <>
           <Figures fleet={fleet} />
@@ -74,6 +75,7 @@ function WallClock() {
   )
 }
 
+const NoDevices = lazyPart<object>(() => import('./fleet/no-devices.tsx'))
 const FreezeDialog = lazyPart<{ onClose: () => void }>(() => import('./fleet/freeze-fleet.tsx'))
 
 function FreezeButton() {
@@ -168,36 +170,5 @@ function Figure({ title, value, href, isBad, about, children }: FigureProps) {
       <p class="quiet about">{about}</p>
       {children}
     </div>
-  )
-}
-
-function NoDevices() {
-  const { can } = useScopes()
-  return (
-    <section class="panel" aria-label="Devices">
-      <EmptyState icon="devices" title="No devices yet">
-        {can('MANAGE') ? (
-          <>
-            <ol class="first-steps">
-              <li>
-                <a href="/jobs?new">Create a job</a>: what devices can be asked to do.
-              </li>
-              <li>
-                <a href="/devices">Add a device</a>, or let devices{' '}
-                <a href="/enrollments">enroll themselves</a>.
-              </li>
-              <li>
-                <a href="/trigger">Trigger the job</a> on the device.
-              </li>
-            </ol>
-            <p>
-              To explore first, <code>npx --no-install jobcast sim</code> simulates a fleet.
-            </p>
-          </>
-        ) : (
-          <p>A key with the MANAGE scope can add some.</p>
-        )}
-      </EmptyState>
-    </section>
   )
 }

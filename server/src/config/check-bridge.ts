@@ -33,11 +33,14 @@ export function sendsPasswordInClear({ url, password }: BridgeSettings): boolean
   return !isLoopback(parsed.hostname.replace(/^\[|\]$/g, ''))
 }
 
+const defaultPorts: Record<string, string> = { 'mqtt:': '1883', 'mqtts:': '8883', 'ws:': '80', 'wss:': '443' }
+
 /** The broker would end the connection of one whenever the other connects. */
 export function checkClientIds(bridges: readonly BridgeSettings[], problems: string[]): void {
   const seen = new Map<string, string>()
   for (const { bridgeName, url, clientId } of bridges) {
-    const session = `${URL.parse(url)?.host.toLowerCase()} ${clientId}`
+    const { hostname = '', port = '', protocol = '' } = URL.parse(url) ?? {}
+    const session = `${hostname.toLowerCase()}:${port || defaultPorts[protocol]} ${clientId}`
     const other = seen.get(session)
     if (other === undefined) seen.set(session, bridgeName)
     else problems.push(`bridge ${bridgeName}: bridge ${other} has the same client id on the same broker`)

@@ -72,7 +72,7 @@ export const settings = {
     kind: 'count',
     default: 64,
     argument: 'number',
-    help: 'how many downloads of files a node serves at once, half of them for one owner; others are asked to come again later',
+    help: 'how many downloads of files a node serves at once; while other owners wait, half of them for one owner. Further ones are rejected with Retry-After',
   },
   'files-folder': {
     kind: 'text',

@@ -2,7 +2,7 @@
 // well above the mark, output and progress below the mark, triggers as well below half of it. So there is room left for the ends of executions, for
 // deletions, and for the database to tidy up.
 
-import { StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
+import { SpaceShort, StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
 
 export type DiskUse = { freeBytes: number; totalBytes: number }
 
@@ -48,10 +48,8 @@ export class DiskSpace {
     return this.#refused === 'triggers'
   }
 
-  refusal(): StorageUnavailable {
-    return new StorageUnavailable(
-      `${this.#freeBytes} bytes of the disk are free, less than ${this.#markBytes}`,
-    )
+  refusal(): SpaceShort {
+    return new SpaceShort(`${this.#freeBytes} bytes of the disk are free, less than ${this.#markBytes}`)
   }
 
   /** For so many bytes more of a file. Throws StorageUnavailable. */

@@ -1,5 +1,7 @@
 // By what devices are counted: their tags, the groups that they belong to, or the value of one of their attributes.
 
+import { ApiError } from '@jobcast/contract'
+import type { Selector } from '@jobcast/contract/selector'
 import type { Store } from '../domain/common/ports/store.ts'
 import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
 import { readSelector } from '../domain/selector/selector.ts'
@@ -27,7 +29,7 @@ export async function labelsBy(
     const found = await store.listDeviceValues({ ownerNo, deviceIds, names: [by] })
     return new Map(
       found.flatMap(({ deviceId, attributes }) =>
-        attributes[by] === undefined ? [] : [[deviceId, [String(attributes[by])]]],
+        Object.hasOwn(attributes, by) ? [[deviceId, [String(attributes[by])]]] : [],
       ),
     )
   }
@@ -38,7 +40,8 @@ async function groupsOfDevices(store: LabelStore, ownerNo: number): Promise<Labe
   const labels = new Map<string, string[]>()
   const slice = { after: undefined, limit: maxCountedGroups }
   for (const { groupName } of (await store.listGroups({ ownerNo, slice })).items) {
-    const where = await readSelector({ store }, { ownerNo }, `group=${JSON.stringify(groupName)}`)
+    const where = await readGroup(store, ownerNo, groupName)
+    if (where === undefined) continue
     for (let after: string | undefined; ; ) {
       const page = await store.selectDevices({ ownerNo, where, slice: { after, limit: pageSize } })
       for (const { deviceId } of page.items) {
@@ -51,4 +54,18 @@ async function groupsOfDevices(store: LabelStore, ownerNo: number): Promise<Labe
     }
   }
   return labels
+}
+
+/** Undefined: it has no devices, because a group that it refers to was deleted, or has become too large. */
+async function readGroup(
+  store: LabelStore,
+  ownerNo: number,
+  groupName: string,
+): Promise<Selector | undefined> {
+  try {
+    return await readSelector({ store }, { ownerNo }, `group=${JSON.stringify(groupName)}`)
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
 }

@@ -103,6 +103,8 @@ test('credentials and client ids are not shared by the bridges of a file', (t) =
   assert.throws(() => load({ JOBCAST_BRIDGE_CLIENT_ID: 'c' }), /bridge-client-id is for a single bridge/)
   write('  a: { url: "mqtts://b", client-id: c }', '  d: { url: "mqtts://B", prefix: p, client-id: c }')
   assert.throws(() => load(), /bridge d: bridge a has the same client id on the same broker/)
+  write('  a: { url: "mqtts://b:8883", client-id: c }', '  d: { url: "mqtts://b", prefix: p, client-id: c }')
+  assert.throws(() => load(), /bridge d: bridge a has the same client id on the same broker/)
   write('  a: { url: "mqtts://b", client-id: c }', '  d: { url: "mqtts://b:8884", prefix: p, client-id: c }')
   assert.equal(load().bridges.length, 2)
 })

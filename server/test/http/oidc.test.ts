@@ -310,6 +310,15 @@ test('a stream ends when its session is deleted, or when the person has lost all
   await lost.stream.ended
 })
 
+test('a stream ends when the person has other roles than at its start', async () => {
+  const secret = (await signIn({ groups: ['ops'] })).cookieOf(publicUrl, session) ?? ''
+  const stream = await EventListener.open(api.http, '', { cookie: `${session}=${secret}` })
+  assert.equal(stream.response.status, 200)
+  issuer.person = { ...ana, groups: ['approvers'] }
+  passedMs += 61 * minuteMs
+  await stream.ended
+})
+
 test('groups are read again within the hour, without a wait', async () => {
   const browser = await signIn({ groups: ['ops'] })
   issuer.person = { ...ana, groups: ['approvers'] }

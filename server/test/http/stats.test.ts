@@ -95,6 +95,10 @@ test('a device that works is known as working, with one more in its queue too, a
   await api.call('PUT', '/job/api/devices/a', { body: { attributes: { site: 'oslo', ring: 1 } } })
   await api.call('PUT', '/job/api/groups/rest', { body: { where: 'ring=1' } })
   await api.call('PUT', '/job/api/groups/north', { body: { where: 'site=oslo or group=rest' } })
+  // One that refers to a group that was deleted has no devices.
+  await api.call('PUT', '/job/api/groups/gone', { body: { where: 'all' } })
+  await api.call('PUT', '/job/api/groups/broken', { body: { where: 'group=gone' } })
+  await api.call('DELETE', '/job/api/groups/gone')
   const by = async (name: string) =>
     (await get(`fleet/groups?by=${name}`)).groups.map(({ value, devices }: Record<string, unknown>) => [
       value,
@@ -113,6 +117,7 @@ test('a device that works is known as working, with one more in its queue too, a
     ['north', 1],
     ['rest', 1],
   ])
+  assert.deepEqual(await by('constructor'), [[null, 3]])
   const wrong = await api.call('GET', '/job/api/fleet/groups?by=a%20b')
   assert.equal(wrong.json.code, 'J-500')
 })

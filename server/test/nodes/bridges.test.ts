@@ -44,8 +44,8 @@ test('another node takes over a bridge, with the reports that came meanwhile', {
   const tookMs = performance.now() - killedAt
   assert.match(topic, /accepted$/)
   t.diagnostic(`taken over after ${Math.round(tookMs)} ms`)
-  // Of the design, for a machine that does nothing else.
-  if (isChaos) assert.ok(tookMs < 10_000, `${tookMs} ms`)
+  // 10 s on a machine that does nothing else; three times that beside other tests.
+  if (isChaos) assert.ok(tookMs < 30_000, `${tookMs} ms`)
   await whenConnected(other)
   const history = await other.call('GET', `/job/api/executions/${jobExecutionId}/history`)
   assert.equal(history.json.items.filter(({ to }: { to: string }) => to === 'SUCCEEDED').length, 1)

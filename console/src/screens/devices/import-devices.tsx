@@ -1,7 +1,7 @@
 // Devices from a CSV file: what it would create and overwrite is said before anything is stored, and what was refused after.
 
 import type { ImportResult } from '@jobcast/client'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { refreshKeys } from '../../api/refresh-keys.ts'
 import { useAction } from '../../api/use-action.ts'
@@ -32,7 +32,15 @@ export default function ImportDevices({ onClose }: { onClose: () => void }) {
     const lineOf = (line: number) => devices[line - 1]?.line ?? line
     return { ...answer, failed: answer.failed.map((each) => ({ ...each, line: lineOf(each.line) })) }
   }
+  const wanted = useRef({ mode, number: 0 })
+  /** The answer for another file or mode may come later than the one for this. */
+  const planFor = async (table: CsvDevices) => {
+    const number = ++wanted.current.number
+    const answer = await send(table, { merge: wanted.current.mode === 'merge', dryRun: true })
+    if (number === wanted.current.number) setPlan(answer)
+  }
   const choose = useAction(async (file: File | undefined) => {
+    wanted.current.number++
     setResult(undefined)
     setRead(undefined)
     setPlan(undefined)
@@ -40,12 +48,13 @@ export default function ImportDevices({ onClose }: { onClose: () => void }) {
     if (file.size > bytesAtMost) throw new Error('The file has more than 64 MB: import it in parts.')
     const table = devicesOfCsv(await file.text())
     setRead(table)
-    if (!table.problem) setPlan(await send(table, { merge: mode === 'merge', dryRun: true }))
+    if (!table.problem) await planFor(table)
   })
   const changeMode = useAction(async (next: string) => {
+    wanted.current.mode = next
     setMode(next)
     setPlan(undefined)
-    if (read && !read.problem) setPlan(await send(read, { merge: next === 'merge', dryRun: true }))
+    if (read && !read.problem) await planFor(read)
   })
   const store = useAction(async () => {
     if (!read) return

@@ -13,6 +13,10 @@ type Props = { fileName?: string; dropped?: File | undefined; onClose: () => voi
 
 export function UploadForm({ fileName, dropped, onClose }: Props) {
   const [content, setContent] = useState(dropped)
+  // Another one may be dropped while the dialog is open: on its field as well.
+  useEffect(() => {
+    if (dropped) setContent(dropped)
+  }, [dropped])
   const guess = content && guessFileName(content.name)
   const [name, setName] = useState<string>()
   const [version, setVersion] = useState<string>()

@@ -269,6 +269,10 @@ function explainHanded({ execution, presence, first, bridge, hasToken }: Facts):
   if (bridge === undefined || deliveredAt !== null) return undefined
   if (presence.online && presence.transport !== 'bridge') return undefined
   if (first !== undefined && first.jobExecutionId !== jobExecutionId) return undefined
+  const { transport, since } = presence
+  const wasHere = transport !== null && transport !== 'bridge' && since !== null
+  // It was notified on a connection to us, which is gone.
+  if (wasHere && notifiedAt !== null && notifiedAt <= since) return undefined
   const { bridgeName, lastError } = bridge
   // One with a token connects to us.
   const isOnBroker = presence.transport === 'bridge' || !hasToken

@@ -99,7 +99,7 @@ export class BridgeEvents {
     }
     if (events.length === 0) return { upTo, more }
     const published = events.map((event) => publish(JSON.stringify(toWireEvent(event))))
-    const outcomes = await Promise.race([Promise.allSettled(published), this.#stopped()])
+    const outcomes = await this.#unlessStopped(Promise.allSettled(published))
     const refusals = outcomes.map((each) => (each.status === 'rejected' ? each.reason : undefined))
     for (const [index, refusal] of refusals.entries())
       if (refusal instanceof MessageTooLarge)
@@ -110,13 +110,18 @@ export class BridgeEvents {
     return first === -1 ? { upTo, more } : { upTo: reached, more: true, refused: refusals[first] }
   }
 
-  /** Rejects: what waits for the broker is published by the next carrier. */
-  #stopped(): Promise<never> {
+  /** Rejects when stopped: what waits for the broker is published by the next carrier. */
+  #unlessStopped<T>(settled: Promise<T>): Promise<T> {
     const { signal } = this.#stopping
-    return new Promise((_, reject) => {
+    return new Promise((resolve, reject) => {
       const stop = () => reject(new Error('stopped'))
       if (signal.aborted) stop()
       else signal.addEventListener('abort', stop, { once: true })
+      // Each page would leave a listener behind.
+      void settled.then((outcomes) => {
+        signal.removeEventListener('abort', stop)
+        resolve(outcomes)
+      })
     })
   }
 

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
-import { StorageUnavailable, TooMuchWaiting } from '../../domain/common/ports/storage-errors.ts'
+import { SpaceShort, StorageUnavailable, TooMuchWaiting } from '../../domain/common/ports/storage-errors.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
 import { DeviceError } from '../../domain/execution/device-error.ts'
@@ -175,7 +175,9 @@ export class BridgeRequests {
   }
 }
 
+/** What is refused while the disk is nearly full is not repeated: it would hold up the ends of executions. */
 function isTemporary(error: unknown): boolean {
+  if (error instanceof SpaceShort) return false
   return error instanceof StorageUnavailable || error instanceof TooMuchWaiting
 }
 

@@ -55,6 +55,8 @@ const unknownVersion = new Set([0x01, 0x84])
 const packetOverhead = 16
 const noSubscribers = 0x10
 const packetTooLarge = 0x95
+/** A broker may end the connection for one in a topic, and again when the message is repeated on the next one. */
+const noncharacter = /\p{Noncharacter_Code_Point}/u
 const goneWithinMs = 2000
 /** The client goes on with the next message and does not acknowledge this one. */
 const later = new Error('acknowledged later')
@@ -247,6 +249,8 @@ export class BrokerLink {
   #publish({ topic, payload }: Outgoing): Promise<boolean> {
     const client = this.#client
     if (client === undefined) return Promise.reject(new Error('the bridge has stopped'))
+    if (noncharacter.test(topic))
+      return Promise.reject(new Error('MQTT allows no noncharacters of Unicode in a topic'))
     // The broker would end the connection, and again when the message is repeated on the next one.
     if (Buffer.byteLength(payload) + Buffer.byteLength(topic) + packetOverhead > this.#largest)
       return Promise.reject(new MessageTooLarge(`the broker takes no more than ${this.#largest} bytes`))

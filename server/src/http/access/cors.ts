@@ -5,9 +5,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../app-type.ts'
 
 const exposed = 'location, etag, x-request-id, idempotency-replayed, retry-after, ratelimit, ratelimit-policy'
-const methods = 'GET, HEAD, POST, PUT, DELETE'
+const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE'
 const headers =
-  'content-type, x-api-key, idempotency-key, if-match, accept, last-event-id, traceparent, x-request-id'
+  'content-type, x-api-key, idempotency-key, if-match, accept, last-event-id, traceparent, x-request-id, content-digest, digest'
 const askAgainSeconds = '600'
 
 /** Call it before callers are authenticated: a browser asks without a key. */

@@ -1,10 +1,13 @@
 // Requests that are held for long: ?wait=, streams of events, output. They end when the client disconnects, and a few
-// seconds after the key or the session they were made with is revoked, signed out or expired.
+// seconds after the key or the session they were made with is revoked, signed out or expired. Streams also end when its
+// scopes or its restriction change: whoever opens them again sees what it may see by then.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../../domain/access/caller.ts'
+import { isSameRestriction } from '../../domain/access/restriction.ts'
 import type { WaitLimit } from '../../domain/execution/wait-for-end.ts'
-import { type IdentifyDeps, identifyRequest } from '../access/authenticate.ts'
+import { callerOf, type IdentifyDeps, identifyRequest } from '../access/authenticate.ts'
 
 /** They end within five seconds; the look-up and what is being read take some of that. */
 const checkEveryMs = 3000
@@ -24,10 +27,12 @@ export function holdRequest(
   waitSeconds?: number,
 ): HeldRequest {
   const gone = new AbortController()
+  const isStream = waitSeconds === undefined
+  const readRefusal = () => refusalOf(deps, request, isStream)
   let refusal: ApiError | undefined
   let timer: NodeJS.Timeout | undefined
   const check = async () => {
-    refusal = await refusalOf(deps, request)
+    refusal = await readRefusal()
     if (refusal === undefined) schedule()
     else end()
   }
@@ -51,11 +56,11 @@ export function holdRequest(
     callerGone: gone.signal,
     async requireValid() {
       // Who did not wait was identified just now.
-      if (waitSeconds !== 0) refusal ??= await refusalOf(deps, request)
+      if (waitSeconds !== 0) refusal ??= await readRefusal()
       if (refusal) throw refusal
     },
     async isValid() {
-      refusal ??= await refusalOf(deps, request)
+      refusal ??= await readRefusal()
       // Cut, so that nobody takes it for complete.
       if (refusal) end()
       return refusal === undefined
@@ -64,11 +69,21 @@ export function holdRequest(
 }
 
 /** While the storage is away nobody loses a right: it is asked again. */
-async function refusalOf(deps: IdentifyDeps, request: FastifyRequest): Promise<ApiError | undefined> {
+async function refusalOf(
+  deps: IdentifyDeps,
+  request: FastifyRequest,
+  isStream: boolean,
+): Promise<ApiError | undefined> {
   try {
-    await identifyRequest(deps, request)
-    return undefined
+    const caller = await identifyRequest(deps, request)
+    // Nobody sees the code: a stream is cut.
+    return isStream && !hasSameRights(caller, callerOf(request)) ? new ApiError('J-808') : undefined
   } catch (error) {
     return error instanceof ApiError ? error : undefined
   }
+}
+
+function hasSameRights(one: Caller, other: Caller): boolean {
+  if (one.scopes !== other.scopes && one.scopes.join() !== other.scopes.join()) return false
+  return isSameRestriction(one.restriction ?? null, other.restriction ?? null)
 }

@@ -60,14 +60,16 @@ const ANNOUNCE = `
     AND seal_no = (SELECT max(seal_no) FROM audit_seal WHERE owner_no = :ownerNo)`
 
 // The last one stays: the chain goes on from there. Of those that are purged the newest one stays without its entries and
-// their hashes, until a newer one is purged: its time says that its entries were old enough.
+// their hashes, until a newer one is purged: its time says that its entries were old enough. Only the oldest ones are read:
+// there may be millions, and triggers are written here.
 const OLD_ROW = rows(auditSeal.pick('ownerNo', 'sealNo', 'lastAuditId'))
 const OLD_SEALS = inBoth(
-  ({ lockFree }) => `
-  SELECT owner_no AS "ownerNo", seal_no AS "sealNo", last_audit_id AS "lastAuditId" FROM audit_seal
-  WHERE at < :olderThan AND owner_no = :ownerNo AND length(leaves) > 0
-    AND seal_no < (SELECT max(seal_no) FROM audit_seal WHERE owner_no = :ownerNo)
-  ORDER BY seal_no LIMIT :limit ${lockFree}`,
+  ({ lock }) => `
+  SELECT owner_no AS "ownerNo", seal_no AS "sealNo", last_audit_id AS "lastAuditId" FROM (
+    SELECT owner_no, seal_no, last_audit_id, at, leaves FROM audit_seal
+    WHERE owner_no = :ownerNo AND seal_no < (SELECT max(seal_no) FROM audit_seal WHERE owner_no = :ownerNo)
+    ORDER BY seal_no LIMIT :limit ${lock}) AS oldest
+  WHERE at < :olderThan AND length(leaves) > 0 ORDER BY seal_no`,
 )
 const OWNERS = 'SELECT owner_no AS "ownerNo" FROM owner ORDER BY owner_no'
 const PURGE_ENTRIES = 'DELETE FROM audit_entry WHERE owner_no = :ownerNo AND audit_id <= :upTo'
@@ -189,7 +191,8 @@ export const auditWrites: WriteSteps<'recordAudit' | 'addSeal' | 'announceSeal' 
   async purgeAudit(queries, { olderThan, isSealed }) {
     for (const { ownerNo } of await queries.all(rows(owner.pick('ownerNo')), OWNERS)) {
       if (!isSealed && (await purgeUnsealed(queries, ownerNo, olderThan))) return true
-      const limit = sealsPurgedAtOnce
+      // One of them is the newest that was purged before.
+      const limit = sealsPurgedAtOnce + 1
       const newest = (await queries.all(OLD_ROW, OLD_SEALS, { ownerNo, olderThan, limit })).at(-1)
       if (newest === undefined) continue
       const { sealNo, lastAuditId } = newest

@@ -170,6 +170,29 @@ test('a failure that is reported twice ends one attempt, and each attempt can be
   assert.equal((await execution(id)).execState, 'FAILED')
 })
 
+for (const [begins, begin] of [
+  ['proceeding', (device: DdiDevice, id: number) => device.feedback(id, 'proceeding')],
+  ['asking for its files', (device: DdiDevice, id: number) => device.call('GET', `/deploymentBase/${id}`)],
+] as const) {
+  test(`an attempt that has begun by ${begins} ends with the same words as the one before`, async () => {
+    const device = await newDdiDevice(api, `same-words-${begins.length}`)
+    const id = await launch(device, 'again')
+    for (const execState of ['PENDING', 'FAILED']) {
+      let tag = ''
+      await waitUntil('the attempt is offered', async () => {
+        const { json, headers } = await device.call('GET')
+        tag = headers.get('etag') ?? ''
+        return json._links.deploymentBase !== undefined
+      })
+      assert.equal((await begin(device, id)).status, 200)
+      assert.equal((await device.feedback(id, 'closed', { finished: 'failure' })).status, 200)
+      assert.equal((await execution(id)).execState, execState)
+      const polled = await device.call('GET', '', undefined, { 'if-none-match': tag })
+      assert.equal(polled.status, 200)
+    }
+  })
+}
+
 test('a cancel is offered instead of the deployment; closed confirms it', async () => {
   const device = await newDdiDevice(api, 'stop')
   const id = await launch(device)

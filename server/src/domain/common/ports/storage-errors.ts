@@ -18,6 +18,14 @@ export class CommitUnknown extends StorageUnavailable {
   }
 }
 
+/** What needs space that is kept for other writes, such as the ends of executions: those go on. */
+export class SpaceShort extends StorageUnavailable {
+  constructor(cause: unknown) {
+    super(cause)
+    this.name = 'SpaceShort'
+  }
+}
+
 /** For reads behind a commit of the same request: if one fails, it must not look as if nothing was written. */
 export async function readWritten<T>(reading: Promise<T>): Promise<T> {
   try {

@@ -20,6 +20,7 @@ export async function readDeployment(deps: DdiDeps, { device, tenant, jobId }: A
   if (execution === undefined || document?.files === undefined)
     throw notFound('There are no files to install.')
   if (execution.execState === 'CANCELING') throw notFound('The execution is being canceled.')
+  deps.ddi.known.begun(device, execution)
   return deploymentJson(deps, { device, tenant }, execution, document)
 }
 

@@ -1,6 +1,7 @@
 // What a device reports of an action, as a report of its execution.
 
 import type { ReportedStatus } from '@jobcast/contract'
+import { StorageUnavailable } from '../../../domain/common/ports/storage-errors.ts'
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 import { cancelByDevice, refuseCancel } from '../../../domain/execution/device-cancel.ts'
 import { DeviceError } from '../../../domain/execution/device-error.ts'
@@ -24,7 +25,7 @@ export async function takeFeedback(
   const execution = await findUnfinished(deps, device, jobId)
   const status = statusOf(feedback)
   if (status === 'IN_PROGRESS') return progress(deps, device, execution, feedback)
-  await appendOutput(deps, device, execution, feedback)
+  await appendLastLines(deps, device, execution, feedback)
   if (status === 'CANCELED' && execution.execState !== 'CANCELING') {
     await cancelByDevice(deps, { ...device, jobExecutionId: execution.jobExecutionId })
   } else {
@@ -43,15 +44,19 @@ export async function takeCancelFeedback(
   const feedback = parseFeedback(fields)
   const execution = await findUnfinished(deps, device, jobId)
   if (execution.execState !== 'CANCELING') throw notFound('The execution is not being canceled.')
-  await appendOutput(deps, device, execution, feedback)
   switch (feedback.execution) {
     case 'closed':
     case 'canceled':
+      await appendLastLines(deps, device, execution, feedback)
       await end(deps, device, execution, feedback, 'CANCELED')
       deps.ddi.known.ended(device, undefined)
       return
     case 'rejected':
+      await appendOutput(deps, device, execution, feedback)
       await refuseCancel(deps, { ...device, jobExecutionId: execution.jobExecutionId })
+      return
+    default:
+      await appendOutput(deps, device, execution, feedback)
   }
 }
 
@@ -84,23 +89,46 @@ async function progress(
 }
 
 /**
- * hawkBit knows no attempts. A report that was accepted before must not end the next attempt, so it is first sent without one; but
- * a device that reports nothing else than the end must be able to end each.
+ * hawkBit knows no attempts. A report that has ended an attempt must not end the next one, which the device has not begun; but each
+ * attempt that it has begun can end with the same words, and so can one of which it reports nothing else than the end.
  */
 async function end(
   deps: DdiDeps,
   device: DeviceKey,
-  { jobExecutionId, attempt }: DeviceExecution,
+  execution: DeviceExecution,
   feedback: Feedback,
   status: ReportedStatus,
 ): Promise<void> {
+  const { jobExecutionId, attempt, execState } = execution
   const sent = { status, statusDetails: detailsOf(feedback), clientToken: feedback.mark }
+  const isBegun = attempt === 1 || execState !== 'PENDING' || deps.ddi.known.hasBegun(device, execution)
+  const send = (of: number) => report(deps, device, String(jobExecutionId), { ...sent, attempt: of })
+  if (!isBegun && (await isAccepted(() => send(attempt - 1)))) return
+  await send(attempt)
+}
+
+/** What an attempt that is over says is accepted only if it was accepted before. */
+async function isAccepted(send: () => Promise<unknown>): Promise<boolean> {
   try {
-    await report(deps, device, String(jobExecutionId), { ...sent, attempt: undefined })
+    await send()
+    return true
   } catch (error) {
-    const isNextAttempt = error instanceof DeviceError && error.execution?.execState === 'PENDING'
-    if (!isNextAttempt || attempt === 1) throw error
-    await report(deps, device, String(jobExecutionId), { ...sent, attempt })
+    if (error instanceof DeviceError && error.code === 'ResourceNotFound') return false
+    throw error
+  }
+}
+
+/** Where there is no room for them the end still counts: its lines are in statusDetails as well. */
+async function appendLastLines(
+  deps: DdiDeps,
+  device: DeviceKey,
+  execution: DeviceExecution,
+  feedback: Feedback,
+): Promise<void> {
+  try {
+    await appendOutput(deps, device, execution, feedback)
+  } catch (error) {
+    if (!(error instanceof StorageUnavailable)) throw error
   }
 }
 

@@ -4,8 +4,9 @@
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 import { deviceText } from '../../../domain/device/ports/device-link.ts'
 
-/** `installed`: the last execution that has succeeded. */
-type Known = { installed?: { id: number | undefined; at: number }; configAt?: number }
+/** `installed`: the last execution that has succeeded; `begun`: the attempt whose files it has asked for last. */
+type Known = { installed?: { id: number | undefined; at: number }; configAt?: number; begun?: string }
+type Attempt = { jobExecutionId: number; attempt: number }
 
 const maxDevices = 200_000
 // Another node may have taken what the device reported since.
@@ -44,6 +45,15 @@ export class KnownDevices {
     const known = this.#of(device)
     delete known.configAt
     if (installed !== undefined) known.installed = { id: installed, at: this.#elapsed() }
+  }
+
+  /** It has asked what to install: what it reports from now on is of this attempt. */
+  begun(device: DeviceKey, { jobExecutionId, attempt }: Attempt): void {
+    this.#of(device).begun = `${jobExecutionId}.${attempt}`
+  }
+
+  hasBegun(device: DeviceKey, { jobExecutionId, attempt }: Attempt): boolean {
+    return this.#of(device).begun === `${jobExecutionId}.${attempt}`
   }
 
   #of(device: DeviceKey): Known {

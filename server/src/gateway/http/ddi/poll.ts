@@ -33,7 +33,8 @@ export async function poll(deps: DdiDeps, request: FastifyRequest, reply: Fastif
     },
   })
   if (next && !next.notified) deps.deliveries.notified(next.jobExecutionId)
-  const tag = `"${hash('sha1', body, 'base64url')}"`
+  // The next attempt has the same links.
+  const tag = `"${hash('sha1', `${body} ${next?.attempt ?? ''}`, 'base64url')}"`
   reply.header('etag', tag)
   if (hasIt(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
