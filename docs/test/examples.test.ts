@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { isChaos } from '@jobcast/testkit/test-size'
-import { skip } from './needed-programs.ts'
+import { lacking, skip } from './needed-programs.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { literalIds } from './page-ids.ts'
 import { examplesOf, pages, readPage, staleNotRun } from './pages.ts'
@@ -45,7 +45,7 @@ const run = isChaos
 
 describe('the examples run', { concurrency: 2, skip }, () => {
   for (const readInOrder of run) {
-    test(readInOrder.join(', then '), { timeout }, async (t) => {
+    test(readInOrder.join(', then '), { timeout, skip: lacking(readInOrder) }, async (t) => {
       const sandbox = await openSandbox(t)
       for (const page of readInOrder) {
         await runPage(examplesOf(page), sandbox, t.signal).catch((error: Error) => {

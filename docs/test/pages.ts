@@ -46,6 +46,10 @@ const notRun: readonly { page: string; begins: string; because: string }[] = [
   { page: 'docs/bridge.md', begins: 'user jobcast', because: 'server/test/gateway/bridge/access-rules.test.ts gives them to a mosquitto' },
   { page: 'docs/bridge.md', begins: '{allow, {user, "jobcast"}', because: 'there is no EMQX here' },
   { page: 'docs/assistants.md', begins: '{"mcpServers"', because: 'it configures an assistant; cli/test/mcp.test.ts starts this command' },
+  { page: 'docs/guides/run-from-cron.md', begins: 'MAILTO=', because: 'it is a crontab; the page starts the script by itself' },
+  { page: 'docs/guides/react-in-node-red.md', begins: 'jobcast serve', because: 'the broker in it is somebody\'s own; node-red.test.ts starts a mosquitto' },
+  { page: 'docs/guides/react-in-node-red.md', begins: 'JOBCAST_URL=', because: 'there is no Node-RED here; node-red.test.ts runs the function of the flow' },
+  { page: 'docs/guides/react-in-node-red.md', begins: '// The broker', because: 'node-red.test.ts runs it' },
   { page: 'docs/threat-model.md', begins: 'strangers', because: 'a diagram' },
   { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/execution/states-picture.test.ts holds it against the table' },
 ]
