@@ -135,6 +135,13 @@ test('bash completes names of arguments and flags, quoted, and runs nothing of t
   // What is put on the line is one word, which is the name.
   assert.deepEqual(await run('-c', `printf '%s\\n' ${quoted}`), [evil])
   assert.equal(existsSync(join(folder, 'pwned')), false)
+  // By npx, which has to be told not to fetch it.
+  const npx = `[ "$1" = --no-install ] && shift && exec "$@"`
+  writeFileSync(join(folder, 'npx'), `#!/bin/sh\n${npx}\n`, { mode: 0o755 })
+  const typedByNpx =
+    'source ./script; COMP_WORDS=(npx "$@"); COMP_CWORD=$#; _jobcast_npx; printf "%s\\n" "${COMPREPLY[@]}"'
+  const words = ['--no-install', 'jobcast', 'trigger', 'res']
+  assert.deepEqual(await run('-c', typedByNpx, 'bash', ...words), ['rescue', 'restart'])
   // A flag is none, and where there are no names there are flags.
   assert.deepEqual(await typed(['jobs', 'get', '--ur']), ['--url'])
   assert.ok((await typed(['webhooks', 'get', ''])).includes('--json'))

@@ -57,6 +57,24 @@ test('bash loads the script and completes commands, flags, values and files', as
   )
 })
 
+test('bash completes npx --no-install jobcast, and nothing where npx might fetch the program', async (t) => {
+  const { stdout } = await runJobcast(['completion', 'bash'])
+  const folder = dataFolder(t)
+  writeFileSync(join(folder, 'script'), stdout)
+  const typed = (...words: string[]) => {
+    const program = `source ./script && complete -p npx >/dev/null || exit 1
+      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _jobcast_npx; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const printed = execFileSync('bash', ['-c', program, 'bash', ...words], { cwd: folder, encoding: 'utf8' })
+    return printed.split('\n').filter(Boolean)
+  }
+  assert.deepEqual(typed('npx', '--no-install', 'jobcast', 'tri'), ['trigger'])
+  assert.deepEqual(typed('npx', '--quiet', '--no-install', 'jobcast', 'devices', 'ls', '--on'), ['--online'])
+  assert.deepEqual(typed('npx', 'jobcast', 'tri'), [])
+  assert.deepEqual(typed('npx', '--no-install', 'other', 'tri'), [])
+  assert.deepEqual(typed('npx', '--no-install', 'jobcast'), [])
+  assert.deepEqual(typed('npx', '--no-in'), [])
+})
+
 test('every script has every command and flag, and correct quoting', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, stdout } = await runJobcast(['completion', shell])

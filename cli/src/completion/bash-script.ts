@@ -17,7 +17,7 @@ _jobcast_names() {
   while IFS= read -r name; do
     printf -v quoted %q "$name"
     COMPREPLY+=("$quoted")
-  done < <("\${COMP_WORDS[0]}" complete-names "$1" "$cur" -- "\${COMP_WORDS[@]:1:COMP_CWORD}" </dev/null 2>/dev/null)
+  done < <("\${_jobcast_by[@]}" "\${COMP_WORDS[0]}" complete-names "$1" "$cur" -- "\${COMP_WORDS[@]:1:COMP_CWORD}" </dev/null 2>/dev/null)
 }
 _jobcast() {
   local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD - 1]}" at="" words="" i
@@ -43,7 +43,21 @@ ${words.join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
+# npx --no-install jobcast. Without --no-install it might fetch a package of that name, so nothing is completed.
+_jobcast_npx() {
+  local i=1 known=""
+  while [[ \${COMP_WORDS[i]} == -* ]]; do
+    if [[ \${COMP_WORDS[i]} == --no-install ]]; then known=1; fi
+    ((i++))
+  done
+  if [[ ! $known || \${COMP_WORDS[i]} != jobcast ]] || ((i >= COMP_CWORD)); then COMPREPLY=(); return; fi
+  local _jobcast_by=(npx --no-install)
+  COMP_WORDS=("\${COMP_WORDS[@]:i}")
+  ((COMP_CWORD -= i))
+  _jobcast
+}
 complete -F _jobcast jobcast
+complete -p npx >/dev/null 2>&1 || complete -o bashdefault -o default -F _jobcast_npx npx
 `
 }
 
