@@ -50,6 +50,7 @@ const notRun: readonly { page: string; begins: string; because: string }[] = [
   { page: 'docs/guides/react-in-node-red.md', begins: 'jobcast serve', because: 'the broker in it is somebody\'s own; node-red.test.ts starts a mosquitto' },
   { page: 'docs/guides/react-in-node-red.md', begins: 'JOBCAST_URL=', because: 'there is no Node-RED here; node-red.test.ts runs the function of the flow' },
   { page: 'docs/guides/react-in-node-red.md', begins: '// The broker', because: 'node-red.test.ts runs it' },
+  { page: 'docs/assistants.md', begins: 'npx @modelcontextprotocol', because: 'it fetches the inspector; server/test/http/mcp.test.ts makes such calls with the SDK' },
   { page: 'docs/threat-model.md', begins: 'strangers', because: 'a diagram' },
   { page: 'docs/states.md', begins: 'stateDiagram-v2', because: 'a picture; server/test/domain/execution/states-picture.test.ts holds it against the table' },
 ]
