@@ -1323,7 +1323,7 @@ export interface FleetGroups {
    */
   groups: {
     /**
-     * A tag, the name of a group, or the value of the attribute; null: the devices without one
+     * A tag, the name of a group, or the value of the attribute; null: the devices without one, of groups those in none of the groups that are counted
      */
     value: string | null
     /**

@@ -104,7 +104,8 @@ export const FleetGroups = Type.Object(
       Type.Object({
         value: orNull(Type.String(), {
           description:
-            'A tag, the name of a group, or the value of the attribute; null: the devices without one',
+            'A tag, the name of a group, or the value of the attribute; null: the devices without one, of groups those in ' +
+            'none of the groups that are counted',
         }),
         tag: Type.Optional(orNull(Type.String(), { description: 'The value, if they are counted by tag' })),
         ...groupFields,

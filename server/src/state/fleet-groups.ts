@@ -1,5 +1,6 @@
 // How many devices of each tag, group or value of an attribute are in which state. All devices of an owner are read for
-// it, a page at a time, so the answer is used again for a while: the longer it took, the longer.
+// it, a page at a time: of each owner one count after the other, and the answer is used again for a while: the longer it
+// took, the longer.
 
 import type { ExecState } from '@jobcast/contract'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -16,7 +17,7 @@ const minAgeMs = 1000
 /** More than one call shows are counted and left out: an attribute may have a value for each device. */
 const maxGroups = 1000
 /** Of all owners together. */
-const maxKept = 1000
+const maxKept = 100
 
 /** What a device does, or how its last execution ended; NONE: it never had one. */
 type DeviceState = ExecState | 'NONE'
@@ -36,6 +37,8 @@ export class FleetGroupsReader {
   readonly #now: () => number
   readonly #elapsed: () => number
   readonly #kept = new Map<string, Kept>()
+  /** Of each owner, the end of the last count that was asked for. */
+  readonly #turns = new Map<number, Promise<void>>()
 
   constructor({ store, now, elapsed }: { store: GroupsStore; now: () => number; elapsed: () => number }) {
     this.#store = store
@@ -48,8 +51,11 @@ export class FleetGroupsReader {
     const key = `${ownerNo} ${by}`
     const kept = this.#kept.get(key)
     if (kept && this.#elapsed() < kept.until) return kept.groups
-    const startedAt = this.#elapsed()
-    const groups = this.#count(ownerNo, by)
+    let startedAt = 0
+    const groups = this.#inTurn(ownerNo, () => {
+      startedAt = this.#elapsed()
+      return this.#count(ownerNo, by)
+    })
     const reading: Kept = { groups, until: Number.POSITIVE_INFINITY }
     this.#keep(key, reading)
     groups.then(
@@ -57,9 +63,20 @@ export class FleetGroupsReader {
         const took = this.#elapsed() - startedAt
         reading.until = this.#elapsed() + Math.max(minAgeMs, took * idleShare)
       },
-      () => this.#kept.delete(key),
+      () => this.#kept.get(key) === reading && this.#kept.delete(key),
     )
     return groups
+  }
+
+  #inTurn<Result>(ownerNo: number, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#turns.get(ownerNo) ?? Promise.resolve()
+    const done = before.then(work)
+    const settle = () => {
+      if (this.#turns.get(ownerNo) === turn) this.#turns.delete(ownerNo)
+    }
+    const turn: Promise<void> = done.then(settle, settle)
+    this.#turns.set(ownerNo, turn)
+    return done
   }
 
   /** The one that was counted longest ago makes room. */

@@ -288,6 +288,48 @@ test('ON_NEW_VERSION: once for each device and version, after the execution befo
   }
 })
 
+test('ON_NEW_VERSION after WHILE_MATCHING: nothing of the version before comes once more', async () => {
+  const { call, put, schedule, tick, move, given } = await open()
+  for (const name of ['a', 'b']) await put(name, { fw: '2.3' })
+  await schedule({ again: 'WHILE_MATCHING', onLeave: 'CANCEL' })
+  await tick()
+  await move('a', 'start', 'succeed')
+  await put('b', { fw: '2.5' })
+  await tick()
+  await schedule({ again: 'ON_NEW_VERSION' })
+  await put('b', { fw: '2.3' })
+  await tick()
+  await tick(61)
+  // What was canceled has not been had.
+  assert.deepEqual((await given()).sort(), ['a v1 SUCCEEDED', 'b v1 CANCELED', 'b v1 PENDING'])
+  await call('PUT', 'jobs/update', { document: { to: 2 } })
+  await tick(6)
+  assert.ok((await given()).includes('a v2 PENDING'))
+})
+
+test('ON_NEW_VERSION: each device gets another job that the schedule is changed to, whatever its version', async () => {
+  const { call, put, schedule, tick, move, given } = await open()
+  await call('PUT', 'jobs/update', { document: { to: 2 } })
+  for (const jobName of ['same', 'lower']) await call('PUT', `jobs/${jobName}`, { document: {} })
+  await call('PUT', 'jobs/same', { document: { to: 2 } })
+  await put('a', { fw: '2.3' })
+  await schedule({ again: 'ON_NEW_VERSION' })
+  await tick()
+  const expected = ['a v2 SUCCEEDED']
+  for (const [jobName, version] of [
+    ['same', 2],
+    ['lower', 1],
+  ]) {
+    await move('a', 'start', 'succeed')
+    await tick()
+    await schedule({ again: 'ON_NEW_VERSION' }, { jobName })
+    await tick(6)
+    await tick(100_000)
+    assert.deepEqual(await given(), [...expected, `a v${version} PENDING`])
+    expected.push(`a v${version} SUCCEEDED`)
+  }
+})
+
 test('ON_NEW_VERSION: a new version notes no end that was noted before', async () => {
   const { call, put, schedule, tick, move, given, noted } = await open()
   for (const name of ['a', 'b']) await put(name, { fw: '2.3' })

@@ -194,7 +194,7 @@ async function takeAuditSteps(store: Store): Promise<void> {
   await store.recordAudit({ entries: [entry] })
   for (const filter of [{}, { action: 'a.*' }])
     await store.listAudit({ ownerNo, filter, slice: { limit: 5 } })
-  await store.listUnsealedOwners({ limit: 5 })
+  await store.listUnsealedOwners({ after: 0, limit: 5 })
   const unsealed = await store.readUnsealed({ ownerNo, after: 0, limit: 5 })
   if (unsealed === undefined) throw new Error('nothing to seal')
   const { leaves, firstAuditId, lastAuditId } = unsealed

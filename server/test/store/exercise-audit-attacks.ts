@@ -53,6 +53,23 @@ export async function exerciseAuditAttacks(
     assert.ok(sealer.damaged >= 1)
   })
 
+  await t.test('damage in entries is not taken back by the seals that follow', async () => {
+    const { of, sealer, damaged, record } = await sealedOwner()
+    await execute(`UPDATE audit_entry SET subject = 'other' WHERE ${of} AND subject = '3b'`)
+    await sealer.check()
+    const before = sealer.damaged
+    await record('next')
+    await sealer.tick()
+    await sealer.check()
+    assert.deepEqual([damaged, sealer.damaged], [['seal 3 has other entries'], before])
+  })
+
+  await t.test('a seal that is deleted does not end the export', async () => {
+    const { of, verdict } = await sealedOwner()
+    await execute(`DELETE FROM audit_seal WHERE ${of} AND seal_no = 2`)
+    assert.match(JSON.stringify(await verdict()), /auditId/)
+  })
+
   await t.test('an entry that is deleted', async () => {
     const { of, idOf, verdict } = await sealedOwner()
     await execute(`DELETE FROM audit_entry WHERE ${of} AND subject = '2b'`)
@@ -114,5 +131,34 @@ export async function exerciseAuditAttacks(
     await auditSealer(store, () => startedAt, { onDamaged }).tick()
     assert.deepEqual(damaged, ['seal 4 is not signed by the key of this service'])
     assert.equal((await store.getLastSeal({ ownerNo }))?.seal.seal, 4)
+  })
+
+  await t.test('a hundred owners that must not be sealed do not hold up the others', async () => {
+    const owners: { ownerNo: number; ownerId: string }[] = []
+    for (let count = 0; count < 101; count++) owners.push(await seedOwner(store, { jobs: [], devices: [] }))
+    const known = new KnownSeals(auditKey)
+    const sealer = auditSealer(store, () => startedAt, { known })
+    const record = async (subject: string) => {
+      const entries = owners.map(({ ownerNo }) => {
+        return {
+          ownerNo,
+          at: startedAt,
+          principal: 'key:a',
+          action: 'a.b',
+          subject,
+          details: '{"note":null}',
+        }
+      })
+      await store.recordAudit({ entries })
+    }
+    await record('first')
+    await sealer.tick()
+    const last = owners.reduce((one, other) => (other.ownerNo > one.ownerNo ? other : one))
+    const others = owners.filter((each) => each !== last).map(({ ownerNo }) => ownerNo)
+    await execute(`DELETE FROM audit_seal WHERE owner_no IN (${others.join()})`)
+    await record('second')
+    await sealer.tick()
+    assert.equal((await store.getLastSeal({ ownerNo: last.ownerNo }))?.seal.seal, 2)
+    assert.ok(sealer.damaged >= 100)
   })
 }

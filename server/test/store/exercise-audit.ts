@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import type { Caller } from '../../src/domain/access/caller.ts'
 import { entryLine } from '../../src/domain/audit/audit-entry.ts'
+import { exportAudit } from '../../src/domain/audit/read-audit.ts'
 import { auditKey, auditLines, auditSealer, verdictOf } from './sealed-audit.ts'
 import {
   createOne,
@@ -178,6 +180,21 @@ export async function exerciseAudit(t: TestContext, { store, failAt }: StoreUnde
     await sealerAt(onDay(4.2)).tick()
     for (const cut of [...cuts, await verdict()])
       assert.match(cut.kind === 'does-not-fit' ? cut.because : '', /beginning is missing/)
+  })
+
+  await t.test('an export that a purge overtakes breaks off, instead of leaving entries out', async () => {
+    for (const purged of [1, 2]) {
+      const { ownerNo } = await seedOwner(store)
+      for (const seal of [0, 1, 2, 3]) {
+        await putGroup(ownerNo, `a = ${seal}`)
+        await sealerAt(startedAt + seal * 1000).tick()
+      }
+      const lines = exportAudit({ store }, { ownerNo } as Caller, () => false)
+      assert.equal((await lines.next()).done, false)
+      const olderThan = startedAt + purged * 1000 + 1
+      while (await store.purgeAudit({ olderThan, isSealed: true }));
+      await assert.rejects(lines.next(), /purged during an export/)
+    }
   })
 
   await t.test('where nothing is sealed, old entries are purged; the newest one stays', async () => {

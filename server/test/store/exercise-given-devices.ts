@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
+import type { StoredSchedule } from '../../src/domain/schedule/ports/schedules.ts'
 import { schedulePut } from './exercise-schedules.ts'
 import { createOne, momentAt, moveOf, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 
@@ -14,7 +15,16 @@ export async function exerciseGivenDevices(t: TestContext, underTest: StoreUnder
   const seedRun = async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
-    const { scheduleNo, scheduleName } = schedulePut(seed)
+    const first = schedulePut(seed)
+    const { scheduleNo, scheduleName } = first
+    const put = async (content: Partial<StoredSchedule['content']>, jobName = first.jobName) => {
+      const outcome = await store.putSchedule({
+        ...first,
+        jobName,
+        content: { ...first.content, ...content },
+      })
+      assert.equal(outcome.kind, 'put')
+    }
     let scheduledFor = startedAt
     const launch = async (deviceIds: string[]) => {
       const asked = { where: 'all', matched: 2, note: null, rollbackOf: null, scheduledFor: scheduledFor++ }
@@ -24,7 +34,7 @@ export async function exerciseGivenDevices(t: TestContext, underTest: StoreUnder
       return first
     }
     const all = () => store.listAllGiven({ scheduleNo, after: -1, limit: 10 })
-    return { ...seed, store, scheduleNo, launch, all }
+    return { ...seed, store, scheduleNo, launch, all, put }
   }
 
   await t.test('who was given it, how often and when again, whoever notes it twice', async () => {
@@ -93,6 +103,41 @@ export async function exerciseGivenDevices(t: TestContext, underTest: StoreUnder
       deviceNos.slice(1),
     )
   })
+
+  await t.test(
+    'another rule or job of the schedule: what was noted for the one before is cleared',
+    async () => {
+      const { store, scheduleNo, launch, all, put } = await seedRun()
+      const match = (again: 'WHILE_MATCHING' | 'ON_NEW_VERSION') => ({ kind: 'match' as const, again })
+      await put({ when: match('WHILE_MATCHING') })
+      const first = await launch(['d1', 'd2'])
+      const given = await all()
+      const [one, two] = given
+      assert.ok(one && two)
+      const deviceNos = given.map(({ deviceNo }) => deviceNo)
+      await store.cancelLeft({
+        jobExecutionIds: [first + 1],
+        moment: momentAt(startedAt + 5),
+        actor: 'clock',
+      })
+      const jobExecutionIds = [first, first + 1]
+      await store.recordEnded({ scheduleNo, deviceNos, jobExecutionIds, at, againAt: later })
+      const againAt = async () => (await all()).map((each) => each.againAt)
+      await put({ when: match('WHILE_MATCHING'), description: 'still' })
+      assert.deepEqual(await againAt(), [later, later])
+      await put({ when: match('ON_NEW_VERSION') })
+      assert.deepEqual(await againAt(), [null, later])
+      assert.deepEqual(
+        (await all()).map(({ jobVersion }) => jobVersion),
+        [one.jobVersion, two.jobVersion],
+      )
+      await put({ when: match('ON_NEW_VERSION') }, 'other')
+      assert.deepEqual(
+        (await all()).map(({ jobVersion }) => jobVersion),
+        [null, null],
+      )
+    },
+  )
 
   await t.test('ends of its executions are in the log, and what waits of leavers is canceled', async () => {
     const { store, scheduleNo, ownerNo, launch, trigger } = await seedRun()

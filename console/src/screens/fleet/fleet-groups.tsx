@@ -19,7 +19,7 @@ export default function FleetGroups({ by }: { by: string }) {
   const { data, error } = useQuery(queries.fleetGroups(by))
   const [isLong, setLong] = useState(false)
   const groups = data?.groups ?? []
-  const nothing = by === 'tag' ? 'no tag' : by === 'group' ? 'in no group' : `no ${by}`
+  const nothing = by === 'tag' ? 'no tag' : by === 'group' ? 'in none of these groups' : `no ${by}`
   const largest = Math.max(1, ...groups.map(({ devices }) => devices))
   return (
     <>
@@ -75,6 +75,7 @@ export default function FleetGroups({ by }: { by: string }) {
           {data.otherGroups > 0 && (
             <p class="quiet">{formatCount(data.otherGroups)} smaller ones are left out.</p>
           )}
+          {by === 'group' && <p class="quiet">Of more than 100 groups, the first 100 by name are counted.</p>}
         </>
       )}
     </>

@@ -18,19 +18,19 @@ const ownersAtOnce = 100
 /** More owners would delay the start. */
 const mostOwners = 1000
 
-/** Of each owner; one whose audit fits has no damage. */
+/** Of each owner; one whose audit fits has no damage. `isInEntries`: found in what this seal covers, which the next seal does not. */
 export async function* checkTails({
   store,
   signer,
   known,
-}: CheckDeps): AsyncGenerator<{ ownerId: string; damage: Damage | undefined }> {
+}: CheckDeps): AsyncGenerator<{ ownerId: string; damage: Damage | undefined; isInEntries: boolean }> {
   let checked = 0
   for (let after = 0; checked < mostOwners; ) {
     const owners = await store.listLastSeals({ after, limit: ownersAtOnce })
     for (const { ownerNo, ownerId, seal } of owners) {
       const damage = known.judge(ownerId, seal)
-      if (damage || seal === null) yield { ownerId, damage }
-      else yield { ownerId, damage: await checkEntries({ store, signer }, ownerNo, seal) }
+      if (damage || seal === null) yield { ownerId, damage, isInEntries: false }
+      else yield { ownerId, damage: await checkEntries({ store, signer }, ownerNo, seal), isInEntries: true }
       if (seal !== null) checked++
     }
     if (owners.length < ownersAtOnce) return

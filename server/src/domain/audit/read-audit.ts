@@ -36,7 +36,10 @@ export async function getCheckpoint(
   return { ...last.seal, publicKey: signer.publicKey }
 }
 
-/** All that is sealed by now, as lines: the entries of each seal, then the seal with their hashes. */
+/**
+ * All that is sealed by now, as lines: the entries of each seal, then the seal with their hashes. Where a purge overtakes a slow
+ * reader it throws: what has a gap cannot be verified.
+ */
 export async function* exportAudit(
   { store }: AuditDeps,
   { ownerNo }: Caller,
@@ -46,9 +49,21 @@ export async function* exportAudit(
   for (let after = 0; after < upTo && !isGone(); ) {
     const next = await store.readSealed({ ownerNo, after, upTo })
     if (next === undefined) return
+    if (!continues(next.seal, after)) await requireUnpurged(store, ownerNo, after)
     yield [...next.lines, sealLine(next.seal), ''].join('\n')
     after = next.seal.seal.seal
   }
+}
+
+/** The newest seal that was purged stays without the hashes of its entries. */
+function continues({ seal, leaves }: StoredSeal, after: number): boolean {
+  return after === 0 || (seal.seal === after + 1 && leaves.length > 0)
+}
+
+/** A purge leaves nothing of what was sent either. Any other gap is for the verifier to find. */
+async function requireUnpurged(store: AuditDeps['store'], ownerNo: number, sent: number): Promise<void> {
+  const first = await store.readSealed({ ownerNo, after: 0, upTo: sent })
+  if (first === undefined) throw new Error('Old entries were purged during an export of the audit')
 }
 
 export function sealLine({ seal, leaves }: StoredSeal): string {

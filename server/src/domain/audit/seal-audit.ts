@@ -41,7 +41,7 @@ export class AuditSealer {
   readonly #deps: SealDeps
   /** Seals of this node that were not announced, by owner. */
   readonly #unannounced = new Map<number, { sealNo: number; announcedAt: number }>()
-  readonly #damaged = new Map<string, string>()
+  readonly #damaged = new Map<string, { because: string; isLasting: boolean }>()
   #checkedAt = 0
   /** Of the last tick; undefined: the service does not stop. */
   #sealsLeft: number | undefined
@@ -58,7 +58,11 @@ export class AuditSealer {
   /** At start as well. */
   async check(): Promise<void> {
     this.#checkedAt = this.#deps.now()
-    for await (const { ownerId, damage } of checkTails(this.#deps)) this.#note(ownerId, damage)
+    for await (const { ownerId, damage, isInEntries } of checkTails(this.#deps)) {
+      // Only the entries of the newest seal are read: a seal that is added later says nothing about them.
+      if (damage === undefined) this.#clear(ownerId)
+      else this.#note(ownerId, damage, isInEntries)
+    }
   }
 
   /** One that is under way when the service stops ends soon; one that begins later seals what is left. */
@@ -66,12 +70,11 @@ export class AuditSealer {
     const { store, stopping, known, keepSeals, now } = this.#deps
     this.#sealsLeft = stopping.aborted ? sealsAtTheEnd : undefined
     if (!stopping.aborted && Math.abs(now() - this.#checkedAt) >= checkEveryMs) await this.check()
-    for (let isMore = true; isMore && this.#goesOn(); ) {
-      const owners = await store.listUnsealedOwners({ limit: ownersAtOnce })
-      let sealed = 0
-      for (const owner of owners) if (await this.#seal(owner)) sealed++
-      // Where another node seals the same, it goes on with the next tick.
-      isMore = sealed > 0 && owners.length === ownersAtOnce
+    // Each once: one that another node seals as well, or that must not be sealed, does not hold up those behind it.
+    for (let after: number | undefined = 0; after !== undefined && this.#goesOn(); ) {
+      const owners = await store.listUnsealedOwners({ after, limit: ownersAtOnce })
+      for (const owner of owners) await this.#seal(owner)
+      after = owners.length === ownersAtOnce ? owners.at(-1)?.ownerNo : undefined
     }
     await this.#announceDue()
     const changed = keepSeals && known.takeChanged()
@@ -82,27 +85,32 @@ export class AuditSealer {
     return this.#sealsLeft === undefined ? !this.#deps.stopping.aborted : this.#sealsLeft > 0
   }
 
-  #note(ownerId: string, damage: Damage | undefined): void {
+  /** `isLasting`: until this process ends, whatever is found later. */
+  #note(ownerId: string, damage: Damage, isLasting = false): void {
+    const { because } = damage
     const before = this.#damaged.get(ownerId)
-    if (damage === undefined) this.#damaged.delete(ownerId)
-    else this.#damaged.set(ownerId, damage.because)
-    if (damage && damage.because !== before) this.#deps.onDamaged({ ownerId, ...damage })
+    this.#damaged.set(ownerId, { because, isLasting: isLasting || before?.isLasting === true })
+    if (because !== before?.because) this.#deps.onDamaged({ ownerId, ...damage })
   }
 
-  /** All that an owner has; false: another node has, or it must not be sealed. */
-  async #seal(owner: UnsealedOwner): Promise<boolean> {
+  #clear(ownerId: string): void {
+    if (!this.#damaged.get(ownerId)?.isLasting) this.#damaged.delete(ownerId)
+  }
+
+  /** All that an owner has, unless another node has sealed it, or it must not be sealed. */
+  async #seal(owner: UnsealedOwner): Promise<void> {
     const { store, signer, known, now } = this.#deps
     const { ownerNo, ownerId } = owner
     let { seal: last, announcedAt } = owner
     const damage = known.judge(ownerId, last)
     if (damage) {
       this.#note(ownerId, damage)
-      return false
+      return
     }
     while (this.#goesOn()) {
       const after = last?.lastAuditId ?? 0
       const found = await store.readUnsealed({ ownerNo, after, limit: entriesPerSeal })
-      if (found === undefined) return true
+      if (found === undefined) return
       const { leaves, root, firstAuditId, lastAuditId, isMore } = found
       const at = now()
       const entries = leaves.length / hashBytes
@@ -118,16 +126,15 @@ export class AuditSealer {
       const seal = { ...body, signature: signer.sign(signedText(body)) }
       const isDue = announcedAt === null || at - announcedAt >= announceEveryMs || at < announcedAt
       const publicKey = isDue ? signer.publicKey : undefined
-      if (!(await store.addSeal({ ownerNo, seal, leaves, at, publicKey }))) return false
+      if (!(await store.addSeal({ ownerNo, seal, leaves, at, publicKey }))) return
       known.add(seal)
       if (this.#sealsLeft !== undefined) this.#sealsLeft--
       if (isDue) this.#unannounced.delete(ownerNo)
       else this.#unannounced.set(ownerNo, { sealNo: seal.seal, announcedAt: announcedAt ?? at })
       if (isDue) announcedAt = at
       last = seal
-      if (!isMore) return true
+      if (!isMore) return
     }
-    return false
   }
 
   /** Whoever keeps the last checkpoint has it within a minute, also where nothing follows it. */

@@ -11,19 +11,21 @@ import { callerOf, type LaunchScheduleDeps } from './launch-schedule.ts'
 import type { GivenDevice } from './ports/given-devices.ts'
 import type { ScheduledMove, StoredSchedule } from './ports/schedules.ts'
 
-/** What it means for a device to have been given the job. `versionNo`: with ON_NEW_VERSION, of the version it gets now. */
-export type GiveRule = { again?: Again; onLeave?: 'CANCEL'; versionNo?: number }
+/** What it means for a device to have been given the job. `versionNo`: with ON_NEW_VERSION, of the version of `jobName` it gets now. */
+export type GiveRule = { again?: Again; onLeave?: 'CANCEL'; jobName?: string; versionNo?: number }
 
 const longestBackOffMs = 86_400_000
 const givenAtOnce = 2000
 const canceledAtOnce = 500
 
 /** Undefined: it gives its job once, whatever happens to it. */
-export function giveRuleOf({ content: { when } }: StoredSchedule, versionNo?: number): GiveRule | undefined {
+export function giveRuleOf(schedule: StoredSchedule, versionNo?: number): GiveRule | undefined {
+  const { jobName, content } = schedule
+  const { when } = content
   if (when.kind !== 'match' || (when.again ?? when.onLeave) === undefined) return undefined
   const { again, onLeave } = when
   const isNewer = again === 'ON_NEW_VERSION' && versionNo !== undefined
-  return { ...(again && { again }), ...(onLeave && { onLeave }), ...(isNewer && { versionNo }) }
+  return { ...(again && { again }), ...(onLeave && { onLeave }), ...(isNewer && { jobName, versionNo }) }
 }
 
 export function watchesLeavers(rule: GiveRule | undefined): boolean {

@@ -41,7 +41,7 @@ const UNSEALED_ROW = rows({
 const UNSEALED_OWNERS = `
   SELECT owner_no AS "ownerNo", owner_id AS "ownerId", ${last('seal')} AS seal, ${last('announced_at')} AS "announcedAt"
   FROM owner
-  WHERE coalesce((SELECT max(audit_id) FROM audit_entry WHERE audit_entry.owner_no = owner.owner_no), 0)
+  WHERE owner_no > :after AND coalesce((SELECT max(audit_id) FROM audit_entry WHERE audit_entry.owner_no = owner.owner_no), 0)
     > coalesce(${last('last_audit_id')}, 0)
   ORDER BY owner_no LIMIT :limit` as const
 const LAST_SEALS_ROW = rows({ ...owner.pick('ownerNo', 'ownerId'), seal: orNull(auditSeal.fields.seal) })
@@ -119,7 +119,8 @@ export const auditReads: ReadSteps<AuditReads> = {
     if (auditIds.length === limit) return { items, next: auditIds.at(-1) }
     return { items, next: found.length === matchedAtOnce ? found.at(-1)?.auditId : undefined }
   },
-  listUnsealedOwners: (queries, { limit }) => queries.all(UNSEALED_ROW, UNSEALED_OWNERS, { limit }),
+  listUnsealedOwners: (queries, { after, limit }) =>
+    queries.all(UNSEALED_ROW, UNSEALED_OWNERS, { after, limit }),
   async readUnsealed(queries, { ownerNo, after, limit }) {
     const ids: number[] = []
     const hashes: Buffer[] = []

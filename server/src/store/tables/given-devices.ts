@@ -1,8 +1,9 @@
 // Devices that were given the job of a schedule with match (see domain/schedule/give-again.ts).
 
+import type { StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { isUnfinished } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
-import { inBoth } from '../queries.ts'
+import { inBoth, type Writes } from '../queries.ts'
 import { rows, select } from '../schema/column.ts'
 import { device, execution, scheduleDevice } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
@@ -73,6 +74,16 @@ const DROP = inBoth(
   WHERE schedule_no = :scheduleNo AND ${isIn('device_no', 'deviceNos', 'integer')}
     AND again_at IS NOT NULL AND again_at <= :by`,
 )
+// One that was canceled has not had the job: it still gets it.
+const STOP_REPEATING = `
+  UPDATE schedule_device SET again_at = NULL
+  WHERE schedule_no = :scheduleNo AND again_at IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM execution
+    WHERE execution.execution_id = schedule_device.execution_id AND state = 'CANCELED')` as const
+// Numbers of versions of different jobs cannot be compared.
+const CLEAR_VERSIONS = `
+  UPDATE schedule_device SET version_no = NULL
+  WHERE schedule_no = :scheduleNo AND version_no IS NOT NULL` as const
 
 export const givenDeviceReads: ReadSteps<
   'listGivenDevices' | 'listGiven' | 'listAllGiven' | 'listFirstAgain' | 'listDueAgain' | 'listUnended'
@@ -114,4 +125,19 @@ export const givenDeviceWrites: WriteSteps<
       const found = await moves.loadById(jobExecutionIds)
       return moves.batch.moveAll(found, { event: 'no-longer-matching', moment, actor })
     }),
+}
+
+/** The schedule was put: what was noted under its rule and its job before no longer holds. */
+export async function replaceGiven(
+  queries: Writes,
+  before: StoredSchedule,
+  after: Pick<StoredSchedule, 'jobName' | 'content'>,
+): Promise<void> {
+  const { scheduleNo } = before
+  if (isRepeated(before) && !isRepeated(after)) await queries.run(STOP_REPEATING, { scheduleNo })
+  if (before.jobName !== after.jobName) await queries.run(CLEAR_VERSIONS, { scheduleNo })
+}
+
+function isRepeated({ content: { when } }: Pick<StoredSchedule, 'content'>): boolean {
+  return when.kind === 'match' && when.again === 'WHILE_MATCHING'
 }

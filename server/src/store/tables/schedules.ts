@@ -14,6 +14,7 @@ import { assignmentsOf, inBoth, insertInto, type Queries, sliced, type Writes } 
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { execution, run, runRequest, schedule } from '../schema/tables.ts'
 import { partOf, pickValues } from '../statement.ts'
+import { replaceGiven } from './given-devices.ts'
 import { isRevokedMaker } from './revoked-maker.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
@@ -190,6 +191,7 @@ export const scheduleWrites: WriteSteps<
     const after = replaceState(before, put)
     const values = { scheduleNo: before.scheduleNo, jobName, keyId, isMatch, at }
     await queries.run(REPLACE, { ...valuesOf(after), ...values, content: JSON.stringify(content) })
+    await replaceGiven(queries, before, { jobName, content })
     queries.resourceChanged('schedule.changed', {
       ...{ ownerNo, at, data: { ...changed, isNew: false } },
       ...{ before: { jobName: before.jobName, ...before.content }, after: { jobName, ...content } },

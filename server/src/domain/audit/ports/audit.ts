@@ -46,7 +46,7 @@ export type AuditStore = {
     slice: { after?: number | undefined; limit: number }
   }): Promise<{ items: StoredAuditEntry[]; next: number | undefined }>
   /** Of all owners, at most so many. */
-  listUnsealedOwners(list: { limit: number }): Promise<UnsealedOwner[]>
+  listUnsealedOwners(list: { after: number; limit: number }): Promise<UnsealedOwner[]>
   /** Fewer than the limit if they are large: an export reads a seal as a whole. Undefined: there are none. */
   readUnsealed(entries: {
     ownerNo: number
