@@ -199,7 +199,7 @@ test('reports all problems of all files together, with file and line, and sends 
   const expected = [
     /a\.yaml:3:3: device k\/1: must be .* without \/ \+ # \?$/m,
     /a\.yaml:3:20: device k\/1, tags\.1: must be a string, not the number 5 \(put it in quotes\)$/m,
-    /a\.yaml:5:1: unknown field device; the fields of a fleet file are windows, secrets, files, jobs, devices, groups, schedules, webhooks/m,
+    /a\.yaml:5:1: unknown field device; the fields of a fleet file are windows, secrets, files, groups, jobs, devices, schedules, webhooks/m,
     /b\.yml:2:3: job execute: the name "execute" is reserved$/m,
     /b\.yml:4:5: job a, timeoutSeconds: must be >= 1$/m,
     /b\.yml:5:5: job a, descripton: unknown field$/m,

@@ -348,7 +348,10 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +- +Selected$/m)
   for (const [name, where] of [['inner', 'tag=sel'] as const, ['outer', 'group=inner'] as const])
     assert.equal((await jobcast('groups', 'put', name, where)).code, 0)
-  assert.equal((await jobcast('groups', 'rm', 'inner', '--yes')).code, 0)
+  const used = await jobcast('groups', 'rm', 'inner', '--yes')
+  assert.equal(used.code, 5)
+  assert.match(used.stderr, /by the group outer/)
+  assert.equal((await jobcast('groups', 'rm', 'inner', '--yes', '--force')).code, 0)
   assert.match(
     (await jobcast('groups', 'get', 'outer')).stdout,
     /^devices +unknown: it refers to a group that does not exist$/m,

@@ -10,6 +10,7 @@ export type { CancelOptions, Executions, GetOptions, OutputOptions } from './exe
 export type { FileContentOptions, Files, PutFileOptions } from './files.ts'
 export type { Fleet as FleetCalls } from './fleet.ts'
 export type { EventsOptions } from './follow-events.ts'
+export type { Groups } from './groups.ts'
 export type { Health } from './health.ts'
 export { Jobcast } from './jobcast.ts'
 export type { Jobs } from './jobs.ts'
@@ -19,7 +20,6 @@ export type { Owners } from './owners.ts'
 export type { ExecutionOutput } from './read-output.ts'
 export type {
   AllResourceCalls,
-  Groups,
   Put,
   PutOptions,
   PutResult,

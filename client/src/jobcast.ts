@@ -8,12 +8,13 @@ import { Executions } from './executions.ts'
 import { Files } from './files.ts'
 import { Fleet } from './fleet.ts'
 import { type EventsOptions, followEvents } from './follow-events.ts'
+import { type Groups, groupCalls } from './groups.ts'
 import { Health } from './health.ts'
 import { type Jobs, jobCalls } from './jobs.ts'
 import { Keys } from './keys.ts'
 import type { Query } from './list.ts'
 import { Owners } from './owners.ts'
-import { type Groups, resourceCalls, type Secrets } from './resource-calls.ts'
+import { resourceCalls, type Secrets } from './resource-calls.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
 import { type Schedules, scheduleCalls } from './schedules.ts'
 import type { GetStatsQuery, Stats, TriggerRequest } from './schemas.ts'
@@ -52,7 +53,7 @@ export class Jobcast {
     this.executions = new Executions(transport)
     this.jobs = jobCalls(transport)
     this.devices = deviceCalls(transport)
-    this.groups = resourceCalls(transport, 'groups')
+    this.groups = groupCalls(transport)
     this.schedules = scheduleCalls(transport)
     this.secrets = resourceCalls(transport, 'secrets')
     this.files = new Files(transport)

@@ -40,7 +40,6 @@ export type ResourceCalls<Name extends ResourceName, Options extends CallOptions
 /** As a client has them. */
 export type AllResourceCalls = { readonly [Name in ResourceName]: ResourceCalls<Name> }
 
-export type Groups = ResourceCalls<'groups'>
 export type Secrets = ResourceCalls<'secrets'>
 
 /** `toHeaders`: of options that only this resource has. */

@@ -745,6 +745,10 @@ export interface WebhookFailure {
   error: string
 }
 
+export interface DeleteGroupQuery {
+  force?: boolean
+}
+
 export interface DeleteJobQuery {
   force?: boolean
 }

@@ -245,7 +245,7 @@ const rows: Row[] = [
   ['deleteSecret', 'secrets.delete', ({ jobcast }) => jobcast.secrets.delete('TOKEN')],
   ['deleteFileVersion', 'files.delete', ({ jobcast }) => jobcast.files.delete('app', '1')],
   ['deleteWindow', 'windows.delete', ({ jobcast }) => jobcast.windows.delete('nights')],
-  ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them')],
+  ['deleteGroup', 'groups.delete', ({ jobcast }) => jobcast.groups.delete('all-of-them', { force: true })],
   ['deleteDevice', 'devices.delete', ({ jobcast }) => jobcast.devices.delete('kiosk-2')],
   ['deleteJob', 'jobs.delete', ({ jobcast }) => jobcast.jobs.delete('restart', { force: true })],
 ]

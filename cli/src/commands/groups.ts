@@ -22,8 +22,19 @@ export function groupsCommand(): Command {
     ]),
     getCommand(),
     putCommand(),
-    groups.rm('Selectors that refer to it are rejected from now on.'),
+    removeCommand(),
   ).addHelpText('after', "\nExample:\n  jobcast groups put kiosks 'tag=kiosk and site in (berlin, lima)'\n")
+}
+
+function removeCommand(): Command {
+  return groups
+    .rm('Its devices are kept.', (client, name, { force }: { force?: boolean }) =>
+      client.groups.delete(name, { force }),
+    )
+    .option(
+      '--force',
+      'even if groups, jobs, schedules or runs refer to it; these are then rejected or paused',
+    )
 }
 
 /** A group that it names was deleted: the others of what it says can be shown. */

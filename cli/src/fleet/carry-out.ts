@@ -38,7 +38,7 @@ function inOrder(changes: Change[]): Change[][] {
   const isDeletion = ({ action }: Change) => action === 'delete'
   const byKind = (some: Change[]) => [...Map.groupBy(some, ({ kind }) => kind.field).values()]
   const puts = byKind(changes.filter((change) => !isDeletion(change))).flatMap(byNeed)
-  return [...puts, ...byKind(changes.filter(isDeletion)).reverse()]
+  return [...puts, ...byKind(changes.filter(isDeletion)).flatMap(byNeed).reverse()]
 }
 
 /** In steps: what others of its kind need is there before them. */

@@ -11,14 +11,14 @@ import { secretKind } from './kinds/secrets.ts'
 import { webhookKind } from './kinds/webhooks.ts'
 import { windowKind } from './kinds/windows.ts'
 
-/** In the order in which they are applied: jobs, devices, groups and schedules may name a window, jobs secrets and files, a schedule names a job. */
+/** In the order in which they are applied: groups, jobs, devices and schedules may name a window, jobs secrets, files and groups, a schedule names a job. */
 export const kinds: readonly Kind[] = [
   windowKind,
   secretKind,
   fileKind,
+  groupKind,
   jobKind,
   deviceKind,
-  groupKind,
   scheduleKind,
   webhookKind,
 ]

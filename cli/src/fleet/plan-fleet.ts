@@ -13,7 +13,7 @@ export type Change = {
   action: 'create' | 'update' | 'delete'
   kind: Kind
   name: string
-  /** What to send; empty for a deletion. */
+  /** What to send; what there was, for a deletion. */
   content: Fields
   fields: Record<string, FieldChange>
 }
@@ -38,7 +38,7 @@ export async function planFleet(client: Jobcast, fleet: Fleet, { prune = false }
       else plan.changes.push(change)
       found.delete(item.name)
     }
-    if (prune) plan.changes.push(...[...found.keys()].map((name) => deletionOf(kind, name)))
+    if (prune) plan.changes.push(...[...found].map(([name, content]) => deletionOf(kind, name, content)))
   }
   return { ...plan, changes: inOrder(plan.changes) }
 }
@@ -86,6 +86,6 @@ function changeOf(
   return { action: 'update', kind, name, content, fields: Object.fromEntries(changes) }
 }
 
-function deletionOf(kind: Kind, name: string): Change {
-  return { action: 'delete', kind, name, content: {}, fields: {} }
+function deletionOf(kind: Kind, name: string, content: Fields): Change {
+  return { action: 'delete', kind, name, content, fields: {} }
 }

@@ -2,13 +2,10 @@
 
 import type { Device, Group } from '@jobcast/client'
 import { useState } from 'preact/hooks'
-import { jobcast } from '../api/client.ts'
 import { isNotFound } from '../api/is-there.ts'
 import { lists, queries } from '../api/queries.ts'
-import { refreshKeys } from '../api/refresh-keys.ts'
-import { removeRow, useList } from '../api/use-list.ts'
+import { useList } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
-import { ConfirmButton } from '../parts/confirm-button.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
@@ -20,11 +17,12 @@ import { Presence } from '../parts/presence.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { WindowLink } from '../parts/window-link.tsx'
-import { navigate } from '../router.ts'
 import { useScopes } from '../scopes.ts'
 import { whereGroup } from '../selector/selector-text.ts'
+import { DeleteGroup } from './groups/delete-group.tsx'
 import { findUsers, type GroupUser } from './groups/find-users.ts'
 import { GroupForm } from './groups/group-form.tsx'
+import { UserList } from './groups/user-list.tsx'
 
 export default function GroupScreen({ params }: { params: Record<string, string> }) {
   const groupName = params.groupName as string
@@ -78,12 +76,6 @@ function Actions({ group, users }: { group: Group; users: GroupUser[] | undefine
   const { can } = useScopes()
   const [isEditing, setEditing] = useState(false)
   const { groupName } = group
-  const remove = async () => {
-    await jobcast.groups.delete(groupName)
-    removeRow(['groups'], groupName)
-    void refreshKeys(['groups', 'all'], ['devices'])
-    navigate('/groups')
-  }
   return (
     <>
       {can('TRIGGER') && (
@@ -96,45 +88,11 @@ function Actions({ group, users }: { group: Group; users: GroupUser[] | undefine
           <button type="button" onClick={() => setEditing(true)}>
             Edit
           </button>
-          <ConfirmButton
-            label="Delete group"
-            question={<DeleteQuestion groupName={groupName} users={users} />}
-            work={remove}
-          />
+          <DeleteGroup groupName={groupName} users={users} />
         </>
       )}
       {isEditing && <GroupForm group={group} onClose={() => setEditing(false)} />}
     </>
-  )
-}
-
-function DeleteQuestion({ groupName, users }: { groupName: string; users: GroupUser[] | undefined }) {
-  if (users === undefined) return <p>Still checking what refers to {groupName}.</p>
-  if (users.length === 0)
-    return (
-      <p>
-        No group, job or schedule refers to <strong>{groupName}</strong>. Its devices are kept.
-      </p>
-    )
-  return (
-    <>
-      <p>
-        These refer to <strong>{groupName}</strong> and are rejected until they are changed:
-      </p>
-      <UserList users={users} />
-    </>
-  )
-}
-
-function UserList({ users }: { users: GroupUser[] }) {
-  return (
-    <ul>
-      {users.map(({ kind, name, href }) => (
-        <li key={href}>
-          {kind} <a href={href}>{name}</a>
-        </li>
-      ))}
-    </ul>
   )
 }
 

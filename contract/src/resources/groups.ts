@@ -74,15 +74,24 @@ export const groups = {
   params: GroupParams,
   content: GroupContent,
   view: Group,
+  deletion: Type.Object(
+    {
+      force: Type.Boolean({ default: false, description: 'Delete it even if something refers to it' }),
+    },
+    { additionalProperties: false },
+  ),
   scopes: { read: 'READ', write: 'MANAGE' },
   quota: 1000,
   notFound: 'J-309',
+  inUse: 'J-315',
   refusals: { put: ['J-309', 'J-311', 'J-503'] },
   events: { created: 'group.changed', updated: 'group.changed', deleted: 'group.deleted' },
   texts: {
     put:
       'A group is a named selector, which other selectors use as `group=name`. Groups may refer to other groups, but ' +
       'not to themselves, directly or indirectly.',
-    delete: 'Selectors that refer to it are rejected from then on (J-309).',
+    delete:
+      'Rejected (J-315) while a group, a job, a schedule or the gate of an unfinished run refers to it, unless `force` is ' +
+      'true. Then selectors that refer to it are rejected (J-309), schedules are paused, and such a gate stays closed.',
   },
 } as const satisfies Resource

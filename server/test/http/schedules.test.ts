@@ -282,7 +282,7 @@ test('a schedule gives its runs their parameters and their window', async () => 
 test('one whose group is gone is paused when it is due', async () => {
   await api.call('PUT', '/job/api/groups/fading', { body: { where: 'tag=fading' } })
   const { name } = await newSchedule({ targets: { group: 'fading' } })
-  await api.call('DELETE', '/job/api/groups/fading')
+  await api.call('DELETE', '/job/api/groups/fading?force=true')
   forwardTo(3)
   assert.match(String((await waitForEvent(name, 'schedule.paused')).because), /J-309.*fading/)
 })
@@ -423,7 +423,7 @@ test('with match a changed group is looked at as a whole', async () => {
 test('with match one whose group is gone is paused, and says why', async () => {
   await api.call('PUT', '/job/api/groups/leaving', { body: { where: 'tag=leaving' } })
   const { name, path } = await newSchedule({ targets: { group: 'leaving' }, when: { match: true } })
-  assert.equal((await api.call('DELETE', '/job/api/groups/leaving')).status, 204)
+  assert.equal((await api.call('DELETE', '/job/api/groups/leaving?force=true')).status, 204)
   const { because } = await waitForEvent(name, 'schedule.paused')
   assert.equal(because, 'J-309: There is no group "leaving".')
   const { paused, pausedBecause } = await read(path)

@@ -125,10 +125,55 @@ test('groups are put, read, listed, used and deleted', async () => {
     ['berlin', 'kiosks'],
   )
   assert.equal((await api.call('GET', '/job/api/groups/berlin')).json.where, berlin.where)
-  assert.equal((await api.call('DELETE', '/job/api/groups/kiosks')).status, 204)
+  assert.equal((await api.call('DELETE', '/job/api/groups/kiosks?force=true')).status, 204)
   for (const method of ['GET', 'DELETE'] as const)
     assertRefused(await api.call(method, '/job/api/groups/kiosks'), 'J-309')
   assertRefused(await api.call('GET', '/job/api/devices?where=group%3Dberlin'), 'J-309')
+})
+
+test('DELETE of a group answers J-315 with what refers to it, up to five names of each kind, unless it is forced', async () => {
+  const put = async (path: string, body: object) =>
+    assert.equal((await api.call('PUT', `/job/api/${path}`, { body })).status, 201)
+  const remove = (query = '') => api.call('DELETE', `/job/api/groups/base${query}`)
+  await put('groups/base', { where: 'deviceId=k1' })
+  const inner = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => `in-${each}`)
+  for (const name of inner) await put(`groups/${name}`, { where: 'tag=x or not GROUP="base"' })
+  // It names another group, and a tag of this name.
+  await put('groups/other', { where: 'tag=base and group=in-a' })
+  const gated = { waves: [{ size: 1 }, { size: '100%' }], next: { where: 'group=base', onMissing: 'WAIT' } }
+  await put('jobs/plain', {})
+  await put('jobs/waved', { rollout: { waves: [{ size: 1, where: 'group=base' }, { size: '100%' }] } })
+  const when = { cron: '0 3 * * *' }
+  await put('schedules/by-group', { jobName: 'plain', targets: { group: 'base' }, when })
+  await put('schedules/by-where', { jobName: 'plain', targets: { where: 'group=base' }, when })
+  await put('schedules/by-gate', { jobName: 'plain', targets: { where: 'all' }, when, rollout: gated })
+  await put('schedules/unrelated', { jobName: 'plain', targets: { group: 'other' }, when })
+  const started = await api.call('POST', '/job/api/runs', {
+    body: { jobName: 'plain', targets: { deviceIds: ['k1', 'k2'] }, rollout: gated },
+  })
+  const { runId } = started.json
+  const refused = await remove()
+  assert.deepEqual([refused.status, refused.json.code], [409, 'J-315'])
+  assert.equal(
+    refused.json.message,
+    `The resource is in use: by the groups ${inner.slice(0, 5).join(', ')} and others, and by the job waved, ` +
+      `and by the schedules by-gate, by-group, by-where, and by the unfinished run ${runId}`,
+  )
+  assertRefused(await remove('?force=perhaps'), 'J-500')
+  assert.equal((await remove('?force=false')).json.code, 'J-315')
+
+  for (const name of ['other', ...inner]) {
+    if (name === 'other') await api.call('DELETE', '/job/api/schedules/unrelated')
+    assert.equal((await api.call('DELETE', `/job/api/groups/${name}`)).status, 204, name)
+  }
+  for (const name of ['by-group', 'by-where', 'by-gate'])
+    await api.call('DELETE', `/job/api/schedules/${name}`)
+  // A deleted job needs nothing, and what a run was aimed at it has already.
+  await api.call('DELETE', '/job/api/jobs/waved')
+  assert.equal((await remove()).json.message, `The resource is in use: by the unfinished run ${runId}`)
+  await api.call('POST', `/job/api/runs/${runId}/cancel`)
+  assert.equal((await remove()).status, 204)
+  assertRefused(await remove('?force=true'), 'J-309')
 })
 
 test('no group refers to itself, directly or not, or to one that is not there', async () => {

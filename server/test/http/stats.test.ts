@@ -98,7 +98,7 @@ test('a device that works is known as working, with one more in its queue too, a
   // One that refers to a group that was deleted has no devices.
   await api.call('PUT', '/job/api/groups/gone', { body: { where: 'all' } })
   await api.call('PUT', '/job/api/groups/broken', { body: { where: 'group=gone' } })
-  await api.call('DELETE', '/job/api/groups/gone')
+  await api.call('DELETE', '/job/api/groups/gone?force=true')
   const by = async (name: string) =>
     (await get(`fleet/groups?by=${name}`)).groups.map(({ value, devices }: Record<string, unknown>) => [
       value,

@@ -153,7 +153,7 @@ async function takeWindowSteps(store: Store): Promise<void> {
   }
   await store.deleteWindow({ ...window, ...by, at: 1 })
   await store.putDevices([{ ...devicePut(ownerNo, 'd1'), clock: steadyInstant(2) }])
-  await store.deleteGroup({ ownerNo, groupName: 'windowed', ...by, at: 1 })
+  await store.deleteGroup({ ownerNo, groupName: 'windowed', ...by, at: 1, unlessUsed: true })
   while (await store.sweepGroups({ ownerNo, clock: steadyInstant(2) }));
   await store.deleteWindow({ ...window, ...by, at: 1 })
   const secret = { ownerNo, secretName: 'TOKEN' }

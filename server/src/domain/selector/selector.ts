@@ -15,13 +15,14 @@ import { overQuota, type Quotas, tooMany } from '../access/quotas.ts'
 import { isConfinedToDevices } from '../access/restriction.ts'
 import { originOf } from '../audit/audit.ts'
 import type { Expectation } from '../common/entity-tag.ts'
+import { usersText } from '../common/in-use.ts'
 import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type PresenceView, settled } from '../device/device.ts'
 import { type DeviceWindowsDeps, settleGroups, windowsApply } from '../window/device-windows.ts'
 import { noWindow } from '../window/window.ts'
-import type { GroupProblem, StoredGroup } from './ports/groups.ts'
+import type { GroupProblem, GroupUsers, StoredGroup } from './ports/groups.ts'
 import { maxDepthOfGroups, maxTermsOfGroups, maxValuesOfGroups, replaceGroups } from './replace-groups.ts'
 
 type SelectorDeps = { store: Store; presence: PresenceView; now: () => number }
@@ -85,11 +86,23 @@ export async function getGroup(
   return group
 }
 
-export async function deleteGroup(deps: GroupDeps, caller: Caller, groupName: string): Promise<void> {
+export async function deleteGroup(
+  deps: GroupDeps,
+  caller: Caller,
+  groupName: string,
+  { force = false }: { force?: boolean | undefined } = {},
+): Promise<void> {
+  const { ownerNo } = caller
   const by = { principal: principalOf(caller), at: deps.now(), ...originOf(caller) }
-  const isDeleted = await deps.store.deleteGroup({ ownerNo: caller.ownerNo, groupName, ...by })
-  if (!isDeleted) throw notFound('J-309', groupName)
-  await settleGroups(deps, caller.ownerNo)
+  const outcome = await deps.store.deleteGroup({ ownerNo, groupName, ...by, unlessUsed: !force })
+  if (outcome === 'unknown') throw notFound('J-309', groupName)
+  if (outcome !== 'deleted') throw inUse(outcome)
+  await settleGroups(deps, ownerNo)
+}
+
+function inUse({ groupNames, jobNames, scheduleNames, runIds }: GroupUsers): ApiError {
+  const named = { group: groupNames, job: jobNames, schedule: scheduleNames, 'unfinished run': runIds }
+  return new ApiError('J-315', { suffix: usersText(named) })
 }
 
 function parse(text: string, field = 'where'): Selector {

@@ -11,7 +11,7 @@ export function addGroups(app: App, deps: GroupDeps): void {
     put: (...put) => putGroup(deps, ...put),
     get: (...group) => getGroup(deps, ...group),
     list: ({ ownerNo }, slice) => deps.store.listGroups({ ownerNo, slice }),
-    delete: (caller, groupName) => deleteGroup(deps, caller, groupName),
+    delete: (caller, groupName, _before, { force }) => deleteGroup(deps, caller, groupName, { force }),
     toView: toGroup,
   })
 }

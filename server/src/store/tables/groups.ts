@@ -5,6 +5,7 @@ import { inBoth, type Queries, sliced } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { deviceGroup } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
+import { findGroupUsers } from './group-users.ts'
 import { noteGroupChanged } from './group-windows.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 import { hasWindow } from './windows.ts'
@@ -100,9 +101,11 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
     const value = await queries.one(GROUP, FIND, { ownerNo, groupName })
     return { kind: 'put', created: before === undefined, value }
   },
-  async deleteGroup(queries, { ownerNo, groupName, principal, at }) {
+  async deleteGroup(queries, { ownerNo, groupName, principal, at, unlessUsed = false }) {
     const before = await queries.get(GROUP, FIND, { ownerNo, groupName })
-    if (before === undefined) return false
+    if (before === undefined) return 'unknown'
+    const users = unlessUsed ? await findGroupUsers(queries, { ownerNo, groupName }) : undefined
+    if (users) return users
     await noteGroupChanged(queries, { ownerNo, groupName, hasWindow: before.window !== null })
     await queries.run(DELETE, { ownerNo, groupName })
     queries.resourceChanged('group.deleted', {
@@ -111,7 +114,7 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
       data: { groupName, principal },
       before: withoutChangers(before),
     })
-    return true
+    return 'deleted'
   },
 }
 

@@ -2,7 +2,7 @@ import type { Changer } from '../../access/changers.ts'
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
-type GroupKey = { ownerNo: number; groupName: string }
+export type GroupKey = { ownerNo: number; groupName: string }
 
 export type StoredGroup = {
   groupName: string
@@ -45,6 +45,17 @@ export type GroupProblem =
   | { kind: 'refers-to-itself'; groupName: string }
   | { kind: 'too-large' | 'too-deep' | 'too-many-values' }
 
+/** What refers to a group, some of each; runs are those with a gate that does. */
+export type GroupUsers = {
+  groupNames: string[]
+  jobNames: string[]
+  scheduleNames: string[]
+  runIds: number[]
+}
+
+/** With users: they refer to it. */
+type GroupDeletion = 'deleted' | 'unknown' | GroupUsers
+
 export type GroupStore = {
   /** Judged and written in one step: no two puts make a circle together. */
   putGroup(put: GroupPut): Promise<GroupOutcome>
@@ -54,5 +65,8 @@ export type GroupStore = {
   findGroups(groups: { ownerNo: number; groupNames: string[] }): Promise<StoredGroup[]>
   /** Differs once any group of the owner was put or deleted: one short query, however many groups there are. */
   groupsVersion(of: { ownerNo: number }): Promise<string>
-  deleteGroup(group: GroupKey & { principal: string; at: number }): Promise<boolean>
+  /** `unlessUsed`: not while something refers to it. */
+  deleteGroup(
+    group: GroupKey & { principal: string; at: number; unlessUsed?: boolean },
+  ): Promise<GroupDeletion>
 }
