@@ -31,7 +31,7 @@ test('creates a job from a file, updates it by flags without losing other fields
   assert.equal(job.retry.max, 2)
   assert.deepEqual(job.document, { handler: 'restart' })
   assert.match(await outputOf('jobs', 'get', 'restart'), /^document +\{"handler":"restart"\}$/m)
-  assert.match(await outputOf('jobs'), /^JOB +VERSION +DESCRIPTION +UPDATED\n(?:.*\n)*restart +2 +New /)
+  assert.match(await outputOf('jobs'), /^JOB +VERSION +DESCRIPTION +UPDATED +BY\n(?:.*\n)*restart +2 +New /)
   await outputOf('jobs', 'rm', 'restart', '--yes')
   const gone = await jobcast('jobs', 'get', 'restart')
   assert.equal(gone.code, 4)
@@ -247,7 +247,7 @@ test('keys revoke --descendants revokes what was created with a key, and says ho
   await outputOf('schedules', 'put', 'cli-left', ...nightly, '--api-key', child.apiKey)
   const keyId = maker.slice(3, 13)
   assert.equal(child.createdBy, `key:${keyId}`)
-  assert.match(await outputOf('keys'), new RegExp(`${child.keyId} .* key:${keyId}$`, 'm'))
+  assert.match(await outputOf('keys'), new RegExp(`${child.keyId} .* key cli-maker$`, 'm'))
   const later = await jobcast(
     'keys',
     'new',
@@ -272,10 +272,13 @@ test('keys revoke --descendants revokes what was created with a key, and says ho
   )
   assert.deepEqual(pausedRuns, [])
   assert.match(stderr, /^Paused schedules: cli-left$/m)
-  assert.match(await outputOf('schedules', 'get', 'cli-left'), /^updated .* by key cli-child \(revoked\)$/m)
   assert.match(
     await outputOf('schedules', 'get', 'cli-left'),
-    /^paused .* by admin: the key cli-maker was revoked/m,
+    /^updated .* by key cli-child \(key:\w+, revoked\)$/m,
+  )
+  assert.match(
+    await outputOf('schedules', 'get', 'cli-left'),
+    /^paused .* by key admin: the key cli-maker was revoked/m,
   )
   assert.equal((await jobcast('whoami', '--api-key', child.apiKey)).code, 3)
 })

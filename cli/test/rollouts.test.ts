@@ -50,17 +50,17 @@ test('a failed canary stops the run, and a wait exits with 10 at once; ls and ge
   await jobcast(['runs', 'cancel', runId])
   const canceled = await jobcast(['runs', 'watch', runId])
   assert.equal(canceled.code, 6, canceled.stderr)
-  assert.match((await jobcast(['runs', 'get', runId])).stdout, /aborted by +admin/)
+  assert.match((await jobcast(['runs', 'get', runId])).stdout, /^aborted by +key admin \(key:\w+\)$/m)
 })
 
 test('who pauses and denies is named, and a second pause says that it is paused', async () => {
   const ops = await server.newKey(['MANAGE', 'READ'], { keyName: 'night-shift' })
   const runId = await trigger('--rate', '1')
   assert.equal((await jobcast(['runs', 'pause', runId], ops.apiKey)).code, 0)
-  assert.match((await jobcast(['runs', 'get', runId])).stdout, /paused by +night-shift/)
+  assert.match((await jobcast(['runs', 'get', runId])).stdout, /^paused by +key night-shift \(key:\w+\)$/m)
   assert.match(
     (await jobcast(['runs', 'watch', runId])).stderr,
-    /is paused by night-shift \(1 of 3 released\)/,
+    /is paused by key night-shift \(1 of 3 released\)/,
   )
   const again = await jobcast(['runs', 'pause', runId])
   assert.equal(again.code, 5)
@@ -72,10 +72,13 @@ test('who pauses and denies is named, and a second pause says that it is paused'
   const twice = await trigger('--approvals', '2')
   const one = await jobcast(['runs', 'approve', twice, '--comment', 'read it'], denier.apiKey)
   assert.match(one.stdout, /^approvals +1 of 2$/m)
-  assert.match(one.stdout, /^decisions +APPROVED by reviewer at .*: read it$/m)
+  assert.match(one.stdout, /^decisions +APPROVED by key reviewer at .*: read it$/m)
   assert.match((await jobcast(['runs', 'watch', twice])).stderr, /waits for approval, 1 of 2 given/)
   assert.equal((await jobcast(['runs', 'approve', twice], denier.apiKey)).code, 5)
-  assert.match((await jobcast(['runs', 'approve', twice], second.apiKey)).stdout, /; APPROVED by second at/)
+  assert.match(
+    (await jobcast(['runs', 'approve', twice], second.apiKey)).stdout,
+    /; APPROVED by key second at/,
+  )
   await jobcast(['runs', 'cancel', twice])
   const asked = await trigger('--approval')
   assert.equal((await jobcast(['runs', 'watch', asked])).code, 9)

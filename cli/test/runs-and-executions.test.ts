@@ -58,7 +58,9 @@ test('runs get, cancel and watch agree', async () => {
   const shown = await jobcast('runs', 'get', `#${runId}`)
   assert.match(
     shown.stdout,
-    new RegExp(`^run +${runId}\njob +stop\n(.*\n)*states +1 PENDING\nfinished +no\nby +admin\n$`),
+    new RegExp(
+      `^run +${runId}\njob +stop\n(.*\n)*states +1 PENDING\nfinished +no\nby +key admin \\(key:\\w+\\)\n$`,
+    ),
   )
   assert.equal((await json('runs', 'cancel', String(runId))).counts.CANCELED, 1)
   const watched = await jobcast('runs', 'watch', String(runId))

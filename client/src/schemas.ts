@@ -465,6 +465,10 @@ export interface ApiKey {
    */
   createdBy: string | null
   /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
+  /**
    * The session in which the key created it; null if the key was used directly
    */
   createdBySession: string | null
@@ -476,7 +480,7 @@ export interface ApprovalDecision {
    */
   principal: string
   /**
-   * The name of the key in `principal`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `principal`; null if it is neither, or a key of another owner
    */
   name: string | null
   at: string
@@ -651,6 +655,10 @@ export interface CreatedApiKey {
    */
   createdBy: string | null
   /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
+  /**
    * The session in which the key created it; null if the key was used directly
    */
   createdBySession: string | null
@@ -677,6 +685,10 @@ export interface CreatedEnrollment {
    * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
+  /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
   /**
    * The session in which the key created it; null if the key was used directly
    */
@@ -726,6 +738,10 @@ export interface CreatedWebhook {
    * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
+  /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
   /**
    * The session in which the key created it; null if the key was used directly
    */
@@ -812,6 +828,10 @@ export interface Device {
    * Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or if this was not recorded
    */
   credentialCreatedBy: string | null
+  /**
+   * The name of the key or the person in `credentialCreatedBy`; null if it is neither, or a key of another owner
+   */
+  credentialCreatedByName: string | null
   /**
    * Since when client certificates of this device are rejected. A new token does not change it; POST …/allow-certificate does
    */
@@ -972,6 +992,10 @@ export interface Enrollment {
    * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
+  /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
   /**
    * The session in which the key created it; null if the key was used directly
    */
@@ -1164,7 +1188,7 @@ export interface FileVersion {
    */
   createdBy: string
   /**
-   * The name of the key in `createdBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
    */
   createdByName: string | null
   /**
@@ -1377,7 +1401,7 @@ export interface Freeze {
    */
   frozenBy: string | null
   /**
-   * The name of the key in `frozenBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `frozenBy`; null if it is neither, or a key of another owner
    */
   frozenByName: string | null
   since: string | null
@@ -1622,6 +1646,14 @@ export interface Job {
   signatures: JobEnvelope[]
   createdAt: string
   updatedAt: string
+  /**
+   * Who created the current version: `key:<keyId>`, or `user:<subject>` for a person
+   */
+  updatedBy: string | null
+  /**
+   * The name of the key or the person in `updatedBy`; null if it is neither, or a key of another owner
+   */
+  updatedByName: string | null
 }
 
 export interface Rollout {
@@ -1858,7 +1890,7 @@ export interface JobVersion {
    */
   createdBy: string | null
   /**
-   * The name of the key in `createdBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
    */
   createdByName: string | null
 }
@@ -2207,6 +2239,10 @@ export interface OwnKey {
    */
   createdBy: string | null
   /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
+  /**
    * The session in which the key created it; null if the key was used directly
    */
   createdBySession: string | null
@@ -2490,7 +2526,7 @@ export interface RolloutProgress {
   pausedBecause: string | null
   pausedBy: string | null
   /**
-   * The name of the key in `pausedBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `pausedBy`; null if it is neither, or a key of another owner
    */
   pausedByName: string | null
   /**
@@ -2786,7 +2822,7 @@ export interface Schedule {
    */
   pausedBy: string | null
   /**
-   * The name of the key in `pausedBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `pausedBy`; null if it is neither, or a key of another owner
    */
   pausedByName: string | null
   pausedAt: string | null
@@ -2825,7 +2861,7 @@ export interface Schedule {
    */
   updatedBy: string | null
   /**
-   * The name of the key in `updatedBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `updatedBy`; null if it is neither, or a key of another owner
    */
   updatedByName: string | null
   /**
@@ -2979,7 +3015,7 @@ export interface Secret {
    */
   updatedBy: string
   /**
-   * The name of the key in `updatedBy`; null if it is not a key, or a key of another owner
+   * The name of the key or the person in `updatedBy`; null if it is neither, or a key of another owner
    */
   updatedByName: string | null
   /**
@@ -3275,6 +3311,10 @@ export interface Webhook {
    * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
    */
   createdBy: string | null
+  /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
   /**
    * The session in which the key created it; null if the key was used directly
    */

@@ -72,7 +72,7 @@ export const orNull = <T extends TSchema>(schema: T, options: { description?: st
 /** For people, beside a field that names a key for programs. */
 export const keyNameOf = (field: string) =>
   orNull(Type.String({ examples: ['ci'] }), {
-    description: `The name of the key in \`${field}\`; null if it is not a key, or a key of another owner`,
+    description: `The name of the key or the person in \`${field}\`; null if it is neither, or a key of another owner`,
   })
 
 /** Who created something, and in which session. */
@@ -82,6 +82,7 @@ export const makerFields = {
       'Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is ' +
       'older than this record',
   }),
+  createdByName: keyNameOf('createdBy'),
   createdBySession: orNull(Type.String(), {
     description: 'The session in which the key created it; null if the key was used directly',
   }),

@@ -10,6 +10,7 @@ import { type AttributeValue, parseAttribute } from '../flags/attribute.ts'
 import { collect } from '../flags/collect.ts'
 import { repeatable } from '../flags/target-devices.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 import { changeDevicesCommand } from './devices-change.ts'
 import { countCommand, importDevicesCommand } from './devices-select.ts'
 
@@ -91,7 +92,7 @@ function fieldsOf(device: Device) {
     'last seen': localTime(device.lastSeenAt),
     transport,
     'token created': localTime(device.credentialCreatedAt),
-    'token created by': device.credentialCreatedBy,
+    'token created by': whoWithId(device.credentialCreatedBy, device.credentialCreatedByName),
     'certificate revoked': localTime(device.certificateRevokedAt),
     created: localTime(device.createdAt),
     updated: localTime(device.updatedAt),

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, openAsBlob } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import type { FileVersion } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
@@ -20,7 +21,7 @@ const columns: readonly Column<FileVersion>[] = [
   { title: 'SIZE', of: ({ size }) => String(size) },
   { title: 'SHA256', of: ({ sha256 }) => sha256.slice(0, 12) },
   { title: 'CREATED', of: ({ createdAt }) => localTime(createdAt) },
-  { title: 'BY', of: ({ createdBy, createdByName }) => createdByName ?? createdBy },
+  { title: 'BY', of: ({ createdBy, createdByName }) => whoInWords(createdBy, createdByName) },
   { title: 'USED BY', of: ({ usedBy }) => usedBy.join(' ') || null },
 ]
 

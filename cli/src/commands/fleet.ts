@@ -6,6 +6,7 @@ import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { instantAhead } from '../flags/duration.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 import type { Out } from '../output/out.ts'
 import { fieldsText } from '../output/print-table.ts'
 
@@ -57,7 +58,7 @@ function showFreeze(out: Out, freeze: Freeze): void {
         frozen: frozen ? 'yes' : 'no',
         ...(frozen && {
           reason,
-          by: frozenByName ?? frozenBy,
+          by: whoWithId(frozenBy, frozenByName),
           since: since && localTime(since),
           until: until && localTime(until),
         }),

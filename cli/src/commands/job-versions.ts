@@ -1,6 +1,7 @@
 // jobcast jobs versions, diff, restore: what a job was before.
 
 import type { Jobcast, JobVersion } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { exitCode } from '../errors/exit-code.ts'
@@ -90,6 +91,6 @@ function contentOf(all: JobVersion): Record<string, unknown> {
 const columns: Column<JobVersion>[] = [
   { title: 'VERSION', of: ({ version, isCurrent }) => (isCurrent ? `${version} (current)` : version) },
   { title: 'CREATED', of: ({ createdAt }) => localTime(createdAt) },
-  { title: 'BY', of: ({ createdBy, createdByName }) => createdByName ?? createdBy },
+  { title: 'BY', of: ({ createdBy, createdByName }) => whoInWords(createdBy, createdByName) },
   { title: 'DESCRIPTION', of: ({ description }) => description || null },
 ]

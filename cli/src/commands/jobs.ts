@@ -1,6 +1,7 @@
 // jobcast jobs: what devices can be told to do.
 
 import { isJobcastError, type Job, type JobContent, type Jobcast } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { withClient } from '../define/owner-command.ts'
@@ -10,6 +11,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { readContent } from '../input/read-content.ts'
 import { approvalText } from '../output/approval-text.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 import { signatureFields } from '../output/signature-fields.ts'
 import { versionCommands } from './job-versions.ts'
 import { signCommand } from './jobs-sign.ts'
@@ -34,6 +36,7 @@ export function jobsCommand(): Command {
       { title: 'VERSION', of: ({ version }) => version },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
       { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
+      { title: 'BY', of: ({ updatedBy, updatedByName }) => whoInWords(updatedBy, updatedByName) },
     ]),
     jobs.get((job) => ({ fields: fieldsOf(job) })),
     putCommand(),
@@ -70,6 +73,7 @@ function fieldsOf(job: Job) {
     ...signatureFields(job),
     created: localTime(job.createdAt),
     updated: localTime(job.updatedAt),
+    by: whoWithId(job.updatedBy, job.updatedByName),
   }
 }
 
@@ -114,6 +118,6 @@ async function readJob(client: Jobcast, name: string, isOptional: boolean): Prom
 
 function contentOf(job: Job | undefined): JobContent {
   if (job === undefined) return {}
-  const { jobName, version, createdAt, updatedAt, ...content } = job
+  const { jobName, version, createdAt, updatedAt, updatedBy, updatedByName, ...content } = job
   return Object.fromEntries(Object.entries(content).filter(([, value]) => value !== null)) as JobContent
 }

@@ -16,13 +16,13 @@ import { idNumber, wholeNumber } from '../flags/whole-number.ts'
 import { approvalFields } from '../output/approval-text.ts'
 import { failingText } from '../output/failing-text.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
 import { rolloutCell } from '../output/rollout-text.ts'
 import type { ListFlags as ExecutionListFlags } from '../output/show-executions.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
-import { pauserOf } from '../watch/rollout-halted.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
 import { failuresCommand } from './run-failures.ts'
 import { rolloutCommands } from './run-rollout.ts'
@@ -213,7 +213,7 @@ function runCommand(name: string): Command {
 
 function showRun(out: Out, run: Run): void {
   const { runId, jobName, launchedAt, total, counts, finished, finishedAt, retryOf, rollout, window } = run
-  const by = run.createdByName ?? run.createdBy
+  const by = whoWithId(run.createdBy, run.createdByName)
   out.show(run, () =>
     fieldsText(
       {
@@ -247,7 +247,7 @@ function rolloutFields(rollout: NonNullable<Run['rollout']>, total: number) {
     rollout: `${state}, wave ${wave} of ${waves.length}, ${released} of ${total} released`,
     ...(pausedBecause !== null && {
       because: pausedBecause,
-      [stoppedWords[state] ?? 'paused by']: pauserOf(rollout),
+      [stoppedWords[state] ?? 'paused by']: whoWithId(rollout.pausedBy, rollout.pausedByName),
     }),
     ...(failing && { failing: failingText(failing) }),
   }

@@ -10,6 +10,7 @@ import { wholeNumber } from '../flags/whole-number.ts'
 import { approvalText } from '../output/approval-text.ts'
 import { failingText } from '../output/failing-text.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 import type { Column } from '../output/print-table.ts'
 import { zonedTime } from '../output/zoned-time.ts'
 import { putScheduleCommand } from './schedule-put.ts'
@@ -48,7 +49,7 @@ export function schedulesCommand(): Command {
 
 function fieldsOf(schedule: Schedule) {
   const { when, paused, pausedBecause, rollout, pauseAfterFailures, until } = schedule
-  const pausedBy = schedule.pausedByName ?? schedule.pausedBy
+  const pausedBy = whoInWords(schedule.pausedBy, schedule.pausedByName)
   return {
     schedule: schedule.scheduleName,
     description: schedule.description,
@@ -80,8 +81,7 @@ function fieldsOf(schedule: Schedule) {
 /** A key that is no longer active says so: the schedule goes on without it. */
 function updaterText({ updatedBy, updatedByName, updatedByState }: Schedule): string | null {
   const isActive = updatedByState === null || updatedByState === 'ACTIVE'
-  const who = whoInWords(updatedBy, updatedByName)
-  return isActive ? who : `${who} (${updatedByState.toLowerCase()})`
+  return whoWithId(updatedBy, updatedByName, ...(isActive ? [] : [updatedByState.toLowerCase()]))
 }
 
 function nextCommand(): Command {

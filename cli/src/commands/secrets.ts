@@ -1,5 +1,6 @@
 // jobcast secrets: values for devices that nobody can read back, and the key that encrypts them at rest.
 
+import { whoInWords } from '@jobcast/contract/words'
 import { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { plainCommand, withClient } from '../define/owner-command.ts'
@@ -10,6 +11,7 @@ import { ask, canAsk } from '../input/ask.ts'
 import { readText } from '../input/read-content.ts'
 import type { Io } from '../io.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 
 const secrets = resourceCommands('secrets')
 
@@ -19,7 +21,7 @@ export function secretsCommand(): Command {
     secrets.ls([
       { title: 'SECRET', of: ({ secretName }) => secretName },
       { title: 'UPDATED', of: ({ updatedAt }) => localTime(updatedAt) },
-      { title: 'BY', of: ({ updatedBy, updatedByName }) => updatedByName ?? updatedBy },
+      { title: 'BY', of: ({ updatedBy, updatedByName }) => whoInWords(updatedBy, updatedByName) },
       { title: 'USED BY', of: ({ usedBy }) => usedBy.join(' ') || null },
     ]),
     getCommand(),
@@ -38,7 +40,7 @@ function getCommand(): Command {
     fields: {
       secret: secretName,
       updated: localTime(updatedAt),
-      by: updatedByName ?? updatedBy,
+      by: whoWithId(updatedBy, updatedByName),
       'used by': usedBy.join(', ') || null,
     },
   }))

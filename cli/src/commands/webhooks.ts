@@ -6,7 +6,7 @@ import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { localTime } from '../output/local-time.ts'
-import { makerText } from '../output/maker-text.ts'
+import { makerText, makerWithId } from '../output/maker-text.ts'
 import { deliveriesCommand, replayCommand } from './webhook-deliveries.ts'
 import { listenCommand } from './webhook-listen.ts'
 import { putWebhookCommand } from './webhook-put.ts'
@@ -61,7 +61,7 @@ function fieldsOf(webhook: Webhook) {
     'last failure': lastFailure && `${localTime(lastFailure.at)}: ${lastFailure.error}`,
     created: localTime(webhook.createdAt),
     updated: localTime(webhook.updatedAt),
-    by: makerText(webhook),
+    by: makerWithId(webhook),
   }
 }
 

@@ -1,7 +1,7 @@
 // Approvals in words: how many are required, who has given them.
 
 import type { Job, Run } from '@jobcast/client'
-import { requiredApprovals } from '@jobcast/contract/words'
+import { requiredApprovals, whoInWords } from '@jobcast/contract/words'
 import { localTime } from './local-time.ts'
 import { plainText } from './text-width.ts'
 
@@ -24,5 +24,5 @@ export function approvalFields({ approvals, rollout }: Shown) {
 /** APPROVED by ci at 2026-11-18 10:00:00: tested on the bench */
 function decisionText({ decision, name, principal, at, comment }: Run['approvals'][number]): string {
   const why = comment === null ? '' : `: ${plainText(comment)}`
-  return `${decision} by ${plainText(name ?? principal)} at ${localTime(at)}${why}`
+  return `${decision} by ${plainText(whoInWords(principal, name))} at ${localTime(at)}${why}`
 }

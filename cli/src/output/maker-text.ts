@@ -1,8 +1,30 @@
-/** Who created something, for a column of a list. */
-export function makerText({ createdBy, createdBySession }: Made): string | null {
-  return createdBy !== null && createdBySession !== null
-    ? `${createdBy} (session ${createdBySession})`
-    : createdBy
+// Who made or changed something, as people read it.
+
+import { whoInWords } from '@jobcast/contract/words'
+
+type Made = { createdBy: string | null; createdByName: string | null; createdBySession: string | null }
+
+/** For a column of a list. */
+export function makerText({ createdBy, createdByName, createdBySession }: Made): string | null {
+  return withMore(whoInWords(createdBy, createdByName), [sessionText(createdBySession)])
 }
 
-type Made = { createdBy: string | null; createdBySession: string | null }
+/** With its id, for what shows one thing. */
+export function makerWithId({ createdBy, createdByName, createdBySession }: Made): string | null {
+  const session = sessionText(createdBySession)
+  return whoWithId(createdBy, createdByName, ...(session === null ? [] : [session]))
+}
+
+/** Of somebody whose session is not recorded. */
+export function whoWithId(who: string | null, name: string | null, ...more: string[]): string | null {
+  return withMore(whoInWords(who, name), [name === null ? null : who, ...more])
+}
+
+function sessionText(session: string | null): string | null {
+  return session === null ? null : `session ${session}`
+}
+
+function withMore(who: string | null, more: (string | null)[]): string | null {
+  const given = more.filter((each) => each !== null)
+  return who === null || given.length === 0 ? who : `${who} (${given.join(', ')})`
+}

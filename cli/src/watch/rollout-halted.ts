@@ -1,6 +1,7 @@
 // A run of which nothing more is released until somebody does something: there is nothing to wait for.
 
 import type { Run } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import { plainText } from '../output/text-width.ts'
 
@@ -19,9 +20,9 @@ export class RolloutHalted extends Error {
   }
 }
 
-/** By name, where it is a key. */
-export function pauserOf(rollout: Run['rollout']): string | null {
-  return rollout?.pausedByName ?? rollout?.pausedBy ?? null
+/** By name, where it is a key or a person. */
+function pauserOf(rollout: Run['rollout']): string | null {
+  return rollout ? whoInWords(rollout.pausedBy, rollout.pausedByName) : null
 }
 
 /** Where one is not enough. */

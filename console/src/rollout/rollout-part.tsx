@@ -1,6 +1,5 @@
 // The rollout on the page of a run: its state and why, the bar, what can be done, and the waves one by one.
 
-import { whoInWords } from '@jobcast/contract/words'
 import './rollout.css'
 import type { RolloutProgress, Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
@@ -84,9 +83,7 @@ function StateNote({ run, rollout }: StateProps) {
 
 function StoppedBy({ by, name }: { by: string | null; name: string | null }) {
   if (by === null || by === 'gate') return null
-  // Whoever may not list keys sees the name as well.
-  if (name !== null) return <> ({whoInWords(by, name)})</>
-  return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} />})</>
+  return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} createdByName={name} />})</>
 }
 
 const failureRules = ['STOP_RULE', 'GATE_CLOSED', 'GATE_TIMEOUT']

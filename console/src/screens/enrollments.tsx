@@ -71,7 +71,9 @@ const columns: Column<Enrollment>[] = [
     title: 'Created by',
     width: 'minmax(0, 2fr)',
     isMinor: true,
-    cell: ({ createdBy, createdBySession }) => <Maker {...{ createdBy, createdBySession }} />,
+    cell: ({ createdBy, createdByName, createdBySession }) => (
+      <Maker {...{ createdBy, createdByName, createdBySession }} />
+    ),
   },
 ]
 

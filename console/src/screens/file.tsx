@@ -13,6 +13,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { formatBytes } from '../parts/format-bytes.ts'
+import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
@@ -56,7 +57,7 @@ const columns: Column<FileVersion>[] = [
     title: 'Put by',
     width: 'minmax(0, 2fr)',
     isMinor: true,
-    cell: ({ createdBy, createdByName }) => createdByName ?? createdBy,
+    cell: ({ createdBy, createdByName }) => <Maker {...{ createdBy, createdByName }} />,
   },
   {
     name: 'created',

@@ -9,6 +9,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { formatBytes } from '../parts/format-bytes.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
@@ -49,7 +50,7 @@ const columns: Column<FileVersion>[] = [
     title: 'Put by',
     width: 'minmax(0, 2fr)',
     isMinor: true,
-    cell: ({ createdBy, createdByName }) => createdByName ?? createdBy,
+    cell: ({ createdBy, createdByName }) => <Maker {...{ createdBy, createdByName }} />,
   },
   {
     name: 'created',

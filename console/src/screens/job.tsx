@@ -11,6 +11,7 @@ import { useQuery } from '../api/use-query.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { countsInWords, formatCount } from '../parts/exec-state.ts'
+import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { StateBar } from '../parts/state-bar.tsx'
@@ -38,6 +39,12 @@ export default function JobScreen({ params }: { params: Record<string, string> }
             <>
               <a href={`/jobs/${encodeURIComponent(jobName)}/versions`}>version {job.version}</a>, updated{' '}
               <RelativeTime at={job.updatedAt} />
+              {job.updatedBy !== null && (
+                <>
+                  {' '}
+                  by <Maker createdBy={job.updatedBy} createdByName={job.updatedByName} />
+                </>
+              )}
             </>
           )
         }

@@ -7,6 +7,7 @@ import type { Column } from '../parts/data-table.tsx'
 import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import type { ScreenProps } from '../route.ts'
@@ -46,6 +47,13 @@ const columns: Column<Job>[] = [
     isMinor: true,
     sortBy: ({ updatedAt }) => updatedAt,
     cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+  },
+  {
+    name: 'by',
+    title: 'Updated by',
+    width: 'minmax(0, 2fr)',
+    isMinor: true,
+    cell: ({ updatedBy, updatedByName }) => <Maker createdBy={updatedBy} createdByName={updatedByName} />,
   },
 ]
 

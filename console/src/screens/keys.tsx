@@ -32,8 +32,8 @@ function statusOf({ revokedAt, expiresAt }: ApiKey, at: number): Status {
   return expiresAt !== null && parseTime(expiresAt) <= at ? 'expired' : 'active'
 }
 
-function makerOf({ createdBy, createdBySession }: ApiKey) {
-  return { createdBy, createdBySession }
+function makerOf({ createdBy, createdByName, createdBySession }: ApiKey) {
+  return { createdBy, createdByName, createdBySession }
 }
 
 const columns: Column<ApiKey>[] = [

@@ -64,7 +64,7 @@ export default function ScheduleScreen({ params }: { params: Record<string, stri
 }
 
 function State({ schedule }: { schedule: Schedule }) {
-  const { pausedBecause, pausedBy, pausedAt, failures } = schedule
+  const { pausedBecause, pausedBy, pausedByName, pausedAt, failures } = schedule
   return (
     <span role="status">
       {stateOf(schedule)}
@@ -73,10 +73,10 @@ function State({ schedule }: { schedule: Schedule }) {
           {' '}
           <RelativeTime at={pausedAt} />
           {pausedBecause !== null && `: ${pausedBecause}`}
-          {pausedBy?.startsWith('key:') && (
+          {pausedBy !== null && (pausedByName !== null || pausedBy.startsWith('key:')) && (
             <>
               {' '}
-              (<Maker createdBy={pausedBy} />)
+              (<Maker createdBy={pausedBy} createdByName={pausedByName} />)
             </>
           )}
         </>

@@ -9,6 +9,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
@@ -33,7 +34,7 @@ const columns: Column<Secret>[] = [
     title: 'Put by',
     width: 'minmax(0, 2fr)',
     isMinor: true,
-    cell: ({ updatedBy, updatedByName }) => updatedByName ?? updatedBy,
+    cell: ({ updatedBy, updatedByName }) => <Maker createdBy={updatedBy} createdByName={updatedByName} />,
   },
   {
     name: 'updated',

@@ -99,7 +99,7 @@ type RowProps = {
 }
 
 function VersionRow({ version, job, from, to, choose }: RowProps) {
-  const { version: number, isCurrent, createdAt, createdBy } = version
+  const { version: number, isCurrent, createdAt, createdBy, createdByName } = version
   const { can } = useScopes()
   return (
     <li>
@@ -107,7 +107,7 @@ function VersionRow({ version, job, from, to, choose }: RowProps) {
         <strong>Version {number}</strong>
         {isCurrent && <span class="tag">current</span>}
         <span class="quiet">
-          <RelativeTime at={createdAt} /> by <Maker createdBy={createdBy} />
+          <RelativeTime at={createdAt} /> by <Maker {...{ createdBy, createdByName }} />
         </span>
       </div>
       <fieldset class="compare">

@@ -125,7 +125,8 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
 
 function About({ webhook }: { webhook: Webhook }) {
   const { can } = useScopes()
-  const { url, lastDeliveredAt, lastFailure, failingSince, createdAt, createdBy, createdBySession } = webhook
+  const { url, lastDeliveredAt, lastFailure, failingSince, createdAt } = webhook
+  const { createdBy, createdByName, createdBySession } = webhook
   return (
     <section class="panel webhook-about" aria-label="About">
       <Facts
@@ -161,7 +162,7 @@ function About({ webhook }: { webhook: Webhook }) {
                 },
               ]),
           { name: 'Created', value: <RelativeTime at={createdAt} /> },
-          { name: 'Created by', value: <Maker {...{ createdBy, createdBySession }} /> },
+          { name: 'Created by', value: <Maker {...{ createdBy, createdByName, createdBySession }} /> },
         ]}
       />
     </section>

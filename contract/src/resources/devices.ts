@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { AttributeChanges, Attributes, AttributeValue, TimeZone } from '../attributes.ts'
 import { PageQuery } from '../page.ts'
-import { Instant, Name, NewDeviceId, orNull } from '../text.ts'
+import { Instant, keyNameOf, Name, NewDeviceId, orNull } from '../text.ts'
 import { Where } from './groups.ts'
 import type { Resource } from './resource.ts'
 import { WindowName } from './windows.ts'
@@ -88,6 +88,7 @@ export const Device = Type.Object(
       description:
         'Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or if this was not recorded',
     }),
+    credentialCreatedByName: keyNameOf('credentialCreatedBy'),
     certificateRevokedAt: orNull(Instant, {
       description:
         'Since when client certificates of this device are rejected. A new token does not change it; ' +

@@ -168,6 +168,10 @@ export const Job = Type.Object(
     ...storedContent,
     createdAt: Instant,
     updatedAt: Instant,
+    updatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
+      description: 'Who created the current version: `key:<keyId>`, or `user:<subject>` for a person',
+    }),
+    updatedByName: keyNameOf('updatedBy'),
   },
   { title: 'Job' },
 )

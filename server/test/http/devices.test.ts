@@ -10,6 +10,21 @@ const api = await openSharedServer({ now: clock.now })
 await api.putJobAndDevices('update', [])
 const path = (deviceId: string) => `/job/api/devices/${encodeURIComponent(deviceId)}`
 
+test('a device names who has created its token', async () => {
+  await api.call('PUT', path('named'))
+  await api.call('POST', `${path('named')}/credential`)
+  const { keyId, keyName } = (await api.call('GET', '/job/api/keys/self')).json
+  const makerOf = ({ credentialCreatedBy, credentialCreatedByName }: Record<string, unknown>) => [
+    ...[credentialCreatedBy, credentialCreatedByName],
+  ]
+  const by = [`key:${keyId}`, keyName]
+  assert.deepEqual(makerOf((await api.call('GET', path('named'))).json), by)
+  const { json: found } = await api.call('GET', '/job/api/devices?where=deviceId%3Dnamed')
+  assert.deepEqual(found.items.map(makerOf), [by])
+  const patched = await api.call('PATCH', path('named'), { body: { deviceName: 'Named' } })
+  assert.deepEqual(makerOf(patched.json), by)
+})
+
 test('PUT answers 201 when it creates, 200 when it replaces, and leaves nothing of what was there', async () => {
   const body = { deviceName: 'North gate', tags: ['gate', 'beta', 'äöü'] }
   const created = await api.call('PUT', path('d1'), { body })
@@ -25,6 +40,7 @@ test('PUT answers 201 when it creates, 200 when it replaces, and leaves nothing 
     window: null,
     credentialCreatedAt: null,
     credentialCreatedBy: null,
+    credentialCreatedByName: null,
     certificateRevokedAt: null,
     online: false,
     since: null,

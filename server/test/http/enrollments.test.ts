@@ -22,7 +22,7 @@ test('POST answers 201 with the token, which has a prefix and 48 characters, and
   const reply = await create(body)
   assert.equal(reply.status, 201)
   const { enrollmentToken, ...rest } = reply.json
-  const { keyId } = (await api.call('GET', '/job/api/keys/self')).json
+  const { keyId, keyName } = (await api.call('GET', '/job/api/keys/self')).json
   assert.match(enrollmentToken, /^je_[0-9A-Za-z]{48}$/)
   assert.equal(enrollmentToken.slice(3, 13), rest.enrollmentId)
   assert.deepEqual(rest, {
@@ -36,6 +36,7 @@ test('POST answers 201 with the token, which has a prefix and 48 characters, and
     createdAt: instantIn(0),
     revokedAt: null,
     createdBy: `key:${keyId}`,
+    createdByName: keyName,
     createdBySession: null,
   })
   assert.deepEqual(await listed(rest.enrollmentId), rest)

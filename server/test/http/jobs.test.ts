@@ -24,7 +24,9 @@ test('PUT answers 201 with every field when it creates, 200 when it replaces', a
   }
   const created = await api.call('PUT', path('update'), { body: content })
   assert.equal(created.status, 201)
-  const { createdAt, updatedAt, ...rest } = created.json
+  const { createdAt, updatedAt, updatedBy, updatedByName, ...rest } = created.json
+  const { keyId, keyName } = (await api.call('GET', '/job/api/keys/self')).json
+  assert.deepEqual([updatedBy, updatedByName], [`key:${keyId}`, keyName])
   assert.deepEqual(rest, {
     ...{ jobName: 'update', version: 1, priority: 5 },
     ...{ ...content, parameters: null, window: null },

@@ -38,6 +38,7 @@ test('POST answers 201 with the key, which has a prefix and 48 characters, and i
     'revokedAt',
     'lastUsedAt',
     'createdBy',
+    'createdByName',
     'createdBySession',
   ])
   assert.equal(rest.expiresAt, expiresAt)
@@ -175,6 +176,7 @@ test('any good key may ask what it is, whatever its scopes; a revoked one may no
 type Listed = {
   keyId: string
   createdBy: string
+  createdByName: string | null
   createdBySession: string | null
   revokedAt: string | null
   lastUsedAt: string | null
@@ -182,10 +184,12 @@ type Listed = {
 
 test('a key says which key created it, and in which session', async () => {
   const { json: self } = await api.call('GET', `${keys}/self`)
-  assert.deepEqual([self.createdBy, self.createdBySession], ['operator', null])
+  assert.deepEqual([self.createdBy, self.createdByName, self.createdBySession], ['operator', null, null])
   const maker = await api.newKey(['MANAGE', 'READ'])
   const made = await api.call('POST', keys, { key: maker.apiKey, body: { keyName: 'child' } })
-  assert.deepEqual([made.json.createdBy, made.json.createdBySession], [`key:${maker.keyId}`, null])
+  const byMaker = [`key:${maker.keyId}`, 'test']
+  const makerOf = (key: Listed) => [key.createdBy, key.createdByName, key.createdBySession]
+  assert.deepEqual(makerOf(made.json), [...byMaker, null])
   const origin = { origin: api.http, 'content-type': 'application/json' }
   const post = (path: string, body: object, headers = {}) =>
     fetch(api.http + path, { method: 'POST', headers: { ...origin, ...headers }, body: JSON.stringify(body) })
@@ -193,7 +197,7 @@ test('a key says which key created it, and in which session', async () => {
   const [cookie = ''] = signedIn.headers.get('set-cookie')?.split(';') ?? []
   const inSession = (await (await post(keys, { keyName: 'child' }, { cookie })).json()) as Listed
   const sessionId = cookie.slice('jobcast_session=js_'.length, 'jobcast_session=js_'.length + 10)
-  assert.deepEqual([inSession.createdBy, inSession.createdBySession], [`key:${maker.keyId}`, sessionId])
+  assert.deepEqual(makerOf(inSession), [...byMaker, sessionId])
 })
 
 test('a key does not outlive the one that creates it: the same expiry, or an earlier one', async () => {

@@ -61,7 +61,7 @@ test('PUT answers 201 with the secret, which is shown this once, then 200', asyn
   const created = await put(name, body)
   assert.equal(created.status, 201)
   const { secret, ...webhook } = created.json
-  const { keyId } = (await api.call('GET', '/job/api/keys/self')).json
+  const { keyId, keyName } = (await api.call('GET', '/job/api/keys/self')).json
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
   assert.deepEqual(webhook, {
     webhookName: name,
@@ -76,6 +76,7 @@ test('PUT answers 201 with the secret, which is shown this once, then 200', asyn
     createdAt: webhook.createdAt,
     updatedAt: webhook.createdAt,
     createdBy: `key:${keyId}`,
+    createdByName: keyName,
     createdBySession: null,
   })
   assert.deepEqual(await read(name), webhook)

@@ -73,11 +73,13 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     async () => {
       const { ownerNo } = await seedOwner(store, { jobs: [] })
       const put = { ownerNo, jobName: 'job', content, at: startedAt }
-      const made = { jobName: 'job', version: 1, ...content, createdAt: startedAt, updatedAt: startedAt }
+      const instants = { createdAt: startedAt, updatedAt: startedAt }
+      const made = { jobName: 'job', version: 1, ...content, ...instants, updatedBy: null }
       assert.deepEqual(await store.putJob(put), { created: true, value: made })
       assert.deepEqual(await store.putJob({ ...put, at: startedAt + 1 }), { created: false, value: made })
-      const changed = { ...made, ...emptyContent, version: 2, updatedAt: startedAt + 2 }
-      assert.deepEqual(await store.putJob({ ...put, content: emptyContent, at: startedAt + 2 }), {
+      const changed = { ...made, ...emptyContent, version: 2, updatedAt: startedAt + 2, updatedBy: 'key:k' }
+      const another = { ...put, content: emptyContent, at: startedAt + 2, by: 'key:k' }
+      assert.deepEqual(await store.putJob(another), {
         created: false,
         value: changed,
       })

@@ -188,7 +188,7 @@ for (const [name, open, newest] of [
       ).length
       await assertRunsAddUp(store, ownerNo)
       // The next version of a job counts on.
-      for (const { jobName, version, createdAt, updatedAt, ...content } of jobs) {
+      for (const { jobName, version, createdAt, updatedAt, updatedBy, ...content } of jobs) {
         const at = updatedAt + 1
         const put = { ownerNo, jobName, content: { ...content, description: 'changed' }, at }
         assert.equal((await store.putJob(put)).value.version, version + 1)

@@ -14,7 +14,8 @@ import { SecretNote } from '../../parts/secret-note.tsx'
 import { useScopes } from '../../scopes.ts'
 
 export function Credential({ device }: { device: Device }) {
-  const { deviceId, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt } = device
+  const { deviceId, credentialCreatedAt, certificateRevokedAt } = device
+  const { credentialCreatedBy, credentialCreatedByName } = device
   const { can } = useScopes()
   const [token, setToken] = useState<string>()
   const createToken = async () => {
@@ -52,7 +53,7 @@ export function Credential({ device }: { device: Device }) {
               {credentialCreatedBy !== null && (
                 <>
                   {' '}
-                  by <Maker createdBy={credentialCreatedBy} />
+                  by <Maker createdBy={credentialCreatedBy} createdByName={credentialCreatedByName} />
                 </>
               )}
               .

@@ -9,6 +9,15 @@ type NamedKey = { keyName: string; keyState: KeyState }
 /** Undefined: it is not a key, or one of another owner (of an administrator), which is not named. */
 export type KeyNames = (principal: string | null) => NamedKey | undefined
 
+export type NameDeps = { store: Pick<Store, 'findApiKey'>; now: () => number }
+
+/** For what shows nobody. */
+export const noNames: KeyNames = () => undefined
+
+export function nameOf(keyNames: KeyNames, principal: string | null): string | null {
+  return keyNames(principal)?.keyName ?? null
+}
+
 export async function readKeyNames(
   store: Pick<Store, 'findApiKey'>,
   ownerNo: number,

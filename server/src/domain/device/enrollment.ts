@@ -13,7 +13,7 @@ import type { StoredEnrollment } from './ports/enrollments.ts'
 
 export type EnrollmentDeps = TellAccessDeps &
   QuotaDeps & {
-    store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment'>
+    store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment' | 'findApiKey'>
     now: () => number
   }
 

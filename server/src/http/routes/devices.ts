@@ -12,7 +12,9 @@ import {
   DevicesChangeQuery,
   devices,
 } from '@jobcast/contract'
+import type { Caller } from '../../domain/access/caller.ts'
 import { reachOf } from '../../domain/access/device-reach.ts'
+import { readKeyNames } from '../../domain/access/key-names.ts'
 import { changeDevices } from '../../domain/device/change-devices.ts'
 import {
   type DeviceDeps,
@@ -28,6 +30,7 @@ import {
 } from '../../domain/device/device-credential.ts'
 import { deviceTag } from '../../domain/device/device-tag.ts'
 import { patchDevice } from '../../domain/device/patch-device.ts'
+import type { StoredDevice } from '../../domain/device/ports/devices.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
@@ -64,7 +67,8 @@ export function addDevices(app: App, deps: DeviceDeps): void {
         body,
         expectedTags(request),
       )
-      return reply.header('etag', quoted(deviceTag(value))).send(toDevice(value))
+      const shown = await answerDevice(deps, callerOf(request), value)
+      return reply.header('etag', quoted(deviceTag(value))).send(shown)
     },
   })
 
@@ -80,8 +84,9 @@ export function addDevices(app: App, deps: DeviceDeps): void {
       return listDevices(deps, caller, { ...filter, ...(chosen && { where: chosen }) }, slice)
     },
     delete: (caller, deviceId, before) => deleteDevice(deps, caller, deviceId, before),
-    toView: toDevice,
+    toView: (device: StoredDevice, _caller, keyNames) => toDevice(device, keyNames),
     tagOf: deviceTag,
+    makers: { of: ({ credentialCreatedBy }: StoredDevice) => credentialCreatedBy, deps },
   })
 
   app.route({
@@ -177,7 +182,12 @@ export function addDevices(app: App, deps: DeviceDeps): void {
     handler: async (request) => {
       const { deviceId } = request.params
       await allowDeviceCertificate(deps, callerOf(request), deviceId)
-      return toDevice(await getDevice(deps, callerOf(request), deviceId))
+      return answerDevice(deps, callerOf(request), await getDevice(deps, callerOf(request), deviceId))
     },
   })
+}
+
+async function answerDevice(deps: DeviceDeps, caller: Caller, device: StoredDevice): Promise<Device> {
+  const makers = [device.credentialCreatedBy]
+  return toDevice(device, await readKeyNames(deps.store, caller.ownerNo, deps.now(), makers))
 }

@@ -7,6 +7,7 @@ import {
   NewEnrollment,
   PageQuery,
 } from '@jobcast/contract'
+import { readKeyNames } from '../../domain/access/key-names.ts'
 import {
   createEnrollment,
   type EnrollmentDeps,
@@ -39,8 +40,10 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
       },
     },
     handler: async (request, reply) => {
-      const { enrollment, enrollmentToken } = await createEnrollment(deps, callerOf(request), request.body)
-      return reply.code(201).send({ ...toEnrollment(enrollment), enrollmentToken })
+      const caller = callerOf(request)
+      const { enrollment, enrollmentToken } = await createEnrollment(deps, caller, request.body)
+      const keyNames = await readKeyNames(deps.store, caller.ownerNo, deps.now(), [enrollment.createdBy])
+      return reply.code(201).send({ ...toEnrollment(enrollment, keyNames), enrollmentToken })
     },
   })
 
@@ -55,8 +58,13 @@ export function addEnrollments(app: App, deps: EnrollmentDeps): void {
       querystring: PageQuery,
       response: { 200: EnrollmentPage },
     },
-    handler: async (request) =>
-      toPage(await listEnrollments(deps, callerOf(request), textSlice(request.query)), toEnrollment),
+    handler: async (request) => {
+      const caller = callerOf(request)
+      const page = await listEnrollments(deps, caller, textSlice(request.query))
+      const makers = page.items.map(({ createdBy }) => createdBy)
+      const keyNames = await readKeyNames(deps.store, caller.ownerNo, deps.now(), makers)
+      return toPage(page, (enrollment) => toEnrollment(enrollment, keyNames))
+    },
   })
 
   app.route({

@@ -79,13 +79,10 @@ export function addJobVersions(app: App, deps: JobDeps): void {
       response: { 200: { ...Job, headers: etagHeader } },
     },
     handler: async (request, reply) => {
-      const { value } = await restoreJobVersion(
-        deps,
-        callerOf(request),
-        request.params,
-        expectedTags(request),
-      )
-      return reply.header('etag', quoted(jobTag(value))).send(toJob(value))
+      const caller = callerOf(request)
+      const { value } = await restoreJobVersion(deps, caller, request.params, expectedTags(request))
+      const keyNames = await readKeyNames(deps.store, caller.ownerNo, deps.now(), [value.updatedBy])
+      return reply.header('etag', quoted(jobTag(value))).send(toJob(value, keyNames))
     },
   })
 }

@@ -22,6 +22,7 @@ import {
   readOwnKey,
   revokeApiKey,
 } from '../../domain/access/api-key.ts'
+import { readKeyNames } from '../../domain/access/key-names.ts'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { QuotaDeps } from '../../domain/access/within-quota.ts'
 import type { KeyUse } from '../../state/key-use.ts'
@@ -32,7 +33,12 @@ import { numberSlice, textSlice, toPage } from '../wire/cursor.ts'
 import { toApiKey, toOwner, toOwnKey, toRevokedKeys } from '../wire/to-wire.ts'
 
 export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: KeyUse }): void {
-  const shown = (key: StoredApiKey) => toApiKey({ ...key, lastUsedAt: deps.keyUse.lastUsedAt(key) })
+  /** Of one owner. */
+  const viewOf = async (keys: StoredApiKey[]) => {
+    const makers = keys.map(({ createdBy }) => createdBy)
+    const keyNames = await readKeyNames(deps.store, keys[0]?.ownerNo ?? 0, deps.now(), makers)
+    return (key: StoredApiKey) => toApiKey({ ...key, lastUsedAt: deps.keyUse.lastUsedAt(key) }, keyNames)
+  }
 
   app.route({
     method: 'POST',
@@ -52,7 +58,8 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: Ke
     },
     handler: async (request, reply) => {
       const { key, apiKey } = await createApiKey(deps, callerOf(request), request.body)
-      return reply.code(201).send({ ...toApiKey(key), apiKey })
+      const shown = await viewOf([key])
+      return reply.code(201).send({ ...shown(key), apiKey })
     },
   })
 
@@ -71,7 +78,8 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: Ke
     },
     handler: async (request) => {
       const { ownerId } = request.query
-      return toPage(await listApiKeys(deps, callerOf(request), ownerId, textSlice(request.query)), shown)
+      const page = await listApiKeys(deps, callerOf(request), ownerId, textSlice(request.query))
+      return toPage(page, await viewOf(page.items))
     },
   })
 
@@ -89,6 +97,7 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: Ke
       const caller = callerOf(request)
       const key = await readOwnKey(deps, caller)
       const { sessionId = '' } = caller
+      const shown = await viewOf([key])
       const session = sessionId === '' ? undefined : await deps.store.findSession({ sessionId })
       return toOwnKey(
         shown(key),

@@ -13,6 +13,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { Caller } from '../../domain/access/caller.ts'
+import { type KeyNames, type NameDeps, noNames, readKeyNames } from '../../domain/access/key-names.ts'
 import type { Expectation } from '../../domain/common/entity-tag.ts'
 import type { Put, Slice, Sliced } from '../../domain/common/ports/slices.ts'
 import { callerOf } from '../access/authenticate.ts'
@@ -35,9 +36,11 @@ type ResourceSteps<R extends Resource, Stored> = {
   get(caller: Caller, name: string): Promise<Stored>
   list(caller: Caller, slice: Slice<string>, query: QueryOf<R>): Promise<Sliced<Stored, string>>
   delete(caller: Caller, name: string, before: Expectation, query: DeletionOf<R>): Promise<void>
-  toView(stored: Stored, caller: Caller): ViewOf<R>
+  toView(stored: Stored, caller: Caller, keyNames: KeyNames): ViewOf<R>
   /** If a new one shows more. */
-  toCreated?(stored: Stored, caller: Caller): CreatedOf<R>
+  toCreated?(stored: Stored, caller: Caller, keyNames: KeyNames): CreatedOf<R>
+  /** If it names who made or changed it. */
+  makers?: { of(stored: Stored): string | null; deps: NameDeps }
   /** If it has an ETag, for If-Match. */
   tagOf?(stored: Stored): string
 }
@@ -50,12 +53,16 @@ export function serveResource<R extends Resource, Stored>(
   const resource: Resource = described
   const { name, noun, key, params, content, view, created = view, query = PageQuery } = resource
   const { scopes, notFound, inUse, deletion, refusals = {}, texts = {} } = resource
-  const { tagOf, toView, toCreated = toView } = steps
+  const { tagOf, toView, toCreated = toView, makers } = steps
   const [list, url] = [`/job/api/${name}`, `/job/api/${name}/:${key}`]
   const title = `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
   const headers = tagOf ? { headers: etagHeader } : {}
   const nameIn = ({ params }: FastifyRequest) => (params as Record<string, string>)[key] as string
   const tagged = (stored: Stored) => (tagOf ? { etag: quoted(tagOf(stored)) } : {})
+  const namesFor = async ({ ownerNo }: Caller, found: Stored[]): Promise<KeyNames> =>
+    makers === undefined
+      ? noNames
+      : await readKeyNames(makers.deps.store, ownerNo, makers.deps.now(), found.map(makers.of))
   const saying = (text: string | undefined) => (text === undefined ? {} : { description: text })
 
   app.route({
@@ -86,8 +93,9 @@ export function serveResource<R extends Resource, Stored>(
       const caller = callerOf(request)
       const body = request.body as ContentOf<R>
       const { created, value } = await steps.put(caller, nameIn(request), body, expectedBefore(request))
+      const keyNames = await namesFor(caller, [value])
       reply.headers(tagged(value)).code(created ? 201 : 200)
-      return reply.send(created ? toCreated(value, caller) : toView(value, caller))
+      return reply.send((created ? toCreated : toView)(value, caller, keyNames))
     },
   })
 
@@ -106,7 +114,8 @@ export function serveResource<R extends Resource, Stored>(
     handler: async (request, reply) => {
       const caller = callerOf(request)
       const found = await steps.get(caller, nameIn(request))
-      return reply.headers(tagged(found)).send(toView(found, caller))
+      const keyNames = await namesFor(caller, [found])
+      return reply.headers(tagged(found)).send(toView(found, caller, keyNames))
     },
   })
 
@@ -149,7 +158,9 @@ export function serveResource<R extends Resource, Stored>(
     handler: async (request) => {
       const caller = callerOf(request)
       const asked = request.query as QueryOf<R> & PageQuery
-      return toPage(await steps.list(caller, textSlice(asked), asked), (each) => toView(each, caller))
+      const page = await steps.list(caller, textSlice(asked), asked)
+      const keyNames = await namesFor(caller, page.items)
+      return toPage(page, (each) => toView(each, caller, keyNames))
     },
   })
 }

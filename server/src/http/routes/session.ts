@@ -1,6 +1,7 @@
 // Sign-in and sign-out for browsers.
 
 import { OwnKey, SignIn, SignInTicket, TicketFacts, TicketQuestion, toInstant } from '@jobcast/contract'
+import { readKeyNames } from '../../domain/access/key-names.ts'
 import { issueTicket, readTicket, type SessionDeps, signIn, signOut } from '../../domain/access/session.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import { callerOf, limitFailedSignIns, limitSessions } from '../access/authenticate.ts'
@@ -57,10 +58,11 @@ export function addSession(
       const seconds = Math.ceil((expiresAt - deps.now()) / 1000)
       const cookie = sessionCookieHeader(request, session, seconds, deps.publicUrl)
       const owner = await deps.store.findOwner({ ownerId: key.ownerId })
+      const keyNames = await readKeyNames(deps.store, key.ownerNo, deps.now(), [key.createdBy])
       return reply
         .code(201)
         .header('set-cookie', cookie)
-        .send(toOwnKey(toApiKey(key), owner, null))
+        .send(toOwnKey(toApiKey(key, keyNames), owner, null))
     },
   })
 

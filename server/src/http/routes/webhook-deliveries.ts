@@ -15,8 +15,9 @@ import { listDeliveries, replayDelivery, replayWebhook } from '../../domain/webh
 import { testWebhook, type WebhookDeps } from '../../domain/webhook/webhook.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
+import { answerWebhook } from '../wire/answer-webhook.ts'
 import { numberSlice, toPage } from '../wire/cursor.ts'
-import { toDelivery, toWebhook } from '../wire/to-wire.ts'
+import { toDelivery } from '../wire/to-wire.ts'
 
 const url = '/job/api/webhooks/:webhookName'
 
@@ -85,7 +86,7 @@ export function addWebhookDeliveries(app: App, deps: WebhookDeps): void {
       const since = parseInstant(request.body.since)
       const caller = callerOf(request)
       const webhook = await replayWebhook(deps, caller, webhookName, since)
-      return reply.code(202).send(toWebhook(webhook, caller))
+      return reply.code(202).send(await answerWebhook(deps, caller, webhook))
     },
   })
 

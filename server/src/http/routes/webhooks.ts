@@ -13,6 +13,7 @@ import {
 import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
+import { answerWebhook } from '../wire/answer-webhook.ts'
 import { toWebhook } from '../wire/to-wire.ts'
 import { serveResource } from './serve-resource.ts'
 
@@ -25,8 +26,9 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     list: ({ ownerNo }, slice) => deps.store.listWebhooks({ ownerNo, slice }),
     delete: (caller, name, before) => deleteWebhook(deps, caller, name, before),
     toView: toWebhook,
-    toCreated: (webhook, caller) => ({ ...toWebhook(webhook, caller), secret: webhook.secret }),
+    toCreated: (webhook, ...more) => ({ ...toWebhook(webhook, ...more), secret: webhook.secret }),
     tagOf: (webhook) => webhookTag(webhook),
+    makers: { of: ({ createdBy }) => createdBy, deps },
   })
 
   app.route({
@@ -44,7 +46,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     },
     handler: async (request) => {
       const caller = callerOf(request)
-      return toWebhook(await pauseWebhook(deps, caller, request.params.webhookName), caller)
+      return answerWebhook(deps, caller, await pauseWebhook(deps, caller, request.params.webhookName))
     },
   })
 
@@ -62,7 +64,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
     },
     handler: async (request) => {
       const caller = callerOf(request)
-      return toWebhook(await resumeWebhook(deps, caller, request.params.webhookName), caller)
+      return answerWebhook(deps, caller, await resumeWebhook(deps, caller, request.params.webhookName))
     },
   })
 

@@ -33,7 +33,7 @@ import {
 } from '@jobcast/contract'
 import type { Revoked } from '../../domain/access/api-key.ts'
 import type { Caller } from '../../domain/access/caller.ts'
-import type { KeyNames } from '../../domain/access/key-names.ts'
+import { type KeyNames, nameOf } from '../../domain/access/key-names.ts'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { StoredOwner } from '../../domain/access/ports/owners.ts'
 import type { ListedSession, SessionPerson } from '../../domain/access/ports/sessions.ts'
@@ -192,13 +192,15 @@ function toShortExecution({ jobExecutionId, execState }: NonNullable<StoredFleet
   return { jobExecutionId, execState }
 }
 
-export function toJob(stored: StoredJob): Job {
+export function toJob(stored: StoredJob, keyNames: KeyNames): Job {
   return {
     jobName: stored.jobName,
     version: stored.version,
     ...toContent(stored),
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
+    updatedBy: stored.updatedBy,
+    updatedByName: nameOf(keyNames, stored.updatedBy),
   }
 }
 
@@ -210,7 +212,7 @@ export function toJobVersion(stored: StoredJobVersion, keyNames: KeyNames): JobV
     ...toContent(stored),
     createdAt: toInstant(stored.createdAt),
     createdBy: stored.createdBy,
-    createdByName: keyNames(stored.createdBy)?.keyName ?? null,
+    createdByName: nameOf(keyNames, stored.createdBy),
   }
 }
 
@@ -255,7 +257,7 @@ export function toWindow(stored: StoredWindow): Window {
   }
 }
 
-export function toDevice(stored: StoredDevice): Device {
+export function toDevice(stored: StoredDevice, keyNames: KeyNames): Device {
   return {
     deviceId: stored.deviceId,
     deviceName: stored.deviceName,
@@ -266,6 +268,7 @@ export function toDevice(stored: StoredDevice): Device {
     window: stored.window,
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
     credentialCreatedBy: stored.credentialCreatedBy,
+    credentialCreatedByName: nameOf(keyNames, stored.credentialCreatedBy),
     certificateRevokedAt: toInstantOrNull(stored.certificateRevokedAt),
     online: stored.presence.online,
     since: toInstantOrNull(stored.presence.since),
@@ -284,7 +287,7 @@ function timeZoneOf({ timeZone }: Attributes): string | null {
   return timeZone === undefined ? null : String(timeZone)
 }
 
-export function toEnrollment(stored: StoredEnrollment): Enrollment {
+export function toEnrollment(stored: StoredEnrollment, keyNames: KeyNames): Enrollment {
   return {
     enrollmentId: stored.enrollmentId,
     name: stored.name,
@@ -296,11 +299,12 @@ export function toEnrollment(stored: StoredEnrollment): Enrollment {
     createdAt: toInstant(stored.createdAt),
     revokedAt: toInstantOrNull(stored.revokedAt),
     createdBy: stored.createdBy,
+    createdByName: nameOf(keyNames, stored.createdBy),
     createdBySession: stored.createdBySession,
   }
 }
 
-export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
+export function toWebhook(stored: StoredWebhook, caller: Caller, keyNames: KeyNames): Webhook {
   return {
     webhookName: stored.webhookName,
     url: shownUrl(stored, caller),
@@ -317,6 +321,7 @@ export function toWebhook(stored: StoredWebhook, caller: Caller): Webhook {
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
     createdBy: stored.createdBy,
+    createdByName: nameOf(keyNames, stored.createdBy),
     createdBySession: stored.createdBySession,
   }
 }
@@ -341,7 +346,7 @@ export function toRevokedKeys({ keyIds, enrollmentIds, pausedSchedules, pausedRu
   }
 }
 
-export function toApiKey(stored: StoredApiKey): ApiKey {
+export function toApiKey(stored: StoredApiKey, keyNames: KeyNames): ApiKey {
   return {
     keyId: stored.keyId,
     keyName: stored.keyName,
@@ -355,6 +360,7 @@ export function toApiKey(stored: StoredApiKey): ApiKey {
     revokedAt: toInstantOrNull(stored.revokedAt),
     lastUsedAt: toInstantOrNull(stored.lastUsedAt),
     createdBy: stored.createdBy,
+    createdByName: nameOf(keyNames, stored.createdBy),
     createdBySession: stored.createdBySession,
   }
 }

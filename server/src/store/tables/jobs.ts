@@ -24,7 +24,8 @@ import { hasWindow } from './windows.ts'
 
 // As text: what is put is compared with it.
 const content = computed(jobVersion.fields.content.sql, text())
-export const JOB = select({ ...job.fields, content, ...jobVersion.pick('version') })
+const updatedBy = jobVersion.fields.createdBy
+export const JOB = select({ ...job.fields, content, ...jobVersion.pick('version'), updatedBy })
 const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_no = job.version_no` as const
 const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName` as const
 const LIST = `
@@ -140,7 +141,7 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
     if (users) return users
     await queries.run(DELETE, { ownerNo, jobName, at })
     const data = { jobName, version: before.version, principal: by }
-    queries.resourceChanged('job.deleted', { ownerNo, at, data, before: toJob(before) })
+    queries.resourceChanged('job.deleted', { ownerNo, at, data, before: toAudited(before) })
     await pauseSchedulesOf(queries, { ownerNo, jobName, at })
     return 'deleted'
   },
@@ -181,8 +182,8 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
   const after = await queries.one(JOB, FIND, { ownerNo, jobName })
   if (isNew) {
     const data = { jobName, version: after.version, isNew: created, principal: put.by ?? operator }
-    const shown = created ? undefined : toJob(before as JobRow)
-    queries.resourceChanged('job.changed', { ownerNo, at, data, before: shown, after: toJob(after) })
+    const shown = created ? undefined : toAudited(before as JobRow)
+    queries.resourceChanged('job.changed', { ownerNo, at, data, before: shown, after: toAudited(after) })
   }
   return { created, value: toJob(after), ref: toJobRef(after) }
 }
@@ -190,7 +191,7 @@ export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult
 function refused({ jobName, content, at }: JobPut): Put<StoredJob> {
   return {
     created: false,
-    value: { jobName, version: 0, ...content, createdAt: at, updatedAt: at },
+    value: { jobName, version: 0, ...content, createdAt: at, updatedAt: at, updatedBy: null },
     isRefused: true,
   }
 }
@@ -204,8 +205,14 @@ function toContent({ content }: { content: string }): StoredJobContent {
 }
 
 function toJob(row: JobRow): StoredJob {
-  const { jobName, version, createdAt, updatedAt } = row
-  return { jobName, version, ...toContent(row), createdAt, updatedAt }
+  const { jobName, version, createdAt, updatedAt, updatedBy } = row
+  return { jobName, version, ...toContent(row), createdAt, updatedAt, updatedBy }
+}
+
+/** In the audit, whose entries say who acted. */
+function toAudited(row: JobRow): Omit<StoredJob, 'updatedBy'> {
+  const { updatedBy: _, ...shown } = toJob(row)
+  return shown
 }
 
 function toVersion({ content, currentNo, ...row }: ReturnType<typeof VERSION.read>): StoredJobVersion {

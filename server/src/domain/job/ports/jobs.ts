@@ -38,6 +38,8 @@ export type StoredJob = StoredJobContent & {
   version: number
   createdAt: number
   updatedAt: number
+  /** Who put this version. */
+  updatedBy: string | null
 }
 
 /** What a version says of clocks, retries and releases. */
