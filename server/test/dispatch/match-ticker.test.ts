@@ -135,6 +135,33 @@ test('a schedule that cannot be read because of a failure is tried ever later, n
   assert.equal(await runsOf(opened), 1)
 })
 
+test('a schedule whose selector has become too deep for a database is paused and says why, once', async (t) => {
+  const opened = await open(t)
+  const { put, tick, failures, clock, app, adminKey } = opened
+  const nested = (text: string, count: number) =>
+    `${'not (site=x or '.repeat(count)}${text}${')'.repeat(count)}`
+  await put('jobs/restart', { document: {} })
+  await put('groups/inner', { where: 'tag=kiosk' })
+  await put('groups/middle', { where: nested('group=inner', 50) })
+  const targets = { where: nested('group=middle', 40) }
+  const body = { jobName: 'restart', when: { match: true }, targets }
+  assert.equal((await put('schedules/deep', body)).status, 201)
+  await tick()
+  // Alone it can still be used, and so can the group that refers to it.
+  const deeper = nested('tag=kiosk', 40)
+  assert.equal((await put('groups/inner', { where: deeper })).status, 200)
+  for (let second = 0; second < 5; second++) {
+    await tick()
+    clock.ms += 1000
+  }
+  const headers = { 'x-api-key': adminKey }
+  const { payload } = await app.inject({ url: '/job/api/schedules/deep', headers })
+  const { paused, pausedBecause } = JSON.parse(payload)
+  assert.equal(paused, true)
+  assert.match(pausedBecause, /^J-503: .*nested deeper than 200 levels/)
+  assert.deepEqual(failures, [])
+})
+
 test('match schedules have a quota; others do not count, and those there can be changed', async (t) => {
   const { put } = await open(t, { ...noQuotas, 'match-schedules': 2 })
   await put('jobs/restart', { document: {} })
