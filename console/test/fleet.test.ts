@@ -3,7 +3,15 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import { testSize } from '@jobcast/testkit/test-size'
 import type { Page } from 'playwright-core'
 import { chaosTest, test } from './browser-test.ts'
-import { go, openConsole, openOwner, openSignedIn, simulateDevices } from './open-console.ts'
+import {
+  go,
+  openConsole,
+  openOwner,
+  openSharedServer,
+  openSignedIn,
+  openWithKey,
+  simulateDevices,
+} from './open-console.ts'
 
 /** The number under a title. */
 const figure = (page: Page, title: string) =>
@@ -34,6 +42,27 @@ chaosTest('an empty fleet says the next step', async (t) => {
   await figure(page, 'Running').waitFor()
   await page.getByRole('button', { name: 'Leave wall mode' }).click()
   await menu.waitFor()
+})
+
+test('a key that is restricted to devices sees the figures and runs of these alone', async (t) => {
+  const server = await openOwner()
+  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+  const devices = await Promise.all(['mine-1', 'mine-2', 'other'].map((each) => newDevice(server, each)))
+  for (const each of ['mine-1', 'mine-2']) {
+    await server.call('PATCH', `/job/api/devices/${each}`, { body: { tags: ['mine'] } })
+  }
+  await server.trigger('restart', ['mine-1', 'mine-2', 'other'])
+  await devices[0]?.startNext()
+  await devices[2]?.startNext()
+  const { ownerId } = (await server.call('GET', '/job/api/keys/self')).json
+  const restricted = { ownerId, where: 'tag=mine' }
+  const { apiKey } = await (await openSharedServer()).newKey(['READ', 'TRIGGER'], restricted)
+  const page = await openWithKey(t, server, apiKey)
+  await untilFigure(page, 'Running', '1')
+  await untilFigure(page, 'Waiting', '1')
+  await page.locator('.figure').getByText('of 2').waitFor()
+  await page.getByText('restart on 2 devices').waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'Trigger a job' }).waitFor()
 })
 
 test('what devices do shows without a reload: figures, runs in words, the map', async (t) => {

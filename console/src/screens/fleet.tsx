@@ -16,6 +16,7 @@ import { formatClock, now } from '../parts/time.ts'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { enterWall, isWall, leaveWall, useScreenOn } from '../wall.ts'
+import { Figure } from './fleet/figure.tsx'
 import { FleetMap } from './fleet/fleet-map.tsx'
 import { RunsNow } from './fleet/runs-now.tsx'
 
@@ -43,7 +44,7 @@ export default function FleetScreen({ route }: ScreenProps) {
               Wall mode
             </button>
             {can('MANAGE') && fleet && fleet.devices.total > 0 && <FreezeButton />}
-            {can('TRIGGER') && fleet && fleet.devices.total > 0 && (
+            {can('TRIGGER') && (isRestricted || (fleet && fleet.devices.total > 0)) && (
               <a class="button primary" href="/trigger">
                 Trigger a job
               </a>
@@ -53,7 +54,12 @@ export default function FleetScreen({ route }: ScreenProps) {
       </PageHeader>
       {!fleet && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {can('READ') && <NeedsYou />}
-      {isRestricted && <RunsNow />}
+      {isRestricted && (
+        <>
+          <ReachedFigures />
+          <RunsNow />
+        </>
+      )}
       {fleet && (
         <>
           <Figures fleet={fleet} />
@@ -75,6 +81,7 @@ function WallClock() {
   )
 }
 
+const ReachedFigures = lazyPart<object>(() => import('./fleet/reached-figures.tsx'))
 const NoDevices = lazyPart<object>(() => import('./fleet/no-devices.tsx'))
 const FreezeDialog = lazyPart<{ onClose: () => void }>(() => import('./fleet/freeze-fleet.tsx'))
 
@@ -149,26 +156,4 @@ const stepMs = 5 * 60_000
 /** The server counts in steps of five minutes, the open one and eleven before it. */
 function hourStart(at: number): string {
   return new Date((Math.floor(at / stepMs) - 11) * stepMs).toISOString().replace('.000Z', 'Z')
-}
-
-type FigureProps = {
-  title: string
-  value: number
-  href: string
-  isBad?: boolean
-  about?: preact.ComponentChildren
-  children: preact.ComponentChildren
-}
-
-function Figure({ title, value, href, isBad, about, children }: FigureProps) {
-  return (
-    <div class="figure">
-      <h2>
-        <a href={href}>{title}</a>
-      </h2>
-      <p class={`number ${isBad ? 'bad' : ''}`}>{formatCount(value)}</p>
-      <p class="quiet about">{about}</p>
-      {children}
-    </div>
-  )
 }
