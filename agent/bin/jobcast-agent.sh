@@ -844,7 +844,8 @@ download() {
         ;;
       1:* | 3:* | 47:*) problem='cannot be fetched: the server redirects to where nothing is fetched from' && return 1 ;;
     esac
-    if is_more "$has" "$had"; then failures=0 delay=1; else failures=$((failures + 1)); fi
+    # Where it begins anew each time, what has come is no progress.
+    if [ -n "$for_seconds" ] && is_more "$has" "$had"; then failures=0 delay=1; else failures=$((failures + 1)); fi
     if [ "$failures" -gt $max_fetch_tries ]; then
       problem="cannot be fetched: $(head -n 1 "$folder/fetched.error") $code"
       return 1
@@ -876,8 +877,16 @@ report_fetched() {
   percent=$(awk -v has="$has" -v size="$file_size" -v before=$((fetching - 1)) -v files="$file_count" 'BEGIN { printf "%d", 100 * (before + (size ? has / size : 1)) / files }')
   call "$tmp" POST "/jobs/$job" -H 'Content-Type: application/json' --data-binary \
     "{\"status\":\"IN_PROGRESS\",\"executionNumber\":$attempt,\"includeJobExecutionState\":true,\"statusDetails\":{\"agent\":\"$agent\",\"progress\":\"$percent\",\"message\":\"fetching files\"}}"
-  parse "$tmp" 'version=executionState.versionNumber'
-  is_id "$version" || version=''
+  adopt_version "$tmp"
+}
+
+# The version of its report becomes the agent's own, unless somebody else has made one in between: find_ending is to see that.
+adopt_version() { # file
+  parse "$1" 'seen=executionState.versionNumber'
+  if ! is_id "$seen"; then seen=''; fi
+  if [ -z "$seen" ] || [ -z "$version" ] || awk -v seen="$seen" -v known="$version" 'BEGIN { exit !(seen + 0 <= known + 1) }'; then
+    version=$seen
+  fi
 }
 
 # Files may be larger than some shells can calculate with.
@@ -1759,9 +1768,7 @@ send_progress() {
   progress_detail "$line" >"$folder/progress"
   call "$mine" POST "/jobs/$job" -H 'Content-Type: application/json' --data-binary \
     "{\"status\":\"IN_PROGRESS\",\"executionNumber\":$attempt,\"includeJobExecutionState\":true,\"statusDetails\":{\"agent\":\"$agent\"$(cat "$folder/progress")}}"
-  parse "$mine" 'seen=executionState.versionNumber'
-  if ! is_id "$seen"; then seen=''; fi
-  version=$seen
+  adopt_version "$mine"
   printf '%s\n' "$version" >"$folder/version.new" && mv "$folder/version.new" "$folder/version"
 }
 

@@ -102,6 +102,8 @@ type PartsOptions = {
   exportSpan?: ExportSpan | undefined
   /** Devices of hawkBit are offline after so long without a request; undefined: none is served. */
   ddiSilenceMs?: number | undefined
+  /** The same of devices that are heard over a bridge: the longest of all bridges. */
+  bridgeSilenceMs?: number | undefined
   /** Of this node; 0 where there is one only. */
   nodeNo?: number
   /** A device has connected, at this instant of the steady clock. */
@@ -115,6 +117,7 @@ export function buildParts(options: PartsOptions) {
     isRemote,
     exportSpan,
     ddiSilenceMs,
+    bridgeSilenceMs,
     nodeNo = 0,
     onOpened,
     elapsed,
@@ -186,7 +189,7 @@ export function buildParts(options: PartsOptions) {
     dailyOutput: new DailyOutput(quotas['owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     failing: new FailingTasks({ store, now }),
-    presence: new Presence({ store, now, elapsed, ddiSilenceMs }),
+    presence: new Presence({ store, now, elapsed, ddiSilenceMs, bridgeSilenceMs }),
     traces,
     onTaken: notes.taken.bind(notes),
     ...groupWrites(store, tell, metrics, isRemote, disk, notes, moment),

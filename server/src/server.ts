@@ -180,6 +180,7 @@ async function start(
     isAllowedAddress,
     exportSpan: await openTraces(config, tell, takeDown),
     ddiSilenceMs: ddiSilenceMs(config.ddiPollSeconds),
+    bridgeSilenceMs: longestSilenceMs(config),
     ...(joined && { nodeNo: joined.nodeNo }),
     onOpened: (device, since) =>
       nodes?.send({ kind: 'connected', device: keyOf(device), since, nodeNo: joined?.nodeNo ?? 0 }),
@@ -428,6 +429,11 @@ async function openBridges(
   const bridges = buildBridges(deps, settings, among)
   bridges.start()
   return bridges
+}
+
+/** Undefined without bridges. */
+function longestSilenceMs({ bridges }: Config): number | undefined {
+  return bridges.length === 0 ? undefined : Math.max(...bridges.map(({ silenceMs }) => silenceMs))
 }
 
 async function readDiskUse(folder: string): Promise<DiskUse> {

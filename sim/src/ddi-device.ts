@@ -90,14 +90,26 @@ export class DdiDevice {
   /** How long it is to sleep. */
   async #follow(reply: Response): Promise<number> {
     const root = (await reply.json()) as Root
-    const { deploymentBase, cancelAction, configData } = root[linksField]
     this.#tag = reply.headers.get('etag') ?? ''
     const [hours = 0, minutes = 0, seconds = 0] = root.config.polling.sleep.split(':').map(Number)
     this.#sleepMs = ((hours * 60 + minutes) * 60 + seconds) * 1000
-    if (configData) await this.#call('PUT', '/configData', { data: { simulated: 'true' } })
+    try {
+      await this.#take(root[linksField])
+    } catch (error) {
+      this.#tag = ''
+      throw error
+    }
+    return this.#sleepMs
+  }
+
+  /** What was not taken is offered again: the next poll names no tag. */
+  async #take({ deploymentBase, cancelAction, configData }: Root[typeof linksField]): Promise<void> {
+    if (configData) {
+      const { ok } = await this.#call('PUT', '/configData', { data: { simulated: 'true' } })
+      if (!ok) this.#tag = ''
+    }
     if (cancelAction) await this.#cancel(idOf(cancelAction.href))
     else if (deploymentBase && this.#work === undefined) this.#begin(idOf(deploymentBase.href))
-    return this.#sleepMs
   }
 
   #begin(jobId: string): void {
@@ -128,6 +140,7 @@ export class DdiDevice {
     const work = this.#work
     const status = { execution: 'closed', result: { finished: 'success' } }
     const reported = await this.#feedback('cancelAction', jobId, status)
+    if (!reported) this.#tag = ''
     if (work === undefined || this.#work !== work) return
     if (reported) this.#ended(work, 'CANCELED', 'canceled')
     else this.#abandon(work)

@@ -16,7 +16,7 @@ export type DdiDevice = {
 
 const linksField = '_links'
 
-type FeedbackFields = { finished?: string; details?: string[]; progress?: object }
+type FeedbackFields = { finished?: string; details?: string[]; progress?: object; time?: string }
 
 /** Makes the device and its token. */
 export async function newDdiDevice(api: Api, deviceId: string): Promise<DdiDevice> {
@@ -32,9 +32,9 @@ export function ddiDevice(
   const feedback =
     (kind: string) =>
     (id: number, execution: string, more: FeedbackFields = {}) => {
-      const { finished = 'none', progress, ...others } = more
+      const { finished = 'none', progress, time, ...others } = more
       const status = { execution, result: { finished, progress }, ...others }
-      return device.call('POST', `/${kind}/${id}/feedback`, { id: String(id), status })
+      return device.call('POST', `/${kind}/${id}/feedback`, { id: String(id), ...(time && { time }), status })
     }
   const device: DdiDevice = {
     deviceId,

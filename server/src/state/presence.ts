@@ -12,7 +12,7 @@ import { ByDevice } from './by-device.ts'
 
 /** A device that polls over HTTP counts as online until it has been silent for this long. */
 const httpSilenceMs = 60_000
-/** Until the first one is heard here. */
+/** Where no bridge of this node says how long its devices may be silent. */
 const defaultBridgeSilenceMs = 10 * 60_000
 const changesPerWrite = 1000
 /** Time for the other node to record the device as online; nodes write presence once a second. */
@@ -38,6 +38,8 @@ type PresenceDeps = {
   store: Pick<Store, 'recordPresence' | 'setAllOffline'>
   /** A device of hawkBit, which sleeps longer between two polls; undefined: none is served. */
   ddiSilenceMs?: number | undefined
+  /** The longest of the bridges; undefined: there are none. */
+  bridgeSilenceMs?: number | undefined
   now: () => number
   /** Monotonic milliseconds. */
   elapsed: () => number
@@ -49,13 +51,14 @@ export class Presence {
   #writing: Promise<void> = Promise.resolve()
   /** When the devices of an earlier process went offline, until that is recorded. */
   #startedAt: WallInstant | undefined
-  #bridgeSilenceMs = defaultBridgeSilenceMs
+  #bridgeSilenceMs: number
   readonly #connected = new ByDevice<PresentSession>()
   /** Those without a connection: they poll over HTTP, or are heard over a broker. */
   readonly #byHttp = new ByDevice<SeenDevice>()
 
   constructor(deps: PresenceDeps) {
     this.#deps = deps
+    this.#bridgeSilenceMs = deps.bridgeSilenceMs ?? defaultBridgeSilenceMs
   }
 
   get connected(): number {
@@ -119,7 +122,7 @@ export class Presence {
 
   /** It has sent something over a broker of the user. */
   seenByBridge(device: DeviceKey, silenceMs: number): void {
-    this.#bridgeSilenceMs = silenceMs
+    this.#bridgeSilenceMs = Math.max(this.#bridgeSilenceMs, silenceMs)
     this.#seen(device, 'bridge', silenceMs)
   }
 
@@ -137,8 +140,8 @@ export class Presence {
   }
 
   /**
-   * These devices polled a node that is now dead: they count as silent since then, unless they poll this node. Which API they polled
-   * is not recorded, so they get the longer time.
+   * These devices polled a node that is now dead: they count as silent since then, unless they poll this node. Which API they polled,
+   * or which bridge they were heard over, is not recorded, so they get the longer time.
    */
   adoptByHttp(devices: LeftDevice[]): void {
     const { now, elapsed } = this.#deps

@@ -9,7 +9,7 @@ import { openStore } from '../../src/store/open-store.ts'
 
 const device = { ownerNo: 1, deviceId: 'd1' }
 
-async function open(t: TestContext, pollSeconds?: number) {
+async function open(t: TestContext, pollSeconds?: number, bridgeSilenceMs?: number) {
   const dataFolder = newDataFolder()
   const { store } = await openStore({ dataFolder, databaseUrl: undefined }, (error) => {
     throw error
@@ -18,7 +18,13 @@ async function open(t: TestContext, pollSeconds?: number) {
   removeAfter(t, dataFolder)
   const clock = { ms: 0 }
   const [now, elapsed] = [() => clock.ms, () => clock.ms]
-  const presence = new Presence({ store, now, elapsed, ddiSilenceMs: ddiSilenceMs(pollSeconds) })
+  const presence = new Presence({
+    store,
+    now,
+    elapsed,
+    ddiSilenceMs: ddiSilenceMs(pollSeconds),
+    bridgeSilenceMs,
+  })
   const isOnline = () => {
     presence.noticeSilence()
     return presence.lastSeenAt(device) !== undefined
@@ -56,6 +62,23 @@ test('a device that polled a node that is gone has as long as a device of hawkBi
   ] as const) {
     const { clock, presence, isOnline } = await open(t, pollSeconds)
     presence.adoptByHttp([{ ...device, lastSeenAt: 0, transport: 'http' }])
+    clock.ms += silenceMs - 1
+    assert.equal(isOnline(), true)
+    clock.ms += 1
+    assert.equal(isOnline(), false)
+  }
+})
+
+test('a device of a bridge that another node carried has as long as with the bridge that waits longest', async (t) => {
+  for (const [longestMs, heardMs, silenceMs] of [
+    [undefined, undefined, 600_000],
+    [1_800_000, 60_000, 1_800_000],
+    [60_000, undefined, 60_000],
+    [undefined, 1_800_000, 1_800_000],
+  ] as const) {
+    const { clock, presence, isOnline } = await open(t, undefined, longestMs)
+    if (heardMs) presence.seenByBridge({ ...device, deviceId: 'd2' }, heardMs)
+    presence.adoptByHttp([{ ...device, lastSeenAt: 0, transport: 'bridge' }])
     clock.ms += silenceMs - 1
     assert.equal(isOnline(), true)
     clock.ms += 1

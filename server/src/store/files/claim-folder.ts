@@ -2,7 +2,7 @@
 // nothing in the folder is needed, and remove it.
 
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const markName = 'installation'
@@ -15,8 +15,14 @@ export async function claimFolder(folder: string, installationId: string): Promi
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // Nodes of one installation may do this at the same time: the mark is whole at any moment.
   const draft = `${mark}.${randomUUID()}`
-  await writeFile(draft, `${installationId}\n`, { mode: 0o600, flush: true })
-  await rename(draft, mark)
+  try {
+    await writeFile(draft, `${installationId}\n`, { mode: 0o600, flush: true })
+    await rename(draft, mark)
+  } catch (error) {
+    // It is tried again with each sweep, on a disk that is full.
+    await unlink(draft).catch(() => undefined)
+    throw error
+  }
   return (await readMark(mark)) === installationId
 }
 

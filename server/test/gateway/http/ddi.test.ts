@@ -170,6 +170,19 @@ test('a failure that is reported twice ends one attempt, and each attempt can be
   assert.equal((await execution(id)).execState, 'FAILED')
 })
 
+test('a failure that is sent again with another time ends one attempt; progress with another time is another one', async () => {
+  const device = await newDdiDevice(api, 'times')
+  const id = await launch(device, 'again')
+  for (const time of ['20261119T010000', '20261119T010001'])
+    await device.feedback(id, 'proceeding', { details: ['working'], time })
+  assert.equal(await outputOf(id), 'working\nworking\n')
+  for (const time of ['20261119T010002', '20261119T010003']) {
+    assert.equal((await device.feedback(id, 'closed', { finished: 'failure', time })).status, 200)
+    const { execState, attempt } = await execution(id)
+    assert.deepEqual([execState, attempt], ['PENDING', 2])
+  }
+})
+
 for (const [begins, begin] of [
   ['proceeding', (device: DdiDevice, id: number) => device.feedback(id, 'proceeding')],
   ['asking for its files', (device: DdiDevice, id: number) => device.call('GET', `/deploymentBase/${id}`)],

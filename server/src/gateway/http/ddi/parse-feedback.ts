@@ -13,6 +13,7 @@ const executions = [
   'download',
   'downloaded',
 ] as const
+const ends = new Set<Feedback['execution']>(['closed', 'rejected', 'canceled'])
 const results = ['success', 'failure', 'none'] as const
 
 export type Feedback = {
@@ -21,7 +22,7 @@ export type Feedback = {
   progress: string | undefined
   code: string | undefined
   details: string[]
-  /** The same for the same content. */
+  /** The same for the same content; an attempt ends once, so it is that of its end, whenever the device says it again. */
   mark: string
 }
 
@@ -33,13 +34,15 @@ export function parseFeedback(fields: Fields): Feedback {
   const { execution, result = {}, details, code } = fields.status
   if (!isObject(result ?? {})) throw invalid('status.result must be an object.')
   const { finished = 'none', progress } = (result ?? {}) as Fields
+  const known = oneOf('status.execution', executions, execution)
+  const { time, ...timeless } = fields
   return {
-    execution: oneOf('status.execution', executions, execution),
+    execution: known,
     finished: oneOf('status.result.finished', results, finished),
     progress: progressOf(progress),
     code: Number.isSafeInteger(code) ? String(code) : undefined,
     details: linesOf(details),
-    mark: hash('sha256', JSON.stringify(fields), 'base64url'),
+    mark: hash('sha256', JSON.stringify(ends.has(known) ? timeless : fields), 'base64url'),
   }
 }
 

@@ -1,0 +1,136 @@
+// jobcast-agent.sh against a server whose answers come in an order that a real one has now and then.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { within } from '@jobcast/testkit/within'
+import { type AgentProgram, findShellPrograms, startProgram } from './support/programs.ts'
+
+const content = Buffer.alloc(100_000, 'x')
+const sha256 = createHash('sha256').update(content).digest('hex')
+const limitMs = 60_000
+
+type Sent = { status: string; statusDetails: Record<string, string> }
+type Scene = {
+  document: object
+  /** Answers the GET of the file. */
+  sendFile?: (response: ServerResponse, range: string | undefined) => void
+  /** Of the execution after a report that is not its end. */
+  afterReport: (version: number) => number
+}
+
+/** One execution; resolves with the report that ends it. */
+async function runAgent(t: TestContext, program: AgentProgram, { document, sendFile, afterReport }: Scene) {
+  const folder = temporaryFolder(t)
+  const handlers = join(folder, 'handlers')
+  mkdirSync(handlers)
+  writeFileSync(join(handlers, 'lasting'), '#!/bin/sh\necho "::progress 5 text"\nexec sleep 600\n', {
+    mode: 0o755,
+  })
+  const ended = Promise.withResolvers<Sent>()
+  let version = 1
+  let agent = ''
+  const http = createServer(async (request, response) => {
+    const { method, url = '', headers } = request
+    if (url === '/file') return sendFile?.(response, headers.range)
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const text = Buffer.concat(chunks).toString()
+    const answer = (body: object) => response.end(JSON.stringify(body))
+    if (url.endsWith('/$next')) {
+      if (agent !== '') return answer({})
+      agent = JSON.parse(text).statusDetails.agent
+      const files = { data: { url: `${address()}/file`, size: content.length, sha256 } }
+      const execution = {
+        ...{ jobId: '1', executionNumber: 1, queuedAt: 1_700_000_000, versionNumber: ++version },
+        ...{ statusDetails: { agent }, jobName: 'a', jobDocument: JSON.stringify(document), files },
+      }
+      return answer({ execution })
+    }
+    if (url.includes('/output?')) return answer({ offset: Number.MAX_SAFE_INTEGER, cut: true })
+    if (url.endsWith('/attributes')) return answer({})
+    if (method === 'POST') {
+      const sent = JSON.parse(text) as Sent
+      if (sent.status === 'IN_PROGRESS') version = afterReport(version)
+      else ended.resolve(sent)
+      return answer({ executionState: { status: sent.status, versionNumber: version } })
+    }
+    if (url.includes('wait=')) return setTimeout(() => answer({ inProgressJobs: [], queuedJobs: [] }), 1000)
+    return answer({ execution: { jobId: '1', versionNumber: version } })
+  })
+  const address = () => `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    http.closeAllConnections()
+    http.close()
+  })
+  const device = { deviceId: 'd', token: `jd_${'A'.repeat(48)}`, folder, handlers, fail: () => undefined }
+  const started = startProgram(t, program, device, address(), { HOME: folder, TMPDIR: folder })
+  const outcome = await within(limitMs, () => `not ended:\n${started.printed()}`, ended.promise)
+  await started.end('SIGKILL')
+  return outcome
+}
+
+/** With fewer tries and no pauses between them: what it does otherwise takes minutes. */
+function impatient(t: TestContext, program: AgentProgram): AgentProgram {
+  const [script = '', ...shell] = program.words.toReversed()
+  const copy = join(temporaryFolder(t), 'jobcast-agent.sh')
+  const text = readFileSync(script, 'utf8')
+    .replace('max_fetch_tries=30', 'max_fetch_tries=4')
+    .replace('then pause "$delay" &&', 'then')
+  writeFileSync(copy, text)
+  chmodSync(copy, 0o755)
+  return { ...program, words: [...shell.toReversed(), copy] }
+}
+
+function cutFile(response: ServerResponse, status: number, from: number): void {
+  response.on('error', () => undefined)
+  response.writeHead(status, {
+    'content-length': content.length - from,
+    ...(status === 206 && { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
+  })
+  response.write(content.subarray(from, from + 1000), () => setTimeout(() => response.destroy(), 50))
+}
+
+for (const program of findShellPrograms()) {
+  if (program.isOther) continue
+  const skip = program.missing ?? false
+  const file = { handler: 'lasting', files: ['data'] }
+  /** The owner cancels it before the first report. */
+  const canceledBefore = () => {
+    let reports = 0
+    return (version: number) => (reports++ === 0 ? version + 2 : version + 1)
+  }
+
+  test(`${program.name} sees a cancel that comes just before its progress`, { skip }, async (t) => {
+    const outcome = await runAgent(t, program, {
+      document: { handler: 'lasting' },
+      afterReport: canceledBefore(),
+    })
+    assert.equal(outcome.status, 'CANCELED')
+  })
+
+  test(`${program.name} sees a cancel that comes while it reports how far a file is`, { skip }, async (t) => {
+    const afterReport = canceledBefore()
+    const sendFile = (response: ServerResponse, range = 'bytes=0-') => {
+      cutFile(response, range === 'bytes=0-' ? 200 : 206, Number(/\d+/.exec(range)?.[0]))
+    }
+    const { status, statusDetails } = await runAgent(t, program, { document: file, sendFile, afterReport })
+    assert.deepEqual([status, statusDetails.reason], ['CANCELED', 'canceled before it was started'])
+  })
+
+  test(`${program.name} gives up a file that is cut by a server without ranges`, { skip }, async (t) => {
+    const { status, statusDetails } = await runAgent(t, impatient(t, program), {
+      document: file,
+      sendFile: (response) => cutFile(response, 200, 0),
+      afterReport: (version) => version + 1,
+    })
+    assert.equal(status, 'FAILED')
+    assert.match(statusDetails.reason ?? '', /the file data cannot be fetched/)
+  })
+}
