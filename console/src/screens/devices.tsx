@@ -100,9 +100,12 @@ export default function DevicesScreen({ route }: ScreenProps) {
   const [isCreating, setCreating] = useState(false)
   const [isImporting, setImporting] = useState(false)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const [isAll, setAll] = useState(false)
+  const [isAllChecked, setAll] = useState(false)
   const where = search.value.get('where') ?? ''
   const filter = readFilter(where)
+  // What would match cannot be said then.
+  const isWrong = filter.kind === 'wrong'
+  const isAll = isAllChecked && !isWrong
   const devices = useList(
     lists.devices({
       tag: tag || undefined,
@@ -130,14 +133,14 @@ export default function DevicesScreen({ route }: ScreenProps) {
             selectColumn(idOf, {
               selected,
               onChange: setSelected,
-              all: { isOn: isAll, onChange: selectAll },
+              ...(!isWrong && { all: { isOn: isAll, onChange: selectAll } }),
             }),
           ]
         : []),
       ...columns,
       ...attributes.map(attributeColumn),
     ],
-    [selected, isAll, canSelect, attributes.join()],
+    [selected, isAll, isWrong, canSelect, attributes.join()],
   )
   const matching = whereAll([
     filter.kind === 'where' ? filter.where : '',
@@ -145,7 +148,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
     online === '' ? '' : online === 'true' ? 'online' : 'not online',
   ])
   // What was selected before may not be shown any more.
-  useEffect(() => selectAll(false), [matching])
+  useEffect(() => selectAll(false), [matching, isWrong])
   const hasSelection = isAll || selected.size > 0
   return (
     <ListScreen
@@ -156,7 +159,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
             <TriggerLink
               where={matching}
               tag={filter.kind === 'none' && online === '' ? tag : ''}
-              isEmpty={isEmpty || filter.kind === 'wrong'}
+              isEmpty={isEmpty || isWrong}
             />
           )}
           {can('MANAGE') && (

@@ -55,7 +55,10 @@ test('a dry run says what an import overwrites, and a merge sets only what a lin
   const csv = 'deviceId,site\nm1,lima\nm2,berlin\nm3,oslo\nm3,oslo\na/b,x\n'
   const plan = (query: string) => importCsv(csv, 'text/csv', query).then(({ json }) => json)
   const replacing = await plan('?dryRun=true')
-  assert.deepEqual([replacing.created, replacing.updated, replacing.failedTotal], [1, 3, 1])
+  assert.deepEqual(
+    [replacing.created, replacing.updated, replacing.unchanged, replacing.failedTotal],
+    [1, 2, 1, 1],
+  )
   const example = { deviceId: 'm1', before: 'berlin', after: 'lima' }
   const { overwritten } = replacing as { overwritten: { field: string; devices: number }[] }
   assert.deepEqual(
@@ -63,7 +66,7 @@ test('a dry run says what an import overwrites, and a merge sets only what a lin
     ['deviceName 2', 'tags 2', 'timeZone 2', 'attributes.rack 2', 'attributes.site 1'],
   )
   const merging = await plan('?dryRun=true&merge=true')
-  assert.deepEqual([merging.created, merging.updated, merging.unchanged], [1, 2, 1])
+  assert.deepEqual([merging.created, merging.updated, merging.unchanged], [1, 1, 2])
   assert.deepEqual(merging.overwritten, [{ field: 'attributes.site', devices: 1, example }])
   assert.deepEqual((await device('m1')).attributes, body.attributes)
   assert.equal((await api.call('GET', '/job/api/devices/m3')).status, 404)
@@ -74,6 +77,34 @@ test('a dry run says what an import overwrites, and a merge sets only what a lin
   const merged = { ...body, attributes: { ...body.attributes, site: 'lima' } }
   assert.deepEqual({ deviceName, tags, attributes, timeZone }, merged)
   assert.equal((await importCsv(csv, 'text/csv', '?dryRun=maybe')).json.code, 'J-500')
+})
+
+test('a dry run counts several lines of a device as the import does', async () => {
+  for (const [deviceId, site] of [
+    ['r1', 'berlin'],
+    ['r2', 'berlin'],
+  ]) {
+    await api.call('PUT', `/job/api/devices/${deviceId}`, { body: { attributes: { site } } })
+  }
+  const lines = ['deviceId,site,rack', 'r1,lima,', 'r1,lima,', 'r2,berlin,', 'new,oslo,', 'new,oslo,']
+  for (const query of ['?', '?merge=true&']) {
+    const csv = lines.join('\n').replaceAll('new', query === '?' ? 'r3' : 'r4')
+    const { json: plan } = await importCsv(csv, 'text/csv', `${query}dryRun=true`)
+    const { overwritten, ...counts } = plan
+    const example = { deviceId: 'r1', before: 'berlin', after: 'lima' }
+    assert.deepEqual(overwritten, [{ field: 'attributes.site', devices: 1, example }])
+    assert.deepEqual([counts.created, counts.updated, counts.unchanged], [1, 1, 3])
+    assert.deepEqual((await importCsv(csv, 'text/csv', query)).json, counts)
+    await api.call('PUT', '/job/api/devices/r1', { body: { attributes: { site: 'berlin' } } })
+  }
+  // Each line builds on the one before.
+  const csv = 'deviceId,site,rack\nr1,lima,\nr1,oslo,\nr1,,1\nr1,oslo,1\nr5,,1\nr5,oslo,\nr5,oslo,1\n'
+  const countsOf = async (query: string) => {
+    const { created, updated, unchanged, overwritten } = (await importCsv(csv, 'text/csv', query)).json
+    return [created, updated, unchanged, overwritten[0].devices]
+  }
+  assert.deepEqual(await countsOf('?dryRun=true'), [1, 6, 0, 1])
+  assert.deepEqual(await countsOf('?dryRun=true&merge=true'), [1, 4, 2, 1])
 })
 
 test('lines of CSV that cannot be used are named by the number of the line on which they begin', async () => {

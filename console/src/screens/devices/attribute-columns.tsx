@@ -68,7 +68,13 @@ export function attributeColumn(name: string): Column<Device> {
 /** As in selectors: the value of the owner, else the reported one. */
 function attributeValue({ attributes, reportedAttributes, timeZone }: Device, column: string) {
   const { name, side } = attributeOf(column)
-  const own = name === 'timeZone' ? (timeZone ?? undefined) : attributes[name]
+  const own = name === 'timeZone' ? (timeZone ?? undefined) : valueIn(attributes, name)
   if (side === 'own') return own
-  return side === 'reported' ? reportedAttributes[name] : (own ?? reportedAttributes[name])
+  const reported = valueIn(reportedAttributes, name)
+  return side === 'reported' ? reported : (own ?? reported)
+}
+
+/** Not what every object has, such as its constructor. */
+function valueIn(attributes: Device['attributes'], name: string) {
+  return Object.hasOwn(attributes, name) ? attributes[name] : undefined
 }

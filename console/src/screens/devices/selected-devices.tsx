@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
+import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { triggerHref } from '../../parts/trigger-href.ts'
 import { useScopes } from '../../scopes.ts'
@@ -25,20 +26,22 @@ export default function SelectedDevices({ isAll, ids, matching, onClear }: Selec
   const { can } = useScopes()
   const [opened, setOpened] = useState<'change' | 'group'>()
   const where = isAll ? whereAll([matching, ...excluding(ids)]) || anyDevice : inIds(ids)
-  const { data } = useQuery({ ...queries.deviceCount(where), enabled: isAll })
+  const { data, error } = useQuery({ ...queries.deviceCount(where), enabled: isAll })
   const total = isAll ? data?.total : ids.size
   const size = total === undefined ? 'devices' : `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
-  const isEmpty = total === 0
+  // A selector that leaves out many devices one by one may be longer than the server takes.
+  const isUnusable = total === 0 || (isAll && data === undefined && error !== undefined)
   const close = () => setOpened(undefined)
   return (
     <section class="selected-devices" aria-label="Selected devices">
       <p role="status">{isAll ? `All that match: ${size}` : `${size} selected`}</p>
-      {can('TRIGGER') && !isEmpty && (
+      {isAll && !data && <ErrorNote error={error} />}
+      {can('TRIGGER') && !isUnusable && (
         <a class="button primary" href={triggerHref(isAll ? { where } : { deviceIds: ids })}>
           Trigger on {size}
         </a>
       )}
-      {can('MANAGE') && !isEmpty && (
+      {can('MANAGE') && !isUnusable && (
         <button type="button" onClick={() => setOpened('change')}>
           Tags and attributes…
         </button>

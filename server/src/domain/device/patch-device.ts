@@ -6,7 +6,7 @@ import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
 import type { Put } from '../common/ports/slices.ts'
 import { type DeviceDeps, getDevice, putDevice } from './device.ts'
 import { deviceTag } from './device-tag.ts'
-import type { Attributes, StoredDevice } from './ports/devices.ts'
+import type { Attributes, OwnFields, StoredDevice } from './ports/devices.ts'
 
 /** How often somebody else may change it between our read and our write. */
 const mostTries = 20
@@ -36,12 +36,12 @@ export async function patchDevice(
 }
 
 /** What a put has that changes only what the patch names. Throws J-500. */
-export function patchedContent(device: StoredDevice, patch: DevicePatch): DeviceContent {
+export function patchedContent(device: Required<OwnFields>, patch: DevicePatch): DeviceContent {
   return mergePatch(contentOf(device), patch)
 }
 
 /** What a put of the device as it is would have. */
-function contentOf({ deviceName, tags, attributes: all, window }: StoredDevice): DeviceContent {
+function contentOf({ deviceName, tags, attributes: all, window }: Required<OwnFields>): DeviceContent {
   const { timeZone, ...attributes } = all
   return { deviceName, tags, attributes, timeZone: timeZone === undefined ? null : String(timeZone), window }
 }
