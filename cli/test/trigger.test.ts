@@ -337,6 +337,8 @@ test('rollout flags: a plan in waves, exit code 9 while it waits for approval, 1
     JOBCAST_API_KEY: apiKey,
   })
   assert.match(approved.stdout, /rollout +ROLLING_OUT, wave 1 of 3, 1 of 3 released/)
+  assert.match(approved.stdout, /^gate +0 of 1 SUCCEEDED/m)
+  assert.match(approved.stdout, /^stop +0 of 0 ended, PAUSE at 5 % FAILED, TIMED_OUT or REJECTED$/m)
   await fail()
   const stopped = await jobcast(['runs', 'watch', runId])
   assert.equal(stopped.code, 10, stopped.stderr)

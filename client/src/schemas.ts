@@ -1422,6 +1422,33 @@ export interface FreezeRequest {
   until?: string | null
 }
 
+export interface GateProgress {
+  /**
+   * How many devices of the wave it judges: all but those whose failures a resume has accepted
+   */
+  size: number
+  /**
+   * How many of them must succeed, and report `next.where` if it is given
+   */
+  needed: number
+  /**
+   * How many have done so
+   */
+  succeeded: number
+  /**
+   * How many still can at most
+   */
+  possible: number
+  /**
+   * How many released devices of the wave have not finished and are not connected
+   */
+  offline: number
+  /**
+   * When its soak time will have passed; null while something else is missing
+   */
+  opensAt: string | null
+}
+
 export interface GetExecutionOutputQuery {
   offset?: number
   attempt?: number
@@ -2534,6 +2561,14 @@ export interface RolloutProgress {
    */
   pausedCause: PauseCause | null
   /**
+   * What the gate after the current wave waits for. Null in lists, unless the rollout is ROLLING_OUT or PAUSED, once the gate has opened, and in the last wave, which has none
+   */
+  gate: GateProgress | null
+  /**
+   * What each rule of `definition.stop` has counted since the run was last resumed, in the same order
+   */
+  stopRules: StopRuleProgress[]
+  /**
    * When it continues automatically, if that is known
    */
   nextAt: string | null
@@ -2546,6 +2581,17 @@ export interface RolloutProgress {
    * What it waits for while it is AWAITING_APPROVAL
    */
   approval: AwaitedApproval | null
+}
+
+export interface StopRuleProgress {
+  /**
+   * How many have ended in one of its states
+   */
+  count: number
+  /**
+   * How many have ended in total
+   */
+  ended: number
 }
 
 export interface Run {

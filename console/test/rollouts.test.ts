@@ -55,17 +55,24 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   })
   const page = await openSignedIn(t, server, `/runs/${runId}`)
   const rollout = page.getByRole('region', { name: 'Rollout' })
-  const bar = (text: string) =>
-    rollout.getByRole('img', { name: `In the order of release: ${text}` }).waitFor()
+  const total = (text: string) =>
+    rollout.getByRole('list', { name: 'In total' }).getByRole('listitem').filter({ hasText: text }).waitFor()
   await rollout.getByText('Rolling out wave 1 of 3').waitFor()
-  await bar('1 not started, 3 held back')
-  await rollout.getByText('Wave 2 of 3 opens when 100 % of wave 1 have succeeded').waitFor()
-  const gates = rollout.locator('.rollout-bar .gate')
-  assert.equal(await gates.count(), 2)
+  await total('3 held back')
+  const lane = (number: number) =>
+    rollout
+      .getByRole('listitem')
+      .filter({ hasText: `Wave ${number}` })
+      .getByRole('img')
+  assert.equal(await lane(1).getAttribute('aria-label'), '1 not started')
+  assert.equal(await lane(2).locator('.part-held').count(), 2, 'a cell for each device')
+  await rollout.locator('.gate.waited-for').getByText('0 of 1 succeeded').waitFor()
+  assert.equal(await rollout.locator('.gate').count(), 2)
+  await rollout.getByText('0 failed, pauses at 1').waitFor()
 
   await end(devices[0], 'SUCCEEDED')
   await rollout.getByText('Rolling out wave 2 of 3').waitFor()
-  assert.equal(await rollout.locator('.gate.open').count(), 1)
+  await rollout.locator('.gate.open').getByText('opened').waitFor()
   const second = rollout.getByRole('listitem').filter({ hasText: 'Wave 2' })
   await second.getByText('2 of 2 released').waitFor()
 
@@ -86,7 +93,37 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   await confirm(page, 'Advance', 'Start wave 3')
   await rollout.getByText('Released to all devices').waitFor()
   assert.equal(await rollout.getByRole('button').count(), 0)
-  await bar('1 succeeded, 1 failed, 2 not started')
+  for (const text of ['1 succeeded', '1 failed', '2 not started']) await total(text)
+})
+
+test('a gate shows what devices still have to report, how long it soaks, and whose approval it awaits', async (t) => {
+  const next = { where: 'gated=2', onMissing: 'WAIT', soakSeconds: 3600, action: 'APPROVAL' }
+  const stop = [{ on: ['FAILED'], percent: 50, minEnded: 4 }]
+  const { runId, devices } = await rollOut(['q1', 'q2', 'q3'], {
+    rollout: { order: 'GIVEN', waves: [{ size: 2 }, { size: '100%' }], next, stop },
+  })
+  const page = await openSignedIn(t, server, `/runs/${runId}`)
+  const gate = page.locator('.gate.waited-for')
+  await gate.getByText('0 of 2 report gated=2').waitFor()
+  await gate.getByText('then awaits approval').waitFor()
+  await page.getByText('0 of 0 failed, pauses at 50 % once 4 have ended').waitFor()
+  for (const device of devices.slice(0, 2)) await end(device, 'SUCCEEDED')
+  await page.getByText('0 of 2 failed, pauses at 50 %').waitFor()
+  // That is no event of the run.
+  for (const [index, name] of ['q1', 'q2'].entries()) {
+    await fetch(`${server.http}/things/${name}/attributes`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${devices[index]?.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ gated: 2 }),
+    })
+  }
+  await gate.getByText('2 of 2 report gated=2').waitFor()
+  await gate.getByText(/^soak (01:00:00|00:5\d:\d\d) left$/).waitFor()
+  await checkLook(page)
+
+  await confirm(page, 'Advance', 'Start wave 2')
+  await gate.getByText('awaits approval of somebody else, 0 of 1 given').waitFor()
+  await server.call('POST', `/job/api/runs/${runId}/cancel`)
 })
 
 test('what needs somebody is on top of the fleet, in the title and large on the wall, and is resumed there', async (t) => {
@@ -312,6 +349,17 @@ test('a trigger in waves shows its plan, says at the field what is wrong, and ma
   await page.getByLabel('Canary devices').fill('1')
   const planned = page.getByRole('list', { name: 'Planned waves' }).getByRole('listitem')
   await planned.filter({ hasText: 'Wave 2: 5 devices' }).waitFor()
+  // The gate by keyboard; what it changes is in the fields.
+  const gate = page.getByRole('slider', { name: 'Move the gate after wave 1' })
+  await gate.press('ArrowRight')
+  await planned.filter({ hasText: 'Wave 2: 4 devices' }).waitFor()
+  assert.equal(await page.getByLabel('Canary devices').inputValue(), '2')
+  await gate.press('ArrowLeft')
+  await page.getByRole('button', { name: 'Split wave 2' }).click()
+  await planned.filter({ hasText: 'Wave 3: 2 devices' }).waitFor()
+  assert.equal(await page.getByLabel('Waves', { exact: true }).inputValue(), '3, 100%')
+  await page.getByRole('button', { name: 'Remove the gate after wave 2' }).click()
+  await page.getByText('Wave 2 of 5 devices is released at once.').waitFor()
   await page.getByLabel('Waves', { exact: true }).fill('a few')
   await page.getByText('Use a format such as 10%, 50%, 100%.').waitFor()
   const trigger = page.getByRole('button', { name: /^Trigger/ })

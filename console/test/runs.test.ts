@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { chaosTest, test } from './browser-test.ts'
+import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
 import { go, openOwner, openSignedIn, signIn, typeFirst } from './open-console.ts'
 
@@ -81,6 +82,29 @@ chaosTest(
     await page.waitForURL(`${server.http}/devices/w1`)
   },
 )
+
+test('a group is made of the devices that failed, or of all that have what they have in common', async (t) => {
+  const run = await launch('restart', ['y1', 'y 2', 'y3'])
+  const shared = { body: { deviceName: 'y', tags: ['worn'] } }
+  for (const deviceId of ['y1', 'y 2'])
+    await server.call('PUT', `/job/api/devices/${encodeURIComponent(deviceId)}`, shared)
+  await end(run, 0, 'FAILED')
+  await end(run, 1, 'REJECTED')
+  await end(run, 2, 'SUCCEEDED')
+  // Whether there is one of that name.
+  const page = await openSignedIn(t, server, `/runs/${run.runId}`, { expected: [/404/] })
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Make a group of tag=worn' }).click()
+  assert.equal(await dialog.getByLabel('Selector').inputValue(), 'tag=worn')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Make a group of them' }).click()
+  assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
+  await dialog.getByLabel('Name').fill('worn-out')
+  await dialog.getByRole('button', { name: 'Create group' }).click()
+  await page.waitForURL(`${server.http}/groups/worn-out`)
+  const { where } = (await server.call('GET', '/job/api/groups/worn-out')).json
+  assert.match(where, /^deviceId in \((y1, "y 2"|"y 2", y1)\)$/)
+})
 
 chaosTest('a retry asks, and leaves out what was canceled on purpose unless it is chosen', async (t) => {
   const run = await launch('restart', ['r1', 'r2', 'r3'])

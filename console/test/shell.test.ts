@@ -152,7 +152,7 @@ test('the first load is at most 60 KB of scripts and styles, of the page of a ru
   const { runId } = (await server.call('POST', '/job/api/runs', { body })).json
   for (const [id, shown] of [
     [run, '.time-chart canvas'],
-    [runId, '.time-chart canvas, .rollout-bar'],
+    [runId, '.time-chart canvas, .lane'],
   ]) {
     // One that nothing has begun of has no chart.
     await server.call('POST', `/job/api/runs/${id}/cancel`)

@@ -214,6 +214,38 @@ const PauseCause = Type.Object(
   { title: 'PauseCause' },
 )
 
+/** What the gate after the current wave still waits for. */
+const GateProgress = Type.Object(
+  {
+    size: Type.Integer({
+      description:
+        'How many devices of the wave it judges: all but those whose failures a resume has accepted',
+    }),
+    needed: Type.Integer({
+      description: 'How many of them must succeed, and report `next.where` if it is given',
+    }),
+    succeeded: Type.Integer({ description: 'How many have done so' }),
+    possible: Type.Integer({ description: 'How many still can at most' }),
+    offline: Type.Integer({
+      description: 'How many released devices of the wave have not finished and are not connected',
+    }),
+    opensAt: orNull(Instant, {
+      description: 'When its soak time will have passed; null while something else is missing',
+    }),
+  },
+  { title: 'GateProgress' },
+)
+export type GateProgress = Static<typeof GateProgress>
+
+/** What a stop rule has counted so far. */
+const StopRuleProgress = Type.Object(
+  {
+    count: Type.Integer({ description: 'How many have ended in one of its states' }),
+    ended: Type.Integer({ description: 'How many have ended in total' }),
+  },
+  { title: 'StopRuleProgress' },
+)
+
 /** What a run shows of its rollout. */
 export const RolloutProgress = Type.Object(
   {
@@ -233,6 +265,15 @@ export const RolloutProgress = Type.Object(
     pausedBy: orNull(Type.String()),
     pausedByName: keyNameOf('pausedBy'),
     pausedCause: orNull(PauseCause, { description: 'pausedBecause for programs' }),
+    gate: orNull(GateProgress, {
+      description:
+        'What the gate after the current wave waits for. Null in lists, unless the rollout is ROLLING_OUT or PAUSED, ' +
+        'once the gate has opened, and in the last wave, which has none',
+    }),
+    stopRules: Type.Array(StopRuleProgress, {
+      description:
+        'What each rule of `definition.stop` has counted since the run was last resumed, in the same order',
+    }),
     nextAt: orNull(Instant, { description: 'When it continues automatically, if that is known' }),
     failing: orNull(Failing, {
       description: 'It cannot continue and is retried: its writes have failed twice or more in a row',

@@ -25,6 +25,7 @@ import { type FileContents, noContents } from './domain/file/ports/contents.ts'
 import type { MatchDevices } from './domain/rollout/plan-rollout.ts'
 import type { RunPart } from './domain/rollout/ports/rollouts.ts'
 import { countConfirmed, matchDevices } from './domain/rollout/rollout-selectors.ts'
+import { countAtGate } from './domain/rollout/view-gate.ts'
 import type { UnderWay } from './domain/schedule/firings-under-way.ts'
 import { groupWrites } from './group-writes.ts'
 import { BodyBudget } from './limits/body-budget.ts'
@@ -42,6 +43,7 @@ import { FailingTasks } from './state/failing-tasks.ts'
 import { FleetGroupsReader } from './state/fleet-groups.ts'
 import { FleetHistory } from './state/fleet-history.ts'
 import { Freezes } from './state/freezes.ts'
+import { GateCounts } from './state/gate-counts.ts'
 import { HealthCheck } from './state/health-check.ts'
 import { KeyUse } from './state/key-use.ts'
 import { OpenWindows } from './state/open-windows.ts'
@@ -142,6 +144,7 @@ export function buildParts(options: PartsOptions) {
   const notes = new ExecutionNotes(store, tell, traces)
   const onIssuerFailed = (error: unknown) => tell({ kind: 'issuer-failed', reason: reasonOf(error) })
   const documents = new Documents(store, secretBox, buildFileLinks({ secretBox, now, base }))
+  const confirmedOf = (part: RunPart & { where: string }) => countConfirmed({ store }, part)
   const shared = {
     ...given,
     limits: new RateLimits(rates, elapsed, (limit) => tell({ kind: 'rate-limited', limit })),
@@ -155,6 +158,10 @@ export function buildParts(options: PartsOptions) {
       tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
     secrets: new RightSecrets(),
     waveCounts: new WaveCounts(store, elapsed),
+    gateCounts: new GateCounts(
+      (rollout) => countAtGate({ store, countConfirmed: confirmedOf }, rollout),
+      elapsed,
+    ),
     keyUse: new KeyUse(store),
     refusals: new Refusals(store, now),
     sessionUse: new SessionUse(store, sessionIdleMs),
@@ -185,7 +192,7 @@ export function buildParts(options: PartsOptions) {
     freezes: new Freezes(store),
     windows: new OpenWindows({ store, now, moment }),
     matchDevices: (...devices: Parameters<MatchDevices>) => matchDevices({ store }, ...devices),
-    countConfirmed: (part: RunPart & { where: string }) => countConfirmed({ store }, part),
+    countConfirmed: confirmedOf,
     dailyOutput: new DailyOutput(quotas['owner-output-bytes'], now),
     deliveries: new Deliveries(store, now),
     failing: new FailingTasks({ store, now }),

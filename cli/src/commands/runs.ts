@@ -20,7 +20,7 @@ import { whoWithId } from '../output/maker-text.ts'
 import type { Out } from '../output/out.ts'
 import { type Column, fieldsText } from '../output/print-table.ts'
 import { countsText } from '../output/progress.ts'
-import { rolloutCell } from '../output/rollout-text.ts'
+import { progressFields, rolloutCell } from '../output/rollout-text.ts'
 import type { ListFlags as ExecutionListFlags } from '../output/show-executions.ts'
 import { maxPageSize, takeItems } from '../service/take-items.ts'
 import { nextSteps, watchRun } from '../watch/watch-run.ts'
@@ -249,6 +249,7 @@ function rolloutFields(rollout: NonNullable<Run['rollout']>, total: number) {
       because: pausedBecause,
       [stoppedWords[state] ?? 'paused by']: whoWithId(rollout.pausedBy, rollout.pausedByName),
     }),
+    ...progressFields(rollout),
     ...(failing && { failing: failingText(failing) }),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { NewRun, Run } from '@jobcast/client'
 import { elapsedText } from '../flags/wait-time.ts'
+import { localTime } from './local-time.ts'
 
 type Rollout = NonNullable<NewRun['rollout']>
 type StopRule = NonNullable<Rollout['stop']>[number]
@@ -19,6 +20,35 @@ export function ruleFields({ ratePerMinute, maxUnderWay, budget, next, stop }: R
     ...(soakSeconds !== undefined && { soak: `${elapsedText(soakSeconds * 1000)} after each wave` }),
     ...(stop && stop.length > 0 && { stop: stop.map(stopText).join('; ') }),
   }
+}
+
+type Progress = NonNullable<Run['rollout']>
+
+/** What it waits for, and how near it is to what stops it. */
+export function progressFields({ gate, stopRules, definition }: Progress) {
+  const { next, stop = [] } = definition
+  return {
+    ...(gate && { gate: gateText(gate, next?.where) }),
+    ...(stop.length > 0 && {
+      stop: stop
+        .map((rule, index) => {
+          const { count, ended } = stopRules[index] ?? { count: 0, ended: 0 }
+          return `${count} of ${ended} ended, ${stopText(rule)}`
+        })
+        .join('; '),
+    }),
+  }
+}
+
+/** 7 of 10 SUCCEEDED and report fw=2.4.1, 1 offline */
+function gateText(
+  { succeeded, needed, offline, opensAt }: NonNullable<Progress['gate']>,
+  where: string | undefined,
+): string {
+  const reported = where === undefined ? '' : ` and report ${where}`
+  const away = offline === 0 ? '' : `, ${offline} offline`
+  const opens = opensAt === null ? '' : `, opens at ${localTime(opensAt)}`
+  return `${succeeded} of ${needed} SUCCEEDED${reported}${away}${opens}`
 }
 
 /** PAUSE at 5 % FAILED, TIMED_OUT or REJECTED, after 20 */

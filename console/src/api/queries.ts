@@ -19,7 +19,7 @@ import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import type { CalendarQuery } from './read-calendar.ts'
 import { readQueue } from './read-queue.ts'
-import { readWhyHeld, readWhyWaiting } from './read-why-held.ts'
+import { readWhyWaiting } from './read-why-waiting.ts'
 
 export type AuditQuery = Omit<Query<ListAuditQuery>, 'limit' | 'cursor'>
 
@@ -125,8 +125,6 @@ export const queries = {
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
   runTimeline: (runId: number) =>
     read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
-  /** What the gate before the next wave waits for; null if it is something else. */
-  whyHeld: (runId: number) => read(['run', runId, 'held'], (options) => readWhyHeld(runId, options)),
   /** Why nothing of a run has begun, as the server explains it; null if there is something that has. */
   whyWaiting: (runId: number) => read(['run', runId, 'waiting'], (options) => readWhyWaiting(runId, options)),
   /** Why devices of a run failed. `count`: how many there are, as far as that is reason to read them again. */

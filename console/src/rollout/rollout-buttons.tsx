@@ -11,7 +11,7 @@ import { lazyPart } from '../parts/lazy-part.tsx'
 import { useScopes } from '../scopes.ts'
 import { whyNotApprove } from './why-not-approve.ts'
 
-export function RolloutButtons({ run }: { run: Run }) {
+export default function RolloutButtons({ run }: { run: Run }) {
   const { can } = useScopes()
   const state = run.rollout?.state
   if (state === 'AWAITING_APPROVAL') {

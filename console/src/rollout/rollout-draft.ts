@@ -108,6 +108,18 @@ function sizesOf({ canary, waves }: RolloutDraft): WaveSize[] {
   return [...first, ...others.map((size) => (size.includes('%') ? size.trim() : Number(size.trim())))]
 }
 
+/** The same with waves of these sizes; the last one has all that is left. */
+export function withSizes(draft: RolloutDraft, sizes: readonly number[]): RolloutDraft {
+  const hasCanary = draft.canary.trim() !== '' && sizes.length > 1
+  const others = [...sizes.slice(hasCanary ? 1 : 0, -1), '100%']
+  return {
+    ...draft,
+    canary: hasCanary ? String(sizes[0]) : '',
+    // Nothing more is asked for than all at once, or than the canaries and then all.
+    waves: others.length > 1 ? others.join(', ') : '',
+  }
+}
+
 export function problemsOf(draft: RolloutDraft): Partial<Record<RolloutField, string>> {
   if (!draft.isOn) return {}
   const found = {

@@ -1,18 +1,13 @@
-// The rollout on the page of a run: its state and why, the bar, what can be done, and the waves one by one.
+// The rollout on the page of a run: its state and why, what can be done, and a picture of its waves.
 
 import './rollout.css'
 import type { RolloutProgress, Run } from '@jobcast/client'
-import { queries } from '../api/queries.ts'
-import { useQuery } from '../api/use-query.ts'
-import { failedStates, formatCount, stateStyles } from '../parts/exec-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { formatTimeWithZone, parseTime } from '../parts/time.ts'
-import { RolloutBar } from './rollout-bar.tsx'
-import { RolloutButtons } from './rollout-buttons.tsx'
-import { partsInWords, partsOf } from './wave-parts.ts'
+import { RolloutPicture } from './rollout-picture.tsx'
 
 export default function RolloutPart({ run }: { run: Run }) {
   const { rollout } = run
@@ -23,18 +18,23 @@ export default function RolloutPart({ run }: { run: Run }) {
         <h2 id="rollout">Rollout</h2>
       </header>
       <StateNote run={run} rollout={rollout} />
-      <RolloutBar waves={rollout.waves} />
-      <RolloutButtons run={run} />
-      <Waves rollout={rollout} />
+      {isUnderWay(rollout) && <RolloutButtons run={run} />}
+      <RolloutPicture run={run} rollout={rollout} />
     </section>
   )
 }
 
-// Most rollouts need none of them.
+// Most rollouts need none of them, or are over.
+const RolloutButtons = lazyPart<{ run: Run }>(() => import('./rollout-buttons.tsx'))
 const Decisions = lazyPart<{ run: Run }>(() => import('./decisions.tsx'))
+const Causes = lazyPart<{ run: Run; cause: RolloutProgress['pausedCause'] }>(() => import('./causes.tsx'))
 const FailingNote = lazyPart<{ failing: NonNullable<RolloutProgress['failing']> }>(
   () => import('../parts/failing-note.tsx'),
 )
+
+function isUnderWay({ state }: RolloutProgress): boolean {
+  return state === 'ROLLING_OUT' || state === 'PAUSED' || state === 'AWAITING_APPROVAL'
+}
 
 type StateProps = { run: Run; rollout: RolloutProgress }
 
@@ -63,14 +63,13 @@ function StateNote({ run, rollout }: StateProps) {
           {isStopped && <StoppedBy by={rollout.pausedBy} name={rollout.pausedByName} />}
         </p>
         {(run.approvals.length > 0 || rollout.approval !== null) && <Decisions run={run} />}
-        {isStopped && <Causes run={run} cause={rollout.pausedCause} />}
+        {isStopped && rollout.pausedCause && <Causes run={run} cause={rollout.pausedCause} />}
         {state === 'SCHEDULED' && nextAt !== null && (
           <p>
             Starts <RelativeTime at={nextAt} isAhead />, {formatTimeWithZone(parseTime(nextAt))}
           </p>
         )}
         {failing && <FailingNote failing={failing} />}
-        {state === 'ROLLING_OUT' && <Gate run={run} />}
         {state === 'ROLLING_OUT' && nextAt !== null && (
           <p class="quiet">
             Next step <RelativeTime at={nextAt} isAhead />
@@ -84,83 +83,4 @@ function StateNote({ run, rollout }: StateProps) {
 function StoppedBy({ by, name }: { by: string | null; name: string | null }) {
   if (by === null || by === 'gate') return null
   return <> ({by === 'stop rule' ? 'stop rule' : <Maker createdBy={by} createdByName={name} />})</>
-}
-
-const failureRules = ['STOP_RULE', 'GATE_CLOSED', 'GATE_TIMEOUT']
-
-/** The executions that a stop rule or a gate has counted, or all unsuccessful ones if a gate stayed closed for too long. */
-function Causes({ run: { runId, counts }, cause }: { run: Run; cause: RolloutProgress['pausedCause'] }) {
-  if (cause === null || !failureRules.includes(cause.rule)) return null
-  const { on, executions, count } = cause
-  const states = (on.length > 0 ? on : failedStates).filter((state) => counts[state] > 0)
-  const total = states.reduce((sum, state) => sum + counts[state], 0)
-  if (total === 0) return null
-  const unnamed = (count ?? 0) - executions.length
-  // What was accepted by an earlier resume is in the list behind the link, but not counted.
-  const isWhole = count === null || count === total
-  return (
-    <>
-      {executions.length > 0 && (
-        <ul class="rollout-causes" aria-label="Devices that caused it">
-          {executions.map(({ jobExecutionId, deviceId, execState }) => (
-            <li key={jobExecutionId}>
-              <a href={`/executions/${jobExecutionId}`}>
-                <bdi>{deviceId}</bdi>
-              </a>{' '}
-              {stateStyles[execState].word}
-            </li>
-          ))}
-          {unnamed > 0 && cause.of !== 'SCHEDULE' && <li>and {formatCount(unnamed)} more</li>}
-        </ul>
-      )}
-      <p>
-        <a href={`/executions?runId=${runId}&execState=${states.join()}`}>
-          {isWhole
-            ? `Show the ${total === 1 ? 'execution' : `${formatCount(total)} executions`} that caused it`
-            : 'Show all executions of the run in these states'}
-        </a>
-      </p>
-    </>
-  )
-}
-
-/** What the next wave waits for, in the words of the server. */
-function Gate({ run: { runId, total, rollout } }: { run: Run }) {
-  const isHeld = rollout !== null && rollout.released < total
-  const { data } = useQuery({ ...queries.whyHeld(runId), enabled: isHeld })
-  return isHeld && data ? <p class="quiet">{data}</p> : null
-}
-
-function Waves({ rollout: { waves, wave: current } }: { rollout: RolloutProgress }) {
-  return (
-    <ol class="waves" aria-label="Waves">
-      {waves.map((wave, index) => (
-        <li key={index} aria-current={index + 1 === current ? 'step' : undefined}>
-          <span class="wave-name">Wave {index + 1}</span>
-          <span>
-            {formatCount(wave.released)} of {formatCount(wave.size)} released
-          </span>
-          <span class={partsOf(wave).failed > 0 ? 'has-failures' : ''}>{partsInWords(partsOf(wave))}</span>
-          <span class="quiet">{timeOf(wave, index === waves.length - 1)}</span>
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-function timeOf({ startedAt, passedAt }: RolloutProgress['waves'][number], isLast: boolean) {
-  if (startedAt === null) return 'not started'
-  if (passedAt !== null && !isLast) {
-    return (
-      <>
-        gate opened <RelativeTime at={passedAt} />
-      </>
-    )
-  }
-  return (
-    <>
-      started <RelativeTime at={startedAt} />
-      {!isLast && ', gate closed'}
-    </>
-  )
 }

@@ -1,4 +1,4 @@
-// What a wave consists of, in the order of a bar: ended, failed, under way, released, held.
+// What a wave consists of, in the order of its lane: ended, failed, under way, released, held.
 
 import type { RolloutProgress } from '@jobcast/client'
 import { failuresOf, formatCount } from '../parts/exec-state.ts'
@@ -7,7 +7,7 @@ export type Wave = RolloutProgress['waves'][number]
 
 export const waveParts = ['succeeded', 'failed', 'canceled', 'running', 'released', 'held'] as const
 type WavePart = (typeof waveParts)[number]
-type PartCounts = Record<WavePart, number>
+export type PartCounts = Record<WavePart, number>
 
 export function partsOf({ size, released, counts }: Pick<Wave, 'size' | 'released' | 'counts'>): PartCounts {
   // What is canceled before its release is not held any more.
@@ -22,8 +22,17 @@ export function partsOf({ size, released, counts }: Pick<Wave, 'size' | 'release
   }
 }
 
+export const nothing: PartCounts = {
+  succeeded: 0,
+  failed: 0,
+  canceled: 0,
+  running: 0,
+  released: 0,
+  held: 0,
+}
+
 export function sumParts(waves: readonly Wave[]): PartCounts {
-  const sum: PartCounts = { succeeded: 0, failed: 0, canceled: 0, running: 0, released: 0, held: 0 }
+  const sum = { ...nothing }
   for (const wave of waves) {
     const parts = partsOf(wave)
     for (const part of waveParts) sum[part] += parts[part]

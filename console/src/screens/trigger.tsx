@@ -71,6 +71,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
     ...{ jobName, deviceIds, where },
     version: versionWanted(),
     hasParameters: hasParameters(chosen?.parameters),
+    defaultRollout: chosen?.rollout ?? undefined,
   })
   const trigger = useTrigger(draft.wanted)
   useEffect(() => keepSelection(deviceIds), [deviceIds])

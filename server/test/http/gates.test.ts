@@ -91,6 +91,9 @@ test("a gate sees what a device reports although its owner's value says somethin
   assert.equal((await g1.update(first, 'SUCCEEDED')).status, 200)
   const where = encodeURIComponent('reported.fw>=2.4.1')
   assert.deepEqual((await api.call('GET', `/job/api/devices?where=${where}`)).json.items, [])
+  const gate = async () => (await api.call('GET', path)).json.rollout.gate
+  const { needed, succeeded, possible } = await gate()
+  assert.deepEqual([needed, succeeded, possible], [1, 0, 1], 'it still reports the old version')
   assert.equal((await report(g1.token, 'g1', { fw: 'v2.10.0' })).status, 200)
   await waitUntil('the gate opens', async () => (await api.call('GET', path)).json.rollout.released === 2)
   const found = (await api.call('GET', `/job/api/devices?where=${where}`)).json.items

@@ -13,6 +13,14 @@ type ShownCause = {
   stopRule: number | null
   executions: { deviceId: string; execState: string }[]
 }
+type ShownGate = {
+  size: number
+  needed: number
+  succeeded: number
+  possible: number
+  offline: number
+  opensAt: string | null
+}
 type ShownRun = {
   runId: number
   version: number
@@ -30,6 +38,8 @@ type ShownRun = {
     pausedByName: string | null
     pausedCause: ShownCause | null
     waves: { size: number; released: number; counts: Record<string, number> }[]
+    gate: ShownGate | null
+    stopRules: { count: number; ended: number }[]
     definition: object
   } | null
 }

@@ -37,6 +37,8 @@ export async function readStored(parts: Parts, ownerNo: number): Promise<Final> 
     const its = (await store.listTransitions({ ownerNo, jobExecutionId })) ?? []
     transitions.set(jobExecutionId, its.map(toTransition))
   }
-  const rollouts = await viewRollouts(parts, { ownerNo, ownerId: '', keyId: '', scopes: [] }, runs)
+  const rollouts = await viewRollouts(parts, { ownerNo, ownerId: '', keyId: '', scopes: [] }, runs, {
+    withGates: false,
+  })
   return { runs: runs.map((run) => toRun(run, rollouts)), executions, transitions, log, webhookAfter: 0 }
 }

@@ -2,9 +2,16 @@
 
 import type { Run, RunFailures } from '@jobcast/client'
 import { termText } from '@jobcast/contract/selector'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { failuresOf, formatCount } from '../../parts/exec-state.ts'
+import { lazyPart } from '../../parts/lazy-part.tsx'
+import { useScopes } from '../../scopes.ts'
+import type { GroupOf } from './group-of-failed.tsx'
+
+const GroupOfFailed = lazyPart<GroupOf & { onClose: () => void }>(() => import('./group-of-failed.tsx'))
 
 const shownAtMost = 8
 /** So many failures are read again with each new one; more of them every ten seconds. */
@@ -13,6 +20,8 @@ const readEveryMs = 10_000
 
 export default function FailureReasons({ run }: { run: Run }) {
   const failures = failuresOf(run.counts)
+  const { can, isRestricted } = useScopes()
+  const canGroup = can('MANAGE') && !isRestricted
   const { data } = useQuery({
     ...queries.failuresOf(run.runId, run.finished ? failures : Math.min(failures, readEach)),
     enabled: failures > 0,
@@ -30,8 +39,21 @@ export default function FailureReasons({ run }: { run: Run }) {
       {data.reasons.length > shownAtMost && (
         <p class="quiet">and {formatCount(data.reasons.length - shownAtMost)} more reasons</p>
       )}
-      {data.shared.length > 0 && <Shared shared={data.shared.slice(0, shownAtMost)} />}
+      {canGroup && <GroupButton of={{ run }}>Make a group of them</GroupButton>}
+      {data.shared.length > 0 && <Shared shared={data.shared.slice(0, shownAtMost)} canGroup={canGroup} />}
     </section>
+  )
+}
+
+function GroupButton({ of, children }: { of: GroupOf; children: ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        {children}
+      </button>
+      {isOpen && <GroupOfFailed {...of} onClose={() => setOpen(false)} />}
+    </>
   )
 }
 
@@ -55,7 +77,7 @@ function Reason({ reason, count, sample }: RunFailures['reasons'][number]) {
   )
 }
 
-function Shared({ shared }: Pick<RunFailures, 'shared'>) {
+function Shared({ shared, canGroup }: Pick<RunFailures, 'shared'> & { canGroup: boolean }) {
   return (
     <>
       <h3 id="shared">More frequent among them than among successful devices</h3>
@@ -71,6 +93,11 @@ function Shared({ shared }: Pick<RunFailures, 'shared'>) {
                 {formatCount(failed)} of {formatCount(ofFailed)}
                 {ofSucceeded > 0 && `, successful ${formatCount(succeeded)} of ${formatCount(ofSucceeded)}`}
               </span>
+              {canGroup && (
+                <GroupButton of={{ where }}>
+                  Make a group<span class="hidden"> of {where}</span>
+                </GroupButton>
+              )}
             </li>
           )
         })}

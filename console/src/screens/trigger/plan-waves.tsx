@@ -1,26 +1,28 @@
+// What the dry run of the trigger says: in which steps devices get it, what will hold it back, and what is wrong.
+
 import type { RunPlan } from '@jobcast/client'
+import { useEffect, useRef } from 'preact/hooks'
 import { ErrorNote } from '../../parts/error-note.tsx'
-import { formatCount } from '../../parts/exec-state.ts'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { withLocalTimes } from '../../parts/time.ts'
+import type { PlanPictureProps } from '../../rollout/plan-picture.tsx'
+import { withSizes } from '../../rollout/rollout-draft.ts'
 import { isShownAtField } from './trigger-errors.tsx'
 import type { RunDraft } from './use-run-draft.ts'
 
-/** In which steps devices get it, by the dry run. */
-export function PlanWaves({ plan }: { plan: RunPlan | undefined }) {
-  if (plan === undefined || plan.waves.length < 2) return null
-  return (
-    <ol class="plan-waves" aria-label="Planned waves">
-      {plan.waves.map(({ size, sample }, index) => (
-        <li key={index}>
-          Wave {index + 1}: {formatCount(size)} {size === 1 ? 'device' : 'devices'}{' '}
-          <span class="quiet">
-            <bdi>{sample[0]}</bdi>
-            {size > 1 && ', …'}
-          </span>
-        </li>
-      ))}
-    </ol>
-  )
+const PlanPicture = lazyPart<PlanPictureProps>(() => import('../../rollout/plan-picture.tsx'))
+
+/** What is moved in it is planned anew: meanwhile it stays as it was. */
+export function PlanWaves({ draft }: { draft: RunDraft }) {
+  const { plan, planError, rollout, setRollout, definition, isWrong } = draft
+  const last = useRef<RunPlan>(undefined)
+  useEffect(() => {
+    if (plan || planError || isWrong) last.current = plan
+  }, [plan, planError, isWrong])
+  const shown = plan ?? (planError || isWrong ? undefined : last.current)
+  if (shown === undefined || shown.total === 0 || (shown.waves.length < 2 && !rollout.isOn)) return null
+  const onSizes = rollout.isOn ? (sizes: number[]) => setRollout(withSizes(rollout, sizes)) : undefined
+  return <PlanPicture plan={shown} isOutdated={plan === undefined} rollout={definition} onSizes={onSizes} />
 }
 
 /** What will hold the run back, and what the dry run finds wrong, unless a field says it. */

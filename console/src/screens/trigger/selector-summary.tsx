@@ -48,7 +48,7 @@ export function SelectorSummary({ jobName, draft, trigger, onClear }: Props) {
           {total > sample.length && ` and ${formatCount(total - sample.length)} more`}
         </p>
       )}
-      <PlanWaves plan={plan} />
+      <PlanWaves draft={draft} />
       <PlanProblems draft={draft} />
       {!isShownAtField(trigger.error) && <ErrorNote error={trigger.error} />}
       {trigger.createdRun !== undefined && <p role="status">Run {trigger.createdRun} created.</p>}

@@ -47,7 +47,7 @@ export function Summary(props: SummaryProps) {
         </dl>
       )}
       <Chosen deviceIds={deviceIds} onRemove={onRemove} />
-      {draft.isPlanned && <PlanWaves plan={draft.plan} />}
+      {draft.isPlanned && <PlanWaves draft={draft} />}
       {draft.isPlanned && <PlanProblems draft={draft} />}
       {!isShownAtField(trigger.error) && !isDevicesError(trigger.error) && (
         <ErrorNote error={trigger.error} />

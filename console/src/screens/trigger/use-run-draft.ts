@@ -6,7 +6,13 @@ import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { emptyParameters, maskGiven, type ParametersDraft } from '../../parameters/parameters-draft.ts'
 import { useSettled } from '../../parts/use-settled.ts'
-import { emptyRollout, problemsOf, type RolloutDraft, releaseOf } from '../../rollout/rollout-draft.ts'
+import {
+  emptyRollout,
+  problemsOf,
+  type Rollout,
+  type RolloutDraft,
+  releaseOf,
+} from '../../rollout/rollout-draft.ts'
 import { keepRunDraft, keptRunDraft } from './kept-run-draft.ts'
 import type { Wanted } from './use-trigger.ts'
 import { emptyWhen, type WhenDraft, whenOptions, whenProblems } from './when-draft.ts'
@@ -21,11 +27,15 @@ type RunChoice = {
   version: number | undefined
   /** The job has some that are to be entered. */
   hasParameters: boolean
+  /** Of the job: used unless one is given here. */
+  defaultRollout: Rollout | undefined
 }
 
 export type RunDraft = {
   rollout: RolloutDraft
   setRollout: (draft: RolloutDraft) => void
+  /** The rules that the run will have. */
+  definition: Rollout
   parameters: ParametersDraft
   setParameters: (draft: ParametersDraft) => void
   when: WhenDraft
@@ -48,7 +58,7 @@ export type RunDraft = {
 const planMs = 5 * 60_000
 
 export function useRunDraft(choice: RunChoice): RunDraft {
-  const { jobName, deviceIds, where, version, hasParameters } = choice
+  const { jobName, deviceIds, where, version, hasParameters, defaultRollout = {} } = choice
   const [kept] = useState(keptRunDraft)
   const [rollout, setRollout] = useState(kept?.rollout ?? emptyRollout)
   const [parameters, setParameters] = useState(kept?.parameters ?? emptyParameters)
@@ -95,6 +105,7 @@ export function useRunDraft(choice: RunChoice): RunDraft {
   return {
     ...{ rollout, setRollout, parameters, setParameters, when, setWhen },
     ...{ shownOptions, areParametersRight, isWrong, wanted },
+    definition: options.rollout ?? defaultRollout,
     isPlanned,
     plan: shownPlan,
     planError: plan.error,

@@ -234,13 +234,20 @@ function stopBy(
 ): RolloutStatus | undefined {
   const met = findMet(facts.rollout.stop ?? [], (rule) => {
     if (!isMeant(rule)) return undefined
-    return rule.of === 'WAVE'
-      ? { counts: facts.wave, baseline: status.baseline.wave }
-      : { counts: facts.run, baseline: status.baseline.run }
+    return countedOf(rule, status, facts)
   })
   if (met === undefined) return undefined
   const { of = 'RUN' } = met.rule
   return stopBecauseOf(status, met, of, of === 'RUN' ? 'the run' : `wave ${status.wave + 1}`)
+}
+
+/** Of the run, or of its current wave. */
+export function countedOf(
+  { of }: StopRule,
+  { baseline }: Pick<RolloutStatus, 'baseline'>,
+  { run, wave }: Pick<RolloutFacts, 'run' | 'wave'>,
+): { counts: EndedCounts; baseline: EndedCounts } {
+  return of === 'WAVE' ? { counts: wave, baseline: baseline.wave } : { counts: run, baseline: baseline.run }
 }
 
 /** `where`: what it has counted, in words. */

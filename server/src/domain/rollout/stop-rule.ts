@@ -9,17 +9,29 @@ export type StopRule = NonNullable<Rollout['stop']>[number]
 /** `index`: its position in the list, from 0. */
 export type MetRule = { rule: StopRule; index: number; matching: number; ended: number }
 
+type Counted = { counts: EndedCounts; baseline: EndedCounts }
+
+/** What a rule counts: what has ended since somebody resumed the run. */
+export function countBy(
+  { on }: StopRule,
+  { counts, baseline }: Counted,
+): { matching: number; ended: number } {
+  return {
+    matching: countIn(on, counts) - countIn(on, baseline),
+    ended: countIn(ends, counts) - countIn(ends, baseline),
+  }
+}
+
 /** The first that is met, of those that `countsOf` gives something to count. */
 export function findMet(
   rules: readonly StopRule[],
-  countsOf: (rule: StopRule) => { counts: EndedCounts; baseline: EndedCounts } | undefined,
+  countsOf: (rule: StopRule) => Counted | undefined,
 ): MetRule | undefined {
   for (const [index, rule] of rules.entries()) {
     const found = countsOf(rule)
     if (found === undefined) continue
-    const { on, percent = 100, count, minEnded = 1 } = rule
-    const ended = countIn(ends, found.counts) - countIn(ends, found.baseline)
-    const matching = countIn(on, found.counts) - countIn(on, found.baseline)
+    const { percent = 100, count, minEnded = 1 } = rule
+    const { matching, ended } = countBy(rule, found)
     const isReached =
       count === undefined ? ended >= minEnded && isShare(matching, percent, ended) : matching >= count
     if (isReached && matching > 0) return { rule, index, matching, ended }

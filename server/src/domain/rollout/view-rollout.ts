@@ -23,11 +23,13 @@ import type { StateCounts } from './ports/rollouts.ts'
 import type { WaveCounts } from './ports/wave-counts.ts'
 import type { StoredRollout } from './rollout.ts'
 import { waveParts } from './rollout.ts'
+import { type GateDeps, type GateView, viewGate, viewStopRules } from './view-gate.ts'
 
-export type ViewDeps = FailingDeps & {
-  store: Pick<Store, 'listRollouts' | 'findApiKey' | 'getWindow' | 'findGroups'>
-  waveCounts: WaveCounts
-}
+export type ViewDeps = FailingDeps &
+  GateDeps & {
+    store: Pick<Store, 'listRollouts' | 'findApiKey' | 'getWindow' | 'findGroups'>
+    waveCounts: WaveCounts
+  }
 
 export type RolloutView = {
   state: RolloutState
@@ -45,6 +47,8 @@ export type RolloutView = {
   pausedBy: string | null
   pausedByName: string | null
   pausedCause: PauseCause | null
+  gate: GateView | null
+  stopRules: { count: number; ended: number }[]
   nextAt: WallInstant | null
   failing: Failing | null
   definition: Rollout
@@ -57,11 +61,12 @@ export type DecisionView = StoredDecision & { name: string | null }
 
 export type RolloutViews = ReadonlyMap<number, RolloutView>
 
-/** By the ids of the runs; those without a rollout have none. */
+/** By the ids of the runs; those without a rollout have none. Their gates are asked for one run alone: that reads its devices. */
 export async function viewRollouts(
   deps: ViewDeps,
   caller: Caller,
   runs: readonly StoredRun[],
+  { withGates }: { withGates: boolean },
 ): Promise<RolloutViews> {
   const { ownerNo } = caller
   const found = await deps.store.listRollouts({ ownerNo, runIds: runs.map(({ runId }) => runId) })
@@ -77,7 +82,7 @@ export async function viewRollouts(
   for (const rollout of found) {
     const run = byId.get(rollout.runId)
     if (run) {
-      const view = await viewRollout(deps, caller, rollout, run, keyNames)
+      const view = await viewRollout(deps, caller, rollout, run, { keyNames, withGate: withGates })
       views.set(rollout.runId, { ...view, failing: failing.get(rollout.runId) ?? null })
     }
   }
@@ -95,11 +100,12 @@ async function viewRollout(
   caller: Caller,
   rollout: StoredRollout,
   run: StoredRun,
-  keyNames: KeyNames,
+  { keyNames, withGate }: { keyNames: KeyNames; withGate: boolean },
 ): Promise<Omit<RolloutView, 'failing'>> {
   const { status, plan, nextAt } = rollout
   const moment = deps.moment()
   const counts = await deps.waveCounts.recent(rollout, run.counts)
+  const current = counts[status.wave] ?? {}
   const waves = waveParts(plan.sizes).map(({ from, to }, index) => {
     const times = status.waves[index]
     return {
@@ -119,6 +125,8 @@ async function viewRollout(
     pausedBy: status.pausedBy,
     pausedByName: keyNames(status.pausedBy)?.keyName ?? null,
     pausedCause: status.pausedCause,
+    gate: withGate ? await viewGate(deps, rollout, current) : null,
+    stopRules: viewStopRules(rollout, { run: run.counts, wave: current }),
     nextAt: status.state === 'SCHEDULED' ? rollout.startAt : onWallClock(nextAt, moment),
     definition: plan.rollout,
     approval: await viewAwaited(deps, caller, rollout, run),

@@ -13,6 +13,7 @@ import {
 } from '../../domain/rollout/change-rollout.ts'
 import { approveRun, denyRun } from '../../domain/rollout/decide-approval.ts'
 import type { StoredFreeze } from '../../domain/rollout/ports/rollouts.ts'
+import type { ViewDeps } from '../../domain/rollout/view-rollout.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { noContent } from '../openapi/openapi.ts'
@@ -57,7 +58,9 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
   },
 ]
 
-export function addRollouts(app: App, deps: ChangeRolloutDeps & FreezeDeps): void {
+type ChangeDeps = ChangeRolloutDeps & ViewDeps
+
+export function addRollouts(app: App, deps: ChangeDeps & FreezeDeps): void {
   for (const { name, operationId, act, summary, description } of acts) {
     app.route({
       method: 'POST',
@@ -79,7 +82,7 @@ export function addRollouts(app: App, deps: ChangeRolloutDeps & FreezeDeps): voi
   addFreeze(app, deps)
 }
 
-function addApprovals(app: App, deps: ChangeRolloutDeps): void {
+function addApprovals(app: App, deps: ChangeDeps): void {
   const approvals = [
     {
       name: 'approve',

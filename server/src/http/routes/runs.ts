@@ -55,7 +55,7 @@ export function addRuns(
       const held = holdRequest(deps, request, reply, request.query.wait)
       const run = await readRun(deps, callerOf(request), request.params.runId, held)
       await held.requireValid()
-      const [answer] = await toRunsInReach(deps, callerOf(request), [run])
+      const [answer] = await toRunsInReach(deps, callerOf(request), [run], { withGates: true })
       return answer as Run
     },
   })

@@ -35,7 +35,7 @@ export async function toRunWithRollout(
 ): Promise<Run> {
   const seen = await runInReach(deps, caller, run)
   if (seen === undefined) throw notFound('J-304', run.runId)
-  const [answer] = await toRunsInReach(deps, caller, [seen])
+  const [answer] = await toRunsInReach(deps, caller, [seen], { withGates: true })
   return answer as Run
 }
 
@@ -44,8 +44,9 @@ export async function toRunsInReach(
   deps: ViewDeps,
   caller: Caller,
   runs: readonly RunInReach[],
+  { withGates } = { withGates: false },
 ): Promise<Run[]> {
   const whole = runs.filter(({ isWhole }) => isWhole).map(({ run }) => run)
-  const rollouts = await viewRollouts(deps, caller, whole)
+  const rollouts = await viewRollouts(deps, caller, whole, { withGates })
   return runs.map(({ run }) => toRun(run, rollouts))
 }

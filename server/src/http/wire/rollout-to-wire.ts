@@ -12,7 +12,7 @@ import type { StoredFreeze } from '../../domain/rollout/ports/rollouts.ts'
 import type { DecisionView, RolloutView } from '../../domain/rollout/view-rollout.ts'
 import { toFailing } from './failing-to-wire.ts'
 
-export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): RolloutProgress {
+export function toRolloutProgress({ waves, gate, nextAt, ...view }: RolloutView): RolloutProgress {
   return {
     state: view.state,
     wave: view.wave,
@@ -26,6 +26,8 @@ export function toRolloutProgress({ waves, nextAt, ...view }: RolloutView): Roll
     pausedBy: view.pausedBy,
     pausedByName: view.pausedByName,
     pausedCause: view.pausedCause,
+    gate: gate && { ...gate, opensAt: toInstantOrNull(gate.opensAt) },
+    stopRules: view.stopRules,
     nextAt: toInstantOrNull(nextAt),
     failing: toFailing(view.failing),
     definition: view.definition,

@@ -1,0 +1,34 @@
+// A gate as it stands between two lanes.
+
+import './picture.css'
+import type { ComponentChild, ComponentChildren } from 'preact'
+
+type Props = {
+  of: ComponentChild[]
+  isOpen?: boolean
+  /** It is the next to open. */
+  isWaitedFor?: boolean
+  /** How much of what it needs is there. */
+  share?: number
+  /** What can be done to it. */
+  children?: ComponentChildren
+}
+
+export function GateRow({ of, isOpen = false, isWaitedFor = false, share, children }: Props) {
+  return (
+    <div class={`gate ${isOpen ? 'open' : 'closed'} ${isWaitedFor ? 'waited-for' : ''}`}>
+      <p>
+        <strong>Gate</strong>
+        {of.map((each, index) => (
+          <span key={index}>{each}</span>
+        ))}
+      </p>
+      {share !== undefined && (
+        <div class="gate-share" aria-hidden="true">
+          <span style={{ width: `${Math.min(1, share) * 100}%` }} />
+        </div>
+      )}
+      {children}
+    </div>
+  )
+}
