@@ -37,6 +37,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'files', group: resources, description: 'List, put, fetch and delete files: content that devices fetch.', load: async () => (await import('./commands/files.ts')).filesCommand() },
   { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
+  { name: 'bridges', group: resources, description: 'List the bridges to your own MQTT brokers, and whether they work.', load: async () => (await import('./commands/bridges.ts')).bridgesCommand() },
   { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
   { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
   { name: 'audit', group: resources, description: 'List, export and verify who has changed what.', load: async () => (await import('./commands/audit.ts')).auditCommand() },

@@ -2,11 +2,13 @@
 
 import { List, type Query } from './list.ts'
 import type {
+  Bridge,
   FleetDevice,
   FleetGroups,
   Freeze,
   FreezeRequest,
   GetFleetGroupsQuery,
+  ListBridgesQuery,
   ListFleetDevicesQuery,
   Fleet as WholeFleet,
 } from './schemas.ts'
@@ -27,6 +29,11 @@ export class Fleet {
   /** Devices with their last execution, in compact form; up to 10,000 per page. */
   devices(query: Query<ListFleetDevicesQuery> = {}, options: CallOptions = {}): List<FleetDevice> {
     return new List(this.#transport, '/job/api/fleet/devices', query, options)
+  }
+
+  /** Bridges to brokers of the user, and whether they work. */
+  bridges(query: Query<ListBridgesQuery> = {}, options: CallOptions = {}): List<Bridge> {
+    return new List(this.#transport, '/job/api/bridges', query, options)
   }
 
   /** Stops offering work to devices; running executions continue. */

@@ -593,6 +593,78 @@ export interface AwaitedApproval {
    */
   blockedBecause: ('SCOPE' | 'INVOLVED' | 'DECIDED') | null
 }
+
+export interface Bridge {
+  bridgeName: string
+  /**
+   * `connecting`: no attempt has failed yet. `down`: it is not connected; the service retries. `unknown`: no node has said anything for 5 seconds, for example because another one is taking over
+   */
+  state: 'connected' | 'connecting' | 'down' | 'unknown'
+  /**
+   * Since when it is connected, or is not; at the earliest since the node that carries it does. Null if unknown
+   */
+  since: string | null
+  /**
+   * The last thing that went wrong, also when it works again: the connection, the sign-in, a subscription, or a message or event that the broker refused. Null if there was nothing since the node carries it
+   */
+  lastError: string | null
+  lastErrorAt: string | null
+  /**
+   * How long the oldest request from the broker has been waiting until it is on disk, in milliseconds
+   */
+  lagMs: number
+  /**
+   * Devices that were heard over it within `bridge-silence`; counted from when the node began to carry it
+   */
+  devicesOnline: number
+  /**
+   * Messages that wait for the broker
+   */
+  waiting: number
+  /**
+   * Messages from the broker since the node carries it
+   */
+  received: number
+  /**
+   * Messages to the broker since the node carries it
+   */
+  sent: number
+  /**
+   * Answers that were dropped because the broker is too slow
+   */
+  dropped: number
+  /**
+   * Null if the bridge publishes no events
+   */
+  events: BridgeEvents | null
+  /**
+   * With several nodes: the one that carries it. Its connections to PostgreSQL are called `jobcast node <nodeNo>`. Null with one node, or if unknown
+   */
+  nodeNo: number | null
+  /**
+   * When the node that carries it said all this, except `events.cursor`, which is current: up to 5 seconds ago if another node answers. Null if unknown
+   */
+  asOf: string | null
+}
+
+export interface BridgeEvents {
+  /**
+   * The topic on which events are published
+   */
+  topic: string
+  /**
+   * The event up to which the broker has acknowledged them; null if none was published yet
+   */
+  cursor: number | null
+  /**
+   * Since when the broker refuses the next event, which is published again until it is accepted; null while events are accepted
+   */
+  failingSince: string | null
+  /**
+   * Events that were left out because they are too large for the broker, counted as `received` is
+   */
+  leftOut: number
+}
 /**
  * How many executions may be released and not ended at once on devices with the same value of an attribute. Each device without it is a value of its own
  */
@@ -1930,6 +2002,11 @@ export interface ListAuditQuery {
   subject?: string
   after?: string
   before?: string
+}
+
+export interface ListBridgesQuery {
+  limit?: number
+  cursor?: string
 }
 
 export interface ListDeliveriesQuery {

@@ -213,6 +213,7 @@ const rows: Row[] = [
   ],
   ['getFleet', 'fleet.get', ({ jobcast }) => jobcast.fleet.get()],
   ['listFleetDevices', 'fleet.devices', ({ jobcast }) => jobcast.fleet.devices({ limit: 10_000 }).page()],
+  ['listBridges', 'fleet.bridges', ({ jobcast }) => jobcast.fleet.bridges({ limit: 1 }).page()],
   ['version', 'health.version', ({ jobcast }) => jobcast.health.version()],
   ['getFleetGroups', 'fleet.groups', ({ jobcast }) => jobcast.fleet.groups()],
   ['getStats', 'stats', ({ jobcast }) => jobcast.stats({ jobName: 'restart' })],

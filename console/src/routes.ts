@@ -196,6 +196,14 @@ export const routes: Route[] = [
     load: () => import('./screens/webhook.tsx'),
   },
   {
+    name: 'bridges',
+    path: '/bridges',
+    title: 'Bridges',
+    scopes: ['READ'],
+    load: () => import('./screens/bridges.tsx'),
+    nav: { icon: 'bridges', key: 'b', group: 'set up' },
+  },
+  {
     name: 'enrollments',
     path: '/enrollments',
     title: 'Enrollments',

@@ -109,6 +109,7 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
   { path: '/keys', ready: 'this session', open: dialog('New key') },
   { path: '/keys/sessions', ready: 'this session', open: dialog('End') },
   { path: '/webhooks', ready: 'ops', open: dialog('New webhook') },
+  { path: '/bridges', ready: 'No bridges' },
   { path: '/webhooks/ops', ready: 'device.created', open: dialog('Resend all since…') },
 ]
 

@@ -13,12 +13,15 @@ import type { BridgeSettings } from './gateway/bridge/bridge-settings.ts'
 import { type BridgeLocks, Bridges } from './gateway/bridge/bridges.ts'
 import { ChangeSignal } from './state/change-signal.ts'
 
+/** `nodeNo`: of this node. */
+type Among = { nodes: Nodes; share: WebhookShare; nodeNo: number }
+
 export type BridgesDeps = Omit<Parts, 'link'> & { link: DeviceLink; elapsed: () => number }
 
 export function buildBridges(
   deps: BridgesDeps,
   settings: readonly BridgeSettings[],
-  among: { nodes: Nodes; share: WebhookShare } | undefined,
+  among: Among | undefined,
 ): Bridges {
   const { tell, metrics } = deps
   const onFailure = (error: unknown) => tell({ kind: 'dispatch-failed', error })
@@ -85,7 +88,7 @@ function noticesOf(deps: BridgesDeps, store: BridgedQueues, onFailure: (error: u
   })
 }
 
-function locksOf({ nodes, share }: { nodes: Nodes; share: WebhookShare }): BridgeLocks {
+function locksOf({ nodes, share, nodeNo }: Among): BridgeLocks {
   return {
     take: (bridgeName) => nodes.takeBridge(lockNo(bridgeName)),
     giveBack: (bridgeName) => nodes.giveBackBridge(lockNo(bridgeName)),
@@ -93,6 +96,7 @@ function locksOf({ nodes, share }: { nodes: Nodes; share: WebhookShare }): Bridg
       return share.holds
     },
     onLost: (listener) => nodes.onWebhooksLost(listener),
+    tell: (view) => nodes.send({ kind: 'bridge-view', nodeNo, view }),
   }
 }
 

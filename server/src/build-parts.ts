@@ -33,6 +33,7 @@ import { RateLimits, type Rates } from './limits/rate-limits.ts'
 import type { Tell } from './observe/events.ts'
 import type { Metrics } from './observe/metrics.ts'
 import { addServiceLevels } from './observe/service-levels.ts'
+import { BridgeViews } from './state/bridge-views.ts'
 import { ChangeSignal } from './state/change-signal.ts'
 import { DailyOutput } from './state/daily-output.ts'
 import { Deliveries } from './state/deliveries.ts'
@@ -197,6 +198,7 @@ export function buildParts(options: PartsOptions) {
     deliveries: new Deliveries(store, now),
     failing: new FailingTasks({ store, now }),
     presence: new Presence({ store, now, elapsed, ddiSilenceMs, bridgeSilenceMs }),
+    bridgeViews: new BridgeViews({ now, elapsed, nodeNo: options.nodeNo }),
     traces,
     onTaken: notes.taken.bind(notes),
     ...groupWrites(store, tell, metrics, isRemote, disk, notes, moment),

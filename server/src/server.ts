@@ -209,12 +209,10 @@ async function start(
     return [{ labels, value: 1 }]
   })
   metrics.gauge('jobcast_webhooks_failing', 'Webhooks whose deliveries fail', () => webhooks.failing)
-  let bridges: Bridges | undefined
   const deps = {
     ...parts,
     link: nodes ? shareLink(dispatcher, nodes) : dispatcher,
     webhooks: nodes ? shareWebhooks(webhooks, nodes) : webhooks,
-    bridged: () => bridges?.views() ?? [],
   }
   parts.rollouts.link = deps.link
   parts.schedules.link = deps.link
@@ -291,7 +289,7 @@ async function start(
     isTrustedProxy,
   })
   takeDown.add(() => mqttListener.stop())
-  bridges = await openBridges({ ...deps, elapsed }, config, nodes && share && { nodes, share })
+  const bridges = await openBridges({ ...deps, elapsed }, config, nodes && joined && { nodes, ...joined })
   takeDown.add(() => bridges?.stop())
   const metricsListener = await openMetrics({ ...deps, bridges }, config)
   takeDown.add(() => metricsListener?.close())
@@ -422,11 +420,12 @@ async function openTraces({ otlp }: Config, tell: Tell, takeDown: TakeDown): Pro
 async function openBridges(
   deps: BridgesDeps,
   { bridges: settings }: Config,
-  among: { nodes: Nodes; share: WebhookShare } | undefined,
+  among: { nodes: Nodes; share: WebhookShare; nodeNo: number } | undefined,
 ): Promise<Bridges | undefined> {
   if (settings.length === 0) return undefined
   const { buildBridges } = await import('./build-bridges.ts')
   const bridges = buildBridges(deps, settings, among)
+  deps.bridgeViews.local = () => bridges.views()
   bridges.start()
   return bridges
 }

@@ -181,6 +181,7 @@ export const queries = {
       }
       return null
     }),
+  bridges: () => read(['bridges'], (options) => jobcast.fleet.bridges({}, options).page()),
   stats: (query: Query<GetStatsQuery>) => read(['stats', query], (options) => jobcast.stats(query, options)),
   owners: () => read(['owners'], (options) => jobcast.owners.list({ limit: 200 }, options).page()),
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),

@@ -59,6 +59,8 @@ function hrefOf(item: AttentionItem): string {
       return `/webhooks/${encodeURIComponent(item.webhook.webhookName)}`
     case 'schedule':
       return `/schedules/${encodeURIComponent(item.schedule.scheduleName)}`
+    case 'bridge':
+      return '/bridges'
   }
 }
 
@@ -74,6 +76,8 @@ function About({ item }: { item: AttentionItem }) {
       )
     case 'schedule':
       return <bdi>{item.schedule.pausedBecause}</bdi>
+    case 'bridge':
+      return <bdi>{item.bridge.lastError}</bdi>
     default:
       return null
   }

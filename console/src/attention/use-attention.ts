@@ -1,14 +1,14 @@
 // What needs a person: rollouts that have stopped, runs that wait for an approval this key can give, webhooks that cannot
-// deliver, and schedules that the service has paused. Read from their lists, which events and a timer renew.
+// deliver, schedules that the service has paused, and bridges that do not work. Read from their lists, which events and a timer renew.
 
-import type { Run, Schedule, Webhook } from '@jobcast/client'
+import type { Bridge, Run, Schedule, Webhook } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
 import { useApprovals } from '../api/use-approvals.ts'
 import { useQuery } from '../api/use-query.ts'
 import { isFailing } from '../parts/failing-webhooks.tsx'
 import { useScopes } from '../scopes.ts'
 
-/** A webhook begins to fail without an event. */
+/** Webhooks and bridges begin to fail without an event. */
 const pollMs = 60_000
 
 export type AttentionItem =
@@ -16,18 +16,20 @@ export type AttentionItem =
   | { kind: 'approval'; key: string; run: Run }
   | { kind: 'webhook'; key: string; webhook: Webhook }
   | { kind: 'schedule'; key: string; schedule: Schedule }
+  | { kind: 'bridge'; key: string; bridge: Bridge }
 
 /** Undefined while it is not known. */
 export function useAttention(): AttentionItem[] | undefined {
   const { can, isRestricted } = useScopes()
   const polled = { enabled: can('READ'), refetchInterval: pollMs, staleTime: pollMs }
-  // Neither is shown to whoever is restricted.
+  // None of these is shown to whoever is restricted.
   const ofOwner = { ...polled, enabled: polled.enabled && !isRestricted }
   const paused = useQuery({ ...queries.pausedRuns(), ...polled })
   const approvals = useApprovals()
   const webhooks = useQuery({ ...queries.firstWebhooks(), ...ofOwner })
   const schedules = useQuery({ ...queries.firstSchedules(), ...ofOwner })
-  const areRead = paused.data && (isRestricted || (webhooks.data && schedules.data))
+  const bridges = useQuery({ ...queries.bridges(), ...ofOwner })
+  const areRead = paused.data && (isRestricted || (webhooks.data && schedules.data && bridges.data))
   // What was not known at first would be reported as new.
   const isAsking = can('APPROVE') && approvals.runs === undefined && !approvals.error
   if (!paused.data || !areRead || isAsking) return undefined
@@ -44,6 +46,9 @@ export function useAttention(): AttentionItem[] | undefined {
     ...(schedules.data?.items ?? [])
       .filter(isStopped)
       .map((schedule) => ({ kind: 'schedule' as const, key: `schedule ${schedule.scheduleName}`, schedule })),
+    ...(bridges.data?.items ?? [])
+      .filter(({ state, events }) => state === 'down' || events?.failingSince)
+      .map((bridge) => ({ kind: 'bridge' as const, key: `bridge ${bridge.bridgeName}`, bridge })),
   ]
 }
 
@@ -62,5 +67,7 @@ export function titleOf(item: AttentionItem): string {
       return `Webhook ${item.webhook.webhookName} fails`
     case 'schedule':
       return `Schedule ${item.schedule.scheduleName} is paused`
+    case 'bridge':
+      return `Bridge ${item.bridge.bridgeName} fails`
   }
 }

@@ -6,6 +6,7 @@ import type { ExchangeDeps } from '../domain/access/exchange-token.ts'
 import { secretId } from '../domain/access/secret-text.ts'
 import type { IdentifySessionDeps } from '../domain/access/session.ts'
 import type { AuditDeps } from '../domain/audit/read-audit.ts'
+import type { ListBridgesDeps } from '../domain/bridge/list-bridges.ts'
 import type { DeviceDeps } from '../domain/device/device.ts'
 import type { FreezeDeps } from '../domain/device/freeze-fleet.ts'
 import type { FollowEventsDeps } from '../domain/event/follow-events.ts'
@@ -51,6 +52,7 @@ import { watchRoutes } from './pages/method-not-allowed.ts'
 import { asRoutable, refuseUnknownRoutes } from './pages/route-not-found.ts'
 import { addAudit } from './routes/audit.ts'
 import { type AuthDeps, addAuth } from './routes/auth.ts'
+import { addBridges } from './routes/bridges.ts'
 import { addDevices } from './routes/devices.ts'
 import { addEnrollments } from './routes/enrollments.ts'
 import { addEvents } from './routes/events.ts'
@@ -98,6 +100,7 @@ export type AppDeps = TriggerDeps &
   WebhookDeps &
   ExplainDeps &
   FleetRouteDeps &
+  ListBridgesDeps &
   FileRouteDeps &
   ScheduleRouteDeps &
   CreateRunDeps &
@@ -214,6 +217,7 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addAuth(app, deps)
   addFleet(app, deps)
   addStats(app, deps)
+  addBridges(app, deps)
   addMcp(app, deps, options.version)
   addService(app, deps, options.version)
   if (options.hasMetrics) addMetrics(app, deps)

@@ -32,6 +32,8 @@ type SeenDevice = {
   silenceMs: number
   seenAt: number
   seenClock: number
+  /** Over which bridge; undefined: over none, or another node has heard it. */
+  bridgeName?: string | undefined
 }
 
 type PresenceDeps = {
@@ -121,17 +123,24 @@ export class Presence {
   }
 
   /** It has sent something over a broker of the user. */
-  seenByBridge(device: DeviceKey, silenceMs: number): void {
+  seenByBridge(device: DeviceKey, silenceMs: number, bridgeName: string): void {
     this.#bridgeSilenceMs = Math.max(this.#bridgeSilenceMs, silenceMs)
-    this.#seen(device, 'bridge', silenceMs)
+    this.#seen(device, 'bridge', silenceMs, bridgeName)
   }
 
-  #seen(device: DeviceKey, transport: SeenDevice['transport'], silenceMs: number): void {
+  /** Devices that are online because they were heard over this bridge. */
+  countByBridge(bridgeName: string): number {
+    let count = 0
+    for (const seen of this.#byHttp.values()) if (seen.bridgeName === bridgeName) count++
+    return count
+  }
+
+  #seen(device: DeviceKey, transport: SeenDevice['transport'], silenceMs: number, bridgeName?: string): void {
     if (this.#connected.get(device)) return
     const existing = this.#byHttp.get(device)
     const seenAt = this.#deps.now()
     const seenClock = this.#deps.elapsed()
-    const seen = { transport, silenceMs, seenAt, seenClock }
+    const seen = { transport, silenceMs, seenAt, seenClock, bridgeName }
     if (existing?.transport === transport) Object.assign(existing, seen)
     else {
       this.#byHttp.set(device, { device: keyOf(device), ...seen })

@@ -388,6 +388,8 @@ test('the fleet answers as the document says: 200, 400, 403', async () => {
   await check('GET /job/api/fleet/devices', {}, { query: '?limit=1' })
   await check('GET /job/api/fleet/devices', {}, { query: '?limit=10001' })
   await check('GET /job/api/fleet/groups')
+  await check('GET /job/api/bridges')
+  await check('GET /job/api/bridges', {}, { query: '?limit=0' })
   await check('GET /job/api/stats', {}, { query: '?buckets=3' })
   await check('GET /job/api/stats', {}, { query: '?buckets=0' })
 })

@@ -113,6 +113,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; also?: Scope; body?: 
   { call: 'GET /job/api/audit', scopes: ['AUDIT'] },
   { call: 'GET /job/api/audit/export', scopes: ['AUDIT'] },
   { call: 'GET /job/api/audit/checkpoint', scopes: ['AUDIT'] },
+  { call: 'GET /job/api/bridges', scopes: ['READ'] },
   { call: 'GET /job/api/sessions', scopes: ['MANAGE', 'ADMIN'] },
   { call: 'DELETE /job/api/sessions/none', scopes: ['MANAGE', 'ADMIN'] },
   { call: 'POST /job/api/owners', scopes: ['ADMIN'], body: { ownerName: 'another' } },

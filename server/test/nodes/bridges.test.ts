@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Bridge } from '@jobcast/contract'
+import type { Api } from '@jobcast/testkit/call-api'
 import { openMosquitto, withoutMosquitto } from '@jobcast/testkit/mosquitto'
 import { execute } from '@jobcast/testkit/postgres-server'
 import { isChaos } from '@jobcast/testkit/test-size'
+import { waitUntil } from '@jobcast/testkit/wait-until'
 import { BrokerDevice, bridgeTo, whenConnected } from '../gateway/bridge/bridge-under-test.ts'
 import { openBeside, spawnNodes } from './spawn-nodes.ts'
 
@@ -26,6 +29,13 @@ test('another node takes over a bridge, with the reports that came meanwhile', {
   )
   assert.equal(held[0]?.held, 1)
   await whenConnected(other, false)
+  const seen = async ({ call }: Pick<Api, 'call'>): Promise<Bridge> =>
+    (await call('GET', '/job/api/bridges')).json.items[0]
+  await waitUntil('the other node knows of it', async () => (await seen(other)).state === 'connected')
+  const here = await seen(first)
+  const there = await seen(other)
+  assert.ok(here.nodeNo !== null && here.nodeNo === there.nodeNo, JSON.stringify([here, there]))
+  assert.deepEqual([there.since, there.lastError], [here.since, null])
 
   await first.putJobAndDevices('hello', ['d1'])
   const device = await BrokerDevice.open(t, broker.url, 'd1')
@@ -47,6 +57,9 @@ test('another node takes over a bridge, with the reports that came meanwhile', {
   // 10 s on a machine that does nothing else; three times that beside other tests.
   if (isChaos) assert.ok(tookMs < 30_000, `${tookMs} ms`)
   await whenConnected(other)
+  const { state, nodeNo } = await seen(other)
+  assert.equal(state, 'connected')
+  assert.notEqual(nodeNo, here.nodeNo)
   const history = await other.call('GET', `/job/api/executions/${jobExecutionId}/history`)
   assert.equal(history.json.items.filter(({ to }: { to: string }) => to === 'SUCCEEDED').length, 1)
 })

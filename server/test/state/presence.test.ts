@@ -77,7 +77,7 @@ test('a device of a bridge that another node carried has as long as with the bri
     [undefined, 1_800_000, 1_800_000],
   ] as const) {
     const { clock, presence, isOnline } = await open(t, undefined, longestMs)
-    if (heardMs) presence.seenByBridge({ ...device, deviceId: 'd2' }, heardMs)
+    if (heardMs) presence.seenByBridge({ ...device, deviceId: 'd2' }, heardMs, 'b1')
     presence.adoptByHttp([{ ...device, lastSeenAt: 0, transport: 'bridge' }])
     clock.ms += silenceMs - 1
     assert.equal(isOnline(), true)

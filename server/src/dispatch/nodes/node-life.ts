@@ -7,6 +7,7 @@ import type { Store } from '../../domain/common/ports/store.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
 import type { RunPart } from '../../domain/rollout/ports/rollouts.ts'
+import type { BridgeViews } from '../../state/bridge-views.ts'
 import type { ChangeSignal } from '../../state/change-signal.ts'
 import type { Documents } from '../../state/documents.ts'
 import type { FleetHistory } from '../../state/fleet-history.ts'
@@ -29,6 +30,7 @@ type NodeLifeDeps = {
   store: Pick<Store, 'listReleased'>
   freezes: Freezes
   windows: OpenWindows
+  bridgeViews: BridgeViews
   presence: Presence
   webhooks: WebhookSender
   share: WebhookShare
@@ -157,6 +159,7 @@ export class NodeLife {
       'credential-void': ({ device }) => this.#credentialVoid(device),
       connected: ({ device, ...begin }) => dispatcher.takenOver(device, begin),
       'webhook-changed': ({ webhookNo }) => webhooks.changed(webhookNo),
+      'bridge-view': ({ nodeNo, view }) => this.#deps.bridgeViews.hear(nodeNo, view),
       'check-all': () => this.#resync(),
     }
   }

@@ -3,6 +3,7 @@
 import type { Caller } from '../access/caller.ts'
 import { type KeyNames, readKeyNames } from '../access/key-names.ts'
 import { isConfined, isConfinedToDevices, mayUseJob } from '../access/restriction.ts'
+import { bridgesOf } from '../bridge/bridge-owner.ts'
 import { onWallClock, type WallInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Failing } from '../common/ports/failing-tasks.ts'
@@ -31,11 +32,11 @@ export type ExplainDeps = {
   countConfirmed: RollOutDeps['countConfirmed']
   waveCounts: RollOutDeps['waveCounts']
   /** Brokers of the user, and whose devices are connected to them. */
-  bridged?: () => readonly BridgeFacts[]
+  bridgeViews: { list(): readonly BridgeFacts[] }
 }
 
 /** As far as this node knows. */
-type BridgeFacts = { bridgeName: string; ownerName: string; state: string; lastError: string | undefined }
+type BridgeFacts = { bridgeName: string; ownerName: string; state: string; lastError?: string | undefined }
 
 export type Facts = {
   execution: Omit<StoredExecution, 'notBefore'>
@@ -140,13 +141,10 @@ async function explainedTo(
 
 /** One that is not connected, if there are several. */
 async function bridgeOf(
-  { store, bridged = () => [] }: ExplainDeps,
+  { store, bridgeViews }: ExplainDeps,
   ownerId: string,
 ): Promise<BridgeFacts | undefined> {
-  const all = bridged()
-  if (all.length === 0) return undefined
-  const owner = await store.findOwner({ ownerId })
-  const ours = all.filter(({ ownerName }) => ownerName === ownerId || ownerName === owner?.ownerName)
+  const ours = await bridgesOf(store, ownerId, bridgeViews.list())
   return ours.find(isDown) ?? ours[0]
 }
 

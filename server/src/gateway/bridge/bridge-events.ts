@@ -11,6 +11,7 @@ import { MessageTooLarge } from './broker-link.ts'
 export type BridgeEventsDeps = {
   store: Pick<Store, 'listEvents' | 'getEventBounds' | 'getBridgeCursor' | 'setBridgeCursor'>
   newEvents: ChangeSignal<'all'>
+  now: () => number
 }
 
 type EventsOf = {
@@ -35,6 +36,10 @@ export class BridgeEvents {
   readonly #of: EventsOf
   readonly #stopping = new AbortController()
   #running: Promise<void> | undefined
+  /** Since when the next event could not be published. */
+  failingSince: number | undefined
+  /** Too large for the broker. */
+  leftOut = 0
 
   constructor(deps: BridgeEventsDeps, of: EventsOf) {
     this.#deps = deps
@@ -63,11 +68,14 @@ export class BridgeEvents {
           after = page.upTo
           if (page.refused !== undefined) throw page.refused
           retryMs = firstRetryMs
+          this.failingSince = undefined
           if (!page.more) await watch.nextChange(pollMs, signal)
           await this.#sleep(gatherMs)
         } catch (error) {
-          if (!signal.aborted)
+          if (!signal.aborted) {
+            this.failingSince ??= this.#deps.now()
             this.#of.onFailure(`events could not be published: ${(error as Error).message}`)
+          }
           await this.#sleep(retryMs)
           retryMs = Math.min(longestRetryMs, 2 * retryMs)
         }
@@ -102,8 +110,10 @@ export class BridgeEvents {
     const outcomes = await this.#unlessStopped(Promise.allSettled(published))
     const refusals = outcomes.map((each) => (each.status === 'rejected' ? each.reason : undefined))
     for (const [index, refusal] of refusals.entries())
-      if (refusal instanceof MessageTooLarge)
+      if (refusal instanceof MessageTooLarge) {
+        this.leftOut++
         this.#of.onFailure(`event ${events[index]?.eventId} is left out: ${refusal.message}`)
+      }
     const first = refusals.findIndex((each) => each !== undefined && !(each instanceof MessageTooLarge))
     const reached = first === -1 ? upTo : (events[first - 1]?.eventId ?? cursor)
     if (reached > cursor) await store.setBridgeCursor({ bridgeName, ownerNo, eventId: reached })

@@ -2,6 +2,8 @@
 // published for each device with a change. One node carries it at a time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { BridgeView } from '../../domain/bridge/bridge.ts'
+import { findBridgeOwner } from '../../domain/bridge/bridge-owner.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import type { DeviceSession } from '../../domain/device/ports/device-link.ts'
@@ -30,32 +32,21 @@ export type BridgeDeps = BridgeDeviceDeps &
   BridgeRequestDeps &
   BridgeEventsDeps & {
     store: Pick<Store, 'findOwner' | 'findOwnerByName'>
-    presence: { seenByBridge(device: DeviceKey, silenceMs: number): void }
+    presence: {
+      seenByBridge(device: DeviceKey, silenceMs: number, bridgeName: string): void
+      countByBridge(bridgeName: string): number
+    }
     tell: Tell
     openNotices(ownerNo: number, newSession: (deviceId: string) => DeviceSession): BridgedNotices
   }
 
-type BridgeState = 'standby' | 'owner-unknown' | 'connecting' | 'connected'
-
-/** What is shown of a bridge. */
-export type BridgeView = {
-  bridgeName: string
-  /** Owner of the devices: ownerName or ownerId. */
-  ownerName: string
-  state: BridgeState
-  lastError: string | undefined
-  /** How long the oldest request has been waiting for its commit. */
-  lagMs: number
-  /** Messages that wait for the broker. */
-  waiting: number
-  received: number
-  sent: number
-  dropped: number
-}
-
 type Owner = { ownerNo: number; ownerId: string }
 
 const ownerRetryMs = 2000
+/** To count devices goes through all of them. */
+const countEveryMs = 1000
+/** It may name a topic, and all nodes are told. */
+const maxErrorLength = 500
 
 /** Carried from `start` to `stop`. */
 export class Bridge {
@@ -69,12 +60,16 @@ export class Bridge {
   #notices: BridgedNotices | undefined
   #events: BridgeEvents | undefined
   #ownerError: string | undefined
+  #since: number
+  #lastFailure: BridgeView['lastFailure'] = null
+  #counted = { devicesOnline: 0, at: Number.NEGATIVE_INFINITY }
   #starting: Promise<void> | undefined
   readonly #refused: RefusedNotices
 
   constructor(deps: BridgeDeps, settings: BridgeSettings) {
     this.#deps = deps
     this.settings = settings
+    this.#since = deps.now()
     this.#refused = new RefusedNotices(deps.elapsed, (deviceIds) => this.#notices?.repeat(deviceIds))
     const { bridgeName } = settings
     this.#link = new BrokerLink({
@@ -82,26 +77,36 @@ export class Bridge {
       elapsed: deps.elapsed,
       receive: (message) => this.#receive(message),
       onUp: () => {
+        this.#since = deps.now()
         deps.tell({ kind: 'bridge-connected', bridgeName })
         this.#notices?.catchUp()
       },
-      onDown: (error) => deps.tell({ kind: 'bridge-failed', bridgeName, error }),
+      onLost: () => {
+        this.#since = deps.now()
+      },
+      onError: (error, isNew) => this.#failed(error, isNew),
       onRoom: () => this.#refreshFull(),
     })
   }
 
   get view(): BridgeView {
     const { isUp, lastError, lagMs, received, outgoing } = this.#link
+    const { bridgeName, ownerName, events: topic } = this.settings
+    const { failingSince = null, leftOut = 0 } = this.#events ?? {}
     return {
-      bridgeName: this.settings.bridgeName,
-      ownerName: this.settings.ownerName,
+      bridgeName,
+      ownerName,
       state: this.#owner === undefined ? 'owner-unknown' : isUp ? 'connected' : 'connecting',
-      lastError: this.#ownerError ?? lastError,
+      lastError: (this.#ownerError ?? lastError)?.slice(0, maxErrorLength).toWellFormed(),
+      since: this.#since,
+      lastFailure: this.#lastFailure,
       lagMs,
+      devicesOnline: this.#countDevices(),
       waiting: outgoing.size,
       received,
       sent: outgoing.sent,
       dropped: outgoing.dropped,
+      events: topic === undefined ? null : { topic, failingSince, leftOut },
     }
   }
 
@@ -123,7 +128,7 @@ export class Bridge {
   async #start(): Promise<void> {
     const owner = await this.#findOwner()
     if (owner === undefined) return
-    const { prefix, enroll, silenceMs } = this.settings
+    const { bridgeName, prefix, enroll, silenceMs } = this.settings
     const { ownerNo } = owner
     this.#owner = owner
     this.#requests = new BridgeRequests(this.#deps, {
@@ -132,7 +137,7 @@ export class Bridge {
       devices: new BridgeDevices(this.#deps, owner, enroll),
       answer: (topic, payload) => this.#link.outgoing.push({ topic, payload }),
       isCrowded: () => this.#link.isCrowded,
-      heard: (device) => this.#deps.presence.seenByBridge(device, silenceMs),
+      heard: (device) => this.#deps.presence.seenByBridge(device, silenceMs, bridgeName),
     })
     const sink: NoticeSink = {
       moment: this.#deps.moment,
@@ -157,36 +162,47 @@ export class Bridge {
           const onSettled = (error: unknown) => (error === undefined ? resolve() : reject(error))
           this.#link.outgoing.push({ topic, payload, onSettled })
         }),
-      onFailure: (error) => this.#deps.tell({ kind: 'bridge-failed', bridgeName, error }),
+      onFailure: (error) => this.#failed(error, true),
     })
     this.#events.start()
   }
 
   /** Undefined: the bridge is stopped. */
   async #findOwner(): Promise<Owner | undefined> {
-    const { bridgeName, ownerName } = this.settings
-    const { store } = this.#deps
-    // By its id first: whoever is named like the id of another owner does not stand in for that one.
+    const { ownerName } = this.settings
     while (!this.#stopping.signal.aborted) {
       try {
-        const owner =
-          (await store.findOwner({ ownerId: ownerName })) ?? (await store.findOwnerByName({ ownerName }))
+        const owner = await findBridgeOwner(this.#deps.store, ownerName)
         if (owner) {
           this.#ownerError = undefined
           return owner
         }
-        this.#ownerFailed(bridgeName, `there is no owner ${ownerName}`)
+        this.#ownerFailed(`there is no owner ${ownerName}`)
       } catch (error) {
-        this.#ownerFailed(bridgeName, `the owner ${ownerName} could not be read: ${(error as Error).message}`)
+        this.#ownerFailed(`the owner ${ownerName} could not be read: ${(error as Error).message}`)
       }
       await sleep(ownerRetryMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
     }
     return undefined
   }
 
-  #ownerFailed(bridgeName: string, error: string): void {
-    if (this.#ownerError !== error) this.#deps.tell({ kind: 'bridge-failed', bridgeName, error })
+  #ownerFailed(error: string): void {
+    this.#failed(error, this.#ownerError !== error)
     this.#ownerError = error
+  }
+
+  #failed(error: string, isNew: boolean): void {
+    this.#lastFailure = { at: this.#deps.now(), error: error.slice(0, maxErrorLength).toWellFormed() }
+    if (isNew) this.#deps.tell({ kind: 'bridge-failed', bridgeName: this.settings.bridgeName, error })
+  }
+
+  #countDevices(): number {
+    const at = this.#deps.elapsed()
+    if (at - this.#counted.at >= countEveryMs) {
+      const devicesOnline = this.#deps.presence.countByBridge(this.settings.bridgeName)
+      this.#counted = { devicesOnline, at }
+    }
+    return this.#counted.devicesOnline
   }
 
   #receive(message: Incoming): void {

@@ -1,6 +1,7 @@
 // The bridges of this node: it carries each one whose lock it holds, and takes those that nobody holds.
 
-import { Bridge, type BridgeDeps, type BridgeView } from './bridge.ts'
+import type { BridgeView } from '../../domain/bridge/bridge.ts'
+import { Bridge, type BridgeDeps } from './bridge.ts'
 import type { BridgeSettings } from './bridge-settings.ts'
 
 /** Where there are several nodes: one of them carries a bridge. */
@@ -11,12 +12,17 @@ export type BridgeLocks = {
   readonly holds: boolean
   /** This node holds none any more. */
   onLost(listener: () => void): void
+  /** How a bridge of this node is doing, for the others. */
+  tell(view: BridgeView): void
 }
 
-/** Others remove a node that is gone after up to 3 s; then its locks are free. */
-const takeEveryMs = 1000
+/** Others remove a node that is gone after up to 3 s; then its locks are free. What is older than 5 s is not believed. */
+const everyMs = 1000
 
-const standby = { lastError: undefined, lagMs: 0, waiting: 0, received: 0, sent: 0, dropped: 0 }
+const standby: Omit<BridgeView, 'bridgeName' | 'ownerName' | 'events'> = {
+  ...{ state: 'standby', since: null, lastFailure: null, lagMs: 0, devicesOnline: 0 },
+  ...{ waiting: 0, received: 0, sent: 0, dropped: 0 },
+}
 
 export class Bridges {
   readonly #deps: BridgeDeps
@@ -36,10 +42,11 @@ export class Bridges {
   /** In the order of the settings; those that another node carries are `standby` here. */
   views(): BridgeView[] {
     return this.#all.map(
-      ({ bridgeName, ownerName }) =>
+      ({ bridgeName, ownerName, events: topic }) =>
         this.#carried.get(bridgeName)?.view ?? {
           ...standby,
-          ...{ bridgeName, ownerName, state: 'standby' as const },
+          ...{ bridgeName, ownerName },
+          events: topic === undefined ? null : { topic, failingSince: null, leftOut: 0 },
         },
     )
   }
@@ -48,7 +55,10 @@ export class Bridges {
     this.#locks?.onLost(() => this.#next(() => this.#dropAll()))
     this.#next(() => this.#takeFree())
     if (this.#locks === undefined) return
-    this.#timer = setInterval(() => this.#next(() => this.#takeFree()), takeEveryMs)
+    this.#timer = setInterval(() => {
+      this.#next(() => this.#takeFree())
+      for (const { view } of this.#carried.values()) this.#locks?.tell(view)
+    }, everyMs)
     this.#timer.unref()
   }
 

@@ -8,11 +8,13 @@ import {
   ErrorWithSubackPacket,
   type IClientOptions,
   type MqttClient,
+  ReasonCodes,
 } from 'mqtt'
 import { encodePuback } from '../mqtt/packets.ts'
 import { AckOrder } from './ack-order.ts'
 import type { BridgeSettings } from './bridge-settings.ts'
 import { requestFilters } from './bridge-topics.ts'
+import { InFlight } from './in-flight.ts'
 import { Intake } from './intake.ts'
 import { defaultWindow, type Outgoing, OutgoingQueue } from './outgoing.ts'
 
@@ -32,8 +34,10 @@ type LinkDeps = {
   receive(message: Incoming): void
   /** Connected and subscribed. */
   onUp(): void
-  /** Once for each loss, and for each attempt that failed otherwise than the one before. */
-  onDown(error: string): void
+  /** It was up. */
+  onLost(): void
+  /** Whatever fails. `isNew`: otherwise than what failed before it. */
+  onError(error: string, isNew: boolean): void
   onRoom(): void
 }
 
@@ -68,7 +72,10 @@ export class BrokerLink {
   #acks = new AckOrder(() => undefined)
   #intake = new Intake(mostUnserved)
   #isUp = false
+  #isRemoving = false
   #isStopped = false
+  /** Why the connection ends was said. */
+  #isExplained = false
   #lastError: string | undefined
   #retry: NodeJS.Timeout | undefined
   /** What one message of ours may have, by the broker. */
@@ -129,6 +136,7 @@ export class BrokerLink {
       })
       intake.whenRoom(() => done(qos === 0 ? undefined : later))
     }
+    const inFlight = new InFlight(client)
     client.on('packetreceive', (packet) => {
       if (packet.cmd === 'connack') {
         this.#largest = packet.properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY
@@ -138,10 +146,21 @@ export class BrokerLink {
         this.#unread.add(packet.messageId)
     })
     client.on('connect', ({ properties }) => void this.#subscribe(client, properties?.receiveMaximum))
-    client.on('error', (error) => this.#connectFailed(client, error))
-    client.on('disconnect', ({ reasonCode }) =>
-      this.#failed(`the broker ended the connection (${reasonCode})`),
-    )
+    client.on('error', (error) => {
+      const isRemoved = this.#whileRemoving(() => inFlight.removeRefused(error))
+      if (!isRemoved) {
+        this.#connectFailed(client, error)
+        return
+      }
+      // What came behind the invalid answer was not read.
+      this.#isExplained = true
+      client.stream.destroy()
+    })
+    client.on('disconnect', ({ reasonCode }) => {
+      this.#isExplained = true
+      if (reasonCode === packetTooLarge) this.#whileRemoving(() => inFlight.removeLargest())
+      this.#failed(`the broker ended the connection (${reasonWords(reasonCode)})`)
+    })
     client.on('close', () => this.#down(client))
     client.connect()
   }
@@ -230,9 +249,22 @@ export class BrokerLink {
     this.outgoing.close()
     this.#delay(client)
     const wasUp = this.#isUp
+    const isExplained = this.#isExplained
     this.#isUp = false
-    if (wasUp) this.#failed('the connection was lost')
+    this.#isExplained = false
+    if (wasUp) this.#deps.onLost()
+    if (wasUp && !isExplained) this.#failed('the connection was lost')
     else if (this.#lastError === undefined) this.#failed('the broker closed the connection')
+  }
+
+  /** Its callback is called at once, with an error that does not say why. */
+  #whileRemoving<T>(remove: () => T): T {
+    this.#isRemoving = true
+    try {
+      return remove()
+    } finally {
+      this.#isRemoving = false
+    }
   }
 
   #delay({ options }: MqttClient): void {
@@ -243,7 +275,7 @@ export class BrokerLink {
   #failed(error: string): void {
     const isNew = error !== this.#lastError
     this.#lastError = error
-    if (isNew && !this.#isStopped) this.#deps.onDown(error)
+    if (!this.#isStopped) this.#deps.onError(error, isNew)
   }
 
   #publish({ topic, payload }: Outgoing): Promise<boolean> {
@@ -257,7 +289,8 @@ export class BrokerLink {
     return new Promise((resolve, reject) => {
       client.publish(topic, payload, { qos: 1 }, (error, packet) => {
         const isUnread = packet?.messageId !== undefined && this.#unread.delete(packet.messageId)
-        if (error) reject(isTooLarge(error) ? new MessageTooLarge(wordsOf(error)) : error)
+        if (this.#isRemoving) reject(new MessageTooLarge('the broker refused it as too large'))
+        else if (error) reject(isTooLarge(error) ? new MessageTooLarge(wordsOf(error)) : error)
         else resolve(!isUnread)
       })
     })
@@ -269,6 +302,11 @@ export class MessageTooLarge extends Error {}
 
 function isTooLarge(error: Error): boolean {
   return 'code' in error && Number(error.code) === packetTooLarge
+}
+
+function reasonWords(code: number | undefined): string {
+  const known: Readonly<Record<number, string>> = ReasonCodes
+  return known[code ?? 0] || `reason ${code ?? 0}`
 }
 
 /** The client rejects if one of them is refused. */

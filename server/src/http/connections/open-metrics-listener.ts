@@ -8,7 +8,7 @@ import type { Metrics } from '../../observe/metrics.ts'
 import type { HealthCheck } from '../../state/health-check.ts'
 
 /** A bridge that does not work is said here, but does not take the service out of a load balancer. */
-type BridgeHealth = { bridgeName: string; state: string; lastError: string | undefined }
+type BridgeHealth = { bridgeName: string; state: string; lastError?: string | undefined }
 
 export type MetricsListenerDeps = {
   health: HealthCheck

@@ -27,6 +27,7 @@ export const consolePages = [
   'jobs',
   'keys',
   'webhooks',
+  'bridges',
   'enrollments',
   'audit',
 ]

@@ -40,7 +40,8 @@ test('of QoS 0 no more is read than 2000 that are not served', { skip: withoutMo
     elapsed: () => performance.now(),
     receive: (message) => waiting.push(message),
     onUp: () => undefined,
-    onDown: () => undefined,
+    onLost: () => undefined,
+    onError: () => undefined,
     onRoom: () => undefined,
   })
   t.after(() => link.stop())

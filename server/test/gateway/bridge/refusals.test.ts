@@ -20,7 +20,8 @@ function openLink(t: TestContext, settings: BridgeSettings) {
     elapsed: () => performance.now(),
     receive: () => undefined,
     onUp: () => undefined,
-    onDown: (error) => errors.push(error),
+    onLost: () => undefined,
+    onError: (error, isNew) => isNew && errors.push(error),
     onRoom: () => undefined,
   })
   t.after(() => link.stop())

@@ -1,6 +1,7 @@
 // The port to the other nodes of the cluster: hints between them, and which of them are alive. The store has the truth; a
 // lost hint costs seconds.
 
+import type { BridgeView } from '../../bridge/bridge.ts'
 import type { DeviceKey } from '../../device/device-key.ts'
 import type { SessionBegin } from '../../device/judge-presence.ts'
 import type { Transport } from '../../device/ports/presence.ts'
@@ -27,6 +28,8 @@ export type Hint =
   /** The device opened a new session on this node. */
   | ({ kind: 'connected'; device: DeviceKey } & SessionBegin)
   | { kind: 'webhook-changed'; webhookNo: number }
+  /** A bridge that this node carries. */
+  | { kind: 'bridge-view'; nodeNo: number; view: BridgeView }
   /** Hints may have been lost: check everything. */
   | { kind: 'check-all' }
 
