@@ -269,7 +269,9 @@ test('a job that is signed for another audience is refused, and its version does
 
 test('takes URLs of files from the server, and only files whose hash is signed', () => {
   const sha256 = 'a'.repeat(64)
-  const files = { 'app@1.4': { url: 'https://x/app', size: 5, sha256, sha1: null, version: '1.4' } }
+  const files = {
+    'app@1.4': { url: 'https://x/app', size: 5, sha256, sha1: null, md5: null, version: '1.4' },
+  }
   const signed = {
     files: [{ name: 'app@1.4', sha256 }],
     url: '${file.app@1.4.url}',

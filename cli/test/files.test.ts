@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
@@ -36,6 +37,22 @@ test('puts, lists, fetches and deletes versions of a file', async (t) => {
   assert.equal(gone.code, 4)
   assert.match(gone.stderr, /J-319/)
   assert.equal(existsSync(join(folder, 'none.part')), false)
+})
+
+test('a large file is sent over a connection that breaks; --no-resume sends it in one request', async (t) => {
+  const proxy = await openCuttingProxy(t, server.http)
+  const access = { JOBCAST_URL: proxy.url, JOBCAST_API_KEY: server.adminKey }
+  const given = join(dataFolder(t), 'large.bin')
+  const content = randomBytes(20 * 1024 * 1024)
+  writeFileSync(given, content)
+  // The answers to the first calls never arrive.
+  proxy.cutNext(0, 0, 0)
+  const put = await runJobcast(['files', 'put', 'large', '1', given], access)
+  assert.equal(put.code, 0, put.stderr)
+  assert.match(put.stderr, /^Created file large, version 1: 20971520 bytes/m)
+  assert.ok(proxy.connections > 3)
+  const whole = await jobcast('files', 'put', 'large', '2', given, '--no-resume')
+  assert.match(whole.stderr, /^Created file large, version 2: 20971520 bytes/m)
 })
 
 test('a file that cannot be read is a usage error', async () => {

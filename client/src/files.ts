@@ -3,18 +3,14 @@
 import { List, type Query } from './list.ts'
 import { openChunks } from './open-chunks.ts'
 import { path } from './path.ts'
+import type { FileContent, PutFileOptions } from './put-file.ts'
 import { type Put, remove } from './resource-calls.ts'
-import type { FileReference, FileVersion, ListFilesQuery, ListFileVersionsQuery } from './schemas.ts'
+import type { FileVersion, ListFilesQuery, ListFileVersionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** `sha256`: of the content, in base64; the service rejects what arrives otherwise (J-508). */
-export type PutFileOptions = CallOptions & { sha256?: string | undefined }
 /** `offset`: the byte to start at. */
 export type FileContentOptions = CallOptions & { offset?: number | undefined }
 
-const referenceType = 'application/vnd.jobcast.file-reference+json'
-/** A large file over a slow connection. */
-const uploadSeconds = 12 * 60 * 60
 const silenceMs = 60_000
 
 export class Files {
@@ -28,22 +24,12 @@ export class Files {
   async put(
     fileName: string,
     version: string,
-    content: Blob | Uint8Array<ArrayBuffer> | FileReference,
-    { sha256, signal }: PutFileOptions = {},
+    content: FileContent,
+    options: PutFileOptions = {},
   ): Promise<Put<FileVersion>> {
-    const isContent = content instanceof Blob || content instanceof Uint8Array
-    const { status, value } = await this.#transport.answer<FileVersion>({
-      method: 'PUT',
-      path: path`/job/api/files/${fileName}/${version}`,
-      content: isContent ? content : JSON.stringify(content),
-      headers: {
-        'content-type': isContent ? 'application/octet-stream' : referenceType,
-        ...(sha256 !== undefined && { 'content-digest': `sha-256=:${sha256}:` }),
-      },
-      holdSeconds: uploadSeconds,
-      signal,
-    })
-    return { created: status === 201, value }
+    // Loaded when it is needed: the console has no byte too many.
+    const { putFile } = await import('./put-file.ts')
+    return putFile(this.#transport, path`/job/api/files/${fileName}/${version}`, content, options)
   }
 
   get(fileName: string, version: string, { signal }: CallOptions = {}): Promise<FileVersion> {

@@ -1238,6 +1238,26 @@ export interface FileReference {
   size: number
   sha256: string
   sha1?: string
+  md5?: string
+}
+/**
+ * More is missing
+ */
+export interface FileUpload {
+  fileName: string
+  version: string
+  /**
+   * Of all of the content, in bytes
+   */
+  size: number
+  /**
+   * How many bytes are there: the upload goes on at this byte
+   */
+  received: number
+  /**
+   * What is there is removed then, unless more arrives
+   */
+  expiresAt: string
 }
 
 export interface FileVersion {
@@ -1253,6 +1273,7 @@ export interface FileVersion {
   size: number
   sha256: string
   sha1: string | null
+  md5: string | null
   url: string | null
   createdAt: string
   /**

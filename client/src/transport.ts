@@ -43,6 +43,8 @@ export type Call = CallOptions & {
   headers?: Record<string, string>
   /** Idempotent. By default true for GET, PUT and DELETE. */
   safe?: boolean
+  /** Instead of those of the client. */
+  maxRetries?: number | undefined
   /** How many seconds the service may hold its answer. */
   holdSeconds?: number | undefined
   /** Whether this error of a retry means that an earlier try was served; then there is no value. */
@@ -84,6 +86,7 @@ export class Transport {
   async answer<T>(call: Call): Promise<Answer<T>> {
     const safe = call.safe ?? call.method !== 'POST'
     const request = this.#prepare(call)
+    const maxRetries = call.maxRetries ?? this.maxRetries
     for (let tryNo = 1; ; tryNo++) {
       try {
         return await this.#once<T>(call, request)
@@ -91,7 +94,7 @@ export class Transport {
         if (tryNo > 1 && isJobcastError(error) && call.wasServedBefore?.(error)) {
           return { status: error.status, headers: new Headers(), value: undefined as T }
         }
-        if (tryNo > this.maxRetries || !mayRepeat(error, safe)) throw error
+        if (tryNo > maxRetries || !mayRepeat(error, safe)) throw error
         await pause(pauseMsBefore(tryNo, error), call.signal)
       }
     }

@@ -31,6 +31,7 @@ export const errorCatalogue = {
   'J-320': { status: 409, message: 'The version exists with other content' },
   'J-321': { status: 404, message: 'The audit has no seal yet' },
   'J-322': { status: 403, message: 'The URL of the file is not valid or has expired' },
+  'J-323': { status: 409, message: 'The upload goes on at another byte' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },
@@ -73,7 +74,7 @@ export type ErrorCode = keyof typeof errorCatalogue
 
 /** What problem+json adds to the three fields. */
 export type ErrorDetails = {
-  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses it, J-317 the run that did it. */
+  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses it, J-323 the byte, J-317 the run that did it. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string

@@ -22,6 +22,7 @@ export const FileVersionParams = Type.Object({ fileName: FileName, version: Vers
 
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', [mustBe]: '64 hexadecimal digits in lower case' })
 const Sha1 = Type.String({ pattern: '^[0-9a-f]{40}$', [mustBe]: '40 hexadecimal digits in lower case' })
+const Md5 = Type.String({ pattern: '^[0-9a-f]{32}$', [mustBe]: '32 hexadecimal digits in lower case' })
 const Size = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'In bytes' })
 
 export const FileReference = Type.Object(
@@ -36,6 +37,7 @@ export const FileReference = Type.Object(
     size: Size,
     sha256: Sha256,
     sha1: Type.Optional(Sha1),
+    md5: Type.Optional(Md5),
   },
   {
     title: 'FileReference',
@@ -53,6 +55,7 @@ export const FileVersion = Type.Object(
     size: Type.Integer({ description: 'In bytes' }),
     sha256: Type.String(),
     sha1: orNull(Type.String()),
+    md5: orNull(Type.String({ description: 'Only for devices of hawkBit' })),
     url: orNull(Type.String({ description: 'Where the content is kept; null: here' })),
     createdAt: Type.Unsafe<string>({ ...Instant }),
     createdBy: Type.String({
@@ -70,3 +73,18 @@ export const FileVersion = Type.Object(
   { title: 'FileVersion' },
 )
 export type FileVersion = Static<typeof FileVersion>
+
+export const FileUpload = Type.Object(
+  {
+    fileName: Type.String(),
+    version: Type.String(),
+    size: Type.Integer({ description: 'Of all of the content, in bytes' }),
+    received: Type.Integer({ description: 'How many bytes are there: the upload goes on at this byte' }),
+    expiresAt: Type.Unsafe<string>({
+      ...Instant,
+      description: 'What is there is removed then, unless more arrives',
+    }),
+  },
+  { title: 'FileUpload' },
+)
+export type FileUpload = Static<typeof FileUpload>

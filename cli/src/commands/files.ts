@@ -14,6 +14,9 @@ import { UsageError } from '../errors/usage-error.ts'
 import { confirm } from '../input/ask.ts'
 import { localTime } from '../output/local-time.ts'
 import type { Column } from '../output/print-table.ts'
+import { withTaskBar } from '../output/task-bar.ts'
+
+type PutFlags = { resume: boolean }
 
 const columns: readonly Column<FileVersion>[] = [
   { title: 'FILE', of: ({ fileName }) => fileName },
@@ -47,21 +50,27 @@ function lsCommand(): Command {
 function putCommand(): Command {
   return ownerCommand('put')
     .description(
-      'Put a version of a file. The service checks that what arrives has the hash of what was sent.',
+      'Put a version of a file. The service checks that what arrives has the hash of what was sent. After an interruption the same ' +
+        'command goes on where it stopped.',
     )
     .argument('<fileName>')
     .argument('<version>')
     .argument('<path>', 'file with the content')
+    .option('--no-resume', 'send it in one request, and do not go on with an upload that was interrupted')
     .action(
-      withClient(async ({ client, out }, fileName: string, version: string, path: string) => {
-        const sha256 = await hashOf(path).catch(cannotRead(path))
-        const content = await openAsBlob(path)
-        const options = { sha256: sha256.toString('base64') }
-        const { created, value } = await client.files.put(fileName, version, content, options)
-        const was = created ? 'Created' : 'Unchanged:'
-        out.say(`${was} file ${fileName}, version ${version}: ${value.size} bytes, sha256 ${value.sha256}.`)
-        out.show(value, () => '')
-      }),
+      withClient(
+        async ({ client, out, io }, fileName: string, version: string, path: string, flags: PutFlags) => {
+          const sha256 = await hashOf(path).catch(cannotRead(path))
+          const content = await openAsBlob(path)
+          const options = { sha256: sha256.toString('base64'), resume: flags.resume }
+          const { created, value } = await withTaskBar(io, 'Sending', (onProgress) =>
+            client.files.put(fileName, version, content, { ...options, onProgress }),
+          )
+          const was = created ? 'Created' : 'Unchanged:'
+          out.say(`${was} file ${fileName}, version ${version}: ${value.size} bytes, sha256 ${value.sha256}.`)
+          out.show(value, () => '')
+        },
+      ),
     )
 }
 

@@ -8,7 +8,14 @@ import type { DocumentTemplate } from './template.ts'
 export type DocumentFile = { ref: string; fileName: string; sha256?: string }
 
 /** What a device is told of a file. */
-export type FileFacts = { version: string; url: string; size: number; sha256: string; sha1: string | null }
+export type FileFacts = {
+  version: string
+  url: string
+  size: number
+  sha256: string
+  sha1: string | null
+  md5: string | null
+}
 
 export const maxDocumentFiles = 16
 const refRule = /^([A-Za-z0-9_-]{1,64})(?:@(?!\.{1,2}$)[A-Za-z0-9._+-]{1,64})?$/

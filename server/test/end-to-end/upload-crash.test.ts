@@ -1,5 +1,5 @@
 // The real program killed at random instants while files come in: each version is whole or not there, what was answered is there,
-// and the same call puts what is missing.
+// and the same call puts what is missing. Of an upload in parts what was answered is still there, and it goes on from there.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -92,5 +92,61 @@ test(
       `${tried.size} uploads, ${answered.size} of them answered, ${missing} not there after the kills`,
     )
     assert.ok(answered.size > 0 && missing > 0, 'too little came in, or was cut, to prove anything')
+  },
+)
+
+test(
+  `killed ${kills} times, an upload in parts goes on where it was (seed ${testSeed})`,
+  longTest,
+  async (t) => {
+    const dataFolder = temporaryFolder(t)
+    const random = seededRandom(testSeed)
+    const content = Buffer.alloc(kills * 5 * 20_000, 'content of a large one, ')
+    const partBytes = 20_000
+    const digest = createHash('sha256').update(content).digest('base64')
+    const send = async (api: Api, from?: number) => {
+      const end = Math.min((from ?? 0) + partBytes, content.length)
+      const range = from === undefined ? '*' : `${from}-${end - 1}`
+      const reply = await api.call('PUT', '/job/api/files/large/1', {
+        ...(from !== undefined && { rawBody: content.subarray(from, end) }),
+        headers: {
+          'content-type': 'application/octet-stream',
+          'repr-digest': `sha-256=:${digest}:`,
+          'content-range': `bytes ${range}/${content.length}`,
+        },
+      })
+      assert.ok(reply.status <= 202, reply.text)
+      return reply
+    }
+    let answered = 0
+    for (let kill = 0; kill < kills; kill++) {
+      const server = await spawnServer(dataFolder)
+      const asked = (await send(server)).json.received
+      assert.ok(asked >= answered, `${answered} bytes were answered, and ${asked} are there`)
+      let at: number = asked
+      const parts = 1 + random.below(3)
+      for (let part = 0; part < parts; part++) at = answered = (await send(server, at)).json.received
+      // Killed while the next part comes in, or just before, or just after.
+      const next = send(server, at).then(
+        ({ json }) => json.received as number,
+        (error: Error) => {
+          if (error instanceof assert.AssertionError) throw error
+          return undefined
+        },
+      )
+      await sleep(random.below(10))
+      await server.end('SIGKILL')
+      answered = (await next) ?? answered
+    }
+    const last = await openServer(t, { dataFolder })
+    let reply = await send(last)
+    assert.equal(reply.status, 202)
+    assert.ok(reply.json.received >= answered && answered > 0)
+    while (reply.status === 202) reply = await send(last, reply.json.received)
+    assert.equal(reply.status, 201)
+    const url = `${last.http}/job/api/files/large/1/content`
+    const got = await fetch(url, { headers: { 'x-api-key': last.adminKey } })
+    assert.equal(hashOf(Buffer.from(await got.arrayBuffer())), hashOf(content))
+    assert.deepEqual(readdirSync(join(dataFolder, 'files', 'uploads', '1')), [])
   },
 )

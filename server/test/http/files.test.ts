@@ -42,7 +42,7 @@ test('a version is created once: the same content is 200, another J-320, and onl
   const { createdBy, createdByName, createdAt, ...view } = created.json
   assert.deepEqual(view, {
     ...{ fileName: 'app', version: '1.4', isNewest: true, size: 200_000, sha256: hashOf(content) },
-    ...{ sha1: hashOf(content, 'sha1'), url: null, usedBy: [] },
+    ...{ sha1: hashOf(content, 'sha1'), md5: hashOf(content, 'md5'), url: null, usedBy: [] },
   })
   assert.deepEqual([createdAt, typeof createdByName], [new Date(start).toISOString(), 'string'])
   assert.match(createdBy, /^key:/)
@@ -131,8 +131,11 @@ test('a reference is stored as it is, and its content is fetched from there', as
   assert.equal((await putReference('elsewhere/1', reference)).status, 201)
   assert.equal((await putReference('elsewhere/1', reference)).status, 200)
   assertRefused(await putReference('elsewhere/1', { ...reference, size: 8 }), 'J-320')
-  const { url, size, sha1 } = (await call('GET', 'files/elsewhere/1')).json
-  assert.deepEqual([url, size, sha1], [reference.url, 7, null])
+  const { url, size, sha1, md5 } = (await call('GET', 'files/elsewhere/1')).json
+  assert.deepEqual([url, size, sha1, md5], [reference.url, 7, null, null])
+  const hashes = { sha1: hashOf('content', 'sha1'), md5: hashOf('content', 'md5') }
+  const { json } = await putReference('elsewhere/2', { ...reference, ...hashes })
+  assert.deepEqual([json.sha1, json.md5], [hashes.sha1, hashes.md5])
   const content = await fetch(`${api.http}/job/api/files/elsewhere/1/content`, {
     headers: { 'x-api-key': api.adminKey },
     redirect: 'manual',
@@ -141,9 +144,10 @@ test('a reference is stored as it is, and its content is fetched from there', as
   for (const wrong of [
     { ...reference, url: 'ftp://x' },
     { ...reference, sha256: 'A' },
+    { ...reference, md5: 'A' },
     { ...reference, more: 1 },
   ])
-    assertRefused(await putReference('elsewhere/2', wrong), 'J-500')
+    assertRefused(await putReference('elsewhere/3', wrong), 'J-500')
 })
 
 const ranges: [range: string, ifRange: string | undefined, status: number, part: string | undefined][] = [
@@ -203,7 +207,8 @@ test('a device gets URLs that hold for an hour, of the newest version and of one
   assert.deepEqual(Object.keys(execution.files), ['fw', 'fw@1.4'])
   const { url, ...about } = execution.files.fw
   assert.deepEqual(about, {
-    ...{ version: '2.0+b', size: newer.length, sha256: hashOf(newer), sha1: hashOf(newer, 'sha1') },
+    ...{ version: '2.0+b', size: newer.length, sha256: hashOf(newer) },
+    ...{ sha1: hashOf(newer, 'sha1'), md5: hashOf(newer, 'md5') },
   })
   assert.equal(await (await fetch(url)).text(), newer)
   assert.deepEqual(Buffer.from(await (await fetch(old)).arrayBuffer()), content)

@@ -100,7 +100,9 @@ const noIds = new Set(
     .concat(
       ' finishedAfter finishedBefore buckets rolloutState traceparent if-match if-none-match dryRun targets note planId attributes timeZone',
     )
-    .concat(' merge by addTags removeTags again priority replaces value content-digest')
+    .concat(
+      ' merge by addTags removeTags again priority replaces value content-digest repr-digest content-range',
+    )
     .concat(' url eventTypes secret state since eventId types after before action last-event-id')
     .concat(
       ' finished apiKey ticket jobs addresses format online offset attempt follow download name maxUses expiresInSeconds deviceIdPrefix descendants',

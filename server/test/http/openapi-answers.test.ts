@@ -126,7 +126,7 @@ test('secrets answer as the document says: 200, 201, 204, 400, 404', async () =>
   for (let time = 0; time < 2; time++) await check(`DELETE ${secret}`, s)
 })
 
-test('files answer as the document says: 200, 201, 204, 206, 400, 403, 404, 409, 416, 422', async () => {
+test('files answer as the document says: 200, 201, 202, 204, 206, 400, 403, 404, 409, 416, 422', async () => {
   const [ofName, file] = ['/job/api/files/{fileName}', '/job/api/files/{fileName}/{version}']
   const f = { fileName: 'f', version: '1' }
   const type = { 'content-type': 'application/octet-stream' }
@@ -139,6 +139,9 @@ test('files answer as the document says: 200, 201, 204, 206, 400, 403, 404, 409,
     { ...f, version: '2' },
     { rawBody: 'content', headers: { ...type, digest: 'x' } },
   )
+  const parted = { ...type, digest, 'content-range': 'bytes 0-3/9' }
+  for (let time = 0; time < 2; time++)
+    await check(`PUT ${file}`, { ...f, version: '2' }, { rawBody: 'part', headers: parted })
   for (const version of ['1', '2']) await check(`GET ${file}`, { ...f, version })
   await check(`GET ${ofName}`, f)
   await check('GET /job/api/files')

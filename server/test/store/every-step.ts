@@ -169,7 +169,7 @@ async function takeWindowSteps(store: Store): Promise<void> {
   await store.deleteSecret({ ...secret, ...by, at: 1 })
   await store.getOutputState({ jobExecutionId: 1 })
   const file = { ownerNo, fileName: 'app', version: '1' }
-  const content = { size: 1, sha256: 'x', sha1: null, url: null }
+  const content = { size: 1, sha256: 'x', sha1: null, md5: null, url: null }
   await store.putFile({ ...file, ...content, ...by, at: 1, most: 9, mostBytes: 9 })
   await store.getFile(file)
   await store.listFiles({ ownerNo, slice })

@@ -7,7 +7,7 @@ import { by, createOne, emptyContent, type StoreUnderTest, seedOwner, startedAt 
 export async function exerciseFiles(t: TestContext, { store }: StoreUnderTest): Promise<void> {
   const put = (ownerNo: number, version: string, sha256: string, more: object = {}) =>
     store.putFile({
-      ...{ ownerNo, fileName: 'app', version, size: 10, sha256, sha1: null, url: null },
+      ...{ ownerNo, fileName: 'app', version, size: 10, sha256, sha1: null, md5: null, url: null },
       ...{ ...by, at: startedAt, most: 3, mostBytes: 25, ...more },
     })
   const remove = async (ownerNo: number, version: string) =>

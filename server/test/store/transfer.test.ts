@@ -133,7 +133,14 @@ async function fill(store: Store): Promise<Seed> {
   const attributes = { site: hard, model: 2.5 }
   await store.putDevices([{ ...devicePut(ownerNo, 'renamed', hard), tags: ['t', 'ü'], attributes }])
   const file = { ownerNo, fileName: 'app', version: '1.4', ...by, at: startedAt, most: 9, mostBytes: 0 }
-  await store.putFile({ ...file, size: 2 ** 40, sha256: 'a'.repeat(64), sha1: null, url: null })
+  await store.putFile({
+    ...file,
+    size: 2 ** 40,
+    sha256: 'a'.repeat(64),
+    sha1: null,
+    md5: 'b'.repeat(32),
+    url: null,
+  })
   await store.recordAttributes([
     { device: { ownerNo, deviceId: 'd3' }, changes: { fw: '2.4.0' }, at: startedAt },
   ])

@@ -8,7 +8,7 @@ import { FileReference, FileVersionParams } from '@jobcast/contract'
 import Type, { type TString } from 'typebox'
 import type { Fields, Kind } from './kind.ts'
 
-const { url, size, sha256, sha1 } = FileReference.properties
+const { url, size, sha256, sha1, md5 } = FileReference.properties
 const contentSchema = Type.Object(
   {
     path: Type.Optional(Type.String({ minLength: 1, description: 'File with the content' })),
@@ -16,6 +16,7 @@ const contentSchema = Type.Object(
     size: Type.Optional(size),
     sha256: Type.Optional(sha256),
     sha1,
+    md5,
   },
   { additionalProperties: false },
 )

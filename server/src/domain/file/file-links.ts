@@ -21,8 +21,8 @@ type ShownLink = FileKey & { owner: number; until: number; signature: string }
 
 export function buildFileLinks({ secretBox, now, base }: LinkDeps): FileLinks {
   return {
-    factsFor(ownerNo, { fileName, version, size, sha256, sha1, url }) {
-      const facts = { version, size, sha256, sha1 }
+    factsFor(ownerNo, { fileName, version, size, sha256, sha1, md5, url }) {
+      const facts = { version, size, sha256, sha1, md5 }
       if (url !== null) return { ...facts, url }
       const until = Math.ceil((now() + linkMs) / 1000)
       const signature = secretBox.sign(signedText({ fileName, version, owner: ownerNo, until }))
@@ -41,9 +41,9 @@ export async function readShownFiles(
   if (refs.length === 0) return {}
   const found = await store.findFiles({ ownerNo, refs: [...refs] })
   return Object.fromEntries(
-    found.map(({ ref, fileName, version, size, sha256, sha1, url }) => [
+    found.map(({ ref, fileName, version, size, sha256, sha1, md5, url }) => [
       ref,
-      { version, size, sha256, sha1, url: url ?? pathOf({ fileName, version }) },
+      { version, size, sha256, sha1, md5, url: url ?? pathOf({ fileName, version }) },
     ]),
   )
 }

@@ -2,7 +2,7 @@
 // name files in `files` and in `${file.NAME.url}`; both are filled in when a device gets the document (state/documents.ts).
 // This file has what owners do with files.
 //
-// Read next: file-links.ts, the URLs that devices get; read-content.ts, what is sent to them.
+// Read next: upload.ts, content that arrives in parts; file-links.ts, the URLs that devices get; read-content.ts, what is sent to them.
 
 import { ApiError, type FileReference, maxFileVersions } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -55,7 +55,25 @@ export async function requireFileRoom(
   if (before && sha256 !== undefined && before.sha256 !== sha256) throw otherContent(key)
   const most = quotas['owner-file-bytes']
   if (before || most === 0) return
-  if ((await store.countFileBytes({ ownerNo })) + (announced ?? 1) > most) throw tooManyBytes(most)
+  const kept = await store.countFileBytes({ ownerNo })
+  const onTheirWay = await bytesOnTheirWay(contents, ownerNo, { ...key, announced, sha256 })
+  if (kept + onTheirWay + (announced ?? 1) > most) throw tooManyBytes(most)
+}
+
+/** But for this content itself. What arrives in parts takes the room of all of it. */
+async function bytesOnTheirWay(
+  { uploads }: FileContents,
+  ownerNo: number,
+  content: FileKey & Omit<GivenContent, 'body'>,
+): Promise<number> {
+  const others = (await uploads.list(ownerNo)).filter(
+    ({ fileName, version, sha256, size }) =>
+      fileName !== content.fileName ||
+      version !== content.version ||
+      sha256 !== content.sha256 ||
+      size !== content.announced,
+  )
+  return others.reduce((bytes, { size }) => bytes + size, 0)
 }
 
 export async function putFile(
@@ -70,7 +88,7 @@ export async function putFile(
     .catch((error: unknown) => {
       throw error instanceof ContentTooLarge ? tooLarge(maxFileBytes) : error
     })
-  const { size, sha256, sha1 } = received
+  const { size, sha256, sha1, md5 } = received
   try {
     if (size === 0) throw refused('The body has no content.')
     if (given.sha256 !== undefined && given.sha256 !== sha256) throw wrongDigest(sha256)
@@ -80,17 +98,17 @@ export async function putFile(
     await contents.discard(received)
     throw error
   }
-  return contents.keep(received, () => record(deps, caller, key, { size, sha256, sha1, url: null }))
+  return contents.keep(received, () => record(deps, caller, key, { size, sha256, sha1, md5, url: null }))
 }
 
 export function putFileReference(
   deps: FileDeps,
   caller: Caller,
   key: FileKey,
-  { url, size, sha256, sha1 }: FileReference,
+  { url, size, sha256, sha1, md5 }: FileReference,
 ): Promise<Put<StoredFile>> {
   if (!URL.canParse(url)) throw new ApiError('J-500', { field: 'url', detail: 'url must be a URL.' })
-  return record(deps, caller, key, { url, size, sha256, sha1: sha1 ?? null })
+  return record(deps, caller, key, { url, size, sha256, sha1: sha1 ?? null, md5: md5 ?? null })
 }
 
 export async function getFile({ store }: FileDeps, { ownerNo }: Caller, key: FileKey): Promise<StoredFile> {
@@ -178,7 +196,7 @@ function tooManyBytes(limit: number): ApiError {
   return overQuota('owner-file-bytes', limit)
 }
 
-function otherContent({ fileName, version }: FileKey): ApiError {
+export function otherContent({ fileName, version }: FileKey): ApiError {
   const detail = `The version ${version} of the file ${fileName} has other content: put it as another version.`
   return new ApiError('J-320', { detail })
 }

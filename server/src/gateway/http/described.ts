@@ -47,6 +47,7 @@ const withDocument = {
         size: Type.Integer(),
         sha256: Type.String(),
         sha1: orNull(Type.String()),
+        md5: orNull(Type.String()),
       }),
       { description: 'The files that the document names' },
     ),

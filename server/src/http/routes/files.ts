@@ -5,6 +5,7 @@ import {
   ApiError,
   FileParams,
   FileReference,
+  FileUpload,
   FileVersion,
   FileVersionParams,
   fileReferenceType,
@@ -26,12 +27,15 @@ import {
   requireFileRoom,
 } from '../../domain/file/file.ts'
 import type { StoredFile } from '../../domain/file/ports/files.ts'
+import { uploadKeptMs } from '../../domain/file/ports/uploads.ts'
+import { putPart } from '../../domain/file/upload.ts'
 import type { TransferSlots } from '../../state/transfer-slots.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { allowLongUpload } from '../connections/long-uploads.ts'
 import { noContent } from '../openapi/openapi.ts'
-import { digestOf } from '../wire/content-digest.ts'
+import { digestOf, wholeDigestOf } from '../wire/content-digest.ts'
+import { contentRangeOf } from '../wire/content-range.ts'
 import { numberSlice, textSlice, toPage } from '../wire/cursor.ts'
 import { parseBody } from '../wire/json-body.ts'
 import { isUtf8Type } from '../wire/json-type.ts'
@@ -88,7 +92,7 @@ function addPut(app: App, deps: FileRouteDeps): void {
     config: {
       scopes: ['MANAGE'],
       takesFile: true,
-      refusals: ['J-320', 'J-508', 'J-904', 'J-905', 'J-908', 'J-912'],
+      refusals: ['J-320', 'J-323', 'J-508', 'J-904', 'J-905', 'J-908', 'J-912'],
     },
     // The body is judged once its type is known.
     validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : validator(route)),
@@ -99,13 +103,26 @@ function addPut(app: App, deps: FileRouteDeps): void {
       description:
         'The content, of any type but that of references; or a reference to content that is kept elsewhere. A version never ' +
         'changes: the same content again is 200, other content is rejected (J-320). With `Content-Digest` or `Digest` ' +
-        'content that arrives otherwise is rejected (J-508) and not kept.',
+        'content that arrives otherwise is rejected (J-508) and not kept. With `Content-Range` the body is a part: it is kept for ' +
+        'a day, `Repr-Digest` names the whole content, and the last part puts the version.',
       params: FileVersionParams,
       headers: Type.Object({
         'content-digest': Type.Optional(
           Type.String({ maxLength: 1000, description: '`sha-256=:…:`, the sha256 of the content in base64' }),
         ),
         digest: Type.Optional(Type.String({ maxLength: 1000, description: '`sha-256=…`, the older form' })),
+        'repr-digest': Type.Optional(
+          Type.String({
+            maxLength: 1000,
+            description: '`sha-256=:…:` of the whole content, also with Content-Range',
+          }),
+        ),
+        'content-range': Type.Optional(
+          Type.String({
+            maxLength: 100,
+            description: '`bytes FIRST-LAST/SIZE` of a part; `bytes */SIZE` asks where the upload goes on',
+          }),
+        ),
       }),
       body: {
         content: {
@@ -116,6 +133,7 @@ function addPut(app: App, deps: FileRouteDeps): void {
       response: {
         200: { ...FileVersion, description: 'It was there already, with the same content' },
         201: { ...FileVersion, description: 'Created' },
+        202: { ...FileUpload, description: 'More is missing' },
       },
     },
     handler: async (request, reply) => {
@@ -124,6 +142,7 @@ function addPut(app: App, deps: FileRouteDeps): void {
       if (request.headers['content-encoding'] !== undefined) {
         throw new ApiError('J-905', { suffix: 'send the content without Content-Encoding' })
       }
+      if (request.headers['content-range'] !== undefined) return receivePart(deps, request, reply, key)
       const { created, value } = isReference(request)
         ? await putFileReference(deps, caller, key, await readReference(request, validate))
         : await receiveFile(deps, request, reply, key)
@@ -242,6 +261,37 @@ async function receiveFile(deps: FileRouteDeps, request: FastifyRequest, reply: 
   }
 }
 
+async function receivePart(deps: FileRouteDeps, request: FastifyRequest, reply: FastifyReply, key: FileKey) {
+  const caller = callerOf(request)
+  const range = contentRangeOf(request.headers['content-range'])
+  if (range === undefined || isReference(request)) {
+    const detail = 'A reference is sent as a whole.'
+    throw new ApiError('J-500', { field: 'content-range', detail })
+  }
+  const { size } = range
+  const length = request.headers['content-length']
+  if (range.part && length !== undefined && Number(length) !== range.part.length) {
+    const detail = 'The length of the body differs from Content-Range.'
+    throw new ApiError('J-500', { field: 'content-range', detail })
+  }
+  const sha256 = wholeDigestOf(request)
+  const release = deps.uploads.take(caller.ownerNo)
+  const part = range.part && { ...range.part, body: chunksOf(request) }
+  if (part) allowLongUpload(request, reply)
+  try {
+    const outcome = await putPart(deps, caller, key, { size, sha256 }, part)
+    if (outcome.kind === 'put') {
+      const [view] = await toViews(deps, caller.ownerNo, [outcome.put.value])
+      return reply.code(outcome.put.created ? 201 : 200).send(view as FileVersion)
+    }
+    const { received } = outcome
+    const expiresAt = toInstant(deps.now() + uploadKeptMs)
+    return reply.code(202).send({ ...key, size, received, expiresAt })
+  } finally {
+    release()
+  }
+}
+
 /** Not destroyed where it is refused, which would close the connection before the answer is sent. */
 function chunksOf({ body }: FastifyRequest): AsyncIterable<Buffer> {
   const stream = body as IncomingMessage | undefined
@@ -280,10 +330,10 @@ async function toViews(
 }
 
 function toView(file: StoredFile, keyNames: KeyNames): FileVersion {
-  const { fileName, version, isNewest, size, sha256, sha1, url, createdAt, createdBy, usedBy } = file
+  const { fileName, version, isNewest, size, sha256, sha1, md5, url, createdAt, createdBy, usedBy } = file
   const { jobNames, scheduleNames, runIds } = usedBy
   return {
-    ...{ fileName, version, isNewest, size, sha256, sha1, url },
+    ...{ fileName, version, isNewest, size, sha256, sha1, md5, url },
     createdAt: toInstant(createdAt),
     createdBy,
     createdByName: keyNames(createdBy)?.keyName ?? null,

@@ -1,4 +1,5 @@
-// Content-Digest (RFC 9530) and its predecessor Digest (RFC 3230): what the sender says that the sha256 of the body is.
+// Repr-Digest and Content-Digest (RFC 9530) and their predecessor Digest (RFC 3230): what the sender says that the sha256 of the
+// content is. Of a part of it, Content-Digest is the part's own.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -6,13 +7,26 @@ import type { FastifyRequest } from 'fastify'
 /** In hexadecimal; undefined: the sender says nothing. Throws J-500. */
 export function digestOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
   const found = [
+    readDigest('Repr-Digest', headers['repr-digest'], /^sha-256=:([A-Za-z0-9+/]{43}=):$/i),
     readDigest('Content-Digest', headers['content-digest'], /^sha-256=:([A-Za-z0-9+/]{43}=):$/i),
     readDigest('Digest', headers.digest, /^sha-256=([A-Za-z0-9+/]{43}=)$/i),
   ].filter((digest) => digest !== undefined)
   if (new Set(found).size > 1) {
-    throw new ApiError('J-500', { field: 'digest', detail: 'Content-Digest and Digest differ.' })
+    throw new ApiError('J-500', { field: 'digest', detail: 'Repr-Digest, Content-Digest and Digest differ.' })
   }
   return found[0]
+}
+
+/** Of all of it, where the body is a part. Throws J-500. */
+export function wholeDigestOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
+  if (headers['content-digest'] !== undefined) {
+    const detail = 'With Content-Range, Content-Digest would be that of the part: send Repr-Digest.'
+    throw new ApiError('J-500', { field: 'content-digest', detail })
+  }
+  const digest = digestOf({ headers })
+  if (digest !== undefined) return digest
+  const detail = 'With Content-Range, Repr-Digest: sha-256=:…: must have the sha256 of the whole content.'
+  throw new ApiError('J-500', { field: 'repr-digest', detail })
 }
 
 function readDigest(name: string, given: string | string[] | undefined, form: RegExp): string | undefined {

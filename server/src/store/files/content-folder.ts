@@ -9,6 +9,8 @@ import type { Readable } from 'node:stream'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import { ContentTooLarge, type FileContents, type ReceivedContent } from '../../domain/file/ports/contents.ts'
 import { claimFolder } from './claim-folder.ts'
+import { orUnavailable } from './or-unavailable.ts'
+import { UploadFolder } from './upload-folder.ts'
 
 const folderMode = 0o700
 const fileMode = 0o600
@@ -34,6 +36,7 @@ type ContentFolderOptions = {
 
 export class ContentFolder implements FileContents {
   readonly isOpen = true
+  readonly uploads: UploadFolder
   readonly #folder: string
   readonly #now: () => number
   readonly #requireRoom: (bytes: number) => void
@@ -58,13 +61,16 @@ export class ContentFolder implements FileContents {
     this.#incoming = join(folder, 'incoming')
     this.#now = now
     this.#requireRoom = requireRoom
+    this.uploads = new UploadFolder({
+      folder: join(folder, 'uploads'),
+      ...{ now, requireRoom },
+      requireOurs: () => this.#requireOurs(),
+    })
   }
 
   async receive(body: AsyncIterable<Buffer>, maxBytes: number, announced = 0): Promise<ReceivedContent> {
     this.#requireRoom(announced)
-    if (!(await orUnavailable(() => this.#isOurs()))) {
-      throw new StorageUnavailable(`the folder ${this.#folder} belongs to another installation`)
-    }
+    await this.#requireOurs()
     const part = join(this.#incoming, randomUUID())
     this.#parts.add(part)
     let file: FileHandle | undefined
@@ -131,6 +137,7 @@ export class ContentFolder implements FileContents {
       const isLeft = !this.#isShared || (await this.#isOld(part))
       if (isLeft && !this.#parts.has(part)) await unlink(part).catch(() => undefined)
     }
+    await this.uploads.removeOld()
     // Whoever starts the service on the wrong database has as long to notice.
     if (this.#now() < this.#openedAt + unusedAfterMs) return
     for await (const prefix of namesIn(this.#folder)) {
@@ -169,6 +176,11 @@ export class ContentFolder implements FileContents {
     await (isNeeded ? rename(path + leaving, path) : unlink(path + leaving)).catch(() => undefined)
   }
 
+  async #requireOurs(): Promise<void> {
+    if (await orUnavailable(() => this.#isOurs())) return
+    throw new StorageUnavailable(`the folder ${this.#folder} belongs to another installation`)
+  }
+
   async #isOurs(): Promise<boolean> {
     const id = await this.#installationId()
     const isOurs = id !== undefined && (await claimFolder(this.#folder, id))
@@ -178,7 +190,7 @@ export class ContentFolder implements FileContents {
   }
 
   async #write(file: FileHandle, body: AsyncIterable<Buffer>, maxBytes: number) {
-    const hashes = [createHash('sha256'), createHash('sha1')] as const
+    const hashes = [createHash('sha256'), createHash('sha1'), createHash('md5')] as const
     let size = 0
     for await (const chunk of body) {
       size += chunk.length
@@ -188,8 +200,8 @@ export class ContentFolder implements FileContents {
       await orUnavailable(() => file.appendFile(chunk))
     }
     await orUnavailable(() => file.sync())
-    const [sha256, sha1] = hashes
-    return { size, sha256: sha256.digest('hex'), sha1: sha1.digest('hex') }
+    const [sha256, sha1, md5] = hashes.map((hash) => hash.digest('hex')) as [string, string, string]
+    return { size, sha256, sha1, md5 }
   }
 
   async #isOld(path: string): Promise<boolean> {
@@ -234,14 +246,5 @@ async function syncFolder(folder: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
-  }
-}
-
-/** A full or failing disk. */
-async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw new StorageUnavailable(error)
   }
 }

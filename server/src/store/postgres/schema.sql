@@ -261,6 +261,7 @@ CREATE TABLE file_version (
   url text,
   created_at bigint NOT NULL,
   created_by text NOT NULL,
+  md5 text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (owner_no, file_name, version)
 );

@@ -197,6 +197,7 @@ export const fileVersion = table('file_version', ['ownerNo', 'fileName', 'versio
   url: orNull(text()),
   createdAt: number(),
   createdBy: text(),
+  md5: orNull(text()),
 })
 
 export const deviceRename = table('device_rename', ['deviceNo', 'lastExecutionId'], {

@@ -241,7 +241,7 @@ CREATE TABLE file_version (
   sha1 TEXT,
   url TEXT,
   created_at INTEGER NOT NULL,
-  created_by TEXT NOT NULL,
+  created_by TEXT NOT NULL, md5 TEXT,
   PRIMARY KEY (owner_no, file_name, version)
 ) STRICT, WITHOUT ROWID;
 

@@ -13,7 +13,7 @@ const newestNo = computed(
   number(),
 )
 const FILE = select({
-  ...fileVersion.pick('fileName', 'version', 'putNo', 'size', 'sha256', 'sha1', 'url'),
+  ...fileVersion.pick('fileName', 'version', 'putNo', 'size', 'sha256', 'sha1', 'md5', 'url'),
   ...fileVersion.pick('createdAt', 'createdBy'),
   newestNo,
 })
@@ -30,10 +30,10 @@ const COUNT = `
 const COUNTED = rows({ count: number(), bytes: number() })
 const INSERT = `
   INSERT INTO file_version
-    (owner_no, file_name, version, put_no, size, sha256, sha1, url, created_at, created_by)
+    (owner_no, file_name, version, put_no, size, sha256, sha1, md5, url, created_at, created_by)
   VALUES (:ownerNo, :fileName, :version,
     (SELECT coalesce(max(put_no), 0) + 1 FROM file_version WHERE owner_no = :ownerNo AND file_name = :fileName),
-    :size, :sha256, :sha1, :url, :at, :principal)`
+    :size, :sha256, :sha1, :md5, :url, :at, :principal)`
 const DELETE = `
   DELETE FROM file_version WHERE owner_no = :ownerNo AND file_name = :fileName AND version = :version`
 const KEPT = select(fileVersion.pick('sha256'))
@@ -75,7 +75,7 @@ export const fileSnapshots: ReadSteps<'getFile' | 'listFiles' | 'listFileVersion
 /** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
 export const fileNameWrites: WriteSteps<'putFile' | 'deleteFile'> = {
   async putFile(queries, put) {
-    const { ownerNo, fileName, version, size, sha256, sha1, url, principal, at, most, mostBytes } = put
+    const { ownerNo, fileName, version, size, sha256, sha1, md5, url, principal, at, most, mostBytes } = put
     const key = { ownerNo, fileName, version }
     const before = await getFile(queries, key)
     if (before) {
@@ -85,7 +85,7 @@ export const fileNameWrites: WriteSteps<'putFile' | 'deleteFile'> = {
     const { count, bytes } = await queries.one(COUNTED, COUNT, { ownerNo })
     if (Number(count) >= most) return { kind: 'too-many' }
     if (url === null && mostBytes > 0 && Number(bytes) + size > mostBytes) return { kind: 'too-many-bytes' }
-    await queries.run(INSERT, { ...key, size, sha256, sha1, url, at, principal })
+    await queries.run(INSERT, { ...key, size, sha256, sha1, md5, url, at, principal })
     const data = { fileName, version, size, sha256, principal }
     const after = { fileName, version, size, sha256 }
     queries.resourceChanged('file.created', { ownerNo, at, data, after })
@@ -123,8 +123,8 @@ async function findFiles(queries: Queries, { ownerNo, refs }: { ownerNo: number;
   return refs.flatMap((ref, index) => {
     const file = found[index]
     if (file === undefined) return []
-    const { fileName, version, size, sha256, sha1, url, putNo } = file
-    return [{ ref, fileName, version, size, sha256, sha1, url, isNewest: putNo === file.newestNo }]
+    const { fileName, version, size, sha256, sha1, md5, url, putNo } = file
+    return [{ ref, fileName, version, size, sha256, sha1, md5, url, isNewest: putNo === file.newestNo }]
   })
 }
 

@@ -59,7 +59,7 @@ test('a device polls, installs what it is offered, and reports; then it finds it
           artifacts: [
             {
               filename: 'app.swu',
-              hashes: { sha1: hashOf('sha1'), sha256: hashOf('sha256') },
+              hashes: { sha1: hashOf('sha1'), md5: hashOf('md5'), sha256: hashOf('sha256') },
               size: content.length,
               _links: { download, 'download-http': download },
             },

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
+import { type FileUploads, noUploads } from './uploads.ts'
 
 /** Content that has arrived whole and is on disk, but is not kept yet. */
-export type ReceivedContent = { size: number; sha256: string; sha1: string; part: string }
+export type ReceivedContent = { size: number; sha256: string; sha1: string; md5: string; part: string }
 
 /** The body has more bytes than allowed. */
 export class ContentTooLarge extends Error {
@@ -11,6 +12,7 @@ export class ContentTooLarge extends Error {
 /** Where none can be kept. */
 export const noContents: FileContents = {
   isOpen: false,
+  uploads: noUploads,
   receive: () => Promise.reject(new Error('there is no place for content')),
   discard: async () => undefined,
   keep: () => Promise.reject(new Error('there is no place for content')),
@@ -22,6 +24,8 @@ export const noContents: FileContents = {
 export type FileContents = {
   /** False: there is no place for content on this node. */
   readonly isOpen: boolean
+  /** What has arrived in part. */
+  readonly uploads: FileUploads
   /**
    * Rejects with ContentTooLarge, StorageUnavailable, or what the body fails with; then nothing is left of it. `announced`: how
    * many bytes are expected; those for which there is no room are not read.

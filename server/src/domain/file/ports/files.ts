@@ -6,7 +6,13 @@ type FileKey = { ownerNo: number; fileName: string; version: string }
 type FileUsers = { jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
 /** `url`: where the content is; null: it is kept here. */
-export type FileContent = { size: number; sha256: string; sha1: string | null; url: string | null }
+export type FileContent = {
+  size: number
+  sha256: string
+  sha1: string | null
+  md5: string | null
+  url: string | null
+}
 
 export type FoundFile = FileContent & { fileName: string; version: string; isNewest: boolean }
 

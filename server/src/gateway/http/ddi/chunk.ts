@@ -38,10 +38,10 @@ function artifactOf(
   linkTo: LinkTo,
 ): Artifact[] {
   if (facts === undefined) return []
-  const { url, size, sha256, sha1 } = facts
+  const { url, size, sha256, sha1, md5 } = facts
   const filename = extension === '' ? nameOf(ref) : `${nameOf(ref)}.${extension}`
   const href = linkTo(url, filename)
-  const hashes = { ...(sha1 && { sha1 }), sha256 }
+  const hashes = { ...(sha1 && { sha1 }), ...(md5 && { md5 }), sha256 }
   return [{ filename, hashes, size, [linksField]: { download: { href }, 'download-http': { href } } }]
 }
 

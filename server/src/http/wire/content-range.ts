@@ -1,0 +1,25 @@
+// Content-Range of a request (RFC 9110, 14.4): which part of the content its body is.
+
+import { ApiError } from '@jobcast/contract'
+
+/** `part`: undefined for an asterisk, which asks where an upload goes on. */
+type ContentRange = { size: number; part: { offset: number; length: number } | undefined }
+
+/** Undefined: the body is all of it. Throws J-500. */
+export function contentRangeOf(header: string | undefined): ContentRange | undefined {
+  if (header === undefined) return undefined
+  const [, from, first = '', last = '', whole = ''] =
+    /^bytes[ \t]+((\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/i.exec(header.trim()) ?? []
+  const size = Number(whole)
+  if (from === undefined || size === 0) throw invalid()
+  if (from === '*') return { size, part: undefined }
+  const [offset, end] = [Number(first), Number(last)]
+  if (end < offset || end >= size) throw invalid()
+  return { size, part: { offset, length: end - offset + 1 } }
+}
+
+function invalid(): ApiError {
+  const detail =
+    'Content-Range must be bytes FIRST-LAST/SIZE, or bytes */SIZE to ask where the upload goes on.'
+  return new ApiError('J-500', { field: 'content-range', detail })
+}

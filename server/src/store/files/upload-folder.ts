@@ -1,0 +1,173 @@
+// Content that has arrived in part: a file for each upload, whose name says what it becomes and whose length how much is there. No row
+// and no lock: whoever sends a part writes what belongs at that byte, so two who send the same content at once do no harm, and a
+// killed node leaves what it has written. Only the hash of all of it decides, once it is copied to where content is kept.
+
+import type { FileHandle } from 'node:fs/promises'
+import { mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ContentTooLarge } from '../../domain/file/ports/contents.ts'
+import { type FileUploads, type UploadKey, uploadKeptMs } from '../../domain/file/ports/uploads.ts'
+import { orUnavailable } from './or-unavailable.ts'
+
+const folderMode = 0o700
+const fileMode = 0o600
+const readBytes = 64 * 1024
+
+type UploadFolderOptions = {
+  folder: string
+  now: () => number
+  /** Throws StorageUnavailable where the folder belongs to another installation. */
+  requireOurs: () => Promise<void>
+  /** Throws StorageUnavailable while the disk is too full for so many bytes. */
+  requireRoom: (bytes: number) => void
+}
+
+export class UploadFolder implements FileUploads {
+  readonly #folder: string
+  readonly #now: () => number
+  readonly #requireOurs: () => Promise<void>
+  readonly #requireRoom: (bytes: number) => void
+  readonly #finishing = new Map<string, Promise<unknown>>()
+
+  constructor({ folder, now, requireOurs, requireRoom }: UploadFolderOptions) {
+    this.#folder = folder
+    this.#now = now
+    this.#requireOurs = requireOurs
+    this.#requireRoom = requireRoom
+  }
+
+  async begin(upload: UploadKey): Promise<boolean> {
+    if (await exists(this.#pathOf(upload))) return false
+    this.#requireRoom(upload.size)
+    await this.#requireOurs()
+    return orUnavailable(async () => {
+      await mkdir(this.#folderOf(upload.ownerNo), { recursive: true, mode: folderMode })
+      const file = await openUnless('EEXIST', this.#pathOf(upload), 'wx', fileMode)
+      await file?.close()
+      return file !== undefined
+    })
+  }
+
+  async receivedOf(upload: UploadKey): Promise<number> {
+    return (await stat(this.#pathOf(upload)).catch(() => undefined))?.size ?? 0
+  }
+
+  async append(
+    upload: UploadKey,
+    { offset, length, body }: { offset: number; length: number; body: AsyncIterable<Buffer> },
+  ) {
+    this.#requireRoom(length)
+    await this.#requireOurs()
+    const file = await orUnavailable(() => openUnless('ENOENT', this.#pathOf(upload), 'r+'))
+    if (file === undefined) return { kind: 'elsewhere' as const, received: 0 }
+    try {
+      const { size } = await orUnavailable(() => file.stat())
+      if (size !== offset) return { kind: 'elsewhere' as const, received: size }
+      await this.#write(file, offset, offset + length, body)
+    } finally {
+      await file.close()
+    }
+    return { kind: 'stored' as const, received: await this.receivedOf(upload) }
+  }
+
+  async read(upload: UploadKey): Promise<AsyncIterable<Buffer> | undefined> {
+    const file = await orUnavailable(() => openUnless('ENOENT', this.#pathOf(upload), 'r'))
+    return file?.createReadStream({ highWaterMark: readBytes })
+  }
+
+  async finish<T>(upload: UploadKey, work: () => Promise<T>): Promise<T> {
+    const path = this.#pathOf(upload)
+    const before = this.#finishing.get(path)
+    if (before) return before as Promise<T>
+    const finishing = work().finally(() => this.#finishing.delete(path))
+    this.#finishing.set(path, finishing)
+    return finishing
+  }
+
+  async remove(upload: UploadKey): Promise<void> {
+    await unlink(this.#pathOf(upload)).catch(() => undefined)
+  }
+
+  async list(ownerNo: number): Promise<UploadKey[]> {
+    return (await namesIn(this.#folderOf(ownerNo))).flatMap((name) => keyOf(ownerNo, name) ?? [])
+  }
+
+  /** Those of which nothing has arrived for a day. */
+  async removeOld(): Promise<void> {
+    for (const owner of await namesIn(this.#folder)) {
+      const folder = join(this.#folder, owner)
+      for (const name of await namesIn(folder)) {
+        const path = join(folder, name)
+        const found = await stat(path).catch(() => undefined)
+        const isOld = found !== undefined && found.mtimeMs < this.#now() - uploadKeptMs
+        if (isOld) await unlink(path).catch(() => undefined)
+      }
+      // Unless there is something in it.
+      await rmdir(folder).catch(() => undefined)
+    }
+  }
+
+  async #write(file: FileHandle, from: number, to: number, body: AsyncIterable<Buffer>): Promise<void> {
+    let at = from
+    try {
+      for await (const chunk of body) {
+        if (at + chunk.length > to) throw new ContentTooLarge(`more than ${to - from} bytes`)
+        this.#requireRoom(chunk.length)
+        await orUnavailable(() => writeAll(file, chunk, at))
+        at += chunk.length
+      }
+    } finally {
+      await orUnavailable(async () => {
+        await file.sync()
+        // By our clock, which decides when it is old.
+        const now = this.#now() / 1000
+        await file.utimes(now, now)
+      })
+    }
+  }
+
+  #folderOf(ownerNo: number): string {
+    return join(this.#folder, String(ownerNo))
+  }
+
+  #pathOf({ ownerNo, fileName, version, size, sha256 }: UploadKey): string {
+    return join(this.#folderOf(ownerNo), [fileName, version, size, sha256].join('@'))
+  }
+}
+
+/** None of its parts has an @. */
+function keyOf(ownerNo: number, name: string): UploadKey | undefined {
+  const [fileName, version, size, sha256] = name.split('@')
+  if (fileName === undefined || version === undefined || sha256 === undefined) return undefined
+  return { ownerNo, fileName, version, size: Number(size), sha256 }
+}
+
+async function writeAll(file: FileHandle, chunk: Buffer, at: number): Promise<void> {
+  for (let done = 0; done < chunk.length; ) {
+    const { bytesWritten } = await file.write(chunk, done, chunk.length - done, at + done)
+    done += bytesWritten
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return []
+    throw error
+  })
+}
+
+async function openUnless(
+  code: 'ENOENT' | 'EEXIST',
+  path: string,
+  flags: string,
+  mode?: number,
+): Promise<FileHandle | undefined> {
+  return open(path, flags, mode).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === code) return undefined
+    throw error
+  })
+}
