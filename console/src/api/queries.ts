@@ -18,7 +18,6 @@ import {
 import { naturally } from '../parts/natural-order.ts'
 import { jobcast } from './client.ts'
 import type { CalendarQuery } from './read-calendar.ts'
-import { readQueue } from './read-queue.ts'
 import { readWhyWaiting } from './read-why-waiting.ts'
 
 export type AuditQuery = Omit<Query<ListAuditQuery>, 'limit' | 'cursor'>
@@ -93,7 +92,7 @@ export const queries = {
     read(['schedules', 'first'], (options) => jobcast.schedules.list({ limit: 200 }, options).page()),
   calendar: (query: CalendarQuery) =>
     read(['schedules', 'calendar', query], async (options) => {
-      // One screen needs it, and every screen loads this file.
+      // Few screens need it, and every screen loads this file.
       const { readCalendar } = await import('./read-calendar.ts')
       return readCalendar(query, options)
     }),
@@ -162,7 +161,10 @@ export const queries = {
       jobcast.executions.list({ deviceId, limit }, options).page(),
     ),
   queueOf: (deviceId: string) =>
-    read(['device-executions', deviceId, 'queue'], (options) => readQueue(deviceId, options)),
+    read(['device-executions', deviceId, 'queue'], async (options) => {
+      const { readQueue } = await import('./read-queue.ts')
+      return readQueue(deviceId, options)
+    }),
   runsOfJob: (jobName: string) =>
     read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
   /** For names: an owner rarely has more. */
