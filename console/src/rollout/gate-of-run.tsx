@@ -1,5 +1,6 @@
 // The gate after a wave of a run: when it has opened, what it waits for, or what it will need.
 
+import type { RolloutProgress, Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { RelativeTime } from '../parts/relative-time.tsx'
@@ -7,7 +8,9 @@ import { parseTime } from '../parts/time.ts'
 import { useSeconds } from '../parts/use-seconds.ts'
 import { GateRow } from './gate-row.tsx'
 import { needsOfGate, waitsOfGate } from './gate-words.ts'
-import type { GateProps } from './rollout-picture.tsx'
+
+/** `index`: of the wave before it. */
+export type GateProps = { run: Run; rollout: RolloutProgress; index: number }
 
 /** What devices report, and the begin of a soak time, are no events of the run. */
 const pollMs = 5000

@@ -4,6 +4,7 @@ import type { RolloutProgress, Run } from '@jobcast/client'
 import { formatCount } from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
+import type { GateProps } from './gate-of-run.tsx'
 import { WaveLane } from './wave-lane.tsx'
 import { partsInWords, partsOf, partWords, sumParts, type Wave, waveParts } from './wave-parts.ts'
 
@@ -12,8 +13,6 @@ const GateOfRun = lazyPart<GateProps>(() => import('./gate-of-run.tsx'))
 const StopRules = lazyPart<{ rollout: RolloutProgress }>(() => import('./stop-rules.tsx'))
 
 type Props = { run: Run; rollout: RolloutProgress }
-/** `index`: of the wave before it. */
-export type GateProps = Props & { index: number }
 
 export function RolloutPicture({ run, rollout }: Props) {
   const { waves, wave: current, state, stopRules } = rollout
