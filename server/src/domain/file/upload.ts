@@ -88,6 +88,9 @@ async function finish(deps: FileDeps, caller: Caller, upload: UploadKey): Promis
       // It will never be right.
       if (error instanceof ApiError && ['J-320', 'J-508'].includes(error.code)) await uploads.remove(upload)
       throw error
+    } finally {
+      // Where there is no room nothing of it was read.
+      body.destroy()
     }
   })
 }

@@ -5,6 +5,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { ContentTooLarge } from '../../domain/file/ports/contents.ts'
 import { type FileUploads, type UploadKey, uploadKeptMs } from '../../domain/file/ports/uploads.ts'
 import { orUnavailable } from './or-unavailable.ts'
@@ -38,7 +39,8 @@ export class UploadFolder implements FileUploads {
 
   async begin(upload: UploadKey): Promise<boolean> {
     if (await exists(this.#pathOf(upload))) return false
-    this.#requireRoom(upload.size)
+    // It is copied in the end, beside what has arrived.
+    this.#requireRoom(2 * upload.size)
     await this.#requireOurs()
     return orUnavailable(async () => {
       await mkdir(this.#folderOf(upload.ownerNo), { recursive: true, mode: folderMode })
@@ -70,7 +72,7 @@ export class UploadFolder implements FileUploads {
     return { kind: 'stored' as const, received: await this.receivedOf(upload) }
   }
 
-  async read(upload: UploadKey): Promise<AsyncIterable<Buffer> | undefined> {
+  async read(upload: UploadKey): Promise<Readable | undefined> {
     const file = await orUnavailable(() => openUnless('ENOENT', this.#pathOf(upload), 'r'))
     return file?.createReadStream({ highWaterMark: readBytes })
   }

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream'
+
 /**
  * Which content is on its way, as which version. Who has all of this goes on where it stopped, on any node that has the folder.
  * `size`: of all of it.
@@ -24,8 +26,8 @@ export type FileUploads = {
     upload: UploadKey,
     part: { offset: number; length: number; body: AsyncIterable<Buffer> },
   ): Promise<AppendOutcome>
-  /** Undefined: it is not there. */
-  read(upload: UploadKey): Promise<AsyncIterable<Buffer> | undefined>
+  /** Undefined: it is not there. To be destroyed, also if nothing of it is read. */
+  read(upload: UploadKey): Promise<Readable | undefined>
   /** Joins what has begun on this node for the same upload and has not ended. */
   finish<T>(upload: UploadKey, work: () => Promise<T>): Promise<T>
   remove(upload: UploadKey): Promise<void>
