@@ -1766,6 +1766,8 @@ send_progress() {
   if [ -z "$line" ] || [ "$line" = "$last" ]; then return 0; fi
   last=$line
   progress_detail "$line" >"$folder/progress"
+  # Unknown until it is answered: this process may be killed before, and the server takes the report all the same.
+  : >"$folder/version"
   call "$mine" POST "/jobs/$job" -H 'Content-Type: application/json' --data-binary \
     "{\"status\":\"IN_PROGRESS\",\"executionNumber\":$attempt,\"includeJobExecutionState\":true,\"statusDetails\":{\"agent\":\"$agent\"$(cat "$folder/progress")}}"
   adopt_version "$mine"
