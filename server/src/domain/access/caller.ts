@@ -7,7 +7,7 @@ import type { StoredApiKey } from './ports/api-keys.ts'
 import type { Maker } from './ports/makers.ts'
 import type { SecretCheck } from './ports/secret-check.ts'
 import { principalOf } from './principal.ts'
-import { isFrom, type Restriction } from './restriction.ts'
+import { isFrom, isSameRestriction, type Restriction } from './restriction.ts'
 import { secretCheck } from './secret-check.ts'
 
 export type Caller = {
@@ -90,6 +90,12 @@ function callerBy(key: StoredApiKey, now: number, address: string | undefined): 
   const { keyId, keyName, ownerNo, ownerId, scopes, restriction } = key
   const caller = { keyId, keyName, ownerNo, ownerId, scopes }
   return restriction === null ? caller : { ...caller, restriction }
+}
+
+/** Roles and restrictions of a person or a program may change while a request is held. */
+export function hasSameRights(one: Caller, other: Caller): boolean {
+  if (one.scopes !== other.scopes && one.scopes.join() !== other.scopes.join()) return false
+  return isSameRestriction(one.restriction ?? null, other.restriction ?? null)
 }
 
 export function makerOf(caller: Caller): Maker {

@@ -4,8 +4,7 @@
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '../../domain/access/caller.ts'
-import { isSameRestriction } from '../../domain/access/restriction.ts'
+import { hasSameRights } from '../../domain/access/caller.ts'
 import type { WaitLimit } from '../../domain/execution/wait-for-end.ts'
 import { callerOf, type IdentifyDeps, identifyRequest } from '../access/authenticate.ts'
 
@@ -81,9 +80,4 @@ async function refusalOf(
   } catch (error) {
     return error instanceof ApiError ? error : undefined
   }
-}
-
-function hasSameRights(one: Caller, other: Caller): boolean {
-  if (one.scopes !== other.scopes && one.scopes.join() !== other.scopes.join()) return false
-  return isSameRestriction(one.restriction ?? null, other.restriction ?? null)
 }
