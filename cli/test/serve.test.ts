@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
+import { testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { explainStartError } from '../src/serve/server-options.ts'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
@@ -38,6 +39,14 @@ test('serve logs its address as JSON, keeps the admin key out of its log, and ex
   for (const line of second.stdout().trim().split('\n'))
     assert.match(JSON.parse(line).time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   assert.equal(second.stderr(), '')
+})
+
+test('SIGTERM ends a server that is still starting', { timeout: 120_000 }, async (t) => {
+  for (let left = testSize('starts', { test: 2, chaos: 20 }); left > 0; left--) {
+    const starting = spawnJobcast(t, ['serve', '--port', '0', '--data', dataFolder(t), '--json-log'])
+    await starting.until(/created .*audit-key/)
+    assert.ok([0, 143].includes((await starting.end('SIGTERM')) ?? Number.NaN))
+  }
 })
 
 chaosTest('at a terminal serve shows the admin key, only once', async (t) => {

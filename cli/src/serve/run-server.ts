@@ -50,7 +50,8 @@ async function serve(io: Io, config: Config, onStarted: OnStarted): Promise<Exit
 
 /**
  * A start may wait for its database, and process 1 of a container ignores signals that it does not listen for. Undefined if
- * SIGTERM came first.
+ * SIGTERM came first. The listener stays: Node drops a signal that has arrived, but was not handled yet, when its last listener
+ * is removed.
  */
 async function startUnlessTerminated(
   { signals }: Io,
@@ -58,11 +59,6 @@ async function startUnlessTerminated(
   onLost: () => void,
 ): Promise<RunningServer | undefined> {
   const terminated = Promise.withResolvers<undefined>()
-  const onTerminate = () => terminated.resolve(undefined)
-  signals.on('SIGTERM', onTerminate)
-  try {
-    return await Promise.race([startServer(config, { onLost }), terminated.promise])
-  } finally {
-    signals.off('SIGTERM', onTerminate)
-  }
+  signals.on('SIGTERM', () => terminated.resolve(undefined))
+  return Promise.race([startServer(config, { onLost }), terminated.promise])
 }
