@@ -426,7 +426,7 @@ call_until_answered() {
     call "$@"
     if [ -n "$stopping" ] && [ "$code" = 000 ]; then return 1; fi
     case $code in
-      000 | 5?? | 429) note_connection "no connection to $url: $(head -n 1 "$1.error") $code" ;;
+      000 | 408 | 429 | 5??) note_connection "no connection to $url: $(head -n 1 "$1.error") $code" ;;
       401 | 403) note_connection "sign-in refused by $url. Retrying; the token file is read again each time" ;;
       *) note_connection "connected to $url" && return 0 ;;
     esac
@@ -565,7 +565,7 @@ send_output() { # file folder job attempt
     tail -c "+$((offset + 1))" "$2/output" | head -c 65536 >"$1.piece"
     call "$1" POST "/jobs/$3/output?offset=$offset&executionNumber=$4" -H 'Content-Type: application/octet-stream' --data-binary "@$1.piece"
     case $code in
-      000 | 5?? | 429 | 401 | 403) return 0 ;;
+      000 | 408 | 429 | 5?? | 401 | 403) return 0 ;;
     esac
     parse "$1" 'wanted=offset cut=cut'
     if ! is_count "$wanted" || [ "$cut" = true ] || [ "$wanted" = "$offset" ]; then : >"$2/cut" && break; fi
@@ -1910,7 +1910,7 @@ report_attributes() {
   call "$tmp" PUT /attributes -H 'Content-Type: application/json' --data-binary "@$new.body"
   case $code in
     2??) mv "$new" "$state/attributes" && attributes_complete=1 refused_attributes='' attributes_note='' ;;
-    000 | 5?? | 429 | 401 | 403) ;;
+    000 | 408 | 429 | 5?? | 401 | 403) ;;
     *)
       refused_attributes=$(cat "$new.body")
       parse "$tmp" 'message=message'

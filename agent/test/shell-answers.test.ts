@@ -22,10 +22,16 @@ type Scene = {
   sendFile?: (response: ServerResponse, range: string | undefined) => void
   /** Of the execution after a report that is not its end. */
   afterReport: (version: number) => number
+  /** Statuses of the answers to the first reports of its end. */
+  refuseEnd?: number[]
 }
 
 /** One execution; resolves with the report that ends it. */
-async function runAgent(t: TestContext, program: AgentProgram, { document, sendFile, afterReport }: Scene) {
+async function runAgent(
+  t: TestContext,
+  program: AgentProgram,
+  { document, sendFile, afterReport, refuseEnd = [] }: Scene,
+) {
   const folder = temporaryFolder(t)
   const handlers = join(folder, 'handlers')
   mkdirSync(handlers)
@@ -57,7 +63,11 @@ async function runAgent(t: TestContext, program: AgentProgram, { document, sendF
     if (method === 'POST') {
       const sent = JSON.parse(text) as Sent
       if (sent.status === 'IN_PROGRESS') version = afterReport(version)
-      else ended.resolve(sent)
+      else {
+        const refused = refuseEnd.shift()
+        if (refused !== undefined) return response.writeHead(refused).end('{"message":"later"}')
+        ended.resolve(sent)
+      }
       return answer({ executionState: { status: sent.status, versionNumber: version } })
     }
     if (url.includes('wait=')) return setTimeout(() => answer({ inProgressJobs: [], queuedJobs: [] }), 1000)
@@ -122,6 +132,15 @@ for (const program of findShellPrograms()) {
     }
     const { status, statusDetails } = await runAgent(t, program, { document: file, sendFile, afterReport })
     assert.deepEqual([status, statusDetails.reason], ['CANCELED', 'canceled before it was started'])
+  })
+
+  test(`${program.name} repeats the report of an end until the server has taken it`, { skip }, async (t) => {
+    const { status } = await runAgent(t, program, {
+      document: { handler: 'missing' },
+      afterReport: (version) => version + 1,
+      refuseEnd: [408, 503],
+    })
+    assert.equal(status, 'REJECTED')
   })
 
   test(`${program.name} gives up a file that is cut by a server without ranges`, { skip }, async (t) => {

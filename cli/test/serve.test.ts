@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { freePort } from '@jobcast/testkit/free-port'
 import { openServer } from '@jobcast/testkit/open-server'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { explainStartError } from '../src/serve/server-options.ts'
 import { ctrlC, openPseudoTerminal } from './open-terminal.ts'
@@ -41,8 +41,8 @@ test('serve logs its address as JSON, keeps the admin key out of its log, and ex
   assert.equal(second.stderr(), '')
 })
 
-test('SIGTERM ends a server that is still starting', { timeout: 120_000 }, async (t) => {
-  for (let left = testSize('starts', { test: 2, chaos: 20 }); left > 0; left--) {
+test('SIGTERM ends a server that is still starting', longTest, async (t) => {
+  for (let left = testSize('starts', { test: 2, chaos: 10 }); left > 0; left--) {
     const starting = spawnJobcast(t, ['serve', '--port', '0', '--data', dataFolder(t), '--json-log'])
     await starting.until(/created .*audit-key/)
     assert.ok([0, 143].includes((await starting.end('SIGTERM')) ?? Number.NaN))

@@ -1,5 +1,6 @@
 // A device that speaks HTTP, as a test sees it.
 
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Api, Reply } from './call-api.ts'
 import { replyOf } from './call-api.ts'
 
@@ -22,9 +23,21 @@ export type DeviceCalls = {
 /** Makes the device and its token. */
 export async function newDevice(api: Api, deviceId: string, key = api.adminKey): Promise<DeviceCalls> {
   const path = `/job/api/devices/${encodeURIComponent(deviceId)}`
-  await api.call('PUT', path, { key })
-  const { json } = await api.call('POST', `${path}/credential`, { key })
+  await untilDone(() => api.call('PUT', path, { key }))
+  const { json } = await untilDone(() => api.call('POST', `${path}/credential`, { key }))
   return deviceCalls(api.http, deviceId, json.deviceToken)
+}
+
+/** A server with too little time may say so. */
+async function untilDone(call: () => Promise<Reply>): Promise<Reply> {
+  for (let tries = 1; ; tries++) {
+    const reply = await call()
+    if (reply.status < 300) return reply
+    if (![408, 503].includes(reply.status) || tries === 20) {
+      throw new Error(`answered ${reply.status}: ${reply.text}`)
+    }
+    await delay(500)
+  }
 }
 
 export function deviceCalls(http: string, deviceId: string, token: string): DeviceCalls {

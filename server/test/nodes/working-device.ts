@@ -160,7 +160,8 @@ function available(answer: Answer): Json {
 }
 
 function ok({ status, json, text }: { status: number; json: Json; text: string }): Json {
-  if (status === 503) throw new Unavailable()
+  // 408: the node stood still while the request was on its way.
+  if (status === 503 || status === 408) throw new Unavailable()
   if (status !== 200) throw new Error(`answered ${status}: ${text}`)
   return json
 }
