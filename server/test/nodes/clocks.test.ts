@@ -147,7 +147,12 @@ test('a node whose clock is an hour ahead shows the time of the others, and take
     Date.parse((await node.call('GET', '/job/api/devices/d1')).json.lastSeenAt)
   assert.ok(Math.abs((await seenBy(wrong)) - Date.now()) < hour / 2, 'it shows its own time')
   await device(right).call('GET', '')
-  await seenBy(right)
+  // Nodes record once a second whom they have heard.
+  const heardBy = 'SELECT count(DISTINCT node_no)::int AS nodes FROM device'
+  await waitUntil(
+    'the other node records that it has heard the device',
+    async () => (await execute(databaseUrl, heardBy))[0]?.nodes === 2,
+  )
   // For the one with the wrong clock both have been silent for long; the other has heard one of them since.
   passed += 61_000
   await waitUntil('the silence is noticed', async () => !(await read('silent')).online)
