@@ -1,5 +1,5 @@
-// What calls on very many devices take, over HTTP: an import, a run that a selector picks, its cancel, and a look at why it
-// failed. Words: `sqlite` or `postgres` for one of the stores only, a number for so many devices, `--rounds`. Linux only.
+// Measures calls on very many devices over HTTP: an import, a run of a selector, its cancel, and its failures.
+// Arguments: `sqlite` or `postgres` for only one of the stores, a number of devices, `--rounds`. Linux only.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const devices = Number(positionals.find((word) => /^\d+$/.test(word)) ?? 100_000
 const stores = ['sqlite', 'postgres'].filter(
   (name) => !positionals.some((word) => /^[a-z]/.test(word)) || positionals.includes(name),
 )
-/** What is wanted of 100,000 devices. */
+/** Targets for 100,000 devices. */
 const wantedMs: Record<string, number> = { import: 6000, cancel: 3000 }
 
 type Service = { jobcast: Jobcast; cpu: () => number; close(): Promise<void> }

@@ -1,5 +1,5 @@
-// One caller: a connection that is kept, one request under way at a time. Bare sockets, and of an answer only
-// the status and the length are read: what the load costs is taken from the server on a machine of two cores.
+// One caller: a keep-alive connection with one request in flight. It uses bare sockets and reads only the status and the
+// length of a response, because on a machine with two cores the load takes CPU time from the server.
 
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -10,15 +10,15 @@ type CallerOptions = {
   next: NextRequest
   /** Over TLS 1.3; the certificate is not checked, which costs the server nothing. */
   hasTls?: boolean | undefined
-  /** Called with each answer; false ends the connection. */
+  /** Called for each response; return false to end the connection. */
   onAnswer: (ms: number, bytes: number) => boolean
 }
 
-// Answers are taken in one after the other within a process, so all connections can share one buffer.
+// A process reads responses one after the other, so all connections can share one buffer.
 const readBuffer = Buffer.allocUnsafe(256 * 1024)
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** Resolves once `onAnswer` has said stop; rejects on the first answer that is not a success. */
+/** Resolves once `onAnswer` returns false; rejects on the first response that is not a success. */
 export function runCaller({ port, next, hasTls = false, onAnswer }: CallerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     let begun = 0
@@ -43,7 +43,7 @@ export function runCaller({ port, next, hasTls = false, onAnswer }: CallerOption
         resolve()
       }
     }
-    /** How much of the answer is still to come; negative while not even the head is complete. */
+    /** Remaining bytes of the response; negative while the head is incomplete. */
     const readHead = (seen: Buffer): number => {
       const chunk = headSoFar.length > 0 ? Buffer.concat([headSoFar, seen]) : seen
       const end = chunk.indexOf(headEnd)

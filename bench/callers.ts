@@ -1,6 +1,6 @@
-// Callers as they come: with a new or a repeated Idempotency-Key, through a proxy, over TLS, with our own client. What
-// counts is the CPU time of the server for a trigger beside that of a plain one: other work on the machine changes it
-// less than rates, and it says what a node can serve. Linux only: it reads /proc.
+// Measures realistic callers: with a new or a repeated Idempotency-Key, through a proxy, over TLS, with our own client. It
+// compares the server's CPU time per trigger with that of a plain one: CPU time depends less on other work on the machine
+// than rates do, and tells how much a node can serve. Linux only: it reads /proc.
 
 import { certificates } from '@jobcast/testkit/certificates'
 import type { Timing } from './contenders.ts'
@@ -15,7 +15,7 @@ const many = 64
 
 type Measured = { callsPerSecond: number; cpuMicros: number; p50: number; p50Alone: number }
 type MeasuredTarget = { port: number; apiKey: string; pid: number; end(): Promise<void> }
-/** `flags`: of a server with TLS. */
+/** `flags` start a server with TLS. */
 type StartServer = (flags?: string[]) => Promise<MeasuredTarget>
 type CallerRow = {
   name: string

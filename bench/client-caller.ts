@@ -9,11 +9,11 @@ type ClientOptions = {
   apiKey: string
   work: Work
   caller: number
-  /** Called with each answer; false ends the calls. */
+  /** Called for each response; return false to end the calls. */
   onAnswer: (ms: number, bytes: number) => boolean
 }
 
-/** Resolves once `onAnswer` has said stop; rejects on the first call that fails. */
+/** Resolves once `onAnswer` returns false; rejects on the first call that fails. */
 export async function runClient({ port, apiKey, work, caller, onAnswer }: ClientOptions): Promise<void> {
   const jobcast = new Jobcast({ url: `http://127.0.0.1:${port}`, apiKey })
   const devices = work.kind === 'trigger' ? work.devices : 1

@@ -1,4 +1,4 @@
-// Jobcast and its limits: whatever can be measured in a cell.
+// Contenders: Jobcast and its limits, everything that can be measured in a cell.
 
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -9,20 +9,28 @@ import { removeFolder, startProcess, temporaryFolder } from './processes.ts'
 import { startTarget, type Target } from './server-process.ts'
 import { copyStored, type Stored } from './stored.ts'
 
-export type Cell = { devices: number; callers: number }
+/** `hasKeys`: each call has a new Idempotency-Key. */
+export type Cell = { devices: number; callers: number; hasKeys?: true }
 export type Timing = { warmUpMs: number; measureMs: number }
-/** What is not loaded over HTTP has a rate only. */
+/** A contender without HTTP has only a rate. */
 export type Measured = Pick<LoadResult, 'callsPerSecond'> & Partial<LoadResult>
 
-/** Begins afresh with each measurement: new process, new copy of the database. */
-export type Contender = { name: string; measure(cell: Cell, timing: Timing): Promise<Measured> }
+/** Each measurement starts a new process on a new copy of the database. */
+export type Contender = {
+  name: string
+  /** Others are left out of cells with keys. */
+  takesKeys?: true
+  measure(cell: Cell, timing: Timing): Promise<Measured>
+}
 
 export function overHttp(name: string, loader: Loader, start: (cell: Cell) => Promise<Target>): Contender {
   return {
     name,
+    takesKeys: true,
     async measure(cell, timing) {
       const { end, ...target } = await start(cell)
-      const work = { kind: 'trigger', devices: cell.devices } as const
+      const manner = cell.hasKeys ? 'new key' : 'plain'
+      const work = { kind: 'trigger', devices: cell.devices, manner } as const
       const result = await loader.run({ ...target, ...timing, work, callers: cell.callers })
       await end()
       return result

@@ -1,5 +1,5 @@
-// What each part that is on by default costs a trigger of one device: each alone in a loop, beside the CPU time of the
-// whole call in the real program. Linux only: it reads /proc.
+// Measures what each feature that is on by default costs a trigger of one device: each one alone in a loop, compared with
+// the CPU time of the whole call in the real program. Linux only: it reads /proc.
 
 import type { RateLimit } from '@jobcast/contract'
 import { newSecretText } from '@jobcast/server'
@@ -41,7 +41,7 @@ const answered = {
   userAgent: 'curl/8.5.0',
 } satisfies ServiceEvent
 
-/** CPU time in microseconds, so that other work on the machine counts little; medians of the rounds. */
+/** CPU time in microseconds, which depends little on other work on the machine; median of the rounds. */
 function timed(work: () => unknown): number {
   const times: number[] = []
   for (let round = 0; round <= rounds; round++) {
@@ -87,7 +87,7 @@ async function partCosts(): Promise<[part: string, microseconds: number][]> {
   ]
 }
 
-/** Of all threads of the server. */
+/** CPU time of all threads of the server. */
 async function wholeCall(): Promise<number> {
   const stored = await buildStored(0)
   const loader = openLoader()

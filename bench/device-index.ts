@@ -1,5 +1,5 @@
-// What an index by device would cost a trigger: bulk inserts with the schema as it is, and with the index that
-// it leaves out for executions that wait (docs/decisions/0002).
+// Measures what an index by device would cost a trigger: bulk inserts with the current schema, and with the index that it
+// omits for waiting executions (docs/decisions/0002).
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'

@@ -1,5 +1,5 @@
-// What the event of a run's creation costs a trigger: groups of triggers written with the log and without it
-// (docs/decisions/0003). No sync: it costs the same with and without, and far more than either.
+// Measures what the event of a run's creation costs a trigger: groups of triggers written with and without the event log
+// (docs/decisions/0003). Nothing is synced: a sync costs the same in both cases, and far more than the event.
 
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -30,7 +30,7 @@ async function writeGroups(db: DatabaseSync, log: EventLog | undefined): Promise
     await inTransaction(db, () => recordTriggers(group))
   }
   for (let warmUp = 0; warmUp < groups / 5; warmUp++) await write()
-  // Not by the clock: other work on the machine counts little then.
+  // CPU time, because it depends little on other work on the machine.
   const before = process.cpuUsage()
   for (let group = 0; group < groups; group++) await write()
   const { user, system } = process.cpuUsage(before)
@@ -61,7 +61,7 @@ async function measure(): Promise<{ without: number; withLog: number }> {
   }
 }
 
-/** What the event adds to a trigger. */
+/** The cost of the event per trigger. */
 export async function eventMicroseconds(): Promise<number> {
   const { without, withLog } = await measure()
   return withLog - without

@@ -1,6 +1,6 @@
-// How long a store takes to move executions: device reports, a cancel of a whole run, expired timers. In microseconds per
-// execution, the median of several rounds, without HTTP or MQTT: the time it takes, and the CPU time of this process
-// (all of the embedded store's), which a busy machine changes less. With the word `postgres`: on PostgreSQL.
+// Measures how long a store takes to move executions: device reports, a cancel of a whole run, expired timers. In
+// microseconds per execution, the median of several rounds, without HTTP or MQTT: elapsed time, and the CPU time of this
+// process (all of the embedded store's), which depends less on other work. The argument `postgres` selects PostgreSQL.
 
 import { createDatabase, startPostgres } from '@jobcast/testkit/postgres-server'
 import { noQuotas } from '../server/src/domain/access/quotas.ts'
@@ -41,7 +41,7 @@ async function trigger(store: Store, jobName: string, at: number) {
   return outcome.run
 }
 
-/** In groups, one after the other, as group commit sends them. */
+/** Reports in groups, one after the other, like group commit. */
 async function report(store: Store, kind: Kind, firstExecutionId: number, at: number): Promise<void> {
   const reports = devices.map((deviceId, index): DeviceReport => {
     const device = { ownerNo, deviceId }

@@ -1,4 +1,4 @@
-// What every contender is loaded with: one job and 10,000 devices.
+// The data of every contender: one job and 10,000 devices.
 
 export const jobName = 'restart-service'
 

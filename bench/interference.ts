@@ -1,4 +1,4 @@
-// Does a large call make others wait? Small requests are timed while calls of 10,000 devices go on.
+// Measures whether large calls delay others: times small requests during calls of 10,000 devices.
 
 import type { Timing } from './contenders.ts'
 import { fleet } from './fleet.ts'
@@ -42,7 +42,7 @@ export async function interferenceTable(sides: Side[], timing: Timing & { rounds
   return formatTable(head, rows)
 }
 
-/** Two load processes: one that reads large answers would time its own work. */
+/** Two load processes: a single one that reads large responses would time its own work. */
 async function timeBeside(
   { work, largeCallers }: Omit<Case, 'title'>,
   start: () => Promise<Target>,

@@ -1,4 +1,4 @@
-// The real program, as an operator runs it: `jobcast serve`, default settings, log lines to a file.
+// The real program, as an operator runs it: `jobcast serve` with default settings, log lines to a file.
 
 import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ export type Jobcast = {
   mqttPort: number
   pid: number
   apiKey: string
-  /** kill -9 unless another signal is given. */
+  /** SIGKILL by default. */
   end(signal?: NodeJS.Signals): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export async function startJobcast(dataFolder: string, options: JobcastOptions =
   return { ...ports, pid: child.pid ?? 0, apiKey, end: (signal) => endProcess(child, signal) }
 }
 
-/** How long a start takes until the service says it is ready. */
+/** How long a start takes until the service is ready. */
 export async function timeStart(dataFolder: string, port: number): Promise<number> {
   const begun = performance.now()
   const child = spawnJobcast(dataFolder, port)
@@ -46,7 +46,7 @@ function spawnJobcast(dataFolder: string, port: number, options: JobcastOptions 
   const log = openSync(logFile(dataFolder), 'w')
   const ports = ['--port', String(port), '--mqtt-port', '0']
   const { flags = [], env } = options
-  // All load comes from one address, some of it without a key.
+  // All load comes from one address, some of it without a key, so the rate limits are off.
   const own = ['--data', dataFolder, '--json-log', '--rate', 'address=0,device=0']
   const args = [program, 'serve', ...ports, ...own, ...flags]
   const child = startProcess(process.execPath, args, {
@@ -85,6 +85,6 @@ async function isReady(port: number): Promise<boolean> {
   try {
     return (await fetch(`http://127.0.0.1:${port}/readyz`)).status === 200
   } catch {
-    return false // nobody listens yet
+    return false // not listening yet
   }
 }

@@ -1,4 +1,4 @@
-// The load process: takes one order at a time from its parent, answers with what it measured.
+// The load process: handles one request of its parent at a time, and responds with the measurements.
 
 import { runCaller } from './caller.ts'
 import { runClient } from './client-caller.ts'
@@ -14,7 +14,7 @@ export type LoadOrder = {
   measureMs: number
   /** Over TLS 1.3. */
   hasTls?: boolean
-  /** By our own client instead of bare sockets. */
+  /** Uses our own client instead of bare sockets. */
   byClient?: boolean
 }
 
@@ -22,13 +22,13 @@ export type LoadResult = {
   callsPerSecond: number
   p50: number
   p99: number
-  /** Mean size of an answer, head included. */
+  /** Mean size of a response, including its head. */
   answerBytes: number
-  /** Cores this process kept busy. */
+  /** Cores that this process kept busy. */
   cores: number
 }
 
-// A slow contender is measured until every caller has had some answers, but not for ever.
+// A slow contender is measured until every caller has some responses, up to a limit.
 const minAnswersPerCaller = 3
 const maxMeasureMs = 60_000
 

@@ -7,7 +7,7 @@ import type { LoadOrder, LoadResult } from './load.ts'
 import { endProcess, startProcess } from './processes.ts'
 
 const program = fileURLToPath(new URL('load.ts', import.meta.url))
-/** No single call takes this long; a contender that hangs ends the run. */
+/** Longer than any single call: a contender that hangs ends the run. */
 const graceMs = 120_000
 
 export type Loader = { run(order: LoadOrder): Promise<LoadResult>; end(): Promise<void> }

@@ -1,4 +1,4 @@
-// What schedules with match cost: the CPU time of looking once a second, while devices report changed attributes.
+// Measures what schedules with match cost: the CPU time of a poll per second, while devices report changed attributes.
 // npm run bench:match
 
 import { MatchTicker, type MatchTickerDeps } from '../server/src/dispatch/match-ticker.ts'

@@ -1,11 +1,11 @@
-// Measures every contender in every cell. Within a round they take turns, so that noise hits all alike.
+// Measures every contender in every cell. Within a round they take turns, so that noise affects all alike.
 
 import type { Cell, Contender, Measured, Timing } from './contenders.ts'
 import { median } from './numbers.ts'
 
-/** Medians of the rounds. */
+/** Medians of the rounds; of a contender that was left out, NaN. */
 type Summary = Measured & {
-  /** Between the slowest and the fastest round, as a part of the median; NaN when there is one round only. */
+  /** Difference between the slowest and the fastest round, relative to the median; NaN with a single round. */
   spread: number
 }
 export type CellResult = { cell: Cell; of(contender: string): Summary }
@@ -19,7 +19,8 @@ export async function measureCells(
   for (const cell of cells) {
     const measured = new Map<string, Measured[]>(contenders.map(({ name }) => [name, []]))
     for (let round = 1; round <= rounds; round++) {
-      for (const { name, measure } of contenders) {
+      for (const { name, takesKeys, measure } of contenders) {
+        if (cell.hasKeys && !takesKeys) continue
         const result = await measure(cell, timing)
         measured.get(name)?.push(result)
         tellProgress(cell, name, result)
@@ -43,9 +44,13 @@ function summarize(rounds: Measured[]): Summary {
   }
 }
 
-function tellProgress({ devices, callers }: Cell, name: string, { callsPerSecond, p99 }: Measured): void {
+function tellProgress(
+  { devices, callers, hasKeys }: Cell,
+  name: string,
+  { callsPerSecond, p99 }: Measured,
+): void {
   const slowest = p99 === undefined ? '' : `, p99 ${p99.toFixed(2)} ms`
   console.error(
-    `${devices} devices, ${callers} callers, ${name}: ${callsPerSecond.toFixed(1)} calls/s${slowest}`,
+    `${devices} devices, ${callers} callers${hasKeys ? ' with keys' : ''}, ${name}: ${callsPerSecond.toFixed(1)} calls/s${slowest}`,
   )
 }

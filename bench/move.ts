@@ -1,5 +1,5 @@
-// How fast a database moves: from the embedded store into a file, into PostgreSQL, and back. Each execution has ended,
-// with two steps of history and an event.
+// Measures how fast a database is moved: from the embedded store into a file, into PostgreSQL, and back. Each execution has
+// ended, with two steps of history and an event.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

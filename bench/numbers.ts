@@ -1,4 +1,4 @@
-/** Of numbers in ascending order; NaN when there are none. */
+/** Takes numbers in ascending order; NaN if there are none. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }

@@ -8,13 +8,13 @@ export type Options = {
   warmUpMs: number
   measureMs: number
   rounds: number
-  /** Those beside Jobcast that are measured; undefined: all. */
+  /** The contenders to measure besides Jobcast; undefined means all. */
   beside: readonly string[] | undefined
-  /** Undefined: all. */
+  /** Undefined means all. */
   parts: readonly string[] | undefined
-  /** Executions in the database before anything is measured; 0: the empty database only. */
+  /** Executions in the database before the measurements; 0 means only the empty database. */
   preload: number
-  /** How much longer a sync takes on the slower disk; undefined: there is none. */
+  /** How much longer a sync takes on the slower disk; undefined if there is none. */
   slowSyncMs: number | undefined
   out: string | undefined
 }
@@ -23,7 +23,7 @@ const usage = `
   --seconds N   measure each cell so long (default 3, after a warm-up of 1)
   --rounds N    measure each cell so many times, the medians count (default 5)
   --quick       1 s, 1 round: to see that it works, not for numbers
-  --cells LIST  only these, as devices x callers: 1x64,10000x8
+  --cells LIST  only these, as devices x callers: 1x64,10000x8; 1x64k has a new Idempotency-Key in each call
   --beside LIST only these beside Jobcast, as the tables name them: sketch,nothing stored
   --parts LIST  only these parts, as the command's README names them: triggers,restart
   --preload N   show the table a second time with N executions stored before, and time a restart on them
@@ -66,7 +66,7 @@ export function readOptions(args: string[], defaultCells: Cell[]): Options {
   }
 }
 
-/** Those that are wanted, in the order of `all`. Throws for a name that is none of them. */
+/** The wanted ones, in the order of `all`. Throws for an unknown name. */
 export function pick<Of extends { name: string }>(all: Of[], wanted: readonly string[] | undefined): Of[] {
   const unknown = wanted?.find((name) => all.every((each) => each.name !== name))
   if (unknown !== undefined)
@@ -75,8 +75,10 @@ export function pick<Of extends { name: string }>(all: Of[], wanted: readonly st
 }
 
 function readCell(text: string): Cell {
-  const [devices = '', callers = ''] = text.split('x')
-  return { devices: positive('cells', devices), callers: positive('cells', callers) }
+  const hasKeys = text.endsWith('k')
+  const [devices = '', callers = ''] = (hasKeys ? text.slice(0, -1) : text).split('x')
+  const cell = { devices: positive('cells', devices), callers: positive('cells', callers) }
+  return hasKeys ? { ...cell, hasKeys } : cell
 }
 
 export function positive(name: string, text: string): number {

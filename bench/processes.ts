@@ -1,4 +1,4 @@
-// Every process and every folder of a run, so that none outlives it, however it ends.
+// Tracks every process and folder of a run, so that none outlives it, however it ends.
 
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const running = new Set<ChildProcess>()
 const folders = new Set<string>()
 
-// Beside the code and not in the system's temporary folder, which is memory on many machines.
+// Next to the code, because the system's temporary folder is in memory on many machines.
 const dataFolder = fileURLToPath(new URL('data/', import.meta.url))
 
 export function startProcess(command: string, args: string[], options: SpawnOptions): ChildProcess {
@@ -25,7 +25,7 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = '
   await gone
 }
 
-/** A new folder on disk; PostgreSQL, which may run as another user, has to get through it. */
+/** A new folder on disk, accessible to PostgreSQL, which may run as another user. */
 export function temporaryFolder(): string {
   mkdirSync(dataFolder, { recursive: true })
   const folder = mkdtempSync(`${dataFolder}run-`)

@@ -1,4 +1,4 @@
-// A fleet that is registered in a store, with tags and attributes: half of it are kiosks, and one in 10,000 is a canary.
+// A fleet registered in a store, with tags and attributes: half of the devices are kiosks, and one in 10,000 is a canary.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const versions = ['2.2.9', '2.3.0', '2.3.4', '2.4.0', '2.4.1']
 
 export type RegisteredStore = {
   store: Store
-  /** Milliseconds on a CPU of all that the store takes, on PostgreSQL also of the database. */
+  /** CPU time of the store in milliseconds, on PostgreSQL including the database. */
   cpu: () => number
   close(): Promise<void>
 }
@@ -70,7 +70,7 @@ function ownCpu(): number {
 
 const msPerTick = 10
 
-/** Of a process, its children, and those of them that have ended. */
+/** CPU time of a process and its children, including ended ones. */
 export function treeCpu(pid: number): number {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
   return pids.reduce((sum, each) => {
@@ -81,7 +81,7 @@ export function treeCpu(pid: number): number {
       if (Number(each) === pid) return sum + (user + system + ofEnded + systemOfEnded) * msPerTick
       return values[1] === pid ? sum + (user + system) * msPerTick : sum
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       return sum
     }
   }, 0)

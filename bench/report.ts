@@ -5,7 +5,7 @@ import { availableParallelism, loadavg } from 'node:os'
 import { dirname } from 'node:path'
 import type { Options } from './options.ts'
 
-/** Before this run added to it: above 0.5 the figures are those of a machine that did other things as well. */
+/** The load average before this run: above 0.5, other work on the machine affects the figures. */
 const loadBefore = loadavg()[0] ?? 0
 
 export function publish(

@@ -1,23 +1,24 @@
-// The bytes of every request. What need not differ from one call to the next is made before the clock runs.
+// The bytes of every request. Parts that do not change between calls are prepared before the measurement.
 
+import { randomUUID } from 'node:crypto'
 import { fleet, jobName } from './fleet.ts'
 
 /**
- * How callers come: with a key and JSON only; with an Idempotency-Key, a new one for each call or the same one again and
- * again; through a reverse proxy.
+ * Kinds of callers: with only a key and JSON; with an Idempotency-Key, a new random UUID for each call or always the same one;
+ * through a reverse proxy.
  */
 export const manners = ['plain', 'new key', 'repeated key', 'behind a proxy'] as const
 export type Manner = (typeof manners)[number]
 export type Work = { kind: 'trigger'; devices: number; manner?: Manner } | { kind: 'livez' }
 
-/** Of one caller. */
+/** The requests of one caller. */
 export type NextRequest = () => Buffer
 
-/** Enough that callers do not all name the same devices; few enough to stay in the CPU's cache. */
+/** Enough that callers name different devices, and few enough to stay in the CPU's cache. */
 const maxVariants = 256
 const maxBytes = 4 * 1024 * 1024
 
-/** For each caller what it sends. */
+/** The requests of each caller. */
 export function buildCalls(work: Work, apiKey: string, callers: number): NextRequest[] {
   const requests = buildRequests(work, apiKey)
   const manner = work.kind === 'trigger' ? (work.manner ?? 'plain') : 'plain'
@@ -32,14 +33,14 @@ export function inTurn(requests: Buffer[], first: number): NextRequest {
   return () => requests[turn++ % requests.length] as Buffer
 }
 
-/** Different in each run, as the database may be the same. */
+/** Unique per run, because runs may use the same database. */
 const ofThisRun = `${process.pid.toString(36)}-${Date.now().toString(36)}`
 let calls = 0
 
 function withHeaders(manner: Exclude<Manner, 'plain'>, caller: number, next: NextRequest): NextRequest {
   switch (manner) {
     case 'new key':
-      return () => addHeaders(next(), `Idempotency-Key: ${ofThisRun}-${++calls}\r\n`)
+      return () => addHeaders(next(), `Idempotency-Key: ${randomUUID()}\r\n`)
     case 'repeated key': {
       const repeated = addHeaders(next(), `Idempotency-Key: ${ofThisRun}-caller-${caller}\r\n`)
       return () => repeated

@@ -1,4 +1,4 @@
-// How long the service is away after kill -9 under load, with so many executions stored.
+// Measures how long the service is down after SIGKILL under load, with many stored executions.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startJobcast, timeStart } from './jobcast.ts'
@@ -21,7 +21,7 @@ async function killAndRestart(stored: Stored): Promise<number> {
   const loader = openLoader()
   const order = { ...jobcast, callers: 64, warmUpMs: 0, measureMs: 60_000 }
   const load = loader.run({ ...order, work: { kind: 'trigger', devices: 1 } })
-  load.catch(() => undefined) // the callers lose their connections, that is the point
+  load.catch(() => undefined) // the callers lose their connections, as intended
   await sleep(loadMs)
   await jobcast.end('SIGKILL')
   await loader.end()

@@ -1,6 +1,6 @@
-// What purging old runs costs: how long a batch takes (for that long the embedded store's writer is busy), how long
-// triggers wait beside it, and whether the database stops growing under a steady load. With the word `postgres`: on PostgreSQL,
-// where executions stay until their partition goes.
+// Measures what purging old runs costs: how long a batch takes (the embedded store's writer is busy for that long), how long
+// triggers wait meanwhile, and whether the database stops growing under a steady load. The argument `postgres` selects
+// PostgreSQL, where executions stay until their partition is dropped.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ const triggerAt = (launchedAt: number, deviceIds: string[]): Trigger => ({
   idempotency: null,
 })
 
-/** Runs whose executions are all carried out at that instant. */
+/** Creates runs and ends all their executions at that instant. */
 async function load(at: number): Promise<void> {
   const outcomes = await store.createExecutions(
     Array.from({ length: runsPerRound }, () => triggerAt(at, devices)),
@@ -85,7 +85,7 @@ async function load(at: number): Promise<void> {
   }
 }
 
-/** The times of all batches. */
+/** Returns the times of all batches. */
 async function purge(from: Store, before: number): Promise<number[]> {
   const times: number[] = []
   for (let more = true; more; ) {

@@ -1,5 +1,5 @@
-// What runs that are released little by little cost, and very large ones, on the stores themselves. Words: `sqlite` or
-// `postgres` for one of the stores only, a number for so many devices, `--rounds` for more or fewer. Linux only: it reads /proc.
+// Measures rollouts that are released gradually, and very large runs, directly on the stores. Arguments: `sqlite` or
+// `postgres` for only one of the stores, a number of devices, `--rounds`. Linux only: it reads /proc.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { parseArgs } from 'node:util'
@@ -64,7 +64,7 @@ async function rolloutOf(store: RegisteredStore['store'], runId: number): Promis
   return found.rollout
 }
 
-/** A release has what a trigger does after its commit: the number is written, and devices are read to be told. */
+/** A release does what a trigger does after its commit: it writes the number, and reads the devices to notify. */
 async function compareRelease({ store, cpu }: RegisteredStore): Promise<string[][]> {
   const [trigger, release] = [
     { ms: [], cpu: [] },
@@ -84,7 +84,7 @@ async function compareRelease({ store, cpu }: RegisteredStore): Promise<string[]
   return [rowOf('trigger of 10,000', trigger), rowOf('release of 10,000', release)]
 }
 
-/** Of a core, on one node, while nothing happens. */
+/** The share of a core that gated runs take on one node while nothing happens. */
 async function measureGated({ store, cpu }: RegisteredStore): Promise<string> {
   for (let run = 0; run < gated; run++) await store.createExecutions([triggerOf(names(10, run * 10), [5, 5])])
   const open = await store.listOpenRollouts()
@@ -109,7 +109,7 @@ async function measureGated({ store, cpu }: RegisteredStore): Promise<string> {
   const ticks = 40
   const used = cpu()
   for (let tick = 0; tick < ticks; tick++) await ticker.tick()
-  // Twice a second.
+  // Gates are evaluated twice a second.
   const perSecond = ((cpu() - used) / ticks) * 2
   return `${open.length} gated runs: ${formatMs(perSecond)} ms of CPU a second, ${(perSecond / 10).toFixed(2)} % of a core`
 }
@@ -135,7 +135,7 @@ type LargeRun = {
   loop: number
 }
 
-/** The devices are selected, and the run is made; with what others wait meanwhile. */
+/** Selects the devices and creates the run, and measures how long others wait meanwhile. */
 async function makeOne({ store, cpu }: RegisteredStore): Promise<LargeRun> {
   const { deviceIds: _, ...rest } = triggerOf([], [Math.ceil(devices / 2), Math.floor(devices / 2)])
   const loop = monitorEventLoopDelay({ resolution: 5 })
@@ -166,7 +166,7 @@ async function makeOne({ store, cpu }: RegisteredStore): Promise<LargeRun> {
   return { runId: outcome.run.runId, ms, cpu: cpuMs, mebibytes, ...waited, loop: loop.percentile(99) / 1e6 }
 }
 
-/** What others wait while it is made, and what looking at its waves costs. */
+/** Measures how long others wait while the run is created, and what evaluating its waves costs. */
 async function makeLarge(registered: RegisteredStore): Promise<string[]> {
   const runs: LargeRun[] = []
   for (let round = 0; round < rounds; round++) runs.push(await makeOne(registered))

@@ -1,5 +1,5 @@
-// What it costs to say why a large run failed: half of it has failed, half succeeded. Words: `sqlite` or `postgres` for one
-// of the stores only, a number for so many devices. Linux only.
+// Measures what it costs to list the failures of a large run: half of it has failed, half succeeded. Arguments: `sqlite` or
+// `postgres` for only one of the stores, a number of devices. Linux only.
 
 import { parseArgs } from 'node:util'
 import { parseSelector } from '@jobcast/contract/selector'
@@ -58,7 +58,7 @@ async function endAll(store: RegisteredStore['store'], runId: number): Promise<v
   }
 }
 
-/** What others wait meanwhile, who create a run on one device. */
+/** Includes how long callers wait meanwhile that create a run on one device. */
 async function measure({ store, cpu }: RegisteredStore, runId: number) {
   const [ms, cpus, waits]: number[][] = [[], [], []]
   let text = ''

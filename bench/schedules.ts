@@ -1,5 +1,5 @@
-// How long it takes until schedules that are due at the same time have fired: each makes a run for a device of its own. Words:
-// `sqlite` or `postgres` for one of the stores only, a number for so many schedules, `--rounds` for more rounds. Linux only.
+// Measures how long it takes until schedules that are due at the same time have fired: each creates a run for its own device.
+// Arguments: `sqlite` or `postgres` for only one of the stores, a number of schedules, `--rounds`. Linux only.
 
 import { parseArgs } from 'node:util'
 import { buildParts } from '../server/src/build-parts.ts'
@@ -21,13 +21,13 @@ const schedules = Number(positionals.find((word) => /^\d+$/.test(word)) ?? 10_00
 const stores = ['sqlite', 'postgres'].filter(
   (name) => !positionals.some((word) => /^[a-z]/.test(word)) || positionals.includes(name),
 )
-/** As many as an owner can have. */
+/** The limit of schedules per owner. */
 const perOwner = 1000
 const owners = Math.ceil(schedules / perOwner)
 const putAtOnce = 100
 const content = { expireAfterSeconds: null, timeoutSeconds: null, deadlineSeconds: null, retry: null }
 
-/** The first owner is there already. */
+/** The first owner exists already. */
 async function addOwners(store: Store): Promise<void> {
   for (let ownerNo = 1; ownerNo <= owners; ownerNo++) {
     if (ownerNo > 1)
@@ -45,7 +45,7 @@ async function addOwners(store: Store): Promise<void> {
   }
 }
 
-/** All of them, due at that instant. */
+/** Puts all schedules, due at that instant. */
 async function putAll(store: Store, at: number): Promise<void> {
   const put = (index: number) => {
     const deviceIds = [nameOf(index % perOwner)]
@@ -79,7 +79,7 @@ async function measure({ store, cpu }: RegisteredStore, isRemote: boolean) {
   })
   const ms: number[] = []
   const cpus: number[] = []
-  // The first round is not counted: code is compiled, and pages of the database are read.
+  // The first round is a warm-up: code is compiled, and pages of the database are read.
   for (let round = 0; round <= rounds; round++) {
     const at = now()
     await putAll(store, at)

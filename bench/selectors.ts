@@ -1,5 +1,5 @@
-// What selectors cost among many registered devices: counts, pages of lists, and what a run selects. Words: `sqlite` or
-// `postgres` for one of the stores only, a number for so many devices, `--rounds` for more rounds. Linux only.
+// Measures what selectors cost among many registered devices: counts, pages of lists, and the selection of a run. Arguments:
+// `sqlite` or `postgres` for only one of the stores, a number of devices, `--rounds`. Linux only.
 
 import { parseArgs } from 'node:util'
 import { parseSelector } from '@jobcast/contract/selector'
@@ -50,7 +50,7 @@ async function measure({ store, cpu }: RegisteredStore, work: Work) {
   const ms: number[] = []
   const cpus: number[] = []
   let found = 0
-  // The first one is not counted: pages of the database are read.
+  // The first round is a warm-up: pages of the database are read.
   for (let round = 0; round <= rounds; round++) {
     const [begun, used] = [performance.now(), cpu()]
     found = await work(store)

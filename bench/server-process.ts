@@ -1,4 +1,4 @@
-// A server program of this folder in a process of its own: it reports its port and key, and ends with its parent.
+// A server program of this folder in its own process: it reports its port and key, and ends with its parent.
 
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
@@ -8,8 +8,8 @@ import { endProcess, removeFolder, startProcess, temporaryFolder } from './proce
 
 export type Target = { port: number; apiKey: string; end(): Promise<void> }
 
-/** One that also does something on command. */
-type CommandedTarget = Target & { pid: number; command(message: object): void }
+/** A target that also takes commands. */
+type CommandedTarget = Target & { pid: number; command(message: object | string): void }
 
 export async function startTarget(program: string, ...args: string[]): Promise<Target> {
   const { port, apiKey, end } = await startCommanded(program, ...args)
@@ -36,7 +36,7 @@ export async function startCommanded(program: string, ...args: string[]): Promis
   }
 }
 
-/** For the program itself, once it listens. */
+/** Called by the program itself, once it listens. */
 export function tellParent(port: number, apiKey = '', onOrphaned: () => void = () => process.exit()): void {
   process.send?.({ port, apiKey })
   process.on('disconnect', onOrphaned)

@@ -1,4 +1,4 @@
-// A disk that takes longer: a library, loaded before the system's, that waits before each sync. Needs a C compiler.
+// Simulates a slower disk: a preloaded library that waits before each sync. Needs a C compiler.
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ int fsync(int file) { return slow("fsync", file); }
 int fdatasync(int file) { return slow("fdatasync", file); }
 `
 
-/** The environment of a process whose syncs take so much longer. */
+/** The environment of a process whose syncs take this much longer. */
 function slowSyncs(ms: number): Record<string, string> {
   const folder = temporaryFolder()
   const [code, library] = [join(folder, 'slow-sync.c'), join(folder, 'slow-sync.so')]

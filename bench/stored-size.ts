@@ -1,4 +1,4 @@
-// npm run bench:size: what a device and an execution take on disk, in both stores. Bytes, so no load disturbs it.
+// npm run bench:size: the size on disk of a device and an execution, in both stores. Sizes do not depend on the load.
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,5 +1,5 @@
-// Databases to start from: the job, the fleet, and so many executions, all made through the API. Each
-// measurement gets a copy of its own, so none pays for what another has stored.
+// Template databases with the job, the fleet, and a number of executions, all created through the API. Each measurement gets
+// its own copy, so that none depends on what another has stored.
 
 import { closeSync, cpSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export async function buildStored(executions: number): Promise<Stored> {
   return { executions: calls * fleet.length, folder }
 }
 
-/** On disk before it is given, so that nobody measures the writing of the copy. */
+/** The copy is on disk before this returns, so that its write is not measured. */
 export function copyStored({ folder }: Stored): string {
   const copy = temporaryFolder()
   for (const name of readdirSync(folder)) {

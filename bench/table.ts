@@ -1,4 +1,4 @@
-// Tables that read well in a terminal and are Markdown.
+// Markdown tables that are readable in a terminal.
 
 /** Numbers are right-aligned, a first column of words is left-aligned. */
 export function formatTable(head: string[], rows: string[][]): string {

@@ -1,5 +1,5 @@
-// The service's own Fastify app with all its checks, answers, log lines and metrics, but with something else
-// behind it: nothing at all, or another job queue.
+// The service's own Fastify app with all its checks, responses, log lines and metrics, but with another backend: none, or
+// another job queue.
 
 import type { AddressInfo } from 'node:net'
 import { newSecretText } from '@jobcast/server'
@@ -10,7 +10,7 @@ import { hashSecret } from '../server/src/domain/access/secret-text.ts'
 import { steadyInstant } from '../server/src/domain/common/instants.ts'
 import type { Store } from '../server/src/domain/common/ports/store.ts'
 import type { DeviceLink } from '../server/src/domain/device/ports/device-link.ts'
-import type { TriggerOutcome } from '../server/src/domain/trigger/trigger.ts'
+import type { Trigger, TriggerOutcome } from '../server/src/domain/trigger/trigger.ts'
 import { buildApp } from '../server/src/http/app.ts'
 import { unlimited } from '../server/src/limits/rate-limits.ts'
 import type { Tell } from '../server/src/observe/events.ts'
@@ -19,8 +19,8 @@ import { buildMetrics } from '../server/src/observe/metrics.ts'
 import { fleet, jobName } from './fleet.ts'
 import { tellParent } from './server-process.ts'
 
-/** Puts one job per device where it is kept; resolves once it is. */
-type Keep = (jobName: string, deviceIds: string[]) => Promise<unknown>
+/** Stores one job per device, at most once for each Idempotency-Key if the call has one; resolves once it is durable. */
+type Keep = (jobName: string, deviceIds: string[], key?: string) => Promise<unknown>
 
 export async function serveTriggers(keep?: Keep): Promise<void> {
   const metrics = buildMetrics()
@@ -31,7 +31,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
   }
   const { text, id } = newSecretText('jc')
   const key = { keyId: id, ownerNo: 1, secretHash: hashSecret(text), scopes: ['TRIGGER'], ...neverEnds }
-  // Triggers need nothing else of a store.
+  // Triggers need no other method of a store.
   const store = {
     findApiKey: ({ keyId }: { keyId: string }) => (keyId === id ? key : undefined),
     cachedApiKey: () => undefined,
@@ -58,7 +58,7 @@ export async function serveTriggers(keep?: Keep): Promise<void> {
       ...parts,
       link: nobodyIsConnected,
       webhooks: { changed: () => undefined, test: async () => ({ status: 204, error: null, ms: 0 }) },
-      recordTrigger: ({ deviceIds, launchedAt }) => recordTrigger(deviceIds, launchedAt, keep),
+      recordTrigger: (trigger) => recordTrigger(trigger, keep),
     },
     {
       version: 'bench',
@@ -86,8 +86,7 @@ let lastRunId = 0
 let lastExecutionId = 0
 
 async function recordTrigger(
-  deviceIds: string[],
-  launchedAt: number,
+  { deviceIds, launchedAt, idempotency }: Trigger,
   keep: Keep | undefined,
 ): Promise<TriggerOutcome> {
   const devices: typeof fleet = []
@@ -98,7 +97,7 @@ async function recordTrigger(
   }
   const firstExecutionId = lastExecutionId + 1
   lastExecutionId += devices.length
-  if (keep) await keep(jobName, deviceIds)
+  if (keep) await keep(jobName, deviceIds, idempotency?.key)
   const run = { runId: ++lastRunId, jobName, launchedAt, firstExecutionId, jobVersion: 1, devices }
   return { kind: 'created', run }
 }

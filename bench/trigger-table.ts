@@ -1,9 +1,9 @@
-// The table of the benchmark: one line per cell, Jobcast beside its limits.
+// The table of the benchmark: one line per cell, Jobcast next to its limits.
 
 import type { CellResult } from './measure-cells.ts'
 import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from './table.ts'
 
-/** Names of the contenders; `empty` is Jobcast on the empty database, if that is another one. */
+/** Names of the contenders; `empty` is Jobcast on the empty database, if that is a separate one. */
 type Columns = { jobcast: string; limits: { name: string; contender: string }[]; empty?: string }
 
 export function triggerTable(results: CellResult[], columns: Columns): string {
@@ -19,7 +19,7 @@ export function triggerTable(results: CellResult[], columns: Columns): string {
     const partOf = (name: string) => formatRatio(jobcast.callsPerSecond / of(name).callsPerSecond)
     return [
       formatRate(cell.devices),
-      String(cell.callers),
+      cell.hasKeys ? `${cell.callers}, new keys` : String(cell.callers),
       rateOf(columns.jobcast),
       formatRate(jobcast.callsPerSecond * cell.devices),
       formatMs(jobcast.p50),

@@ -1,5 +1,5 @@
-// What windows cost: the tick of a minute with devices in all zones, and an opening for many connected devices. On the
-// embedded store, in this process; connections are objects that take what they are sent.
+// Measures what windows cost: the tick of a minute with devices in all zones, and an opening for many connected devices. On
+// the embedded store, in this process; connections are objects that accept messages.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { buildParts } from '../server/src/build-parts.ts'
@@ -30,14 +30,14 @@ const rule = {
 let now = Date.parse('2026-11-15T00:00:00Z')
 const moment = (): Moment => ({ at: now, clock: steadyInstant(now), chance: 0, cancelDeadlineMs: 60_000 })
 
-/** Milliseconds that the work takes, of the clock. */
+/** Elapsed time of the work in milliseconds. */
 async function timed(work: () => unknown): Promise<number> {
   const begun = performance.now()
   await work()
   return performance.now() - begun
 }
 
-/** The same, of the processor: also on a busy machine. */
+/** CPU time of the work, which depends little on other work on the machine. */
 async function used(work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -89,7 +89,7 @@ function build(store: Store) {
 }
 type Parts = ReturnType<typeof build>
 
-/** Every minute of a day. */
+/** Measures every minute of a day. */
 async function measureTicks({ windows }: Parts): Promise<void> {
   const first = await used(() => windows.refresh())
   const day: number[] = []
@@ -136,7 +136,7 @@ function connect({ dispatcher }: Parts, ownerNo: number, deviceId: string, onNex
   dispatcher.refresh(session)
 }
 
-/** All of them wait for one window, in a fixed zone. */
+/** All devices wait for one window, in a fixed zone. */
 async function measureOpening(
   parts: Parts,
   store: Store,

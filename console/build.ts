@@ -15,6 +15,7 @@ const sources = [
   'package.json',
   '../package.json',
   '../client/src',
+  '../contract/src',
   '../package-lock.json',
 ]
 

@@ -1,6 +1,10 @@
 import { defineConfig } from 'vite'
 import packageJson from '../package.json' with { type: 'json' }
 
+/** Modules that every screen loads. As one file they are compressed better, and no other file has to list their names. */
+const onEveryScreen =
+  /node_modules[\\/](?:preact|@preact|@tanstack)[\\/]|client[\\/]src[\\/]|parts[\\/](?:icon|parse-time|natural-order|time|state-bar)\.|api[\\/](?:refusal|self|use-list)\./
+
 export default defineConfig({
   root: import.meta.dirname,
   // What the page asks for while it is developed: `npm run dev -w console` beside `npm start`.
@@ -15,6 +19,11 @@ export default defineConfig({
     // For the notices of the package; deploy/packages/third-party.ts reads it.
     license: { fileName: '.vite/license.json' },
     // On a slow machine it would print which plugins took how long.
-    rolldownOptions: { checks: { bundlerTimings: false } },
+    rolldownOptions: {
+      checks: { bundlerTimings: false },
+      output: {
+        codeSplitting: { groups: [{ name: 'base', test: onEveryScreen }] },
+      },
+    },
   },
 })

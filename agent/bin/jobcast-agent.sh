@@ -343,17 +343,29 @@ credential=device_credential
 call() {
   into=$1 method=$2 path=$3
   shift 3
-  rm -f "$into" "$into.code"
+  rm -f "$into" "$into.code" "$into.head"
   $credential | {
-    trap '' XFSZ && ulimit -f $max_answer_blocks && exec curl -sS -K - -X "$method" -o "$into" -w '%{http_code}' --proto '=http,https' \
+    trap '' XFSZ && ulimit -f $max_answer_blocks && exec curl -sS -K - -X "$method" -o "$into" -D "$into.head" -w '%{http_code}' --proto '=http,https' \
       --connect-timeout 20 --max-time 75 --max-filesize $max_answer "$@" "$thing$path"
   } >"$into.code" 2>"$into.error" &
   # When the agent is to stop, a last report gets three seconds, a long poll none.
   case $path in *wait=*) await $! 0 ;; *) await $! 3 ;; esac
   code=000
   [ "$await_code" != 0 ] || code=$(cat "$into.code" 2>/dev/null)
-  case $code in [1-9][0-9][0-9]) ;; *) code=000 ;; esac
+  case $code in
+    000 | 2?? | 5?? | 401 | 403 | 408 | 429) ;;
+    [1-9][0-9][0-9]) is_from_service "$into" || code=000 ;;
+    *) code=000 ;;
+  esac
   if [ "$code" = 000 ] || [ ! -f "$into" ]; then : >"$into"; fi
+}
+
+# A refusal without the name of an exception comes from a proxy, and decides nothing: during an update of the service, for example.
+is_from_service() {
+  [ "$credential" = device_credential ] || return 0
+  ! grep -qi '^x-amzn-errortype:' "$1.head" || return 0
+  echo "status $code, not from the service" >"$1.error"
+  return 1
 }
 
 # await PID SECONDS: until that process has ended, with its exit code in $await_code. When the agent is to stop, it gets so many
@@ -428,7 +440,11 @@ call_until_answered() {
     case $code in
       000 | 408 | 429 | 5??) note_connection "no connection to $url: $(head -n 1 "$1.error") $code" ;;
       401 | 403) note_connection "sign-in refused by $url. Retrying; the token file is read again each time" ;;
-      *) note_connection "connected to $url" && return 0 ;;
+      *)
+        parse "$1" ''
+        if [ -z "$json_bad" ]; then note_connection "connected to $url" && return 0; fi
+        note_connection "the answer of $url is not JSON ($code)"
+        ;;
     esac
     [ -z "$stopping" ] || return 1
     pause "$delay"
@@ -558,12 +574,13 @@ size_of() {
 
 # Sends what the server does not have yet, from byte $offset on. Fails if the attempt is over, or output is not wanted. A server
 # that takes too little of each piece, or wants the same again and again, does not hold up the agent.
-send_output() { # file folder job attempt
+send_output() { # file folder job attempt [call_until_answered]
   rounds=0
   while size=$(size_of "$2/output") && [ "$size" -gt "$offset" ] && [ ! -f "$2/cut" ] && [ "$rounds" -le $((size / 16384 + 16)) ]; do
     rounds=$((rounds + 1))
     tail -c "+$((offset + 1))" "$2/output" | head -c 65536 >"$1.piece"
-    call "$1" POST "/jobs/$3/output?offset=$offset&executionNumber=$4" -H 'Content-Type: application/octet-stream' --data-binary "@$1.piece"
+    ${5:-call} "$1" POST "/jobs/$3/output?offset=$offset&executionNumber=$4" -H 'Content-Type: application/octet-stream' --data-binary "@$1.piece" ||
+      return 1
     case $code in
       000 | 408 | 429 | 5?? | 401 | 403) return 0 ;;
     esac
@@ -575,10 +592,10 @@ send_output() { # file folder job attempt
   if [ "$size" -gt $((max_output + 1048576)) ]; then : >"$2/cut" && : >"$2/output"; fi
 }
 
-# Delivers the rest of the output and the outcome, then forgets the attempt. Fails when the agent is to stop first.
+# Delivers the rest of the output and the outcome, then deletes the attempt. Fails when the agent is to stop first.
 report() { # folder job attempt
   offset=0
-  send_output "$tmp" "$1" "$2" "$3"
+  send_output "$tmp" "$1" "$2" "$3" call_until_answered || return 1
   call_until_answered "$tmp" POST "/jobs/$2" -H 'Content-Type: application/json' --data-binary "@$1/outcome" || return 1
   parse "$tmp" 'now=executionState.status message=message'
   if [ "$code" = 400 ] || { [ "$code" = 409 ] && [ "$now" = IN_PROGRESS ]; }; then
@@ -652,7 +669,7 @@ report_finished() {
   done
 }
 
-forget_others() {
+purge_others() {
   for each in "$state"/executions/*.*; do
     if [ -d "$each" ] && [ "${each##*/}" != "$1" ]; then settle "$each"; fi
   done
@@ -661,7 +678,7 @@ forget_others() {
 # Decides what becomes of the execution that the server hands out: $job, $attempt, $queued, $version, $begun_by; its answer is in $tmp.
 carry_out() {
   folder=$state/executions/$job.$attempt
-  forget_others "$job.$attempt"
+  purge_others "$job.$attempt"
   read_started "$folder"
   # Another service, or one with a new database, uses the same numbers.
   if [ "$start" != 0 ] && [ "$queued_before" != "$queued" ]; then settle "$folder" && read_started "$folder"; fi
@@ -1942,7 +1959,7 @@ work() {
     if [ -n "$execution_type" ]; then
       carry_out
     else
-      forget_others ''
+      purge_others ''
       [ -z "$hasty" ] || pause 1
       asked_at=$(uptime_seconds) hasty=''
       call_until_answered "$tmp" GET '/jobs?wait=30' || return
@@ -1960,7 +1977,7 @@ is_understood() {
 
 enroll() {
   [ -n "$token_file" ] || refuse_start '--token-file must name the file to write the token to'
-  [ ! -e "$token_file" ] || refuse_start "a token already exists in $token_file already"
+  [ ! -e "$token_file" ] || refuse_start "a token already exists in $token_file"
   credential=enrollment_credential
   [ -n "$($credential)" ] || refuse_start '--enrollment-token-file or JOBCAST_ENROLLMENT_TOKEN must give an enrollment token (je_...)'
   # On disk before it is sent: after a lost answer the same claim gets a token without counting as another use.
@@ -1979,7 +1996,7 @@ enroll() {
   if [ "$code" = 201 ] && [ -z "$json_bad" ]; then
     { json "$token_file.answer" @deviceToken | tr '\n' ' ' && echo; } | grep -x 'jd_[0-9A-Za-z]\{48\}' >"$token_file.new"
   fi
-  rm -f "$token_file.answer" "$token_file.answer.code" "$token_file.answer.error"
+  rm -f "$token_file.answer" "$token_file.answer.code" "$token_file.answer.head" "$token_file.answer.error"
   if [ ! -s "$token_file.new" ]; then
     rm -f "$token_file.new"
     if [ "$code" = 201 ]; then message='what the server has issued is not a device token'; fi

@@ -1,6 +1,7 @@
 // Starts and stops an agent: builds its parts and wires them together.
 
 import { resolve } from 'node:path'
+import type { Certificate } from './device/read-certificate.ts'
 import { AttributeReporter } from './device/report-attributes.ts'
 import type { Tell } from './events.ts'
 import { recover } from './execution/recover.ts'
@@ -21,8 +22,14 @@ import { Trust, type TrustOptions } from './trust/trust.ts'
 export type AgentOptions = {
   deviceId: string
   /** Transport and address of the server; for HTTP, without a path. */
-  server: { by: 'mqtt' | 'http'; url: string; topicPrefix?: string | undefined }
-  /** Read at every sign-in, so that a replaced token takes effect without a restart. */
+  server: {
+    by: 'mqtt' | 'http'
+    url: string
+    topicPrefix?: string | undefined
+    /** The device's certificate on a broker; read at every sign-in. */
+    readCertificate?: (() => Certificate) | undefined
+  }
+  /** Read at every sign-in, so that a replaced token takes effect without a restart. Empty: the certificate is enough. */
   readToken: () => string
   handlersFolder: string
   stateFolder: string
@@ -36,9 +43,9 @@ export type AgentOptions = {
   /** Time between SIGTERM and SIGKILL. */
   graceMs?: number
   backoff?: Backoff
-  /** Of downloads, in bytes per second. */
+  /** Limit for downloads, in bytes per second. */
   maxRate?: number
-  /** Of fetched files that are kept for the next time. */
+  /** Limit of the cache of fetched files. */
   maxCacheBytes?: number
   /** How often an HTTP agent checks whether its running execution was canceled. */
   pollEveryMs?: number
@@ -55,7 +62,7 @@ export type RunningAgent = {
 }
 
 export const defaultMaxOutputBytes = 10 * 1024 * 1024
-/** Two firmwares of an embedded Linux. */
+/** Holds two firmware images of an embedded Linux. */
 const defaultMaxCacheBytes = 1024 * 1024 * 1024
 const defaultGraceMs = 5000
 /** How long a stop waits for the final report; otherwise it is sent after the next start. */
@@ -127,14 +134,15 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 }
 
-/** The library for MQTT takes memory, so it is loaded only where it is used. */
+/** The MQTT library takes memory, so it is loaded only where it is used. */
 async function buildTransport(
   { server, pollEveryMs }: AgentOptions,
   link: MqttTransportOptions,
 ): Promise<Transport> {
   if (server.by === 'http') return new HttpTransport({ ...link, ...(pollEveryMs && { pollEveryMs }) })
   const { MqttTransport } = await import('./transport/mqtt-transport.ts')
-  return new MqttTransport({ ...link, topicPrefix: server.topicPrefix })
+  const { topicPrefix, readCertificate } = server
+  return new MqttTransport({ ...link, topicPrefix, readCertificate })
 }
 
 async function openJournal(state: StateFolder, tell: Tell): Promise<Journal> {

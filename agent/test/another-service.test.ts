@@ -1,5 +1,5 @@
-// An agent whose state folder knows executions of another service, or of one whose data was emptied: the numbers are
-// the same, the executions are not.
+// An agent whose state folder has executions of another service, or of one whose data was deleted: the ids are equal, but the
+// executions are different.
 
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { newDeviceUnderTest } from './support/device-under-test.ts'
 
 const hourMs = 60 * 60 * 1000
 
-test('what another service had under the same number is no reason not to start it', async (t) => {
+test('an execution starts even if another service had one with the same number', async (t) => {
   const before = await openServer(t, { now: () => Date.now() - hourMs })
   const old = await newDeviceUnderTest(t, before)
   old.addHandler('greet', 'echo from the old one')
@@ -36,7 +36,7 @@ test('what another service had under the same number is no reason not to start i
   }
 })
 
-test('an outcome that another service did not get is not reported to this one', async (t) => {
+test('an unreported outcome of another service is not reported to this one', async (t) => {
   const api = await openServer(t)
   const device = await newDeviceUnderTest(t, api)
   device.addHandler('greet', 'echo here; exit 3')

@@ -1,4 +1,4 @@
-// What an agent reports of its device.
+// The attributes that an agent reports.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ for (const by of ['mqtt', 'http'] as const) {
   })
 }
 
-test('a file that is no JSON object, or names what is no attribute, is told and stops nothing', async (t) => {
+test('a file with invalid JSON or invalid attributes is logged and stops nothing', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   const attributesFile = join(device.folder, 'attributes.json')
   writeFileSync(attributesFile, '[1]')

@@ -20,7 +20,7 @@ test('a cancel ends the whole group, and is confirmed', async (t) => {
   await device.log.until('reported')
 })
 
-test('a handler may clean up on TERM; what it says then is still heard', async (t) => {
+test('a handler may clean up on TERM, and its output is still sent', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('tidy', "trap 'echo tidied; exit 0' TERM; echo ready; while :; do sleep 0.05; done")
   await device.start()
@@ -32,7 +32,7 @@ test('a handler may clean up on TERM; what it says then is still heard', async (
   assert.match((await device.output(id)).toString(), /tidied\n$/)
 })
 
-test('after a cancel by force all is ended and nothing is reported; the next execution follows', async (t) => {
+test('a forced cancel ends all processes and reports nothing; the next execution follows', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('lasting', lasting)
   device.addHandler('next', 'echo next')
@@ -63,7 +63,7 @@ test('no step follows a cancel', async (t) => {
   assert.doesNotMatch((await device.output(id)).toString(), /next/)
 })
 
-test("the job's own time limit ends it as well: the server says TIMED_OUT, and nothing is left running", async (t) => {
+test('the time limit of the job ends it: the server records TIMED_OUT, and no process remains', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('lasting', lasting)
   await device.start()
@@ -80,18 +80,18 @@ test("the job's own time limit ends it as well: the server says TIMED_OUT, and n
   assert.deepEqual(running.map(Number).filter(isAlive), [])
 })
 
-test('after a time-out the next attempt of the same execution is carried out', async (t) => {
+test('the next attempt runs after a timeout', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('second', '[ "$JOBCAST_ATTEMPT" = 1 ] && sleep 600; echo fine')
   await device.start()
-  // More than two: on a busy machine the second may take longer than its second as well.
+  // More than two, because on a busy machine the second attempt may also take longer than a second.
   const policies = { timeoutSeconds: 1, retry: { max: 20, backoffSeconds: 0 } }
   const { execState, attempt } = await device.run({ handler: 'second' }, policies)
   assert.equal(execState, 'SUCCEEDED')
   assert.ok(attempt >= 2, `attempt ${attempt}`)
 })
 
-test('by HTTP a cancel takes effect when the server has given the device up', async (t) => {
+test('over HTTP a cancel takes effect when the server no longer waits for the device', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('lasting', lasting)
   await device.start({ server: { by: 'http', url: server.http }, pollEveryMs: 50 })

@@ -45,7 +45,7 @@ test('a handler gets the trace of its run, and none of the agent or of another r
   assert.equal((await device.output(untraced.id)).toString(), '<>\n')
 })
 
-test('folders may be given relative to where the agent is started', async (t) => {
+test('folders may be relative to the working directory of the agent', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('answer', 'echo 7 >"$JOBCAST_RESULT_FILE"')
   const { handlersFolder, stateFolder } = device.options()
@@ -53,7 +53,7 @@ test('folders may be given relative to where the agent is started', async (t) =>
   assert.equal((await device.run({ handler: 'answer' })).result, 7)
 })
 
-test('how a handler ended is reported: exit code, signal, and why that is a failure', async (t) => {
+test('reports how a handler ended: exit code, signal, and the reason of a failure', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('fail', 'exit $1')
   device.addHandler('crash', 'kill -SEGV $$')
@@ -67,7 +67,7 @@ test('how a handler ended is reported: exit code, signal, and why that is a fail
   assert.equal(crashed.statusDetails.exitCode, undefined)
 })
 
-test('what a device will not do is refused with a reason, and nothing is started', async (t) => {
+test('a document that the device does not support is refused with a reason, and nothing is started', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   await device.start()
   const refused = async (document: object, reason: RegExp) => {
@@ -82,7 +82,7 @@ test('what a device will not do is refused with a reason, and nothing is started
   assert.deepEqual(device.log.of('started'), [])
 })
 
-test('a command is carried out where the device allows it, and never read by a shell', async (t) => {
+test('a command runs only if the device allows it, and never in a shell', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   // Of a folder on the PATH that this user may not read, the system would say that instead.
   const environment = { ...process.env, PATH: '/usr/bin:/bin' }
@@ -95,7 +95,7 @@ test('a command is carried out where the device allows it, and never read by a s
   assert.match(missing.statusDetails.reason ?? '', /"no-such-program" cannot be started: .* does not exist/)
 })
 
-test('progress is what the handler last printed, and the lines stay in its output', async (t) => {
+test('progress is the last progress line of the handler, and these lines remain in its output', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('work', 'echo "::progress 40 half way"; read line <"$1"; echo "::progress 90.5"')
   const fifo = `${device.folder}/go-on`
@@ -112,7 +112,7 @@ test('progress is what the handler last printed, and the lines stay in its outpu
   assert.equal((await device.output(id)).toString(), '::progress 40 half way\n::progress 90.5\n')
 })
 
-test('a result comes back as JSON; one that is none is said, and does not spoil the outcome', async (t) => {
+test('a result is reported as JSON; an invalid one is reported as such and does not affect the outcome', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('answer', 'printf %s "$1" >"$JOBCAST_RESULT_FILE"')
   await device.start()
@@ -126,7 +126,7 @@ test('a result comes back as JSON; one that is none is said, and does not spoil 
   assert.match(deep.statusDetails.resultProblem ?? '', /^result /)
 })
 
-test("AWS's documents: steps in order, failures that are ignored, stderr that is counted, the final step", async (t) => {
+test('documents of AWS: steps in order, ignored failures, counted stderr, the final step', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('say', 'echo "$JOBCAST_STEP: $1"; exit $2')
   device.addHandler('grumble', 'echo 1 >&2; echo 2 >&2')
@@ -156,7 +156,7 @@ test("AWS's documents: steps in order, failures that are ignored, stderr that is
   assert.equal((await device.output(bad.id)).toString(), '1\n2\n')
 })
 
-test('executions are carried out one at a time, in their order, and a retry is an attempt of its own', async (t) => {
+test('executions run one at a time in their order, and a retry is a separate attempt', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('note', `echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>"${device.folder}/notes"; exit "$1"`)
   const ids = [

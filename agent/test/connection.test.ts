@@ -68,7 +68,7 @@ write()
 })
 
 for (const [way, serverBy] of Object.entries(ways)) {
-  test(`by ${way}: what ended while there was no connection is reported when it is back`, async (t) => {
+  test(`over ${way}: executions that ended while disconnected are reported after the reconnect`, async (t) => {
     const device = await newDeviceUnderTest(t, server)
     const proxy = await openProxy(t)
     device.addHandler(
@@ -89,7 +89,7 @@ for (const [way, serverBy] of Object.entries(ways)) {
     assert.equal(device.log.of('started').length, 1)
   })
 
-  test(`by ${way}: what is triggered is carried out at once, and a new token is found without a restart`, async (t) => {
+  test(`over ${way}: triggered executions run at once, and a new token is read without a restart`, async (t) => {
     const device = await newDeviceUnderTest(t, server)
     device.addHandler('work', 'echo done')
     let { token } = device
@@ -102,7 +102,7 @@ for (const [way, serverBy] of Object.entries(ways)) {
   })
 }
 
-test('a cancel by force that came while there was no connection is noticed when it is back', async (t) => {
+test('a forced cancel while disconnected is noticed after the reconnect', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   const proxy = await openProxy(t)
   device.addHandler('lasting', 'echo $$ ready; exec sleep 600')
@@ -119,7 +119,7 @@ test('a cancel by force that came while there was no connection is noticed when 
   assert.equal(isAlive(Number(pid)), false)
 })
 
-test('two agents with the name of one device: what one has begun the other does not start', async (t) => {
+test('two agents with the same device id: an execution begun by one is not started by the other', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   const proxy = await openProxy(t)
   device.addHandler('note', `echo x >>"${device.folder}/starts"; echo $$ ready; exec sleep 600`)

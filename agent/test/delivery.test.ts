@@ -1,5 +1,5 @@
-// Every execution comes to its end and none is started twice, whatever is killed meanwhile: agents, connections, the
-// server. "npm run test:agent-delivery" takes 10,000 executions.
+// Every execution ends and none is started twice while agents, connections and the server are killed.
+// "npm run test:agent-delivery" runs 10,000 executions.
 
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ const deviceIds = Array.from(
   (_, index) => `device-${index}-${testSeed}`,
 )
 const failsafeMs = 120_000 + 600 * total
-/** It takes its time, so that kills come in the middle of it. */
+/** Runs for a while, so that kills interrupt it. */
 const handler = `#!/bin/sh
 echo "$JOBCAST_JOB_ID $JOBCAST_ATTEMPT" >>"$1"
 echo "::progress 50"
@@ -38,18 +38,18 @@ type Proxies = { http: TcpProxy; mqtt: TcpProxy }
 type Scene = {
   server: RestartingServer
   proxies: Proxies
-  /** By process: what its agents are told, and the process that lives now. */
+  /** The settings of the agents of each process, and the current processes. */
   settings: AgentSettings[][]
   agents: SpawnedAgents[]
-  /** How many starts were noted by now. */
+  /** The number of recorded starts. */
   started: () => number
   killed: { servers: number; agents: number; connections: number }
-  /** What agents that are gone said on stderr. */
+  /** The stderr of agents that have exited. */
   errors: string[]
   isOver: boolean
 }
 
-test(`of ${total} executions each ends and none is started twice (seed ${testSeed})`, longTest, async (t) => {
+test(`${total} executions all end and none is started twice (seed ${testSeed})`, longTest, async (t) => {
   const random = seededRandom(testSeed)
   const folder = newTemporaryFolder()
   const starts = join(folder, 'starts')
@@ -182,7 +182,7 @@ async function makeDevices(
   )
 }
 
-/** Every second job is tried again when it fails. */
+/** Every second job is retried when it fails. */
 async function triggerAll(server: RestartingServer, random: Random, starts: string): Promise<number[]> {
   const runIds: number[] = []
   for (const [name, retry] of [
@@ -219,7 +219,7 @@ async function waitForEnds(server: RestartingServer, runIds: number[]): Promise<
   }
 }
 
-/** Gives how many ended in which state. */
+/** Returns the number of executions by state. */
 async function checkEnds(server: RestartingServer, starts: string): Promise<Record<string, number>> {
   const lines = readFileSync(starts, 'utf8').trim().split('\n')
   assert.equal(new Set(lines).size, lines.length, 'an attempt was started twice')

@@ -10,18 +10,18 @@ function decode({ data, encoding }: { data: string; encoding?: 'base64' }): Buff
   return Buffer.from(data, encoding ?? 'utf8')
 }
 
-test('text goes as text, anything else as base64', () => {
+test('text is sent as text, anything else as base64', () => {
   assert.deepEqual(encodePiece(Buffer.from('hällo\n')), { data: 'hällo\n', bytes: 7 })
   assert.deepEqual(encodePiece(Buffer.from([0xff, 0xfe])), { data: '//4=', encoding: 'base64', bytes: 2 })
 })
 
-test('a character that is not all there waits, unless nothing else is there', () => {
+test('an incomplete character waits, unless there is nothing else', () => {
   const bytes = Buffer.from('a€')
   assert.deepEqual(encodePiece(bytes.subarray(0, 3)), { data: 'a', bytes: 1 })
   assert.deepEqual(encodePiece(bytes.subarray(1, 3)), { data: '4oI=', encoding: 'base64', bytes: 2 })
 })
 
-test('whatever the bytes, the pieces are the whole, and each fits into a packet', () => {
+test('for any bytes, the pieces add up to the input, and each fits in a packet', () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array)),
     fc.string({ unit: 'binary', maxLength: 100 }).map((text) => Buffer.from(text)),

@@ -21,7 +21,7 @@ const hashOf = (content: Uint8Array) => createHash('sha256').update(content).dig
 
 let versions = 0
 
-/** Serves one content; `answer` decides about each request, by its number from 1; true: it has answered. */
+/** Serves one content; `answer` may respond to a request, numbered from 1; true: it has responded. */
 async function openOrigin(
   t: TestContext,
   content: Buffer,
@@ -71,7 +71,7 @@ async function refer(url: string, content: Buffer): Promise<string> {
   return version
 }
 
-test('a file of the server is in the folder of the handler, under its name', async (t) => {
+test('a file from the server is in the folder of the handler, under its name', async (t) => {
   const device = await openDevice(t)
   const content = randomBytes(300_000)
   const path = `/job/api/files/my-app/${++versions}`
@@ -86,7 +86,7 @@ test('a file of the server is in the folder of the handler, under its name', asy
   assert.equal(file, `${folder}/my-app`)
 })
 
-test('a download goes on where the connection was cut, and the next run takes the file from the cache', async (t) => {
+test('a download continues where the connection was cut, and the next run takes the file from the cache', async (t) => {
   const device = await openDevice(t)
   const content = randomBytes(200_000)
   const files = join(device.options().stateFolder, 'files')
@@ -118,7 +118,7 @@ test('a download goes on where the connection was cut, and the next run takes th
   assert.equal(asked.length, 4)
 })
 
-test('--limit-rate: a download takes at least as long as it says', async (t) => {
+test('--limit-rate: a download is not faster than the limit', async (t) => {
   const device = await openDevice(t, { maxRate: 1_000_000 })
   const content = randomBytes(2_000_000)
   let begun = 0
@@ -138,7 +138,7 @@ test('--limit-rate: a download takes at least as long as it says', async (t) => 
   )
 })
 
-test('other content than the hash says is REJECTED, and nothing is started or kept', async (t) => {
+test('content that does not match the hash is REJECTED, and nothing is started or stored', async (t) => {
   const device = await openDevice(t)
   const content = randomBytes(1000)
   const { url } = await openOrigin(t, Buffer.from(content).fill(7))
@@ -149,7 +149,7 @@ test('other content than the hash says is REJECTED, and nothing is started or ke
   assert.deepEqual(readdirSync(join(device.options().stateFolder, 'files')), [])
 })
 
-test('another hash than the document names is REJECTED before anything is fetched', async (t) => {
+test('a hash that differs from the document is REJECTED before anything is fetched', async (t) => {
   const device = await openDevice(t)
   const content = randomBytes(1000)
   const { url, asked } = await openOrigin(t, content)
@@ -162,7 +162,7 @@ test('another hash than the document names is REJECTED before anything is fetche
   assert.equal((await install(device, [{ ...named, sha256: hashOf(content) }])).execState, 'SUCCEEDED')
 })
 
-test('after 403 the document is asked for again; what is not there is FAILED', async (t) => {
+test('after 403 the document is requested again; a missing file is FAILED', async (t) => {
   const device = await openDevice(t)
   const content = randomBytes(1000)
   const refuse = (status: number, until: number) => (requestNo: number, response: ServerResponse) => {
@@ -210,7 +210,7 @@ test('a file that does not fit on the disk is FAILED before anything is fetched'
   assert.deepEqual(asked, [])
 })
 
-test('what a power cut has damaged is fetched once more, as a whole', async (t) => {
+test('a file damaged by a power cut is fetched again completely', async (t) => {
   const device = await openDevice(t)
   const content = randomBytes(1000)
   const { url, asked } = await openOrigin(t, content)
@@ -225,7 +225,7 @@ test('what a power cut has damaged is fetched once more, as a whole', async (t) 
   assert.deepEqual(asked, [undefined, 'bytes=400-', undefined])
 })
 
-/** To a content of which its owner says that it is larger than any disk. */
+/** Refers to content with a declared size larger than any disk. */
 async function referTooLarge(t: TestContext) {
   const content = randomBytes(1000)
   const { url, asked } = await openOrigin(t, content)
@@ -234,7 +234,7 @@ async function referTooLarge(t: TestContext) {
   return asked
 }
 
-/** Answers the first request with a part, then breaks the connection. */
+/** Responds to the first request with a part, then closes the connection. */
 function cutOnce(content: Buffer) {
   return (requestNo: number, response: ServerResponse): boolean => {
     if (requestNo > 1) return false
@@ -255,7 +255,7 @@ for (const program of findShellPrograms()) {
   }
   const named = `with ${program.name}`
 
-  test(`${named} a download goes on where it was cut, and is fetched once`, {
+  test(`${named} a download continues where it was cut, and is fetched once`, {
     skip: program.missing ?? false,
   }, async (t) => {
     const { device } = await open(t)
@@ -285,7 +285,7 @@ for (const program of findShellPrograms()) {
     assert.match(readFileSync(calls, 'utf8'), /\.part .*--limit-rate 1000K\n/)
   })
 
-  test(`${named} other content than a hash says is REJECTED, and nothing is kept`, {
+  test(`${named} content that does not match a hash is REJECTED, and nothing is stored`, {
     skip: program.missing ?? false,
   }, async (t) => {
     const { device, kept } = await open(t)
@@ -306,7 +306,7 @@ for (const program of findShellPrograms()) {
     assert.deepEqual(asked, [])
   })
 
-  test(`${named} a URL that has expired is asked for again, and what is not there is FAILED`, {
+  test(`${named} an expired URL is requested again, and a missing file is FAILED`, {
     skip: program.missing ?? false,
   }, async (t) => {
     const { device } = await open(t)
@@ -325,7 +325,7 @@ for (const program of findShellPrograms()) {
     assert.deepEqual([failed.execState, failed.reason], ['FAILED', 'the file my-app the server answers 404'])
   })
 
-  test(`${named} what does not fit on the disk is FAILED before it is fetched`, {
+  test(`${named} a file that does not fit on the disk is FAILED before it is fetched`, {
     skip: program.missing ?? false,
   }, async (t) => {
     const { device, kept } = await open(t)

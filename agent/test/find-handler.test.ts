@@ -6,7 +6,7 @@ import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { checkHandlers } from '../src/handler/check-handlers.ts'
 import { findHandler } from '../src/handler/find-handler.ts'
 
-test('a handler is an executable file in the folder; why another is none is said', async (t) => {
+test('a handler is an executable file in the folder; for other files the reason is reported', async (t) => {
   const folder = temporaryFolder(t)
   const add = (name: string, content: string, mode: number) => {
     writeFileSync(join(folder, name), content)
@@ -47,7 +47,7 @@ test('a link that is not of the owner of the folder is refused', {
   )
 })
 
-test('a folder of handlers that everyone can write to is refused; of a group or the own user it is warned', async (t) => {
+test('a world-writable folder of handlers is refused; one writable by a group or the user of the agent causes a warning', async (t) => {
   const folder = join(temporaryFolder(t), 'handlers')
   mkdirSync(folder)
   writeFileSync(join(folder, 'one'), '#!/bin/sh\n')

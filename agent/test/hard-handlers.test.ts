@@ -12,7 +12,7 @@ const maxOutputBytes = 1_200_000
 const shortGraceMs = 500
 const server = await openSharedServer({ maxOutputBytes })
 
-test('a handler that never reads its input gets along, however long the document is', async (t) => {
+test('a handler that never reads its input works with documents of any length', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('deaf', 'echo done')
   device.addHandler('shut', 'exec <&-; echo shut')
@@ -33,7 +33,7 @@ test('a handler that closes its output early is waited for', async (t) => {
   assert.equal(readFileSync(join(device.folder, 'more'), 'utf8'), 'more\n')
 })
 
-test('bytes that are no text arrive as they are', async (t) => {
+test('bytes that are not text arrive unchanged', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7 + (index >> 8)) & 0xff))
   writeFileSync(join(device.folder, 'bytes'), bytes)
@@ -69,7 +69,7 @@ test('a line of a megabyte arrives whole, and progress after it is seen', async 
   assert.equal(statusDetails.progress, '77')
 })
 
-test('more output than is kept is cut, the server knows, and the handler runs on', async (t) => {
+test('output beyond the limit is truncated, the server is informed, and the handler continues', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('chatty', 'head -c 5000000 /dev/zero; echo done >&2; exit 5')
   await device.start({ maxOutputBytes })
@@ -80,7 +80,7 @@ test('more output than is kept is cut, the server knows, and the handler runs on
   assert.match(output.subarray(maxOutputBytes).toString(), /output cut after 1200000 bytes/)
 })
 
-test('an agent that keeps less than the server says what it kept', async (t) => {
+test('an agent that stores less output than the server reports how much it stored', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('chatty', 'head -c 500000 /dev/zero')
   await device.start({ maxOutputBytes: 100_000 })
@@ -89,7 +89,7 @@ test('an agent that keeps less than the server says what it kept', async (t) => 
   assert.equal((await device.output(id)).length, 100_001)
 })
 
-test('a handler that ignores TERM is killed after its grace', async (t) => {
+test('a handler that ignores TERM is killed after the grace period', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('stubborn', "trap '' TERM; echo $$ ready; while :; do sleep 1; done")
   await device.start({ graceMs: shortGraceMs })
@@ -115,7 +115,7 @@ test('children that outlive their handler are gone after a time limit', async (t
   assert.deepEqual(match[0].match(/\d+/g)?.map(Number).filter(isAlive), [])
 })
 
-test('children that a handler leaves behind are ended after it, and its own exit code counts', async (t) => {
+test('remaining child processes of a handler are ended after it, and its own exit code is reported', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('leaver', 'sleep 600 & echo $!; (sleep 0.2; echo late) & exit 0')
   await device.start()
@@ -130,7 +130,7 @@ test('children that a handler leaves behind are ended after it, and its own exit
   assert.match(output, /late\n$/)
 })
 
-test('who leaves the group on purpose lives on, and does not hold up the end by holding the pipe', async (t) => {
+test('a process that leaves the group continues, and does not delay the end by an open pipe', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   // It leaves the group before the handler ends.
   device.addHandler(
@@ -145,7 +145,7 @@ test('who leaves the group on purpose lives on, and does not hold up the end by 
   process.kill(pid, 'SIGKILL')
 })
 
-test('a file that is no program is refused, whatever the system calls it', async (t) => {
+test('a file that is not a program is refused, with any error of the system', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('windows', '#!/bin/sh\r\necho hello\r\n')
   device.addHandler('nowhere', '#!/no/such/interpreter\n')

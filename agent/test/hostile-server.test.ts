@@ -1,5 +1,5 @@
-// A taken server commands nobody: whatever it answers, an agent that asks for signatures runs nothing and writes nothing
-// outside its state folder. Every field of every answer is replaced, over HTTP and over MQTT.
+// A compromised server cannot run anything: with any response, an agent that requires signatures runs nothing and writes nothing
+// outside its state folder. Every field of every response is replaced, over HTTP and over MQTT.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ const [anna, eve] = [newAuthor(), newAuthor()]
 const backoff = { baseMs: 1, capMs: 1 }
 const token = `jd_${'0'.repeat(48)}`
 
-/** Folders of a device: what is not in `state` must stay as it is. */
+/** Folders of a device: everything outside of `state` must remain unchanged. */
 function newPlace(t: TestContext) {
   const root = temporaryFolder(t)
   const at = (name: string) => join(root, name)
@@ -55,7 +55,7 @@ type Place = ReturnType<typeof newPlace>
 
 const command = (place: Place) => ({ command: ['touch', place.at('outside/ran')] })
 
-/** What is signed by nobody whom the device trusts, or by an author for somebody else. */
+/** An execution signed by an untrusted key, or by an author for another audience. */
 function execution(random: Random, place: Place, agent: unknown) {
   const document = random.pick([command(place), { handler: 'mark' }])
   const job = { jobName: 'job', version: 1 + random.below(9), document }
@@ -86,7 +86,7 @@ function execution(random: Random, place: Place, agent: unknown) {
   }
 }
 
-/** As the server would answer, were it not for what it is about. */
+/** The response of a real server, except for its content. */
 function template(route: Route, random: Random, place: Place, body: Record<string, unknown>): unknown {
   const queued = [{ jobId: '7', queuedAt: 1, lastUpdatedAt: 1, executionNumber: 1, versionNumber: 1 }]
   const agent = (body.statusDetails as { agent?: unknown } | undefined)?.agent
@@ -168,7 +168,7 @@ function agentOptions(place: Place, log: EventLog) {
   }
 }
 
-/** Nothing was started; all there is outside the state folder is as it was. */
+/** Nothing was started, and everything outside the state folder is unchanged. */
 function assertUntouched(place: Place, log: EventLog, before: ReturnType<Place['outside']>): void {
   assert.deepEqual(log.of('started'), [])
   assert.deepEqual(place.outside(), before)
@@ -198,7 +198,7 @@ test(`over HTTP no answer makes an agent start or write anything (seed ${testSee
   await agent.stop()
   assertUntouched(place, log, before)
   assert.equal(redirected, 0, 'it followed a redirect')
-  // Some got as far as being refused by what they say.
+  // Some were only refused because of their content.
   const reasons = log.of('ended').map(({ reason }) => reason ?? '')
   for (const pattern of [
     /for the audience "lima"/,

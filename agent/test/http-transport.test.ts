@@ -10,7 +10,7 @@ import { NoAnswer } from '../src/transport/transport.ts'
 
 type Reply = { status: number; body: string; errorType?: string; location?: string }
 
-/** A transport whose server gives one answer to everything. */
+/** A transport whose server sends one response to all requests. */
 async function openTransport(t: TestContext, reply: Reply) {
   const server = createServer((_request, response) => {
     if (reply.errorType) response.setHeader('x-amzn-errortype', reply.errorType)
@@ -35,7 +35,7 @@ async function openTransport(t: TestContext, reply: Reply) {
 const gone: Reply = { status: 404, body: '{"message":"none"}', errorType: 'ResourceNotFoundException' }
 const update = { name: 'update', jobId: '7' } as const
 
-test('what the server rejects is rejected, by the code of the protocol', async (t) => {
+test('rejections of the server have the code of the protocol', async (t) => {
   const { transport } = await openTransport(t, gone)
   const answer = await transport.request(update, {})
   assert.deepEqual(answer.outcome === 'rejected' && [answer.code, answer.message], [
@@ -66,7 +66,7 @@ const nobodysAnswers: [string, Reply][] = [
 ]
 
 for (const [name, reply] of nobodysAnswers) {
-  test(`${name} decides nothing: it counts as no answer`, async (t) => {
+  test(`${name} is treated as no response`, async (t) => {
     const { transport, events } = await openTransport(t, reply)
     await assert.rejects(transport.request(update, {}), NoAnswer)
     assert.deepEqual(
@@ -77,7 +77,7 @@ for (const [name, reply] of nobodysAnswers) {
   })
 }
 
-test('an answer without an end is read up to the limit', async (t) => {
+test('an endless response is read up to the limit', async (t) => {
   let written = 0
   const server = createServer((_request, response) => {
     const write = () => {
@@ -97,7 +97,7 @@ test('an answer without an end is read up to the limit', async (t) => {
   assert.ok(written < 20 * maxAnswerBytes, String(written))
 })
 
-test('a kept connection that the server has closed costs no failure', async (t) => {
+test('a keep-alive connection closed by the server causes no failure', async (t) => {
   const { transport, events, server } = await openTransport(t, { status: 200, body: '{}' })
   for (let count = 0; count < 20; count++) {
     assert.equal((await transport.request(update, {})).outcome, 'accepted')

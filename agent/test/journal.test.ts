@@ -27,7 +27,7 @@ async function open(t: TestContext, path: string): Promise<Journal & { replaced:
   return Object.assign(journal, { replaced })
 }
 
-test('what was added is there after the next opening, and so is the name of the agent', async (t) => {
+test('entries and the name of the agent are there after the next opening', async (t) => {
   const path = join(temporaryFolder(t), 'journal')
   const first = await open(t, path)
   await first.add(starting('1'), true)
@@ -54,7 +54,7 @@ test('what was added is there after the next opening, and so is the name of the 
   assert.equal(second.get({ jobId: '2', attempt: 2 }), undefined)
 })
 
-test('a torn last line is as if it had never been written', async (t) => {
+test('an incomplete last line is ignored', async (t) => {
   const path = join(temporaryFolder(t), 'journal')
   const first = await open(t, path)
   await first.add(starting('1'), true)
@@ -82,7 +82,7 @@ test('a torn last line is as if it had never been written', async (t) => {
   }
 })
 
-test('a damaged journal is put aside, and the agent gets another name: it knows not what it has begun', async (t) => {
+test('a damaged journal is renamed, and the agent gets another name, because its begun executions are unknown', async (t) => {
   const path = join(temporaryFolder(t), 'journal')
   const first = await open(t, path)
   for (const jobId of ['1', '2']) await first.add(starting(jobId), true)
@@ -98,14 +98,14 @@ test('a damaged journal is put aside, and the agent gets another name: it knows 
   assert.ok(existsSync(second.replaced[0] as string))
 })
 
-test('a journal that was never written to is not a damaged one', async (t) => {
+test('an empty journal is not damaged', async (t) => {
   const path = join(temporaryFolder(t), 'journal')
   writeFileSync(path, '')
   const journal = await open(t, path)
   assert.deepEqual(journal.replaced, [])
 })
 
-test('a journal that grows is written anew: what is settled is remembered by name, the oldest forgotten', async (t) => {
+test('a growing journal is compacted: settled executions are stored by name, and the oldest are removed', async (t) => {
   const path = join(temporaryFolder(t), 'journal')
   const journal = await open(t, path)
   await journal.add(starting('open'), true)
@@ -129,7 +129,7 @@ test('a journal that grows is written anew: what is settled is remembered by nam
   assert.equal(again.get({ jobId: '1', attempt: 1 }), undefined)
 })
 
-test('a write that fails counts as not written, and what it left does not damage the next', async (t) => {
+test('a failed write has no effect, and does not damage the next one', async (t) => {
   const path = join(temporaryFolder(t), 'journal')
   const journal = await open(t, path)
   await journal.add(starting('1'), true)
@@ -138,7 +138,7 @@ test('a write that fails counts as not written, and what it left does not damage
   await handle.close()
   type Write = (bytes: Buffer, from: number, length: number, at: number) => Promise<{ bytesWritten: number }>
   const write = prototype.write as unknown as Write
-  // A disk that takes half of the bytes, then none.
+  // A disk that accepts half of the bytes, then none.
   const half: Write = function (this: FileHandle, bytes, from, length, at) {
     if (full.mock.callCount() > 0) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
     return write.call(this, bytes, from, Math.floor(length / 2), at)

@@ -1,4 +1,4 @@
-// A handler that exits with 75 cannot run now: it is started again later, without an attempt being used.
+// A handler that exits with 75 cannot run now: it is started again later, without using an attempt.
 
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ const server = await openSharedServer({ elapsed: () => performance.now() + skipp
 for (const program of await findPrograms()) {
   if (program.isOther && !isChaos) continue
   describe(program.name, { skip: program.missing ?? false }, () => {
-    test('asks for ever more time while its handler cannot run, and runs others meanwhile', (t) =>
+    test('postpones for longer and longer while its handler cannot run, and runs others meanwhile', (t) =>
       asksForTime(t, program))
   })
 }
@@ -45,7 +45,7 @@ async function asksForTime(t: TestContext, program: AgentProgram) {
   assert.equal((await device.run({ handler: 'other' })).execState, 'SUCCEEDED')
   assert.equal((await postponed(3)).execState, 'PENDING')
 
-  // What it has asked for is on disk, for the agent that comes after it.
+  // The requested delay is on disk, for the next agent.
   assert.equal(await first.end('SIGTERM'), 0)
   startProgram(t, program, device, server.http)
   skippedMs += 60_000
@@ -61,7 +61,7 @@ async function asksForTime(t: TestContext, program: AgentProgram) {
   assert.equal((await device.output(id)).toString(), 'start 1\n')
 }
 
-test('the time doubles up to an hour, and a step whose failure is ignored asks for none', () => {
+test('the delay doubles up to an hour, and a step with ignored failures does not postpone', () => {
   const end: StepEnd = { kind: 'exited', exitCode: 75, signal: null, stderrLines: 0 }
   const after = (waited: number | undefined, ignoreFailure = false) => {
     const given = { name: 's', program: 'p', args: [], allowStdErr: undefined, ignoreFailure }

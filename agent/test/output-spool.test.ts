@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { OutputSpool } from '../src/output/output-spool.ts'
 
-test('output is kept in order, by offset, over a second opening, and no further than the limit and one byte', async (t) => {
+test('output is stored in order by offset, survives a reopening, and ends one byte after the limit', async (t) => {
   const path = join(temporaryFolder(t), 'output')
   const failures: unknown[] = []
   const first = await OutputSpool.open(path, 10, (error) => failures.push(error))
@@ -26,7 +26,7 @@ test('output is kept in order, by offset, over a second opening, and no further 
   assert.deepEqual(failures, [])
 })
 
-test('a disk that takes no more cuts the output and nothing else', {
+test('a full disk only truncates the output', {
   skip: existsSync('/dev/full') ? false : 'there is no /dev/full here',
 }, async () => {
   const failures: unknown[] = []

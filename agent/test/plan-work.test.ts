@@ -6,7 +6,7 @@ const rules = { allowCommands: false, userName: 'kiosk', handlersFolder: '/opt/h
 const plain = { allowStdErr: undefined, ignoreFailure: false }
 const asIs = { onInterrupt: 'report', timeoutMs: undefined }
 
-test('a document names a handler with arguments, how long it may take and what to do after an interruption', () => {
+test('a document has a handler with arguments, a time limit and the action after an interruption', () => {
   assert.deepEqual(planWork({ handler: 'restart', args: ['app'], more: 1 }, rules), {
     kind: 'work',
     work: {
@@ -19,7 +19,7 @@ test('a document names a handler with arguments, how long it may take and what t
   assert.deepEqual([plan.work.timeoutMs, plan.work.onInterrupt], [1500, 'rerun'])
 })
 
-test('a command is a list of words, and none of them is read by a shell', () => {
+test('a command is a list of words, none of which is interpreted by a shell', () => {
   const plan = planWork({ command: ['echo', '$HOME; rm -rf /'] }, { ...rules, allowCommands: true })
   assert.ok(plan.kind === 'work')
   assert.deepEqual(plan.work.steps, [
@@ -27,7 +27,7 @@ test('a command is a list of words, and none of them is read by a shell', () => 
   ])
 })
 
-test("AWS's schema comes to the same kind of steps, the final one last", () => {
+test('the schema of AWS is converted to the same kind of steps, with the final one last', () => {
   const handler = (name: string, more: object = {}) => ({
     action: {
       name,

@@ -1,4 +1,4 @@
-// What every program of the agent does, whatever it is written in.
+// The behavior of all agent programs, in all languages.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -34,11 +34,11 @@ for (const program of programs) {
   describe(program.name, { concurrency: true, skip: program.missing ?? false }, () => {
     test('runs handlers with document, arguments and environment, and reports how they end', (t) =>
       runsHandlers(t, program))
-    test('reports what it was stopped in the middle of, and goes with 0', (t) => stops(t, program))
-    test('killed, it ends what is left and starts nothing twice', (t) => killed(t, program))
+    test('reports interrupted executions when it is stopped, and exits with 0', (t) => stops(t, program))
+    test('after a kill it ends remaining processes and starts nothing twice', (t) => killed(t, program))
     test('sends output byte for byte, and progress', (t) => sendsOutput(t, program))
     test('ends a canceled handler with all its processes', (t) => cancels(t, program))
-    test('goes on after a reboot', (t) => reboots(t, program))
+    test('continues after a reboot', (t) => reboots(t, program))
     chaosTest(
       `is stopped and killed at any instant, and no execution is started twice (seed ${testSeed})`,
       (t) => killedOften(t, program),
@@ -49,7 +49,7 @@ for (const program of programs) {
     test('does not start with a token that others can read', (t) => refuses(t, program))
     test('warns if a group can write to the handlers, and does not start if everyone can', (t) =>
       checksHandlers(t, program))
-    test('does not start with a setting about signatures that says nothing', (t) => refusesEmpty(t, program))
+    test('does not start with an empty setting for signatures', (t) => refusesEmpty(t, program))
   })
 }
 
@@ -215,7 +215,7 @@ async function killedOften(t: TestContext, program: AgentProgram) {
     await instantOfFault(random.below(400))
     const isKilled = ended % 2 === 0
     const gone = agent.end(isKilled ? 'SIGKILL' : 'SIGTERM')
-    // Whatever it is doing, it does not wait for the answer to its long poll of 30 s.
+    // It must not wait for the response to its long poll of 30 s.
     const code = await within(25_000, () => `it does not stop\n${agent.printed()}`, gone)
     if (!isKilled) assert.equal(code, 0, agent.printed())
   }
@@ -253,7 +253,7 @@ async function checksHandlers(t: TestContext, program: AgentProgram) {
   await refused.until(/Everyone can write to the folder of handlers/)
 }
 
-/** Else a variable that is not set in somebody's script would switch a check off. */
+/** Otherwise an unset variable in a script would disable a check. */
 async function refusesEmpty(t: TestContext, program: AgentProgram) {
   const device = await newDeviceUnderTest(t, server)
   const trust = ['--trust', 'keys.pem']
@@ -357,7 +357,9 @@ async function runsSteps(t: TestContext, program: AgentProgram) {
   const [command = '', ...words] = program.words
   const { stdout } = await promisify(execFile)(command, [...words, '--help'])
   // The shell agent speaks HTTP only.
-  const ofMqtt = program.isShell ? ['mqtt', 'broker', 'broker-prefix'] : []
+  const ofMqtt = program.isShell
+    ? ['mqtt', 'broker', 'broker-prefix', 'broker-cert-file', 'broker-key-file']
+    : []
   const flags = [...agentFlags, ...enrollFlags].filter(({ name }) => !ofMqtt.includes(name))
   assert.deepEqual(
     flags.filter(({ name, env = '' }) => !stdout.includes(`--${name} `) || !stdout.includes(env)),

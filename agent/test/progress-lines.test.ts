@@ -19,7 +19,7 @@ test('progress is a number up to 100, and may have a text', () => {
   for (const [line, expected] of cases) assert.deepEqual(parseProgress(line), expected, line)
 })
 
-test('lines are found however the output is cut, and long lines cost nothing', () => {
+test('lines are found however the output is split, and long lines are cheap', () => {
   const output = Buffer.concat([
     Buffer.from('hello\n::progress 1\n\n::progress 2 zwölf\n'),
     Buffer.alloc(100_000, 'x'),

@@ -13,7 +13,7 @@ import { TcpProxy } from './support/tcp-proxy.ts'
 const server = await openSharedServer()
 const readyWithPids = /(\d+) (\d+) ready/
 
-/** Notes that it was started, then waits to be let go on. */
+/** Records its start, then waits for a signal to continue. */
 function addNotingHandler(device: DeviceUnderTest, more = ''): void {
   device.addHandler(
     'note',
@@ -28,7 +28,7 @@ echo went on; ${more}`,
 
 const startsOf = (device: DeviceUnderTest) => readFileSync(join(device.folder, 'starts'), 'utf8')
 
-test('an agent that was killed ends what is left of its handler, reports it, and starts nothing twice', async (t) => {
+test('a killed agent ends remaining processes of its handler, reports the execution, and starts nothing twice', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   addNotingHandler(device)
   const first = device.spawn()
@@ -46,7 +46,7 @@ test('an agent that was killed ends what is left of its handler, reports it, and
   assert.equal(startsOf(device), '1 0\n')
 })
 
-test('what the document wants to be run again is run again, and says that it is', async (t) => {
+test('an execution whose document allows it is run again, and the handler is informed', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   addNotingHandler(device)
   const first = device.spawn()
@@ -63,7 +63,7 @@ test('what the document wants to be run again is run again, and says that it is'
   assert.match((await device.output(id)).toString(), /^\d+ \d+ ready\n\d+ \d+ ready\nwent on\n$/)
 })
 
-test('an orderly stop ends the handler and reports it before the agent is gone', async (t) => {
+test('an orderly stop ends the handler and reports the execution before the agent exits', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   addNotingHandler(device)
   const agent = await device.start()
@@ -76,7 +76,7 @@ test('an orderly stop ends the handler and reports it before the agent is gone',
   assert.equal(statusDetails.reason, 'interrupted: the agent was stopped while it ran')
 })
 
-test('an orderly stop leaves for the next start what is to be run again', async (t) => {
+test('an orderly stop leaves executions that are run again to the next start', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   addNotingHandler(device)
   const agent = await device.start()
@@ -89,7 +89,7 @@ test('an orderly stop leaves for the next start what is to be run again', async 
   assert.equal(startsOf(device), '1 0\n2 0\n')
 })
 
-test('a handler that asks for a reboot goes on after it, with its folder as it was', async (t) => {
+test('a handler that requests a reboot continues after it, with its folder unchanged', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler(
     'update',
@@ -127,7 +127,7 @@ echo half >kept; exit 194`,
   assert.equal((await device.output(id)).toString(), 'first\nupdate 1 0 \nupdate 2 1 half\nlast\n')
 })
 
-test('what waits for a reboot can be canceled, and no handler reboots for ever', async (t) => {
+test('an execution that waits for a reboot can be canceled, and reboots are limited', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('reboot', 'exit 194')
   let agent = await device.start({ bootId: 'boot 0' })
@@ -165,7 +165,7 @@ test('an outcome that could not be reported is reported after the next start', a
   assert.equal((await device.output(id)).toString(), 'output\n')
 })
 
-test('an agent that has lost its memory does not start what it had begun', async (t) => {
+test('an agent that has lost its state does not start executions that it had begun', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   addNotingHandler(device)
   const first = device.spawn()
@@ -184,7 +184,7 @@ test('an agent that has lost its memory does not start what it had begun', async
   for (const pid of running) process.kill(Number(pid), 'SIGKILL')
 })
 
-test('a second agent on the same state folder is refused in a sentence; nothing is left of what has ended', async (t) => {
+test('a second agent on the same state folder is refused with a sentence; ended executions leave no files', async (t) => {
   const device = await newDeviceUnderTest(t, server)
   device.addHandler('work', 'echo x >file; echo done')
   const agent = await device.start()

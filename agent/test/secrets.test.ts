@@ -1,4 +1,4 @@
-// A nightly job with a token: a schedule fires, the handler of either agent has the secret, and nobody else sees it.
+// A nightly job with a token: a schedule fires, and only the handler of either agent gets the secret.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ const server = await openSharedServer()
 for (const program of await findPrograms()) {
   if (program.isOther && !isChaos) continue
   describe(program.name, { skip: program.missing ?? false }, () => {
-    test('hands a named secret to the handler of a scheduled job, and to nobody else', (t) =>
+    test('passes a named secret to the handler of a scheduled job, and to no other process', (t) =>
       handsSecret(t, program))
   })
 }

@@ -1,4 +1,4 @@
-// jobcast-agent.sh against a server whose answers come in an order that a real one has now and then.
+// jobcast-agent.sh with a server that reproduces rare orders of responses.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -22,15 +22,17 @@ type Scene = {
   sendFile?: (response: ServerResponse, range: string | undefined) => void
   /** Of the execution after a report that is not its end. */
   afterReport: (version: number) => number
-  /** Statuses of the answers to the first reports of its end. */
-  refuseEnd?: number[]
+  /** Replaces the response of the service; `count`: the number of such requests so far. */
+  interfere?: (what: 'output' | 'look' | 'end', count: number) => Interference | undefined
 }
+type Interference = { status: number; body: string } | 'cut'
+type Outcome = Sent & { output: string; looks: number }
 
 /** One execution; resolves with the report that ends it. */
 async function runAgent(
   t: TestContext,
   program: AgentProgram,
-  { document, sendFile, afterReport, refuseEnd = [] }: Scene,
+  { document, sendFile, afterReport, interfere }: Scene,
 ) {
   const folder = temporaryFolder(t)
   const handlers = join(folder, 'handlers')
@@ -38,9 +40,12 @@ async function runAgent(
   writeFileSync(join(handlers, 'lasting'), '#!/bin/sh\necho "::progress 5 text"\nexec sleep 600\n', {
     mode: 0o755,
   })
-  const ended = Promise.withResolvers<Sent>()
+  writeFileSync(join(handlers, 'short'), '#!/bin/sh\necho one\nsleep 3\necho two\n', { mode: 0o755 })
+  const ended = Promise.withResolvers<Outcome>()
   let version = 1
   let agent = ''
+  let output = ''
+  const counts = { output: 0, look: 0, end: 0 }
   const http = createServer(async (request, response) => {
     const { method, url = '', headers } = request
     if (url === '/file') return sendFile?.(response, headers.range)
@@ -48,6 +53,12 @@ async function runAgent(
     for await (const chunk of request) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()
     const answer = (body: object) => response.end(JSON.stringify(body))
+    const isDisturbed = (what: keyof typeof counts) => {
+      const other = interfere?.(what, counts[what]++)
+      if (other === 'cut') response.destroy()
+      else if (other) response.writeHead(other.status, { 'content-type': 'text/html' }).end(other.body)
+      return other !== undefined
+    }
     if (url.endsWith('/$next')) {
       if (agent !== '') return answer({})
       agent = JSON.parse(text).statusDetails.agent
@@ -58,19 +69,22 @@ async function runAgent(
       }
       return answer({ execution })
     }
-    if (url.includes('/output?')) return answer({ offset: Number.MAX_SAFE_INTEGER, cut: true })
+    if (url.includes('/output?')) {
+      if (isDisturbed('output')) return
+      const offset = Number(new URL(url, address()).searchParams.get('offset'))
+      output = output.slice(0, offset) + text
+      return answer({ offset: output.length })
+    }
     if (url.endsWith('/attributes')) return answer({})
     if (method === 'POST') {
       const sent = JSON.parse(text) as Sent
       if (sent.status === 'IN_PROGRESS') version = afterReport(version)
-      else {
-        const refused = refuseEnd.shift()
-        if (refused !== undefined) return response.writeHead(refused).end('{"message":"later"}')
-        ended.resolve(sent)
-      }
+      else if (isDisturbed('end')) return
+      else ended.resolve({ ...sent, output, looks: counts.look })
       return answer({ executionState: { status: sent.status, versionNumber: version } })
     }
     if (url.includes('wait=')) return setTimeout(() => answer({ inProgressJobs: [], queuedJobs: [] }), 1000)
+    if (isDisturbed('look')) return
     return answer({ execution: { jobId: '1', versionNumber: version } })
   })
   const address = () => `http://127.0.0.1:${(http.address() as AddressInfo).port}`
@@ -86,7 +100,7 @@ async function runAgent(
   return outcome
 }
 
-/** With fewer tries and no pauses between them: what it does otherwise takes minutes. */
+/** With fewer retries and no delays between them, which would take minutes. */
 function impatient(t: TestContext, program: AgentProgram): AgentProgram {
   const [script = '', ...shell] = program.words.toReversed()
   const copy = join(temporaryFolder(t), 'jobcast-agent.sh')
@@ -117,7 +131,7 @@ for (const program of findShellPrograms()) {
     return (version: number) => (reports++ === 0 ? version + 2 : version + 1)
   }
 
-  test(`${program.name} sees a cancel that comes just before its progress`, { skip }, async (t) => {
+  test(`${program.name} notices a cancel just before its progress report`, { skip }, async (t) => {
     const outcome = await runAgent(t, program, {
       document: { handler: 'lasting' },
       afterReport: canceledBefore(),
@@ -125,7 +139,9 @@ for (const program of findShellPrograms()) {
     assert.equal(outcome.status, 'CANCELED')
   })
 
-  test(`${program.name} sees a cancel that comes while it reports how far a file is`, { skip }, async (t) => {
+  test(`${program.name} notices a cancel while it reports the progress of a download`, {
+    skip,
+  }, async (t) => {
     const afterReport = canceledBefore()
     const sendFile = (response: ServerResponse, range = 'bytes=0-') => {
       cutFile(response, range === 'bytes=0-' ? 200 : 206, Number(/\d+/.exec(range)?.[0]))
@@ -134,13 +150,22 @@ for (const program of findShellPrograms()) {
     assert.deepEqual([status, statusDetails.reason], ['CANCELED', 'canceled before it was started'])
   })
 
-  test(`${program.name} repeats the report of an end until the server has taken it`, { skip }, async (t) => {
-    const { status } = await runAgent(t, program, {
-      document: { handler: 'missing' },
+  test(`${program.name} sends output and end when the service responds again`, { skip }, async (t) => {
+    const page = { status: 404, body: 'default backend' }
+    const disturbances = {
+      output: ['cut', page],
+      end: [
+        { status: 408, body: '{"code":"J-903"}' },
+        { status: 200, body: '<html>Sign in' },
+      ],
+    } as const
+    const { status, output, looks } = await runAgent(t, program, {
+      document: { handler: 'short' },
       afterReport: (version) => version + 1,
-      refuseEnd: [408, 503],
+      interfere: (what, count) => (what === 'look' ? page : disturbances[what][count]),
     })
-    assert.equal(status, 'REJECTED')
+    assert.deepEqual([status, output], ['SUCCEEDED', 'one\ntwo\n'])
+    assert.ok(looks > 0, 'it did not look for a cancel')
   })
 
   test(`${program.name} gives up a file that is cut by a server without ranges`, { skip }, async (t) => {

@@ -1,5 +1,5 @@
-// jobcast-agent.sh against a server that answers anything, in each shell: no command runs but the signed one, no file is
-// written outside of the state folder, and the agent goes on working.
+// jobcast-agent.sh with a server that sends arbitrary responses, in each shell: only the signed command runs, no file is
+// written outside of the state folder, and the agent continues working.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -29,13 +29,13 @@ const parameters = { type: 'object', properties: { text: { type: 'string' } } }
 const envelope = author.sign({ jobName, version: 1, document, parameters })
 const attacks = testSize('attacks', { test: 10, chaos: 60 })
 const agents = testSize('agents', { test: 2, chaos: 10 })
-/** An answer, and what the agent has of it in other files. */
+/** A response, and the agent's copies in other files. */
 const maxStateBytes = 24 * 1024 * 1024
 const token = `jd_${'A'.repeat(48)}`
 
 type Scene = { device: ProgramDevice; canaries: string; env: Record<string, string>; marks: string }
 
-/** `lasts`: seconds for which the handler runs, so that the agent looks after it meanwhile. */
+/** `lasts`: seconds for which the handler runs, so that the agent checks it meanwhile. */
 function newScene(t: TestContext, lasts: number): Scene {
   const folder = temporaryFolder(t)
   const [canaries, handlers, home, marks] = ['canaries', 'handlers', 'home', 'marks'].map((name) =>
@@ -126,7 +126,10 @@ for (const program of findShellPrograms()) {
     await attack(t, program, scene, isChaos ? list : list.slice(0, 1))
   })
   if (program.isOther && !isChaos) continue
-  test(`${program.name} is commanded by no answer (seed ${testSeed})`, { ...longTest, skip }, async (t) => {
+  test(`${program.name} runs no command from any response (seed ${testSeed})`, {
+    ...longTest,
+    skip,
+  }, async (t) => {
     const random = seededRandom(testSeed)
     const all = Array.from({ length: agents }, (_, index) => {
       const scene = newScene(t, index % 2 === 0 ? 0 : 2)
@@ -134,10 +137,8 @@ for (const program of findShellPrograms()) {
     })
     await Promise.all(all)
   })
-  test(
-    `${program.name} takes nothing for a token that is none, from the server or from its file`,
-    { skip },
-    (t) => takesNoOther(t, program),
+  test(`${program.name} accepts only valid tokens, from the server and from its file`, { skip }, (t) =>
+    takesNoOther(t, program),
   )
 }
 

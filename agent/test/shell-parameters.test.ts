@@ -1,4 +1,4 @@
-// jobcast-agent.sh judges the values of signed parameters, and matches patterns, as the service and jobcast-agent do.
+// jobcast-agent.sh validates the values of signed parameters, and matches patterns, like the service and jobcast-agent.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { isChaos } from '@jobcast/testkit/test-size'
 
 const script = readFileSync(new URL('../bin/jobcast-agent.sh', import.meta.url), 'utf8')
-/** Its functions, without what it does with them. */
+/** Its functions, without the main program. */
 const functions = script.slice(0, script.indexOf('\nread_flags "$@"\n'))
 const versions = [['awk'], ['busybox', 'awk'], ['gawk'], ['original-awk']].filter(
   ([program = '', ...words], index) =>
@@ -69,7 +69,7 @@ const cases = [
 ]
 
 for (const words of versions) {
-  test(`values are judged alike with ${words.join(' ')}`, (t) => {
+  test(`values are validated in the same way with ${words.join(' ')}`, (t) => {
     const folder = temporaryFolder(t)
     // Several values in a schema, so that the program is started less often; each by itself where one is refused.
     const properties = (list: Case[]) =>

@@ -1,5 +1,5 @@
-// Whoever has taken the server, its database and its process, makes no agent start anything that its authors have not
-// signed.
+// An attacker who controls the server, its database and its process cannot make an agent start anything that its authors have
+// not signed.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -31,7 +31,7 @@ type Bench = {
   trustFile: string
   /** Puts the next version of the job. */
   put(content?: object, sign?: (job: SignedJob) => Envelope[]): Promise<SignedJob>
-  /** Triggers the job, and says what its handler has done. */
+  /** Triggers the job, and returns the actions of its handler. */
   run(parameters?: object): Promise<Ran>
 }
 
@@ -211,7 +211,7 @@ const attacks: Attack[] = [
   },
 ]
 
-/** What an author has signed, but not for this device or not as this version. */
+/** Genuine signatures, but not for this device or this version. */
 const genuineElsewhere: Attack[] = [
   {
     name: 'a higher version of another owner',
@@ -250,7 +250,7 @@ test('a signed job of another audience, or with another content of its version, 
     assertRefuses(await run(), reason, name)
   }
   attacker.tamper = undefined
-  // The genuine ones are not kept out by what was refused.
+  // Refused executions do not block genuine ones.
   assertRuns(await run())
   await put({ audience: 'berlin' })
   assertRuns(await run())
@@ -269,7 +269,7 @@ async function exerciseAttacks({ put, run }: Bench): Promise<void> {
   assertRuns(await run())
 }
 
-test('an agent of a taken server starts nothing', async (t) => {
+test('an agent of a compromised server starts nothing', async (t) => {
   const bench = await newBench(t)
   const trust = { keysFile: bench.trustFile, requiredSignatures: 1 }
   const agent = await bench.device.start({ trust, server: { by: 'http', url: attacker.http } })
@@ -282,7 +282,7 @@ test('an agent of a taken server starts nothing', async (t) => {
   assertRefuses(await bench.run(), replay.reason, 'after a restart')
 })
 
-test('an agent of a changed database starts nothing', async (t) => {
+test('an agent starts nothing after a manipulation of the database', async (t) => {
   const bench = await newBench(t)
   const other = await newBench(t)
   await other.put()
@@ -313,7 +313,7 @@ test('an agent of a changed database starts nothing', async (t) => {
     ],
   ]
   for (const [name, change, reason] of changes) {
-    // Nobody has read this version yet, so the server has it from the database.
+    // This version was not read yet, so the server reads it from the database.
     await bench.put()
     changeStored(server, bench.jobName, change)
     assertRefuses(await bench.run(), reason, name)
@@ -322,7 +322,7 @@ test('an agent of a changed database starts nothing', async (t) => {
   assertRuns(await bench.run())
 })
 
-test('as many different trusted keys must have signed as are required', async (t) => {
+test('the required number of different trusted keys must have signed', async (t) => {
   const bench = await newBench(t)
   await bench.device.start({ trust: { keysFile: bench.trustFile, requiredSignatures: 2 } })
   await exerciseThreshold(bench)
@@ -344,7 +344,7 @@ async function exerciseThreshold({ put, run }: Bench): Promise<void> {
   attacker.tamper = undefined
 }
 
-test('values are judged by the signed schema, and the agent puts them into the signed document', async (t) => {
+test('values are validated against the signed schema, and the agent puts them into the signed document', async (t) => {
   const bench = await newBench(t)
   const trust = { keysFile: bench.trustFile, requiredSignatures: 1 }
   await bench.device.start({ trust, server: { by: 'http', url: attacker.http } })
@@ -390,7 +390,10 @@ for (const shell of findShellPrograms()) {
   // `npm test` takes the first shell only.
   if (shell.isOther && !isChaos) continue
   const skip = shell.missing ?? (hasOpenssl ? false : 'openssl 3 is not on this machine')
-  test(`${shell.name} of a taken server starts nothing`, { skip }, (t) => shellStartsNothing(t, shell))
+  test(`${shell.name} of a compromised server starts nothing`, { skip }, (t) => shellStartsNothing(t, shell))
+  chaosTest(`${shell.name} counts different keys, and does not start with invalid settings`, { skip }, (t) =>
+    shellCountsKeys(t, shell),
+  )
   chaosTest(`${shell.name} puts values into the signed document`, { skip }, (t) => shellFills(t, shell))
   chaosTest(
     `${shell.name} runs what was signed for its audience, and one content of a version`,
@@ -408,7 +411,12 @@ async function shellStartsNothing(t: TestContext, shell: AgentProgram): Promise<
   await exerciseAttacks(bench)
   await bench.put({ document: { more: 'ü'.repeat(30_000), ...document, list: [{ b: 1, a: [] }] } })
   assertRuns(await bench.run())
-  await agent.end('SIGTERM')
+  assert.equal(await agent.end('SIGTERM'), 0, agent.printed())
+}
+
+async function shellCountsKeys(t: TestContext, shell: AgentProgram): Promise<void> {
+  const bench = await newBench(t)
+  const env = { JOBCAST_TRUST: bench.trustFile, JOBCAST_REQUIRE_SIGNATURES: '1' }
   const two = startProgram(t, shell, bench.device, attacker.http, { ...env, JOBCAST_REQUIRE_SIGNATURES: '2' })
   await exerciseThreshold(bench)
   assert.equal(await two.end('SIGTERM'), 0, two.printed())

@@ -19,14 +19,14 @@ import { lockByFile } from '../src/state/lock-by-file.ts'
 import { reconnectDelayMs } from '../src/transport/reconnect-delay.ts'
 import { httpAddress, mqttAddress, webSocketAddress } from '../src/transport/server-address.ts'
 
-test('the delay before a reconnect is anything up to a limit that doubles, and never more than the cap', () => {
+test('the delay before a reconnect is random up to a limit that doubles, and never above the maximum', () => {
   const backoff = { baseMs: 1000, capMs: 30_000 }
   const longest = (failures: number) => reconnectDelayMs(failures, backoff, 1)
   assert.deepEqual([0, 1, 2, 3, 4, 5, 100_000].map(longest), [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
   assert.equal(reconnectDelayMs(7, backoff, 0), 0)
 })
 
-test('the address for MQTT is made from that of the server; passwords in it are refused', () => {
+test('the address for MQTT is derived from that of the server; passwords in it are refused', () => {
   assert.equal(webSocketAddress('http://127.0.0.1:8080'), 'ws://127.0.0.1:8080/mqtt')
   assert.equal(webSocketAddress('https://jobs.example/'), 'wss://jobs.example/mqtt')
   assert.equal(webSocketAddress('https://example/jobcast/'), 'wss://example/jobcast/mqtt')
@@ -39,7 +39,7 @@ test('the address for MQTT is made from that of the server; passwords in it are 
 
 const token = `jd_${'aB3'.repeat(16)}`
 
-test('a token file that others can read is refused in a sentence', (t) => {
+test('a token file that others can read is refused with a sentence', (t) => {
   const path = join(temporaryFolder(t), 'token')
   writeFileSync(path, `${token}\n`, { mode: 0o600 })
   assert.equal(readTokenFile(path), token)
@@ -52,7 +52,7 @@ test('a token file that others can read is refused in a sentence', (t) => {
   assert.throws(() => readTokenFile(`${path}-none`), { code: 'ENOENT' })
 })
 
-test('a token has exactly the form that the server issues', (t) => {
+test('a token has exactly the format of the server', (t) => {
   const path = join(temporaryFolder(t), 'token')
   const more = ['\nurl = "file:///etc/passwd"', '"', ' x', '\r\nX-A: b', 'a', '\0', 'ä', 'x'.repeat(5000)]
   for (const wrong of [
@@ -71,7 +71,7 @@ test('a token has exactly the form that the server issues', (t) => {
   }
 })
 
-test('the time zone is that of the machine, without asking for that of every country', (t) => {
+test('the time zone is that of the machine, without loading all zones', (t) => {
   const folder = temporaryFolder(t)
   const [link, file] = [join(folder, 'localtime'), join(folder, 'timezone')]
   const none = { tz: undefined, link: join(folder, 'none'), file }
@@ -89,7 +89,7 @@ test('the time zone is that of the machine, without asking for that of every cou
   assert.equal(timeZone({ tz: undefined, link: file, file }), 'Asia/Tokyo')
 })
 
-test('a log line is one line, whatever a stranger has put into it', () => {
+test('a log line is one line, with any untrusted text', () => {
   const reason = `gone\n\u001b[2Jexecution 7, attempt 1: SUCCEEDED\u202e${'x'.repeat(10_000)}`
   const line = logLine({ kind: 'disconnected', reason })
   assert.match(line, /^connection lost: gone.{2}\[2Jexecution/u)
@@ -97,7 +97,7 @@ test('a log line is one line, whatever a stranger has put into it', () => {
   assert.ok(line.length < 600)
 })
 
-test('a user without a name, as in a container, is called by its number', (t) => {
+test('a user without a name, as in a container, is shown by its number', (t) => {
   const userInfo = t.mock.method(os, 'userInfo', () => {
     throw new Error('uv_os_get_passwd returned ENOENT (no such file or directory)')
   })
@@ -127,7 +127,7 @@ test("a handler's environment has none of the agent's settings", () => {
   )
 })
 
-test('parameters are variables of a handler, each with a name of its own', () => {
+test('parameters become variables of a handler with distinct names', () => {
   const given = { deviceId: 'd', jobId: '7', attempt: 2, start: 1, startId: 'i', isResumed: false }
   const parameters = {
     'target-version': '2.4; rm -rf /',
@@ -147,7 +147,7 @@ test('parameters are variables of a handler, each with a name of its own', () =>
   })
 })
 
-test('details are texts the server takes: short, without control characters, never empty', () => {
+test('details are texts that the server accepts: short, without control characters, never empty', () => {
   const long = '\u{1f600}'.repeat(2000)
   assert.deepEqual(details({ a: 'x\ny\t\u0085z', b: 5, c: undefined, d: '\n', e: '\ud800x' }), {
     a: 'x y z',
@@ -158,7 +158,7 @@ test('details are texts the server takes: short, without control characters, nev
   assert.equal([...(details({ long }).long ?? '')].length, 1024)
 })
 
-test('a result is JSON up to 64 KiB; what else it is, is said', async (t) => {
+test('a result is JSON up to 64 KiB; otherwise the problem is reported', async (t) => {
   const path = join(temporaryFolder(t), 'result.json')
   const resultOf = (content: string) => {
     writeFileSync(path, content)
@@ -176,7 +176,7 @@ test('a result is JSON up to 64 KiB; what else it is, is said', async (t) => {
   assert.deepEqual(await readResult(join(path, '..')), { problem: 'the result is not a file' })
 })
 
-test('a time limit of more than a timer holds is kept', (t) => {
+test('a time limit above the maximum of a timer is observed', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const now = t.mock.method(performance, 'now', () => 0)
   const days = 24 * 60 * 60 * 1000
@@ -191,7 +191,7 @@ test('a time limit of more than a timer holds is kept', (t) => {
   }
 })
 
-test('a wake-up before the wait is not missed, and counts once', async () => {
+test('a wake-up before the wait is not missed, and applies once', async () => {
   const wakeUp = new WakeUp()
   const { signal } = new AbortController()
   wakeUp.wake()
@@ -205,7 +205,7 @@ test('a wake-up before the wait is not missed, and counts once', async () => {
   await wakeUp.wait(signal)
 })
 
-test('a lock by file is held once, and is free again when its process is gone', (t) => {
+test('a lock file is held once, and is released when its process has ended', (t) => {
   const folder = temporaryFolder(t)
   const path = join(folder, 'lock')
   const isTaken = () => new Error('taken')
@@ -221,7 +221,7 @@ test('a lock by file is held once, and is free again when its process is gone', 
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('a flag wins over the environment, and the older names keep working', () => {
+test('a flag takes precedence over the environment, and old names continue to work', () => {
   const urlOf = (given: object, env: NodeJS.ProcessEnv) =>
     resolveFlags<{ url?: string }>(agentFlags, given as Record<string, unknown>, env).url
   const env = { JOBCAST_URL: 'c', JOBCAST_SERVER: 'd' }

@@ -1,4 +1,4 @@
-// What a device makes of a signed job: its own values in the signed document, and nothing without enough good keys.
+// How a device handles a signed job: it puts its own values into the signed document, and requires enough trusted keys.
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
@@ -38,7 +38,7 @@ function offer(document: unknown, more: Partial<Offered> = {}): Offered {
   }
 }
 
-/** The server says the document that is expected. */
+/** The server sends the expected document. */
 function fill(template: object, expected: object, more: Partial<Offered> = {}, job: Partial<SignedJob> = {}) {
   return fillSigned(
     { jobName: 'job', version: 1, document: template as SignedJob['document'], ...job },
@@ -59,7 +59,7 @@ test('puts the values of parameters, of this device and of the run into the sign
   assert.deepEqual(fill({ a: '${params.days}' }, { a: 7 }, {}, { parameters }).document, { a: 7 })
 })
 
-test('attributes are those that the device reports, whatever the server has put there', () => {
+test('attributes are those that the device reports, regardless of values of the server', () => {
   const template = {
     a: '${device.attributes.site}',
     b: '${device.attributes.slot}',
@@ -126,7 +126,7 @@ for (const [name, act, message] of refused) {
   })
 }
 
-test('attributes that cannot be read are a refusal, and only for those who use them', () => {
+test('unreadable attributes cause a refusal only for documents that use them', () => {
   const broken = { deviceId: 'kiosk-1', attributes: () => assert.fail('no JSON') }
   const job = (document: SignedJob['document']) => ({ jobName: 'job', version: 1, document })
   assert.deepEqual(fillSigned(job({ a: 1 }), offer({ a: 1 }), broken).document, { a: 1 })
@@ -136,7 +136,7 @@ test('attributes that cannot be read are a refusal, and only for those who use t
   )
 })
 
-test('keys are counted by what they verify, not by what an envelope says', () => {
+test('keys are counted by the signatures that they verify, not by the key ids in an envelope', () => {
   const [anna, ben] = [newAuthor(), newAuthor()]
   const keys = readAuthorKeys(anna.publicPem + ben.publicPem + anna.publicPem)
   assert.equal(keys.length, 2)
@@ -176,7 +176,7 @@ test('a file of keys has public Ed25519 keys and nothing else', () => {
   assert.equal(key && keyIdOf(key.key), key?.keyId)
 })
 
-test('the highest version of a job is on disk, and a damaged file is not taken for an empty one', async (t) => {
+test('the highest version of a job is stored on disk, and a damaged file is not treated as empty', async (t) => {
   const file = join(temporaryFolder(t), 'versions.json')
   const seen = await SeenVersions.open(file)
   const [one, two] = ['1', '2'].map((digit) => digit.repeat(64)) as [string, string]
@@ -220,7 +220,7 @@ test('does not start with a file of keys that others can change, or that has too
   await assert.rejects(open(1), /can be written by everyone/)
 })
 
-test('a job that is signed for another audience is refused, and its version does not count', async (t) => {
+test('a job signed for another audience is refused, and its version is not recorded', async (t) => {
   const folder = temporaryFolder(t)
   const [anna, keysFile] = [newAuthor(), join(folder, 'trusted.pem')]
   writeFileSync(keysFile, anna.publicPem, { mode: 0o644 })
@@ -261,13 +261,13 @@ test('a job that is signed for another audience is refused, and its version does
   const again = await open('shop berlin')
   await assert.rejects(check(again, 2, another), /differs from the version/)
   await check(again, 3, another)
-  // Without an audience of its own the device does not ask for one.
+  // A device without an audience does not check it.
   const anybodys = await open()
   await check(anybodys, 4, { audience: 'shop lima' })
   await check(anybodys, 5)
 })
 
-test('takes URLs of files from the server, and only files whose hash is signed', () => {
+test('accepts URLs of files from the server, but only files whose hash is signed', () => {
   const sha256 = 'a'.repeat(64)
   const files = {
     'app@1.4': { url: 'https://x/app', size: 5, sha256, sha1: null, md5: null, version: '1.4' },

@@ -1,4 +1,4 @@
-// Does a trigger wait longer because devices are connected and report?
+// Measures whether a trigger takes longer while devices are connected and report.
 
 import { startJobcast } from '../jobcast.ts'
 import type { LoadResult } from '../load.ts'
@@ -14,7 +14,7 @@ const reportsPerSecond = 1000
 const mostDevices = 5000
 const callers = [1, 64]
 
-/** A Jobcast, and the devices that are connected to it. */
+/** A server, and the devices that are connected to it. */
 type Side = { title: string; port: number; apiKey: string; reporting?: Placed }
 
 export async function besideDevicesSection(stored: StoredDevices, options: Options): Promise<string> {

@@ -1,4 +1,4 @@
-// One device of a fleet: a socket, and what comes in on it. How it reacts is up to the fleet.
+// One device of a fleet: a socket and its incoming packets. The fleet decides how to react.
 
 import { connect, type Socket } from 'node:net'
 import type { Credential } from './fleet-orders.ts'
@@ -13,7 +13,7 @@ import {
   subscribePacket,
 } from './mqtt-bytes.ts'
 
-/** What a fleet listens for just now. */
+/** The current listeners of a fleet. */
 export type Ears = {
   onMessage?: (device: Device, bytes: Buffer, start: number, end: number) => void
   onPuback?: (device: Device) => void
@@ -30,18 +30,18 @@ type Network = {
   onLost: (reason: string) => void
 }
 
-// Read to its end before the next one reads, so all devices can share it.
+// Each read is processed completely before the next one, so all devices can share the buffer.
 const readBuffer = Buffer.allocUnsafe(256 * 1024)
 const jobIdStart = Buffer.from('"jobId":"')
 const quote = '"'.charCodeAt(0)
 const lastPacketId = 0xffff
 
-/** Of all devices. On a machine of its own none would have to wait until others have sent theirs. */
+/** Pending acknowledgements of all devices. On its own machine, a device would not wait until others have sent theirs. */
 let acknowledgements: { socket: Socket; packetId: number }[] = []
 
 function acknowledge(socket: Socket, packetId: number): void {
   if (acknowledgements.push({ socket, packetId }) > 1) return
-  // After all that has arrived for others by now.
+  // Sent after everything that has arrived for other devices has been read.
   setImmediate(() => {
     const due = acknowledgements
     acknowledgements = []
@@ -52,9 +52,9 @@ function acknowledge(socket: Socket, packetId: number): void {
 export class Device {
   readonly deviceId: string
   readonly prefix: string
-  /** The execution that it was last notified of. */
+  /** The execution of the last notification. */
   jobId = '1'
-  /** Since when a report of it waits for its acknowledgement; 0: none does. */
+  /** When the report in flight was due or sent; 0 if none is. */
   reportedAt = 0
   readonly #network: Network
   readonly #token: string
@@ -98,13 +98,13 @@ export class Device {
     this.send(subscribePacket(this.#nextPacketId(), filters, qos))
   }
 
-  /** With QoS 1. */
+  /** Sends a report with QoS 1. */
   report(status: string, step: number): void {
     const payload = `{"status":"${status}","statusDetails":{"step":"${step}"}}`
     this.send(publishPacket(`${this.prefix}${this.jobId}/update`, payload, this.#nextPacketId()))
   }
 
-  /** False when the message names no execution. */
+  /** Returns false if the message names no execution. */
   learnJobId(bytes: Buffer, start: number, end: number): boolean {
     const found = bytes.indexOf(jobIdStart, start)
     if (found < 0 || found >= end) return false

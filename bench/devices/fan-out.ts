@@ -1,4 +1,4 @@
-// One trigger for all connected devices: when has the last one its message?
+// Measures one trigger for all connected devices, until the last one has its message.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from '../table.ts'
@@ -32,7 +32,7 @@ export async function fanOutSection(stored: StoredDevices, options: Options): Pr
   return [`## One trigger for ${formatRate(devices.length)} connected devices`, ...tables].join('\n\n')
 }
 
-/** All are connected all the time, and take turns: so that noise hits all alike. */
+/** All senders stay connected and take turns, so that noise affects all alike. */
 async function measureCase(one: Case, placed: Placed[], { rounds, warmUps }: Options): Promise<Results> {
   const results: Results = new Map(placed.map(({ name }) => [name, []]))
   for (const { fleet, speaksMqtt } of placed) {
@@ -43,7 +43,7 @@ async function measureCase(one: Case, placed: Placed[], { rounds, warmUps }: Opt
     for (const sender of placed) {
       await sleep(quietMs)
       const measured = await measureOnce(sender, { ...one, bytes })
-      // Jobcast is the first: the others send messages as large as its.
+      // Jobcast comes first; the others send messages of the same size.
       bytes = measured.bytes
       if (round < 0) continue
       results.get(sender.name)?.push(measured)

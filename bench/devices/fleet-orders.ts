@@ -1,35 +1,35 @@
-// What the parent orders of a fleet and what the fleet answers.
+// The requests of the parent to a fleet, and the responses.
 
 export type Credential = { deviceId: string; token: string }
 
-/** How long it took until what a device reported was acknowledged. `all` counts those of the warm-up as well. */
+/** How long acknowledgements of reports took. `all` includes those of the warm-up. */
 export type ReportTimes = { perSecond: number; p50: number; p99: number; cores: number; all: number }
 
 type Orders = {
-  /** Without MQTT a device only reads: from bare sockets. */
+  /** Without MQTT, a device only reads from its socket. */
   connect: {
     order: { port: number; devices: Credential[]; speaksMqtt: boolean; keepAliveSeconds: number }
     answer: undefined
   }
   subscribe: { order: { topics: string[]; qos: 0 | 1 }; answer: undefined }
-  /** Messages are counted from here on. */
+  /** Starts counting messages. */
   count: { order: undefined; answer: undefined }
-  /** Answered when each device has so many: when the last one came, how large they were on average, and the cores that this process kept busy. */
+  /** Answered when each device has `each` messages, with the times, the mean size, and the cores that the process kept busy. */
   counted: {
     order: { each: number }
     answer: { firstAt: number; lastAt: number; bytes: number; cores: number }
   }
-  /** Every device reports success of what it was last notified of, and waits until it is notified that nothing is left. */
+  /** Every device reports success for its last notification, and waits for the notification that nothing is left. */
   finish: { order: { topics: number }; answer: undefined }
-  /** Each device pings once in its keep-alive time. Nobody may lose its connection. */
+  /** Each device pings once per keep-alive interval. No device may lose its connection. */
   ping: { order: { seconds: number }; answer: { sent: number; answered: number } }
-  /** From here on each device reports success of what it is notified of, at once. */
+  /** From now on, each device reports success at once for each notification. */
   collect: { order: undefined; answer: undefined }
-  /** Which executions devices were notified of, and when. */
+  /** The executions that devices were notified of, and when. */
   collected: { order: undefined; answer: { jobIds: number[]; at: number[]; cores: number } }
   /**
-   * Status updates from so many devices: each sends its next when the one before is acknowledged, or, with
-   * `perSecond`, as many as that in all, whatever the answers take.
+   * Status updates from this many devices: each sends the next one when the one before is acknowledged. With `perSecond`,
+   * they send at this total rate, regardless of acknowledgements.
    */
   report: {
     order: {

@@ -1,4 +1,4 @@
-// The fleet: up to ten thousand devices in one process. Takes one order at a time from its parent.
+// The fleet: up to ten thousand devices in one process. Handles one request of its parent at a time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { nowMs } from './clock.ts'
@@ -8,10 +8,10 @@ import { pingreq } from './mqtt-bytes.ts'
 import { sendReports } from './send-reports.ts'
 
 const connectingAtOnce = 100
-// An address has 28,000 ports for its end of connections, and those that were closed are in TIME_WAIT for a minute.
+// One address has 28,000 ephemeral ports, and closed connections keep theirs in TIME_WAIT for a minute.
 const localAddresses = Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 2}`)
 const pingEveryMs = 50
-/** Of a packet between 128 bytes and 16 KB. */
+/** Size of the fixed header of a packet between 128 bytes and 16 KB. */
 const headerBytes = 3
 
 const ears: Ears = {}
@@ -116,7 +116,7 @@ const act: Act = {
   report: (order) => sendReports(devices, ears, order),
 }
 
-/** Gives back how to ask for the cores that this process has kept busy since. */
+/** Returns a function that gives the cores that this process has kept busy since. */
 function measureCores(): (at: number) => number {
   const begun = nowMs()
   const before = process.cpuUsage()

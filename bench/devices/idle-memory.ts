@@ -1,4 +1,4 @@
-// What an idle connection costs in resident memory, and whether all of them live through their keep-alives.
+// Measures the resident memory per idle connection, and whether all connections survive their keep-alives.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { formatRate, formatRatio, formatTable } from '../table.ts'
@@ -37,7 +37,7 @@ export async function idleMemorySection(stored: StoredDevices, options: Options)
   return `${title}\n\n${formatTable(head, rows)}`
 }
 
-/** The heap grows with the first connections and does not shrink again, so some come and go before, some times. */
+/** The heap grows with the first connections and does not shrink, so some connect and disconnect first, several times. */
 async function measureIdle(
   sender: Sender,
   devices: Credential[],
@@ -53,7 +53,7 @@ async function measureIdle(
   const fleet = await openFleet(devices, { ...sender, keepAliveSeconds })
   if (sender.speaksMqtt) await fleet.ask('subscribe', { topics: ['notify-next'], qos: 1 })
   await sleep(settleMs)
-  // Fails when a ping is not answered or a connection is lost.
+  // Fails if a ping is not answered or a connection is lost.
   const held = holdSeconds > 0 ? await fleet.ask('ping', { seconds: holdSeconds }) : []
   const kb = (residentKb(pid) - before) / devices.length
   await Promise.all([fleet.end(), end()])

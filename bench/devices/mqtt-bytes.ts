@@ -1,5 +1,5 @@
-// The few packets of MQTT 3.1.1 that a fleet sends, and the way through those it gets. By hand: ten thousand devices
-// in one process must cost less than the server they measure.
+// Encodes the few MQTT 3.1.1 packets that a fleet sends, and splits those it receives. Written by hand: ten thousand devices
+// in one process must cost less than the server that they measure.
 
 export const packetTypes = { connack: 2, publish: 3, puback: 4, suback: 9, pingresp: 13 } as const
 
@@ -16,7 +16,7 @@ export function subscribePacket(packetId: number, topics: string[], qos: number)
   return packet(0x82, [number(packetId), ...topics.flatMap((topic) => [text(topic), Buffer.from([qos])])])
 }
 
-/** With a packet id the QoS is 1. */
+/** With a packet id, the QoS is 1. */
 export function publishPacket(topic: string, payload: string, packetId?: number): Buffer {
   const id = packetId === undefined ? [] : [number(packetId)]
   return packet(packetId === undefined ? 0x30 : 0x32, [text(topic), ...id, Buffer.from(payload)])
@@ -46,7 +46,7 @@ function number(value: number): Buffer {
   return Buffer.from([value >> 8, value & 0xff])
 }
 
-/** Called with each complete packet; `start` and `end` are those of what follows its fixed header. */
+/** Called for each complete packet; `start` and `end` delimit the bytes after its fixed header. */
 export type OnPacket = (firstByte: number, bytes: Buffer, start: number, end: number) => void
 
 /** Returns where the first incomplete packet begins. */
@@ -70,7 +70,7 @@ export function readPackets(bytes: Buffer, end: number, onPacket: OnPacket): num
   return at
 }
 
-/** Of a publish; 0 with QoS 0. */
+/** The packet id of a publish; 0 with QoS 0. */
 export function packetIdOf(firstByte: number, bytes: Buffer, start: number): number {
   return firstByte & 0x06 ? bytes.readUInt16BE(start + 2 + bytes.readUInt16BE(start)) : 0
 }

@@ -1,5 +1,5 @@
-// From the 201 to the device, at 1,000 triggers per second. Each device ends what it is notified of at once, so
-// that nobody waits for anything but the service.
+// Measures the time from the 201 to the device's notification, at 1,000 triggers per second. Devices end executions at
+// once, so that only the service causes delays.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startJobcast } from '../jobcast.ts'

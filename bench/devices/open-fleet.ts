@@ -12,7 +12,7 @@ const devicesPerProcess = Math.min(10_000, mostConnections())
 const answerWithinMs = 300_000
 
 export type Fleet = {
-  /** The answers of all its processes. */
+  /** Returns the responses of all its processes. */
   ask<Name extends OrderName>(name: Name, order: Order<Name>): Promise<Answer<Name>[]>
   end(): Promise<void>
 }

@@ -8,19 +8,19 @@ const parts = ['fan-out', 'memory', 'latency', 'updates', 'triggers'] as const
 export type Part = (typeof parts)[number]
 
 export type Options = {
-  /** Connected devices, where a measurement does not have a smaller number of its own. */
+  /** Connected devices, unless a measurement has its own smaller number. */
   devices: number
-  /** As many as one node should hold, or as the system lets one process have. */
+  /** Target for one node, or the limit of the system for one process. */
   mostConnections: number
   only: readonly Part[]
   warmUpMs: number
   measureMs: number
   rounds: number
-  /** Connections are held for so long. */
+  /** How long connections are held. */
   holdSeconds: number
-  /** Before memory is measured. */
+  /** Wait before memory is measured. */
   settleMs: number
-  /** Fan-outs before those that count. */
+  /** Fan-outs that are not counted. */
   warmUps: number
   out: string | undefined
 }
@@ -34,7 +34,7 @@ const usage = `
   --out FILE    write the tables to FILE as Markdown
 `
 
-/** The most that one trigger may name. */
+/** The limit of one trigger. */
 const mostDevices = 10_000
 const wantedConnections = 50_000
 

@@ -1,4 +1,4 @@
-// Triggers of one device each, so many a second, whatever the answers take.
+// Triggers of one device each at a fixed rate, regardless of response times.
 
 import { connect, type Socket } from 'node:net'
 import type { Jobcast } from '../jobcast.ts'
@@ -12,7 +12,7 @@ const paceEveryMs = 1
 
 type Idle = (request: Buffer) => void
 
-/** The devices take turns. Resolves when all are answered. */
+/** Devices take turns. Resolves when all triggers are answered. */
 export async function sendPacedTriggers(
   { port, apiKey }: Pick<Jobcast, 'port' | 'apiKey'>,
   { devices, perSecond, ms }: { devices: number; perSecond: number; ms: number },

@@ -10,7 +10,7 @@ import type { StoredDevices } from './stored-devices.ts'
 
 export type Placed = Sender & { fleet: Fleet }
 
-/** Those that are not there are left out. */
+/** Skips senders that are not installed. */
 export async function placeFleets(senders: (Sender | undefined)[], devices: Credential[]): Promise<Placed[]> {
   const placed: Placed[] = []
   for (const sender of senders) {
@@ -23,12 +23,12 @@ export async function endAll(placed: Placed[]): Promise<void> {
   for (const { fleet, end } of placed) await Promise.all([fleet.end(), end()])
 }
 
-/** On a copy of the database; it triggers the first `devices`. */
+/** Starts on a copy of the database; it triggers the first `devices`. */
 export async function startJobcastSender(stored: StoredDevices, devices: number): Promise<Sender> {
   return jobcastSender(await startJobcast(copyStored(stored)), devices)
 }
 
-/** One execution for each device, that it can report about. */
+/** Gives each device one execution to report about. */
 export async function giveWork({ fleet, makeReady }: Placed): Promise<void> {
   await fleet.ask('subscribe', { topics: ['notify-next'], qos: 0 })
   await fleet.ask('count', undefined)

@@ -1,4 +1,4 @@
-// What a process has used, according to Linux.
+// The resources that a process has used, from Linux's /proc.
 
 import { readdirSync, readFileSync } from 'node:fs'
 
@@ -7,7 +7,7 @@ export function residentKb(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
-/** Milliseconds on a CPU, of all its threads. */
+/** CPU time of all its threads, in milliseconds. */
 export function cpuMs(pid: number): number {
   const folder = `/proc/${pid}/task`
   return readdirSync(folder).reduce((sum, thread) => {
@@ -16,10 +16,10 @@ export function cpuMs(pid: number): number {
   }, 0)
 }
 
-/** Of its own a process has its log, a database, callers. */
+/** Files that a process needs for its log, database and callers. */
 const filesOfItsOwn = 500
 
-/** How many sockets the system lets one process have. */
+/** The system's limit of sockets for one process. */
 export function mostConnections(): number {
   const hardLimit = /^Max open files\s+\S+\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
   return hardLimit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hardLimit) - filesOfItsOwn

@@ -1,4 +1,4 @@
-// npm run bench:devices: what connected devices cost, beside bare sockets and other brokers of the same run.
+// npm run bench:devices: what connected devices cost, compared with bare sockets and other brokers in the same run.
 
 import { fleet } from '../fleet.ts'
 import { publish } from '../report.ts'

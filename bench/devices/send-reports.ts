@@ -6,7 +6,7 @@ import { nowMs } from './clock.ts'
 import type { Device, Ears } from './device.ts'
 import type { Order, ReportTimes } from './fleet-orders.ts'
 
-const lookEveryMs = 2
+const pollIntervalMs = 2
 
 export async function sendReports(all: Device[], ears: Ears, order: Order<'report'>): Promise<ReportTimes> {
   const { warmUpMs, measureMs, perSecond, until } = order
@@ -20,10 +20,10 @@ export async function sendReports(all: Device[], ears: Ears, order: Order<'repor
   while (!reports.isOver) {
     if (!keepsGoing) reports.sendDue(perSecond)
     if (!reports.isWarm) cpuBefore = process.cpuUsage()
-    await sleep(lookEveryMs)
+    await sleep(pollIntervalMs)
   }
   const { user, system } = process.cpuUsage(cpuBefore)
-  while (reports.areInFlight) await sleep(lookEveryMs)
+  while (reports.areInFlight) await sleep(pollIntervalMs)
   return { ...reports.summary(), cores: (user + system) / 1000 / measureMs }
 }
 
@@ -58,7 +58,7 @@ class Reports {
     for (const device of this.#devices) this.#send(device, nowMs())
   }
 
-  /** Timed from when it was due. A device whose last one is under way sends none: the rate shows it. */
+  /** Times each report from when it was due. A device with a report in flight is skipped, which shows in the rate. */
   sendDue(perSecond: number): void {
     const due = ((nowMs() - this.#begun) * perSecond) / 1000
     for (; this.#sent < due; this.#sent++) {

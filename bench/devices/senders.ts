@@ -1,9 +1,9 @@
-// Whoever sends a message to each of many devices: Jobcast, and what it is measured against.
+// Senders of a message to each of many devices: Jobcast, and what it is compared with.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCaller } from '../caller.ts'
 import type { Jobcast } from '../jobcast.ts'
-import { hasMosquitto, startMosquitto } from '../peers/mosquitto.ts'
+import { hasMosquitto, type Mosquitto, startMosquitto } from '../peers/mosquitto.ts'
 import { buildRequests, inTurn } from '../requests.ts'
 import { startCommanded } from '../server-process.ts'
 import { nowMs } from './clock.ts'
@@ -14,10 +14,10 @@ import { samplePayload } from './sample-message.ts'
 
 const makeReadyMs = 200
 
-/** `bytes`: of each message, as large as it goes over the wire. */
+/** `bytes` is the size of each message on the wire. */
 export type Messages = { topics: string[]; qos: 0 | 1; bytes: number }
 
-/** `answeredAt`: the 201, of those who answer. */
+/** `answeredAt` is the time of the 201, if the sender answers. */
 type Send = () => Promise<{ sentAt: number; answeredAt?: number }>
 
 export type Sender = {
@@ -26,7 +26,7 @@ export type Sender = {
   port: number
   pid: number
   speaksMqtt: boolean
-  /** For one message to each device on each topic. */
+  /** Prepares one message to each device on each topic. */
   makeReady(messages: Messages): Promise<Send>
   end(): Promise<void>
 }
@@ -63,7 +63,7 @@ export async function startBareSockets(): Promise<Sender> {
   }
 }
 
-/** To make ready for one message on each topic, and to send them. */
+/** Prepares one message on each topic, or sends them. */
 export type AedesCommand = { topics: string[] } | { payload: string; qos: 0 | 1 }
 
 export async function startAedes(devices: Credential[]): Promise<Sender> {
@@ -83,10 +83,12 @@ export async function startAedes(devices: Credential[]): Promise<Sender> {
   }
 }
 
-/** Undefined where it is not installed. */
+/** Undefined if mosquitto is not installed. */
 export async function startMosquittoSender(devices: Credential[]): Promise<Sender | undefined> {
-  if (!hasMosquitto()) return undefined
-  const mosquitto = await startMosquitto()
+  return hasMosquitto() ? openMosquittoSender(await startMosquitto(), devices) : undefined
+}
+
+export async function openMosquittoSender(mosquitto: Mosquitto, devices: Credential[]): Promise<Sender> {
   const publisher = new Device(
     { deviceId: 'publisher', token: '' },
     {
@@ -115,7 +117,7 @@ export async function startMosquittoSender(devices: Credential[]): Promise<Sende
   }
 }
 
-function sendBy(begin: () => void): Send {
+export function sendBy(begin: () => void): Send {
   return async () => {
     const sentAt = nowMs()
     begin()
@@ -123,6 +125,6 @@ function sendBy(begin: () => void): Send {
   }
 }
 
-function allTopics(devices: Credential[], { topics }: Messages): string[] {
+export function allTopics(devices: Credential[], { topics }: Messages): string[] {
   return devices.flatMap(({ deviceId }) => topics.map((topic) => `$aws/things/${deviceId}/jobs/${topic}`))
 }

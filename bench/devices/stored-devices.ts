@@ -1,4 +1,4 @@
-// A database with a job and so many devices, each with a token.
+// A database with a job and many devices, each with a token.
 
 import { join } from 'node:path'
 import { newSecretText } from '@jobcast/server'
@@ -31,7 +31,7 @@ export async function buildStoredDevices(count: number): Promise<StoredDevices> 
   return { executions: 0, folder, devices: await writeDevices(join(folder, 'jobcast.db'), count) }
 }
 
-/** With the store's own statements: through the API, where each new token is a commit, it would take minutes. */
+/** Uses the store's own statements: through the API, with a commit for each token, it would take minutes. */
 async function writeDevices(path: string, count: number): Promise<Credential[]> {
   const db = openDatabase(path)
   const queries = openWrites(db)
@@ -56,7 +56,7 @@ async function writeDevices(path: string, count: number): Promise<Credential[]> 
   return devices
 }
 
-/** The first 10,000 are those of bench/fleet.ts. */
+/** The first 10,000 are the devices of bench/fleet.ts. */
 function deviceIdOf(index: number): string {
   return `device-${String(index + 1).padStart(5, '0')}`
 }

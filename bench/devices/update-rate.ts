@@ -1,5 +1,5 @@
-// Status updates from devices, with QoS 1: each is acknowledged when it is on disk. Brokers that keep nothing
-// acknowledge the same publishes.
+// Measures status updates from devices with QoS 1, which the service acknowledges when they are on disk. Brokers without
+// persistence acknowledge the same publishes.
 
 import { formatMs, formatRate, formatRatio, formatTable } from '../table.ts'
 import type { Order, ReportTimes } from './fleet-orders.ts'
@@ -55,7 +55,7 @@ function loadsOf(devices: number): Load[] {
 
 async function measure({ fleet, pid, name }: Placed, load: Load, options: Options): Promise<Measured> {
   const { warmUpMs, measureMs } = options
-  // No broker answers on a topic.
+  // Brokers do not answer on a topic.
   if (load.until === 'accepted') {
     if (name !== 'Jobcast') return nothing
     await fleet.ask('subscribe', { topics: ['+/update/accepted'], qos: 0 })

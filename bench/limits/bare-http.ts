@@ -1,4 +1,4 @@
-// Limit: Node's own HTTP server that reads the bodies and writes as many bytes as the service would.
+// Limit: Node's own HTTP server, which reads the bodies and writes as many bytes as the service would.
 // Argument: devices per call.
 
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// Limit: the same route, checks and answer, and nothing stored. The difference is the price of durability.
+// Limit: the same route, checks and response, but nothing is stored. The difference is the price of durability.
 
 import { serveTriggers } from '../trigger-app.ts'
 

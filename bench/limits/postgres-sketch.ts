@@ -1,5 +1,5 @@
-// Limit: the trigger on PostgreSQL and nothing else, in as few lines as it takes (and sketch-app.ts). The same checks, the
-// same durability (fsync before the answer), the same answer; group commit with two commits under way; the owner's keys,
+// Limit: only the trigger on PostgreSQL, in as few lines as possible (with sketch-app.ts). The same checks, the same
+// durability (fsync before the response), the same response; group commit with two commits in flight; the owner's keys,
 // jobs and devices in memory, guarded by a version that the writing statement compares. Argument: the address of an empty
 // database.
 
@@ -11,8 +11,12 @@ import {
   type Call,
   type Created,
   type Directory,
+  type Earlier,
+  keyMs,
   planGroup,
   type Refusal,
+  type Rows,
+  replayEarlier,
   serveSketch,
 } from './sketch-app.ts'
 
@@ -27,8 +31,10 @@ const SCHEMA = `
     first_execution_id bigint NOT NULL, total int NOT NULL);
   CREATE TABLE execution (execution_id bigint PRIMARY KEY, run_id bigint NOT NULL, device_no int NOT NULL,
     state smallint NOT NULL DEFAULT 0);
-  CREATE INDEX ON execution (device_no, execution_id) WHERE state < 3;`
-// The row of the owner is locked as it is now, whatever the statement saw when it began; without it nothing is written.
+  CREATE INDEX ON execution (device_no, execution_id) WHERE state < 3;
+  CREATE TABLE idempotency_key (key text COLLATE "C" PRIMARY KEY, request_hash bytea NOT NULL, run_id bigint NOT NULL,
+    created_at bigint NOT NULL);`
+// Locks the current row of the owner, not the one in the statement's snapshot; if its version differs, nothing is written.
 const WRITE = `
   WITH guard AS MATERIALIZED (SELECT FROM owner WHERE owner_no = 1 AND version = $1 FOR SHARE),
   runs AS (
@@ -41,6 +47,31 @@ const WRITE = `
     SELECT new.execution_id, new.run_id, new.device_no
     FROM guard, unnest($7::bigint[], $8::bigint[], $9::int[]) AS new (execution_id, run_id, device_no))
   SELECT count(*)::int AS held FROM guard`
+
+// The same where some calls have a key. Keys are claimed in their order, so that two groups do not wait for each other.
+const WRITE_KEYED = `
+  WITH guard AS MATERIALIZED (SELECT FROM owner WHERE owner_no = 1 AND version = $1 FOR SHARE),
+  new_run AS MATERIALIZED (
+    SELECT new.* FROM guard, unnest($2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::int[], $10::text[], $11::text[])
+      AS new (run_id, job_no, launched_at, first_execution_id, total, key, hash)),
+  claimed AS (
+    INSERT INTO idempotency_key
+    SELECT key, decode(hash, 'hex'), run_id, launched_at FROM new_run WHERE key IS NOT NULL ORDER BY key
+    ON CONFLICT (key) DO UPDATE SET request_hash = excluded.request_hash, run_id = excluded.run_id, created_at = excluded.created_at
+    WHERE idempotency_key.created_at <= $12::bigint RETURNING run_id),
+  made AS MATERIALIZED (SELECT * FROM new_run WHERE key IS NULL OR run_id IN (SELECT run_id FROM claimed)),
+  runs AS (
+    INSERT INTO run (run_id, owner_no, job_no, launched_at, first_execution_id, total)
+    SELECT run_id, 1, job_no, launched_at, first_execution_id, total FROM made),
+  executions AS (
+    INSERT INTO execution (execution_id, run_id, device_no)
+    SELECT new.execution_id, new.run_id, new.device_no
+    FROM unnest($7::bigint[], $8::bigint[], $9::int[]) AS new (execution_id, run_id, device_no)
+    WHERE new.run_id IN (SELECT run_id FROM made))
+  SELECT count(*)::int AS held, (SELECT array_agg(run_id::int) FROM made) AS made FROM guard`
+const FIND_KEYS = `
+  SELECT key, request_hash AS "requestHash", run_id::int AS "runId", first_execution_id::int AS "firstId", launched_at::float8 AS at
+  FROM idempotency_key JOIN run USING (run_id) WHERE key = ANY ($1)`
 
 const [url = ''] = process.argv.slice(2)
 const settings = '-c jit=off -c plan_cache_mode=force_generic_plan'
@@ -78,12 +109,12 @@ async function refresh(): Promise<void> {
   directory.devices = new Map(devices.rows.map((device) => [device.deviceId, device]))
 }
 
-/** What was looked up is looked up again as long as it was old when it was to be written. */
+/** Looks everything up again and retries while the directory was stale at the write. */
 async function write(group: Call[]): Promise<(Created | Refusal)[]> {
   for (;;) {
     const { version } = directory
     const { outcomes, rows: written } = planGroup(directory, group)
-    const { runIds, jobNos, ats, firstIds, totals, deviceNos } = written
+    const { runIds, jobNos, ats, firstIds, totals, deviceNos, keys, hashes } = written
     const [ids, runs] = [[] as number[], [] as number[]]
     for (const [index, runId] of runIds.entries()) {
       const first = firstIds[index] ?? 0
@@ -94,10 +125,27 @@ async function write(group: Call[]): Promise<(Created | Refusal)[]> {
     }
     const columns = [runIds, jobNos, ats, firstIds, totals, ids, runs, deviceNos]
     const values = [version, ...columns.map((column) => `{${column.join()}}`)]
-    const { rows } = await pool.query({ name: 'write', text: WRITE, values })
-    if (rows[0].held === 1) return outcomes
+    if (keys.every((key) => key === null)) {
+      const { rows } = await pool.query({ name: 'write', text: WRITE, values })
+      if (rows[0].held === 1) return outcomes
+    } else {
+      const texts = hashes.map((hash) => hash && Buffer.from(hash).toString('hex'))
+      const more = [keys, texts, Date.now() - keyMs]
+      const { rows } = await pool.query({ name: 'keyed', text: WRITE_KEYED, values: [...values, ...more] })
+      if (rows[0].held === 1) return replayEarlier(outcomes, await findEarlier(written, rows[0].made ?? []))
+    }
     await refresh()
   }
+}
+
+async function findEarlier({ runIds, keys, hashes }: Rows, made: number[]): Promise<Earlier[]> {
+  if (made.length === runIds.length) return []
+  const asking = runIds.flatMap((runId, run) => (made.includes(runId) ? [] : [run]))
+  const { rows } = await pool.query(FIND_KEYS, [asking.map((run) => keys[run])])
+  return asking.map((run) => {
+    const { key: _, requestHash, ...first } = rows.find(({ key }) => key === keys[run])
+    return { run, ...first, isSame: Buffer.compare(requestHash, hashes[run] ?? new Uint8Array()) === 0 }
+  })
 }
 
 await refresh()

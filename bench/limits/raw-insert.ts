@@ -12,7 +12,7 @@ const insertRun = db.prepare(`
   INSERT INTO run (run_id, owner_no, job_no, version_no, launched_at, first_execution_id, total, pending)
   VALUES (?, 1, 1, 1, ?, ?, ?, ?)`)
 const setLastId = db.prepare('UPDATE last_id SET run_id = ?, execution_id = ?')
-// Fifty rows per statement: one by one takes up to twice the CPU; a JSON list, as the service sends it, takes as much.
+// Fifty rows per statement: single rows take up to twice the CPU; a JSON list, as the service uses, takes the same.
 const rowsAtOnce = Math.min(devices, 50)
 const insertExecutions = db.prepare(`
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, state, attempt, version_number)

@@ -1,5 +1,5 @@
-// What the sketches share: the checks, the group commit and the answer, on a Fastify app of their own. No events, logs,
-// metrics, history, quotas or idempotency keys, and one node only.
+// Shared by the sketches: the checks, the group commit and the response, on a Fastify app of their own. No events, logs,
+// metrics, history or quotas, and one node only. An Idempotency-Key is stored with its run and compared in the same transaction.
 
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ type Key = {
   expiresAt: number | null
   revokedAt: number | null
 }
-/** Of the one owner; `version` says of which state of its tables it is. */
+/** The cached tables of the only owner; `version` identifies their state. */
 export type Directory = {
   version: number
   keys: Map<string, Key>
@@ -22,16 +22,19 @@ export type Directory = {
   devices: Map<string, Device>
 }
 export type Refusal = { status: number; code: string }
-export type Created = { runId: number; firstId: number; devices: Device[] }
+export type Created = { runId: number; firstId: number; at: number; devices: Device[] }
+/** The call that has used a key before; `run`: which one of the rows asks. */
+export type Earlier = { run: number; isSame: boolean; runId: number; firstId: number; at: number }
 export type Call = {
   apiKey: unknown
   jobName: string
   deviceIds: string[]
   at: number
+  idempotency: { key: string; requestHash: Uint8Array } | undefined
   resolve: (outcome: Created | Refusal) => void
   reject: (error: Error) => void
 }
-/** Of the calls of a group that are not refused. */
+/** Rows to write for the accepted calls of a group. `hashes`: of the requests with a key. */
 export type Rows = {
   runIds: number[]
   jobNos: number[]
@@ -39,23 +42,30 @@ export type Rows = {
   firstIds: number[]
   totals: number[]
   deviceNos: number[]
+  keys: (string | null)[]
+  hashes: (Uint8Array | null)[]
 }
 
+/** Keys from before have expired. */
+export const keyMs = 24 * 60 * 60 * 1000
 const maxGroup = 20_000
 let lastRunId = 0
 let lastExecutionId = 0
 
-/** What each call of a group comes to, and what has to be written for it. */
+/** Decides the outcome of each call of a group, and the rows to write. */
 export function planGroup(
   directory: Directory,
   group: Call[],
 ): { outcomes: (Created | Refusal)[]; rows: Rows } {
-  const rows: Rows = { runIds: [], jobNos: [], ats: [], firstIds: [], totals: [], deviceNos: [] }
+  const rows: Rows = {
+    ...{ runIds: [], jobNos: [], ats: [], firstIds: [], totals: [], deviceNos: [] },
+    ...{ keys: [], hashes: [] },
+  }
   const outcomes = group.map((call): Created | Refusal => {
     const planned = plan(directory, call)
     if ('code' in planned) return planned
     const { jobNo, devices } = planned
-    const created = { runId: ++lastRunId, firstId: lastExecutionId + 1, devices }
+    const created = { runId: ++lastRunId, firstId: lastExecutionId + 1, at: call.at, devices }
     lastExecutionId += devices.length
     rows.runIds.push(created.runId)
     rows.jobNos.push(jobNo)
@@ -63,9 +73,25 @@ export function planGroup(
     rows.firstIds.push(created.firstId)
     rows.totals.push(devices.length)
     for (const { deviceNo } of devices) rows.deviceNos.push(deviceNo)
+    rows.keys.push(call.idempotency?.key ?? null)
+    rows.hashes.push(call.idempotency?.requestHash ?? null)
     return created
   })
   return { outcomes, rows }
+}
+
+/** What calls are answered with whose key was used before. */
+export function replayEarlier(outcomes: (Created | Refusal)[], earlier: Earlier[]): (Created | Refusal)[] {
+  if (earlier.length === 0) return outcomes
+  const byRun = new Map(earlier.map(({ run, ...each }) => [run, each]))
+  let run = 0
+  return outcomes.map((outcome) => {
+    if ('code' in outcome) return outcome
+    const found = byRun.get(run++)
+    if (found === undefined) return outcome
+    const { isSame, ...first } = found
+    return isSame ? { ...outcome, ...first } : { status: 409, code: 'J-501' }
+  })
 }
 
 function plan(
@@ -89,7 +115,7 @@ function plan(
   return { jobNo, devices }
 }
 
-function toAnswer({ firstId, devices }: Created, { jobName, at }: Pick<Call, 'jobName' | 'at'>): string {
+function toAnswer({ firstId, at, devices }: Created, jobName: string): string {
   const end = `","execState":"PENDING","launchedAt":"${new Date(at).toISOString().slice(0, 19)}"}`
   let text = '['
   for (const [index, { deviceId, deviceName }] of devices.entries()) {
@@ -113,7 +139,7 @@ const body = {
   },
 } as const
 
-/** `write` resolves with what each call of a group has come to, once it is on disk. Two groups are under way at most. */
+/** `write` resolves with the outcome of each call of a group, once it is on disk. At most two groups are in flight. */
 export async function serveSketch(
   apiKey: string,
   write: (group: Call[]) => Promise<(Created | Refusal)[]>,
@@ -150,7 +176,12 @@ export async function serveSketch(
     { schema: { body } },
     async ({ headers, body: { jobName, deviceIds } }, reply) => {
       const distinct = deviceIds.length === 1 ? deviceIds : [...new Set(deviceIds)]
-      const call = { apiKey: headers['x-api-key'], jobName, deviceIds: distinct, at: Date.now() }
+      const key = headers['idempotency-key']
+      const idempotency =
+        typeof key === 'string'
+          ? { key, requestHash: hash('sha256', JSON.stringify([jobName, deviceIds]), 'buffer') }
+          : undefined
+      const call = { apiKey: headers['x-api-key'], jobName, deviceIds: distinct, at: Date.now(), idempotency }
       const outcome = await new Promise<Created | Refusal>((resolve, reject) => {
         waiting.push({ ...call, resolve, reject })
         sendGroups()
@@ -160,7 +191,7 @@ export async function serveSketch(
         .code(201)
         .header('location', `/job/api/runs/${outcome.runId}`)
         .type('application/json; charset=utf-8')
-        .send(toAnswer(outcome, call))
+        .send(toAnswer(outcome, jobName))
     },
   )
   await app.listen({ host: '127.0.0.1', port: 0 })

@@ -11,7 +11,7 @@ const pages = 1000
 export function measureSync(times = 500): { p50: number; p99: number } {
   const folder = temporaryFolder()
   const file = openSync(join(folder, 'file'), 'w')
-  // Like a write-ahead log that was reset: overwritten in place, so that the size does not change.
+  // Overwrite in place, like a write-ahead log after a reset, so that the size does not change.
   writeSync(file, Buffer.alloc(pages * page.length))
   fdatasyncSync(file)
   const taken = Array.from({ length: times }, (_, index) => {

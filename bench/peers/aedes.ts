@@ -1,5 +1,5 @@
-// aedes, an MQTT broker for Node, that publishes on command: one message to each topic, from within its process,
-// which is faster than by a client.
+// aedes, an MQTT broker for Node, which publishes on command: one message to each topic, from inside its process, which is
+// faster than from a client.
 
 import { type AddressInfo, createServer } from 'node:net'
 import { Aedes } from 'aedes'

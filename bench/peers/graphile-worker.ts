@@ -1,4 +1,5 @@
-// graphile-worker behind the route. Argument: the address of PostgreSQL.
+// graphile-worker behind the route. Argument: the address of PostgreSQL. A call with a key updates the job of each device, if it is
+// still waiting.
 
 import { Logger, makeWorkerUtils } from 'graphile-worker'
 import { serveTriggers } from '../trigger-app.ts'
@@ -10,6 +11,12 @@ const silent = new Logger(() => () => undefined)
 const worker = await makeWorkerUtils({ connectionString: url, logger: silent })
 await worker.migrate()
 
-await serveTriggers((jobName, deviceIds) =>
-  worker.addJobs(deviceIds.map((deviceId) => ({ identifier: 'execution', payload: { jobName, deviceId } }))),
+await serveTriggers((jobName, deviceIds, key) =>
+  worker.addJobs(
+    deviceIds.map((deviceId) => ({
+      identifier: 'execution',
+      payload: { jobName, deviceId },
+      ...(key && { jobKey: `${key} ${deviceId}` }),
+    })),
+  ),
 )

@@ -8,13 +8,13 @@ import { endProcess, removeFolder, startProcess, temporaryFolder } from '../proc
 import { freePort } from './free-port.ts'
 import { listens } from './listens.ts'
 
-type Mosquitto = { port: number; pid: number; end(): Promise<void> }
+export type Mosquitto = { port: number; pid: number; end(): Promise<void> }
 
 export function hasMosquitto(): boolean {
   return spawnSync('mosquitto', ['-h']).error === undefined
 }
 
-export async function startMosquitto(): Promise<Mosquitto> {
+export async function startMosquitto(more: string[] = []): Promise<Mosquitto> {
   const folder = temporaryFolder()
   const port = await freePort()
   const settings = [
@@ -25,6 +25,7 @@ export async function startMosquitto(): Promise<Mosquitto> {
     'max_queued_messages 0',
     'log_type none',
     'user root',
+    ...more,
   ]
   const file = join(folder, 'mosquitto.conf')
   writeFileSync(file, `${settings.join('\n')}\n`)

@@ -1,4 +1,4 @@
-// pg-boss behind the route. Argument: the address of PostgreSQL.
+// pg-boss behind the route. Argument: the address of PostgreSQL. A call with a key makes one job of each device a day.
 
 import { PgBoss } from 'pg-boss'
 import { serveTriggers } from '../trigger-app.ts'
@@ -12,9 +12,14 @@ boss.on('error', (error) => console.error(error))
 await boss.start()
 await boss.createQueue('executions')
 
-await serveTriggers((jobName, deviceIds) =>
+const daySeconds = 24 * 60 * 60
+
+await serveTriggers((jobName, deviceIds, key) =>
   boss.insert(
     'executions',
-    deviceIds.map((deviceId) => ({ data: { jobName, deviceId } })),
+    deviceIds.map((deviceId) => ({
+      data: { jobName, deviceId },
+      ...(key && { singletonKey: `${key} ${deviceId}`, singletonSeconds: daySeconds }),
+    })),
   ),
 )

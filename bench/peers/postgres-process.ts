@@ -1,4 +1,4 @@
-// PostgreSQL with its default durability, in a process that ends with its parent and takes the server along.
+// PostgreSQL with its default durability, in a process that ends with its parent and stops the server.
 
 import { userInfo } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The parent's side of PostgreSQL, and a clean start for whoever uses it.
+// The parent's side of PostgreSQL, and a clean start for each measurement.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ type Postgres = { url: string; end(): Promise<void> }
 
 export async function startPostgres(): Promise<Postgres> {
   const program = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
-  // Detached, so that Ctrl-C does not reach it: it ends in order once this process is gone.
+  // Detached, so that Ctrl-C does not reach it: it shuts down properly once this process has ended.
   const child = fork(program, { detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const gone = once(child, 'exit')
   const failed = gone.then(() => Promise.reject(new Error('PostgreSQL did not start')))
@@ -25,7 +25,7 @@ export async function startPostgres(): Promise<Postgres> {
   }
 }
 
-/** Deletes what an earlier measurement has left, and syncs the deletion. */
+/** Deletes the data of an earlier measurement, and syncs the deletion. */
 export async function dropSchema(url: string, schema: string): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()

@@ -1,4 +1,4 @@
-// Redis that syncs its log before it answers.
+// Redis, which syncs its log before it responds.
 
 import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'

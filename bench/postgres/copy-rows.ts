@@ -1,5 +1,5 @@
-// Limit: COPY of the same rows into the same table with the same indexes, from files that the server reads itself, by as
-// many sessions as a node has commits under way. No HTTP, no checks, no runs, no events.
+// Limit: COPY of the same rows into the same table with the same indexes, from files that the server reads itself, in as
+// many sessions as a node has commits in flight. No HTTP, no checks, no runs, no events.
 
 import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { removeFolder, temporaryFolder } from '../processes.ts'
 import type { Databases } from './databases.ts'
 
 const sessions = 2
-/** Enough for as long as it is measured; whoever is through with them has its rate. */
+/** Enough for the whole measurement; a session that finishes early still has a valid rate. */
 const mostRows = 1_500_000
 
 export function copyRows(name: string, databases: Databases): Contender {

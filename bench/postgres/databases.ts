@@ -1,4 +1,4 @@
-// Databases on PostgreSQL to start from, and nodes on them. Each measurement gets a copy of its own.
+// Template databases on PostgreSQL, and nodes on them. Each measurement gets its own copy.
 
 import { newSecretText } from '@jobcast/server'
 import pg from 'pg'
@@ -13,14 +13,14 @@ const template = 'jobcast_fleet'
 let copies = 0
 
 export type Databases = {
-  /** A copy with the job and the fleet; on disk before it is given. */
+  /** A copy with the job and the fleet, on disk before it is returned. */
   copy(): Promise<string>
-  /** One without tables. */
+  /** A database without tables. */
   empty(): Promise<string>
   drop(url: string): Promise<void>
 }
 
-/** `server`: the address of a database to work from. */
+/** `server` is the address of a database to connect to. */
 export async function buildDatabases(server: string): Promise<Databases> {
   await execute(server, `CREATE DATABASE ${template}`)
   const node = await startNode(addressOf(server, template))

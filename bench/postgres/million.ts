@@ -1,4 +1,4 @@
-// One call for a million devices, while other callers trigger one device each.
+// Measures one call for a million devices, while other callers trigger one device each.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runCaller } from '../caller.ts'
@@ -14,7 +14,7 @@ const devices = 1_000_000
 const callers = 8
 const warmUpMs = 2000
 
-// Through the API it would take minutes, and is not what is measured.
+// Inserted directly: through the API it would take minutes, and it is not measured.
 const PUT_DEVICES = `
   INSERT INTO device (owner_no, device_id, device_name, tags, created_at, updated_at)
   SELECT 1, 'many-' || lpad(number::text, 7, '0'), 'Many ' || number, '[]', 0, 0

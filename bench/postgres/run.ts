@@ -1,14 +1,14 @@
-// npm run bench:postgres: Jobcast on PostgreSQL beside its limits and its peers on the same server, all in this run.
+// npm run bench:postgres: Jobcast on PostgreSQL compared with its limits and peers on the same server, all in this run.
 
+import { besideSection } from '../beside-section.ts'
 import { callersSection } from '../callers.ts'
 import { overHttp, startNothingStored } from '../contenders.ts'
 import { openLoader } from '../loader.ts'
-import { type CellResult, measureCells } from '../measure-cells.ts'
+import { measureCells } from '../measure-cells.ts'
 import { pick, readOptions } from '../options.ts'
 import { startPostgres } from '../peers/postgres.ts'
 import { publish } from '../report.ts'
 import { startTarget } from '../server-process.ts'
-import { formatMs, formatRate, formatRatio, formatSpread, formatTable } from '../table.ts'
 import { copyRows } from './copy-rows.ts'
 import { buildDatabases, startNode } from './databases.ts'
 import { millionSection } from './million.ts'
@@ -16,6 +16,8 @@ import { twoNodesSection } from './two-nodes.ts'
 import { wakeUpSection } from './wake-up.ts'
 
 const options = readOptions(process.argv.slice(2), [
+  { devices: 1, callers: 1, hasKeys: true },
+  { devices: 1, callers: 64, hasKeys: true },
   { devices: 1, callers: 1 },
   { devices: 1, callers: 64 },
   { devices: 100, callers: 64 },
@@ -51,7 +53,8 @@ publish('On PostgreSQL', sections, options)
 process.exit()
 
 async function triggerSection(): Promise<string> {
-  return (await measureCells(options.cells, contenders, options)).map(cellSection).join('\n\n')
+  const results = await measureCells(options.cells, contenders, options)
+  return results.map((result) => besideSection(result, contenders)).join('\n\n')
 }
 
 async function startOnCopy(...flags: string[]) {
@@ -78,22 +81,10 @@ async function startSketch() {
   }
 }
 
-function cellSection({ cell, of }: CellResult): string {
-  const jobcast = of('Jobcast')
-  const rows = contenders.map(({ name }) => {
-    const { callsPerSecond, p50, p99, spread } = of(name)
-    const ratio = formatRatio(jobcast.callsPerSecond / callsPerSecond)
-    const rates = [formatRate(callsPerSecond), formatRate(callsPerSecond * cell.devices)]
-    return [name, `**${ratio} ×**`, ...rates, formatMs(p50), formatMs(p99), formatSpread(spread)]
-  })
-  const head = ['', '**Jobcast is**', 'triggers/s', 'executions/s', 'p50 ms', 'p99 ms', 'spread']
-  return `## Devices a call: ${formatRate(cell.devices)}, callers: ${cell.callers}\n\n${formatTable(head, rows)}`
-}
-
 function conditions(): string {
   return (
     'PostgreSQL 18 with its defaults (fsync on), on the same machine as the service and the load. The queues stand behind ' +
     'the same Fastify app with the same checks. COPY reads files on the server, two sessions at once, into the same table ' +
-    'with the same indexes.'
+    'with the same indexes. With an Idempotency-Key pg-boss gets a singletonKey for a day, and graphile-worker a jobKey.'
   )
 }

@@ -1,4 +1,4 @@
-// Two nodes on one machine beside one: the same callers, half of them at each.
+// Compares two nodes on one machine with one node: the same callers, half of them at each node.
 
 import type { Timing } from '../contenders.ts'
 import { openLoader } from '../loader.ts'

@@ -1,4 +1,4 @@
-// A trigger at one node, its device at another: how long until the device has it, while 1,000 triggers a second come in.
+// Measures the time from a trigger at one node to its device at another, at 1,000 triggers per second.
 
 import { newSecretText } from '@jobcast/server'
 import { hashSecret } from '../../server/src/domain/access/secret-text.ts'

@@ -1,4 +1,4 @@
-// Every command of the program. A file is loaded when its command is called: `jobcast runs` does not load the server.
+// Every command of the program. Each file is loaded only for its own command: `jobcast runs` does not load the server.
 
 import type { Command } from 'commander'
 
@@ -6,9 +6,9 @@ export type CommandEntry = {
   name: string
   group: string
   description: string
-  /** It opens a database, or may; a list: these of its commands do. */
+  /** The command may open a database; a list names the subcommands that do. */
   needsServerNode?: true | readonly string[]
-  /** For programs: help does not list it. */
+  /** Called by programs only, so help does not list it. */
   isHidden?: true
   load: () => Promise<Command>
 }
@@ -25,7 +25,7 @@ export const commands: readonly CommandEntry[] = [
   { name: 'trigger', group: follow, description: 'Trigger a job on devices and optionally wait until the run has finished.', load: async () => (await import('./commands/trigger.ts')).triggerCommand() },
   { name: 'runs', group: follow, description: 'List, watch, cancel and retry runs; pause, resume and approve their rollouts.', load: async () => (await import('./commands/runs.ts')).runsCommand() },
   { name: 'executions', group: follow, description: 'List, watch, cancel and retry executions; read their output.', load: async () => (await import('./commands/executions.ts')).executionsCommand() },
-  { name: 'fleet', group: follow, description: 'Freeze the fleet, so that its devices are not offered work.', load: async () => (await import('./commands/fleet.ts')).fleetCommand() },
+  { name: 'fleet', group: follow, description: 'Freeze the fleet: stop offering work to its devices.', load: async () => (await import('./commands/fleet.ts')).fleetCommand() },
   { name: 'events', group: follow, description: 'Print events as they happen.', load: async () => (await import('./commands/events.ts')).eventsCommand() },
 
   { name: 'jobs', group: resources, description: 'List, show, create, update and delete jobs.', load: async () => (await import('./commands/jobs.ts')).jobsCommand() },
@@ -33,14 +33,14 @@ export const commands: readonly CommandEntry[] = [
   { name: 'groups', group: resources, description: 'List, show, create, update and delete groups: named selectors of devices.', load: async () => (await import('./commands/groups.ts')).groupsCommand() },
   { name: 'schedules', group: resources, description: 'List, show, create, update, pause, fire and delete schedules, which create runs automatically.', load: async () => (await import('./commands/schedules.ts')).schedulesCommand() },
   { name: 'windows', group: resources, description: 'List, show, create, update and delete windows: when work is offered to devices.', load: async () => (await import('./commands/windows.ts')).windowsCommand() },
-  { name: 'secrets', group: resources, needsServerNode: ['new-key', 'rotate'], description: 'List, show, put and delete secrets for devices; create and rotate the key that encrypts them.', load: async () => (await import('./commands/secrets.ts')).secretsCommand() },
-  { name: 'files', group: resources, description: 'List, put, fetch and delete files: content that devices fetch.', load: async () => (await import('./commands/files.ts')).filesCommand() },
-  { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices fetch their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
+  { name: 'secrets', group: resources, needsServerNode: ['new-key', 'rotate'], description: 'List, show, set and delete secrets for devices; create and rotate the key that encrypts them.', load: async () => (await import('./commands/secrets.ts')).secretsCommand() },
+  { name: 'files', group: resources, description: 'List, upload, download and delete files for devices.', load: async () => (await import('./commands/files.ts')).filesCommand() },
+  { name: 'enrollments', group: resources, description: 'List, create and revoke enrollments, with which devices get their first token.', load: async () => (await import('./commands/enrollments.ts')).enrollmentsCommand() },
   { name: 'webhooks', group: resources, description: 'List, create, update, pause and delete webhooks; list and replay deliveries.', load: async () => (await import('./commands/webhooks.ts')).webhooksCommand() },
   { name: 'bridges', group: resources, description: 'List the bridges to your own MQTT brokers, and whether they work.', load: async () => (await import('./commands/bridges.ts')).bridgesCommand() },
   { name: 'keys', group: resources, description: 'List, create and revoke API keys.', load: async () => (await import('./commands/keys.ts')).keysCommand() },
   { name: 'sessions', group: resources, description: 'List and end sessions of the console.', load: async () => (await import('./commands/sessions.ts')).sessionsCommand() },
-  { name: 'audit', group: resources, description: 'List, export and verify who has changed what.', load: async () => (await import('./commands/audit.ts')).auditCommand() },
+  { name: 'audit', group: resources, description: 'List, export and verify the audit log: who changed what.', load: async () => (await import('./commands/audit.ts')).auditCommand() },
   { name: 'owners', group: resources, description: 'List and create owners (requires ADMIN).', load: async () => (await import('./commands/owners.ts')).ownersCommand() },
 
   { name: 'apply', group: fleet, description: 'Create or update jobs, devices, groups, windows, secrets, schedules and webhooks from files.', load: async () => (await import('./commands/apply.ts')).applyCommand() },

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream'
 
 export type SignalName = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
-/** What a command uses of the process it runs in. */
+/** The parts of the process that a command uses. */
 export type Io = {
   stdin: Readable & { isTTY?: boolean }
   stdout: Writable & { isTTY?: boolean; columns?: number }
@@ -16,5 +16,5 @@ export type Io = {
   }
 }
 
-/** Runs one command, for example `['runs', 'ls']`, and resolves with its exit code. `process` has all that `Io` asks for. */
+/** Runs one command, for example `['runs', 'ls']`, and resolves with its exit code. `process` has everything that `Io` needs. */
 export function run(argv: readonly string[], io: Io): Promise<number>

@@ -1,5 +1,5 @@
-// What a command gets from the process it runs in. Only main.ts takes these from `process`, so a test can run a command
-// in its own process.
+// The parts of the process that a command uses. Only main.ts takes them from `process`, so tests can run commands in their
+// own process.
 
 import type { Readable, Writable } from 'node:stream'
 import type { Command } from 'commander'
@@ -34,7 +34,7 @@ export function bindInvocation(program: Command, io: Io): Invocation {
   return invocation
 }
 
-/** An action for commander. Its last argument is its command, which leads to the program that was bound. */
+/** An action for commander. Its last argument is its command, from which the bound program is found. */
 export function withIo<Args extends unknown[]>(act: (io: Io, ...args: Args) => Promise<ExitCode>) {
   return async (...args: Args): Promise<void> => {
     const invocation = invocationOf(args.at(-1) as Command)

@@ -9,7 +9,7 @@ await Promise.all([stdout, stderr].map(flush))
 // Idle keep-alive connections would hold the process for seconds.
 process.exit(code)
 
-/** Resolves when everything written has left the process, or cannot: a full disk is no reason to end otherwise. */
+/** Resolves when all output has left the process, or cannot: a full disk does not change the exit code. */
 function flush(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
     stream.on('error', () => resolve())

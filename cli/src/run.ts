@@ -33,7 +33,7 @@ function buildProgram({ stdout, stderr }: Io): Command {
     new Command('jobcast')
       .description('Trigger a named job on one device or a whole fleet with one HTTP call.')
       .version(packageJson.version)
-      // So that a command can have a --version of its own.
+      // Lets a command have its own --version.
       .enablePositionalOptions()
       .configureHelp({ helpWidth: 110 })
       .configureOutput({
@@ -48,7 +48,7 @@ function buildProgram({ stdout, stderr }: Io): Command {
   )
 }
 
-/** Undefined if this one will do. */
+/** Undefined if this version of Node is sufficient. */
 function neededNodeOf(asked: string | undefined, subcommand: string | undefined): string | undefined {
   const needs = needsOf(asked)
   const opensDatabase = typeof needs === 'object' ? needs.includes(subcommand ?? '') : needs
@@ -65,7 +65,7 @@ function wordsIn(argv: readonly string[]): string[] {
   return words[0] === 'help' ? words.slice(1) : words
 }
 
-/** A command that was not asked for is only a name and a description in the list. */
+/** Commands that are not called are listed only with name and description. */
 async function commandOf({ name, group, description, load }: CommandEntry, asked?: string): Promise<Command> {
   // A completion script lists the flags of all commands.
   const isWanted = name === asked || asked === 'completion'

@@ -148,7 +148,7 @@ test('keys are restricted by --job, --where and --address, and shown with that',
   const shown = /jobs restart, update-\*; devices tag=a; addresses 127\.0\.0\.0\/8/
   assert.match((await runJobcast(['keys'], env)).stdout, shown)
   assert.match((await runJobcast(['whoami'], narrow)).stdout, shown)
-  const refused = await runJobcast(['webhooks', 'ls'], narrow)
+  const refused = await runJobcast(['bridges'], narrow)
   assert.equal(refused.code, 3)
   assert.match(refused.stderr, /A restricted API key cannot be used for this/)
 })

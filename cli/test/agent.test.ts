@@ -38,6 +38,9 @@ async function triggerAndWait(deviceId: string) {
   return { execState: json.execState, output: text }
 }
 
+/** The agent warns if it can write to its handlers, as it can where tests do not run as root. */
+const ownHandlers = /^Warning: the agent's own user can write to .*\n/
+
 const transports: Record<string, string[]> = {
   'a secure WebSocket': [],
   'MQTT over TLS': ['--mqtt', server.server.mqtt],
@@ -45,7 +48,9 @@ const transports: Record<string, string[]> = {
 }
 
 for (const [way, more] of Object.entries(transports)) {
-  test(`jobcast agent carries out executions over ${way}, and exits with 0`, async (t) => {
+  // The agent's own tests try every transport.
+  const tested = more.length === 0 ? test : chaosTest
+  tested(`jobcast agent carries out executions over ${way}, and exits with 0`, async (t: TestContext) => {
     const deviceId = `cli-${way.replaceAll(' ', '-')}`
     const { flags, tokenFile } = await prepareDevice(t, deviceId)
     const agent = spawnJobcast(t, [...flags, '--token-file', tokenFile, ...more], trusting)
@@ -53,7 +58,7 @@ for (const [way, more] of Object.entries(transports)) {
     assert.deepEqual(await triggerAndWait(deviceId), { execState: 'FAILED', output: '0\n' })
     await agent.until(/reported as FAILED/)
     assert.equal(await agent.end('SIGTERM'), 0)
-    assert.equal(agent.stderr(), '')
+    assert.equal(agent.stderr().replace(ownHandlers, ''), '')
   })
 }
 

@@ -13,7 +13,7 @@ import { dataFolder, runJobcast } from './run-jobcast.ts'
 const script = fileURLToPath(new URL('../../docs/examples/verify_audit.py', import.meta.url))
 const hasPython = spawnSync('python3', ['-c', 'import cryptography']).status === 0
 
-test('an export is verified offline: 0, or 6 with the first entry that does not fit', async (t) => {
+test('an export is verified offline: 0, or 6 with the first entry that fails verification', async (t) => {
   const api = await openServer(t)
   const env = { JOBCAST_URL: api.http, JOBCAST_API_KEY: api.adminKey }
   const folder = dataFolder(t)
@@ -43,7 +43,7 @@ test('an export is verified offline: 0, or 6 with the first entry that does not 
       const python = spawnSync('python3', [script, file, kept, ...pythonFlags], { encoding: 'utf8' })
       assert.equal(python.status, code, python.stdout + python.stderr)
       const { auditId = null } = JSON.parse(stdout)
-      assert.match(python.stdout, auditId === null ? /fits/ : new RegExp(`from entry ${auditId} on`))
+      assert.match(python.stdout, auditId === null ? /intact/ : new RegExp(`from entry ${auditId} on`))
     }
     return { code, auditId: JSON.parse(stdout).auditId }
   }

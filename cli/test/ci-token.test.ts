@@ -98,7 +98,7 @@ test('a service that does not respond is named', async () => {
   assert.match(stderr, /^jobcast: no response from http:\/\/127.0.0.1:1: .*\n {2}The address comes from/)
 })
 
-test('a wait goes on with another key when the first one has expired', async (t) => {
+test('a wait continues with another key when the first one has expired', async (t) => {
   await server.putJobAndDevices('patient', ['patient-1'])
   const { env: github, issued } = await openGithubTokens(t, issuer, subject)
   const waiting = startJobcast(t, ['trigger', 'patient', '-d', 'patient-1', '--wait'], { ...env, ...github })

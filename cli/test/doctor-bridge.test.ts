@@ -4,6 +4,11 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import {
+  certificates,
+  makeClientCertificate,
+  makeExpiredServerCertificate,
+} from '@jobcast/testkit/certificates'
 import { openMosquitto, withoutMosquitto } from '@jobcast/testkit/mosquitto'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { runJobcast } from './run-jobcast.ts'
@@ -54,6 +59,34 @@ test('tells devices that can speak as another from those that cannot', options, 
   const wrong = await examine(args, { ...env, JOBCAST_BRIDGE_PASSWORD: 'wrong' })
   assert.match(wrong.broker ?? '', /^problem: a bridge does not work at .*Not authorized/)
 })
+
+test(
+  'tells an expired certificate of the broker, and a certificate that the broker rejects',
+  options,
+  async (t) => {
+    const expired = await makeExpiredServerCertificate()
+    const broker = await openMosquitto(t, { tls: { ...expired, clientCa: certificates.ca } })
+    const env = { JOBCAST_BRIDGE_CA_FILE: certificates.ca }
+    const found = await examine(['--bridge', broker.url], env)
+    assert.equal(
+      found.broker,
+      `problem: a bridge does not work at ${broker.url}: the certificate of the broker is not trusted (certificate has expired)`,
+    )
+    await broker.end('SIGTERM')
+    broker.setCertificate({ cert: certificates.serverCert, key: certificates.serverKey })
+    await broker.start()
+    const without = await examine(['--bridge', broker.url], env)
+    assert.match(
+      without.broker ?? '',
+      /the broker rejects the certificate of the service \(certificate required\)$/,
+    )
+    const { cert, key } = await makeClientCertificate('jobcast')
+    const own = { ...env, JOBCAST_BRIDGE_CERT_FILE: cert, JOBCAST_BRIDGE_KEY_FILE: key }
+    const works = await examine(['--bridge', broker.url], own)
+    assert.equal(works.broker, `ok: a bridge works at ${broker.url}`)
+    assert.equal(works.anonymous, 'ok: the broker refuses clients without credentials')
+  },
+)
 
 test('a URL that names no broker is invalid usage', async () => {
   assert.match((await examine(['--bridge', 'http://x'])).broker ?? '', /^problem: .*mqtts:\/\/broker:8883/s)

@@ -282,7 +282,7 @@ test('at a terminal --prune shows the plan and asks; no changes nothing', async 
   await put('devices/old-1', {})
   const file = write('fleet.yaml', 'devices: { d1: {} }')
   const question =
-    /- device old-1\n1 to create, 1 to delete, 0 unchanged\nDelete 1 that are not in the files\? \[y\/N\]$/
+    /- device old-1\n1 to create, 1 to delete, 0 unchanged\nDelete 1 resource that is not in the files\? \[y\/N\]$/
   const declined = openTerminal(t, ['apply', '-f', file, '--prune'], access)
   await declined.until(question)
   declined.press('n\r')

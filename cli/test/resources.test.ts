@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { resources } from '@jobcast/client'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import { commands } from '../src/command-list.ts'
 import { openTerminal } from './open-terminal.ts'
 import { dataFolder, runJobcast } from './run-jobcast.ts'
 
@@ -18,6 +20,17 @@ async function outputOf(...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await jobcast(...args)
   assert.equal(code, 0, stderr)
   return stdout
+}
+
+for (const name of Object.keys(resources)) {
+  test(`${name} have a command with ls, get, put and rm`, async () => {
+    const command = await commands.find((each) => each.name === name)?.load()
+    const found = command?.commands.map((each) => each.name()) ?? []
+    assert.deepEqual(
+      ['ls', 'get', 'put', 'rm'].filter((each) => !found.includes(each)),
+      [],
+    )
+  })
 }
 
 test('creates a job from a file, updates it by flags without losing other fields, shows and deletes it', async (t) => {
@@ -82,7 +95,7 @@ test('exits with 5 if the service rejects the content, and with 2 if a file is m
   assert.equal((await jobcast('devices', 'put', 'a/b')).code, 5)
 })
 
-test('lists devices by tag and state; tags stay unless given', async () => {
+test('lists devices by tag and state; tags are kept by default', async () => {
   await outputOf('devices', 'put', 'cli-1', '--name', 'One', '--tag', 'north', '--tag', 'new, shiny')
   await outputOf('devices', 'put', 'cli-2', '--tag', 'south')
   await outputOf('devices', 'put', 'cli-1', '--name', 'Uno')
@@ -348,7 +361,7 @@ test('devices are imported, selected, counted and grouped; attributes are set on
   assert.match(wrong.stderr, /position 5/)
 
   assert.equal((await jobcast('groups', 'put', 'sel', 'tag=sel', '--description', 'Selected')).code, 0)
-  assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +- +Selected$/m)
+  assert.match((await jobcast('groups')).stdout, /^sel +tag=sel +- +key admin +Selected$/m)
   for (const [name, where] of [['inner', 'tag=sel'] as const, ['outer', 'group=inner'] as const])
     assert.equal((await jobcast('groups', 'put', name, where)).code, 0)
   const used = await jobcast('groups', 'rm', 'inner', '--yes')
@@ -359,7 +372,10 @@ test('devices are imported, selected, counted and grouped; attributes are set on
     (await jobcast('groups', 'get', 'outer')).stdout,
     /^devices +unknown: it refers to a group that does not exist$/m,
   )
-  assert.match((await jobcast('groups', 'get', 'sel')).stdout, /^devices +2, 0 online$/m)
+  const group = (await jobcast('groups', 'get', 'sel')).stdout
+  assert.match(group, /^devices +2, 0 online$/m)
+  assert.match(group, /^created by +key admin \(key:\w+\)$/m)
+  assert.match(group, /^updated by +key admin \(key:\w+\)$/m)
   await jobcast('jobs', 'put', 'sel-job')
   const plan = JSON.parse(
     (await jobcast('trigger', 'sel-job', '--group', 'sel', '--dry-run', '--json')).stdout,
@@ -379,7 +395,7 @@ test('windows are put by flags, shown with their next openings, used and removed
   await outputOf('windows', 'put', 'w', '0 2 * * *', ...flags)
   assert.match(
     await outputOf('windows'),
-    /^w +0 2 \* \* \* +3 h +device +2026-12-24 2027-01-01\/2027-01-02$/m,
+    /^w +0 2 \* \* \* +3 h +device +key admin +2026-12-24 2027-01-01\/2027-01-02$/m,
   )
   assert.match(
     await outputOf('windows', 'get', 'w'),
@@ -408,14 +424,14 @@ test('a device and a group get a window by a flag, and keep it until --no-window
   await outputOf('devices', 'put', 'w-kept', '--tag', 'w-tag')
   assert.match(await outputOf('devices', 'get', 'w-kept'), /^window +w-own$/m)
   await outputOf('groups', 'put', 'w-group', 'tag=w-tag', '--window', 'w-own', '--description', 'Nightly')
-  assert.match(await outputOf('groups'), /^w-group +tag=w-tag +w-own +Nightly$/m)
+  assert.match(await outputOf('groups'), /^w-group +tag=w-tag +w-own +key admin +Nightly$/m)
   assert.match(await outputOf('groups', 'get', 'w-group'), /^window +w-own$/m)
   const removed = await jobcast('windows', 'rm', 'w-own', '--yes')
   assert.match(removed.stderr, /by the group w-group, and by the device w-kept/)
   await outputOf('devices', 'put', 'w-kept', '--no-window')
   assert.equal(JSON.parse(await outputOf('devices', 'get', 'w-kept', '--json')).window, null)
   await outputOf('groups', 'put', 'w-group', 'tag=w-other')
-  assert.match(await outputOf('groups'), /^w-group +tag=w-other +w-own +Nightly$/m)
+  assert.match(await outputOf('groups'), /^w-group +tag=w-other +w-own +key admin +Nightly$/m)
   await outputOf('groups', 'put', 'w-group', 'tag=w-tag', '--no-window')
   assert.equal(JSON.parse(await outputOf('groups', 'get', 'w-group', '--json')).window, null)
   await outputOf('windows', 'rm', 'w-own', '--yes')

@@ -128,7 +128,7 @@ test('a secret reaches its device and is in no answer, event, log, webhook, expo
   await rotated(t, data, device.token)
 })
 
-/** The retry of the run was not taken yet: its secret is encrypted anew, and still reaches the device. */
+/** The retry of the run was not taken yet: its secret is encrypted again, and still reaches the device. */
 async function rotated(t: TestContext, data: string, token: string): Promise<void> {
   const keyFile = join(data, 'secrets-key')
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)

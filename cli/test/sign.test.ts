@@ -102,12 +102,12 @@ test('jobs sign --audience signs for an audience, and a second author keeps it',
   assert.equal((await run(['jobs', 'put', 'restart', '-f', file])).code, 0)
   assert.deepEqual((await get('jobs/restart')).signatures, [envelope])
   assert.match((await run(['jobs', 'get', 'restart'])).stdout, /signed for +shop berlin\n/)
-  // For another audience it is signed anew.
+  // For another audience it is signed again.
   await run(['jobs', 'sign', file, '--key', anna.file, '--audience', 'shop lima'])
   assert.deepEqual(envelopeIn(file).signatures.length, 1)
 })
 
-test('a second author adds a signature; a changed job is signed anew, as the next version', async (t) => {
+test('a second author adds a signature; a changed job is signed again, as the next version', async (t) => {
   const { newKey, write, run, get } = await openDesk(t)
   const [anna, ben] = [await newKey('anna.pem'), await newKey('ben.pem')]
   const file = write('restart.yaml', restart)
@@ -132,7 +132,7 @@ test('a second author adds a signature; a changed job is signed anew, as the nex
   assert.equal((await get('jobs/restart')).version, 2)
 })
 
-test('an unchanged file whose version the service has passed is signed anew, as the next version', async (t) => {
+test('an unchanged file whose version the service has passed is signed again, as the next version', async (t) => {
   const { newKey, write, run, get } = await openDesk(t)
   const { file: key } = await newKey()
   const file = write('restart.yaml', restart)

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { loadBridge } from '@jobcast/server'
+import { openMosquitto, withoutMosquitto } from '@jobcast/testkit/mosquitto'
 import { openServer } from '@jobcast/testkit/open-server'
+import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { runJobcast, startJobcast } from './run-jobcast.ts'
 
 test('jobcast sim registers and connects devices, carries out executions, and exits with 0', async (t) => {
@@ -19,6 +24,56 @@ test('jobcast sim registers and connects devices, carries out executions, and ex
   assert.equal(await sim.end('SIGINT'), 0)
   assert.equal(sim.stdout(), '')
   assert.doesNotMatch(sim.stderr(), /j[cd]_/)
+})
+
+test('jobcast sim --broker carries out executions over a broker, without tokens', {
+  skip: withoutMosquitto,
+}, async (t) => {
+  const prefix = 'jobcast/things'
+  const users = { jobcast: 'secret', 'sim-1': 'of the broker', 'sim-2': 'of the broker' }
+  const acl = ['user jobcast', `topic ${prefix}/#`, `pattern readwrite ${prefix}/%u/#`]
+  const { url } = await openMosquitto(t, { users, acl })
+  const signIn = { JOBCAST_BRIDGE_USER: 'jobcast', JOBCAST_BRIDGE_PASSWORD: 'secret' }
+  const { http, adminKey, call, trigger } = await openServer(t, {
+    bridges: [loadBridge(url, prefix, signIn)],
+  })
+  await call('PUT', '/job/api/jobs/restart', { body: {} })
+  const file = join(temporaryFolder(t), 'password')
+  writeFileSync(file, 'of the broker\n')
+  const onBroker = ['--broker', url, '--broker-prefix', prefix, '--broker-password-file', file]
+  const work = ['--work-seconds', '0', '--failure-rate', '0']
+  // The third has no user on the broker.
+  const sim = startJobcast(t, ['sim', '--devices', '3', ...onBroker, ...work], {
+    JOBCAST_URL: http,
+    JOBCAST_API_KEY: adminKey,
+  })
+  await sim.untilError(/2 of 3 online, .* 1 rejected by the broker$/m)
+  const { json } = await trigger('restart', ['sim-1', 'sim-2'])
+  for (const { jobExecutionId } of json) {
+    const ended = await call('GET', `/job/api/executions/${jobExecutionId}?wait=60`)
+    assert.equal(ended.json.execState, 'SUCCEEDED')
+  }
+  const device = await call('GET', '/job/api/devices/sim-1')
+  assert.deepEqual([device.json.transport, device.json.credentialCreatedAt], ['bridge', null])
+  assert.equal(await sim.end('SIGINT'), 0)
+})
+
+test('jobcast sim says which flags of a broker do not fit together', async () => {
+  const serve = ['--server', 'http://127.0.0.1:1', '--api-key', 'jc_x']
+  const { code, stderr } = await runJobcast([
+    ...['sim', ...serve, '--broker', 'ws://x', '--mqtt', 'mqtt://y', '--broker-user', 'fleet'],
+    ...['--broker-prefix', 'a/#'],
+  ])
+  assert.equal(code, 2)
+  assert.match(stderr, /^ {2}- --broker cannot be used together with --mqtt or --protocol ddi$/m)
+  assert.match(stderr, /^ {2}- --broker: "ws:\/\/x" is not an address like mqtt:\/\/host:1883/m)
+  assert.match(stderr, /^ {2}- --broker-prefix is "a\/#", not a topic such as \$aws\/things$/m)
+  assert.match(stderr, /^ {2}- --broker-user needs --broker-password-file$/m)
+  const alone = await runJobcast(['sim', ...serve, '--broker-user', 'fleet'])
+  assert.match(
+    alone.stderr,
+    /^ {2}- --broker-prefix, --broker-user and --broker-password-file need --broker$/m,
+  )
 })
 
 test('jobcast sim reports all problems with its flags together', async () => {

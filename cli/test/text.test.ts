@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionError, type ErrorCode, JobcastError, UnexpectedAnswer, WaitTimeout } from '@jobcast/client'
+import {
+  ConnectionError,
+  type ErrorCode,
+  InvalidName,
+  JobcastError,
+  UnexpectedAnswer,
+  WaitTimeout,
+} from '@jobcast/client'
 import { exitCodeOf } from '../src/errors/exit-code.ts'
 import { explainError } from '../src/errors/explain-error.ts'
 import { MissingKey, NothingFound, UsageError } from '../src/errors/usage-error.ts'
@@ -104,6 +111,7 @@ test('each kind of error has its exit code', () => {
   const answer = (code: ErrorCode, status: number) => new JobcastError({ code, status, message: '' })
   for (const [error, code] of [
     [new UsageError(), 2],
+    [new InvalidName(), 2],
     [new MissingKey(), 3],
     [answer('J-802', 403), 3],
     [answer('J-804', 403), 3],
@@ -129,6 +137,12 @@ test('each kind of error has its exit code', () => {
   ] as const) {
     assert.equal(exitCodeOf(error), code, String(error))
   }
+})
+
+test('a missing scope is named beside the reason', () => {
+  const message = 'API key does not have the required permission: APPROVE'
+  const refused = new JobcastError({ code: 'J-804', status: 403, message, detail: 'Fewer approvals.' })
+  assert.equal(explainError(refused), `jobcast: ${message} (J-804): Fewer approvals.`)
 })
 
 test('an answer that names devices is one sentence, in which each is named once', () => {

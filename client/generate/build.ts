@@ -1,4 +1,4 @@
-// `npm run build --workspace client`: the package as it is published, JavaScript and its types, in dist/ or where said.
+// `npm run build --workspace client` builds the published package, JavaScript and types, in dist/ or in a given folder.
 // The sources are checked with the types of a browser and without those of Node, so that they run in both.
 
 import { execFileSync } from 'node:child_process'
@@ -14,7 +14,7 @@ export function buildPackage(folder: string): void {
   execFileSync(process.execPath, [tsc, '--project', join(here, 'tsconfig.build.json'), '--outDir', folder], {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  // Here `exports` names the sources, which Node does not run under node_modules.
+  // In the repository, `exports` names the sources, which Node does not run under node_modules.
   const { scripts: _, ...described } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))
   const exports = { '.': { types: './index.d.ts', default: './index.js' } }
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify({ ...described, exports }, null, 2)}\n`)

@@ -1,4 +1,4 @@
-// Types of what the API takes and gives, from its OpenAPI document.
+// Types of requests and responses of the API, from its OpenAPI document.
 
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 
@@ -15,7 +15,7 @@ export type ApiDocument = {
   components: { schemas: Record<string, Json> }
 }
 
-/** What owners call, and the health of the service. Device routes and metrics are left out. */
+/** Operations of owners, and the health of the service. Device routes and metrics are omitted. */
 export function clientOperations({ paths }: ApiDocument): (Operation & { method: string; path: string })[] {
   return Object.entries(paths)
     .filter(([path]) => path.startsWith('/job/api/') || ['/livez', '/readyz', '/version'].includes(path))
@@ -24,10 +24,10 @@ export function clientOperations({ paths }: ApiDocument): (Operation & { method:
     )
 }
 
-/** The globals of browsers have these names, so that a forgotten import would go unnoticed. */
+/** Browsers have globals with these names, so a missing import would go unnoticed. */
 const renamed: Record<string, string> = { Event: 'AnyEvent' }
 
-/** One type per named schema that those operations take or give, and one per list of query parameters. */
+/** One type per named schema of these operations, and one per list of query parameters. */
 export async function schemaTypes(document: ApiDocument): Promise<string> {
   const operations = clientOperations(document)
   const named = document.components.schemas
@@ -51,7 +51,7 @@ export async function schemaTypes(document: ApiDocument): Promise<string> {
     .replace(/\/\*\*\n \*\/\n/g, '\n')
 }
 
-/** Errors have classes instead. */
+/** Without errors, which have classes. */
 function takenAndGiven({ requestBody, responses }: Operation): unknown {
   return [requestBody, Object.entries(responses).filter(([status]) => status < '300')]
 }
@@ -71,7 +71,7 @@ function rename(name: string): string {
   return renamed[name] ?? name
 }
 
-/** Titles would name the types a second time, and examples are not typed. */
+/** Titles would generate the types a second time, and examples are not typed. */
 function withoutNotes(key: string, value: unknown): unknown {
   const isNote =
     (key === 'title' && typeof value === 'string') || (key === 'examples' && Array.isArray(value))
@@ -91,7 +91,7 @@ function queryOf({ parameters = [] }: Operation): Parameter[] {
   return parameters.filter((parameter) => parameter.in === 'query')
 }
 
-/** `listJobs` asks by `ListJobsQuery`. */
+/** `ListJobsQuery` for `listJobs`. */
 function queryName({ operationId }: Operation): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`
 }

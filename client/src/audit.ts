@@ -1,4 +1,4 @@
-// The audit: who has changed what.
+// The audit log: who has changed what.
 
 import { List, type Query } from './list.ts'
 import { openChunks } from './open-chunks.ts'
@@ -20,7 +20,7 @@ export class Audit {
     return new List(this.#transport, '/job/api/audit', query, options)
   }
 
-  /** All that is sealed, with its seals, as lines of JSON, piece by piece. */
+  /** All sealed entries with their seals, as lines of JSON, in chunks. */
   async *export({ signal }: CallOptions = {}): AsyncGenerator<Uint8Array> {
     const headers = { accept: 'application/x-ndjson, application/problem+json' }
     const call = { method: 'GET', path: '/job/api/audit/export', headers, signal } as const

@@ -1,4 +1,4 @@
-// Devices: what jobs run on.
+// Devices, which run jobs.
 
 import { type ImportOptions, importCsv, importDevices } from './import-devices.ts'
 import { path } from './path.ts'
@@ -21,7 +21,7 @@ export function deviceCalls(transport: Transport) {
   return {
     ...resourceCalls(transport, 'devices'),
 
-    /** A merge patch: fields that are not given keep their value, null resets them. */
+    /** A merge patch: omitted fields keep their values, null resets a field. */
     patch(deviceId: string, patch: DevicePatch, { signal }: CallOptions = {}): Promise<Device> {
       const target = path`/job/api/devices/${deviceId}`
       return transport.value({ method: 'PATCH', path: target, body: patch, safe: true, signal })
@@ -34,9 +34,9 @@ export function deviceCalls(transport: Transport) {
     },
 
     /**
-     * Creates or replaces any number of devices, or takes lines of NDJSON. A device that is refused does not stop the others:
-     * the result names it by its line, counted from 1. With `csv` it takes lines of CSV, the first of which is the header. With
-     * `merge` it sets only what a line has; with `dryRun` it stores nothing and says what would be overwritten.
+     * Creates or replaces any number of devices, given as objects or lines of NDJSON. Invalid devices do not stop the others:
+     * the result lists their lines, counted from 1. With `csv` the lines are CSV, and the first one is the header. With
+     * `merge` only the fields of a line are set; with `dryRun` nothing is stored, and the result has the values that would change.
      */
     import(
       devices: Iterable<ImportedDevice | string> | AsyncIterable<ImportedDevice | string>,
@@ -45,7 +45,7 @@ export function deviceCalls(transport: Transport) {
       return (csv ? importCsv : importDevices)(transport, devices, options)
     },
 
-    /** The token is shown only once; the previous one becomes void. */
+    /** The token is shown only once; the previous one becomes invalid. */
     createCredential(deviceId: string, { signal }: CallOptions = {}): Promise<DeviceCredential> {
       return transport.value({ method: 'POST', path: path`/job/api/devices/${deviceId}/credential`, signal })
     },
@@ -55,8 +55,8 @@ export function deviceCalls(transport: Transport) {
     },
 
     /**
-     * Changes tags and attributes of all devices that match or are listed; with `dryRun` it only counts them. Not retried: the
-     * call can be repeated, and then counts what was still left to change.
+     * Changes tags and attributes of all selected or listed devices; with `dryRun` it only counts them. Not retried: the
+     * call can be repeated, and then counts only the remaining changes.
      */
     change(
       change: DevicesChange,
@@ -72,7 +72,7 @@ export function deviceCalls(transport: Transport) {
       })
     },
 
-    /** Its client certificates, which revoking the credential has blocked, are accepted again. */
+    /** Accepts its client certificates again, which were blocked when the credential was revoked. */
     allowCertificate(deviceId: string, { signal }: CallOptions = {}): Promise<Device> {
       const target = path`/job/api/devices/${deviceId}/allow-certificate`
       return transport.value({ method: 'POST', path: target, signal })

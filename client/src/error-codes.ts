@@ -49,6 +49,7 @@ export const errorCodes = [
   'J-812',
   'J-813',
   'J-814',
+  'J-815',
   'J-900',
   'J-901',
   'J-902',
@@ -64,5 +65,5 @@ export const errorCodes = [
   'J-912',
 ] as const
 
-/** What each means is in docs/errors.md. */
+/** Documented in docs/errors.md. */
 export type ErrorCode = (typeof errorCodes)[number]

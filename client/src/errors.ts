@@ -1,4 +1,4 @@
-// The errors of a call: refused by the service, an answer that is not from the service, no answer, or a time-out.
+// The errors of a call: refused by the service, a response that is not from the service, no response, or a timeout.
 
 import type { ErrorCode } from './error-codes.ts'
 import type { Run } from './schemas.ts'
@@ -8,13 +8,18 @@ export class JobcastClientError extends Error {
   override name = 'JobcastClientError'
 }
 
+/** A name of an argument would lead to another route; nothing was sent. */
+export class InvalidName extends JobcastClientError {
+  override name = 'InvalidName'
+}
+
 export type ErrorFields = {
   code: ErrorCode
   status: number
   message: string
-  /** One sentence on what exactly is wrong. */
+  /** One sentence that describes the problem. */
   detail?: string | undefined
-  /** The field of the request that is wrong. */
+  /** The invalid field of the request. */
   field?: string | undefined
   /** Devices that were not found, at most 100. */
   deviceIds?: readonly string[] | undefined
@@ -46,7 +51,7 @@ export class JobcastError extends JobcastClientError {
   }
 }
 
-/** The answer is not from Jobcast, but from a proxy or another service at this address. */
+/** The response is not from Jobcast, but from a proxy or another service at this address. */
 export class UnexpectedAnswer extends JobcastClientError {
   override name = 'UnexpectedAnswer'
   readonly status: number
@@ -59,7 +64,7 @@ export class UnexpectedAnswer extends JobcastClientError {
   }
 }
 
-/** No answer, or an incomplete one. `cause` is the error of fetch. */
+/** No response, or an incomplete one. `cause` is the error of fetch. */
 export class ConnectionError extends JobcastClientError {
   override name = 'ConnectionError'
 }

@@ -79,7 +79,7 @@ export const eventTypes = [
   'owner.created',
 ] as const
 
-/** What a filter may name: all types of a noun, or one type. */
+/** Valid filters: all types of a noun, or one type. */
 export const eventPatterns = [
   'run.*',
   'execution.*',
@@ -100,7 +100,7 @@ export const eventPatterns = [
   ...eventTypes,
 ] as const
 
-/** What events are about, and the data that comes with them. */
+/** The data of events by noun. */
 export type EventDataByNoun = {
   run: RunEventData
   execution: ExecutionEventData

@@ -1,4 +1,4 @@
-// Events: what changed. A type tells which data comes with it.
+// Events, which report changes. The type determines the data.
 
 import type { EventDataByNoun, eventPatterns, eventTypes } from './event-types.ts'
 import type { AnyEvent, Execution } from './schemas.ts'
@@ -6,9 +6,9 @@ import type { AnyEvent, Execution } from './schemas.ts'
 export type ExecState = Execution['execState']
 
 export type EventType = (typeof eventTypes)[number]
-/** What a filter may name: all types of a noun, or one type. */
+/** Valid filters: all types of a noun, or one type. */
 export type EventPattern = (typeof eventPatterns)[number]
-/** What events are about: `run` of `run.created`. */
+/** The subject of events: `run` of `run.created`. */
 export type EventNoun = keyof EventDataByNoun
 export type EventTypeOf<Noun extends EventNoun> = Extract<EventType, `${Noun}.${string}`>
 export type EventOf<Noun extends EventNoun> = Omit<AnyEvent, 'type' | 'data'> & {

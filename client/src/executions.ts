@@ -7,7 +7,7 @@ import { type ExecutionOutput, openOutput } from './read-output.ts'
 import type { Execution, Explanation, History, JobDocument, ListExecutionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** `wait`: hold the answer until the execution has ended, for up to this many seconds (at most 60). */
+/** `wait`: wait until the execution has ended, for up to this many seconds (at most 60). */
 export type GetOptions = CallOptions & { wait?: number | undefined }
 /** `force`: without waiting for the device to confirm. */
 export type CancelOptions = CallOptions & { force?: boolean | undefined }
@@ -54,7 +54,7 @@ export class Executions {
     return value ?? this.get(jobExecutionId, { signal })
   }
 
-  /** What its device gets, with placeholders filled in and secrets masked. */
+  /** The document that its device gets, with placeholders filled in and secrets masked. */
   document(jobExecutionId: number, { signal }: CallOptions = {}): Promise<JobDocument> {
     return this.#transport.value({
       method: 'GET',

@@ -1,4 +1,4 @@
-// Files: content that devices fetch, by name and version.
+// Files: content for devices, by name and version.
 
 import { List, type Query } from './list.ts'
 import { openChunks } from './open-chunks.ts'
@@ -20,14 +20,14 @@ export class Files {
     this.#transport = transport
   }
 
-  /** Content, or a reference to content that is kept elsewhere. `created` is false if it was there with the same content. */
+  /** Puts content, or a reference to content elsewhere. `created` is false if the version existed with the same content. */
   async put(
     fileName: string,
     version: string,
     content: FileContent,
     options: PutFileOptions = {},
   ): Promise<Put<FileVersion>> {
-    // Loaded when it is needed: the console has no byte too many.
+    // Loaded on demand, to keep the console small.
     const { putFile } = await import('./put-file.ts')
     return putFile(this.#transport, path`/job/api/files/${fileName}/${version}`, content, options)
   }
@@ -40,7 +40,7 @@ export class Files {
     })
   }
 
-  /** The newest version of each, by name. */
+  /** The newest version of each file, by name. */
   list(query: Query<ListFilesQuery> = {}, options: CallOptions = {}): List<FileVersion> {
     return new List(this.#transport, '/job/api/files', query, options)
   }
@@ -54,7 +54,7 @@ export class Files {
     return new List(this.#transport, path`/job/api/files/${fileName}`, query, options)
   }
 
-  /** Of a version that is kept by the service; where it is a reference, see its `url`. */
+  /** Only for a version that is stored by the service; for a reference, see its `url`. */
   async content(
     fileName: string,
     version: string,

@@ -4,7 +4,7 @@ import { path } from './path.ts'
 import { remove, resourceCalls } from './resource-calls.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** `force`: even if something refers to it, else J-315. */
+/** `force`: even if something refers to it; otherwise J-315. */
 type DeleteOptions = CallOptions & { force?: boolean | undefined }
 
 export type Groups = ReturnType<typeof groupCalls>

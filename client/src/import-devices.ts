@@ -1,4 +1,4 @@
-// Imports devices in calls of a size that the service takes, and adds up what they answer.
+// Imports devices in calls of a size that the service accepts, and adds up the results.
 
 import type { Query } from './list.ts'
 import type { ImportDevicesQuery, ImportedDevice, ImportResult } from './schemas.ts'
@@ -8,10 +8,10 @@ const linesPerCall = 10_000
 const maxCallBytes = 16 * 1024 * 1024
 
 type Many<T> = Iterable<T> | AsyncIterable<T>
-/** `dryRun`: only say what would happen. `merge`: set only what a line has. */
+/** `dryRun`: only preview the changes. `merge`: set only the fields of a line. */
 export type ImportOptions = CallOptions & Query<ImportDevicesQuery>
 
-/** A device, or a line of NDJSON as it is. */
+/** Each item is a device, or a line of NDJSON. */
 export async function importDevices(
   transport: Transport,
   devices: Many<ImportedDevice | string>,
@@ -39,7 +39,7 @@ export async function importCsv(
     if (quotesIn(line) % 2 === 1) isInQuotes = !isInQuotes
     if (sender.header === undefined) sender.header = line
     else sender.add(line)
-    // A record is not divided, unless a quote is never closed.
+    // A record is not split, unless a quote is never closed.
     if (sender.isFull && (!isInQuotes || sender.isOverfull)) await sender.send()
   }
   await sender.send()
@@ -54,7 +54,7 @@ function quotesIn(line: string): number {
 
 class LineSender {
   readonly result: ImportResult = { created: 0, updated: 0, unchanged: 0, failed: [], failedTotal: 0 }
-  /** Sent before the lines of every call. */
+  /** Sent at the beginning of every call. */
   header: string | undefined
   readonly #transport: Transport
   readonly #type: string
@@ -83,7 +83,7 @@ class LineSender {
     this.#bytes += line.length * 3
   }
 
-  /** A header alone is sent once, so that it is checked. */
+  /** A header without lines is sent once, so that it is checked. */
   async send(): Promise<void> {
     if (this.#lines.length === 0 && (this.header === undefined || this.#isSent)) return
     const { dryRun, merge, signal } = this.#options

@@ -14,7 +14,7 @@ import { type Jobs, jobCalls } from './jobs.ts'
 import { Keys } from './keys.ts'
 import type { Query } from './list.ts'
 import { Owners } from './owners.ts'
-import { resourceCalls, type Secrets } from './resource-calls.ts'
+import { type AllResourceCalls, resourceCalls, type Secrets } from './resource-calls.ts'
 import { Runs, type TriggerOptions } from './runs.ts'
 import { type Schedules, scheduleCalls } from './schedules.ts'
 import type { GetStatsQuery, Stats, TriggerRequest } from './schemas.ts'
@@ -25,7 +25,7 @@ import { sendTrigger, TriggerCall } from './trigger-call.ts'
 import { type Webhooks, webhookCalls } from './webhooks.ts'
 import { type Windows, windowCalls } from './windows.ts'
 
-export class Jobcast {
+export class Jobcast implements AllResourceCalls {
   readonly runs: Runs
   readonly executions: Executions
   readonly jobs: Jobs
@@ -69,7 +69,7 @@ export class Jobcast {
     this.health = new Health(transport)
   }
 
-  /** Sent at once. Safe to retry after a lost answer, because it carries an Idempotency-Key. */
+  /** Sent at once. Safe to retry after a lost response, because it has an Idempotency-Key. */
   trigger(request: TriggerRequest, options: TriggerOptions = {}): TriggerCall {
     return new TriggerCall(sendTrigger(this.#transport, request, options), this.runs)
   }

@@ -1,4 +1,4 @@
-// Jobs: what devices can run.
+// Jobs, which devices can run.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -6,9 +6,9 @@ import { remove, resourceCalls } from './resource-calls.ts'
 import type { Job, JobVersion, ListJobVersionsQuery } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** `ifVersion`: only if the job still has this version, else J-312. */
+/** `ifVersion`: only if the job still has this version; otherwise J-312. */
 type ChangeOptions = CallOptions & { ifVersion?: number | undefined }
-/** `force`: even if schedules or waiting runs need it, else J-315. */
+/** `force`: even if schedules or waiting runs need it; otherwise J-315. */
 type DeleteOptions = ChangeOptions & { force?: boolean | undefined }
 
 export type Jobs = ReturnType<typeof jobCalls>
@@ -40,7 +40,7 @@ export function jobCalls(transport: Transport) {
       return transport.value({ method: 'GET', path: target, signal })
     },
 
-    /** Makes a new version with the content of this one. */
+    /** Creates a new version with the content of this one. */
     restore(jobName: string, version: number, options: ChangeOptions = {}): Promise<Job> {
       return transport.value({
         method: 'POST',

@@ -22,7 +22,7 @@ export class Keys {
     return new List(this.#transport, '/job/api/keys', query, options)
   }
 
-  /** The key that this client uses, and the person who acts by it. */
+  /** The key that this client uses, and its person, if any. */
   self({ signal }: CallOptions = {}): Promise<OwnKey> {
     return this.#transport.value({ method: 'GET', path: '/job/api/keys/self', signal })
   }

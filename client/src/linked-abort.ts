@@ -1,5 +1,5 @@
 // A signal that is aborted together with the caller's.
-// Not AbortSignal.any: its signals live as long as the caller's, and a stream creates many.
+// AbortSignal.any is not used, because its signals exist as long as the caller's, and a stream creates many.
 
 export type LinkedAbort = {
   readonly signal: AbortSignal

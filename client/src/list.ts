@@ -7,7 +7,7 @@ export type Page<T> = { items: T[]; nextCursor: string | null }
 /** The query of every list; `limit` is the page size, 1 to 200, by default 50. */
 export type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
 
-/** As in the API; undefined fields are left out, and one value stands for a list of one. */
+/** The query of the API; undefined fields are omitted, and a single value is accepted instead of a list. */
 export type Query<T> = { [Key in keyof T]?: T[Key] | OneOf<NonNullable<T[Key]>> | undefined }
 type OneOf<T> = T extends readonly (infer Item)[] ? Item : never
 

@@ -1,4 +1,4 @@
-// Puts a version of a file: content, large content in parts, or a reference to content that is kept elsewhere.
+// Puts a version of a file: content, large content in parts, or a reference to content elsewhere.
 
 import { putInParts } from './put-in-parts.ts'
 import type { Put } from './resource-calls.ts'
@@ -7,20 +7,20 @@ import type { CallOptions, Transport } from './transport.ts'
 
 export type FileContent = Blob | Uint8Array<ArrayBuffer> | FileReference
 export type PutFileOptions = CallOptions & {
-  /** Of the content, in base64; the service rejects what arrives otherwise (J-508). */
+  /** The hash of the content, in base64; the service rejects other content (J-508). */
   sha256?: string | undefined
   /**
-   * Whether an upload that was cut goes on where it stopped, also one of another process. By default true for a Blob of more than
-   * 8 MiB with `sha256`.
+   * Whether an interrupted upload is resumed, also one of another process. By default true for a Blob of more than 8 MiB with
+   * `sha256`.
    */
   resume?: boolean | undefined
-  /** How much has arrived; only of an upload that can be resumed. */
+  /** Called with the number of received bytes; only for an upload that can be resumed. */
   onProgress?: ((received: number, size: number) => void) | undefined
 }
 const referenceType = 'application/vnd.jobcast.file-reference+json'
-/** A large file over a slow connection. */
+/** Enough for a large file over a slow connection. */
 const uploadSeconds = 12 * 60 * 60
-/** What is smaller is sent again as a whole. */
+/** Smaller content is sent again as a whole. */
 const resumedFromBytes = 8 * 1024 * 1024
 
 export async function putFile(

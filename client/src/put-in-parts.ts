@@ -1,4 +1,4 @@
-// An upload in parts: what has arrived is kept by the service, so it goes on after a cut, and when the program is started again.
+// An upload in parts: the service keeps the received part, so the upload can be resumed, also when the program is restarted.
 
 import { isJobcastError } from './errors.ts'
 import { pause } from './pause.ts'
@@ -7,15 +7,15 @@ import type { Put } from './resource-calls.ts'
 import type { FileUpload, FileVersion } from './schemas.ts'
 import type { CallOptions, Transport } from './transport.ts'
 
-/** Small enough for proxies, which have limits for bodies and pass them on when they are whole. */
+/** Small enough for proxies, which limit the size of bodies and buffer them completely. */
 const partBytes = 8 * 1024 * 1024
-/** Without a byte more at the service; the last pauses take up to 10 s each. */
+/** Maximum number of consecutive tries without progress; the last delays take up to 10 s each. */
 const maxTries = 15
-/** For a part; and for the last one, after which the service reads all of them. */
+/** Time limit of a part. The last one takes longest, because the service then reads the whole content. */
 const partSeconds = 5 * 60
 const readBytesPerSecond = 20 * 1024 * 1024
 
-/** `sha256`: of the content, in base64. */
+/** `sha256`: the hash of the content, in base64. */
 type PartedFile = CallOptions & {
   path: string
   content: Blob
@@ -28,7 +28,7 @@ export async function putInParts(
   { path, content, sha256, onProgress, signal }: PartedFile,
 ): Promise<Put<FileVersion>> {
   const { size } = content
-  /** Without a range: asks where it goes on. */
+  /** Without a range: queries where the upload continues. */
   const send = (from?: number) => {
     const part = from === undefined ? undefined : content.slice(from, from + partBytes)
     const range = part === undefined ? '*' : `${from}-${(from ?? 0) + part.size - 1}`
@@ -42,14 +42,14 @@ export async function putInParts(
         'content-range': `bytes ${range}/${size}`,
       },
       holdSeconds: partSeconds + size / readBytesPerSecond,
-      // The same part again may be the wrong one.
+      // Not retried, because the offset may have changed.
       maxRetries: 0,
       signal,
     })
   }
   let from: number | undefined
   let most = 0
-  /** In a row. More than one: somebody else sends the same content. */
+  /** Consecutive offset conflicts. More than one: another client uploads the same content. */
   let timesElsewhere = 0
   for (let tryNo = 1; ; ) {
     try {

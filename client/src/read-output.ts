@@ -13,7 +13,7 @@ export type ExecutionOutput = AsyncIterable<Uint8Array> & {
   readonly attempt: number
   /** Stored bytes when it was opened. */
   readonly length: number
-  /** All of it; with `follow` once the execution has ended. Can be read once, either this way or piece by piece. */
+  /** The whole output; with `follow` once the execution has ended. Can be read once, either this way or in chunks. */
   text(): Promise<string>
 }
 
@@ -79,7 +79,7 @@ async function openPart(
   }
 }
 
-/** Each attempt is requested by its number: only then an offset identifies what is missing after a reconnect. */
+/** Each attempt is requested by its number, because the offset after a reconnect refers to an attempt. */
 async function* bytesOf(transport: Transport, query: OutputQuery, first: Part) {
   let { attempt } = first
   let newest = yield* bytesOfAttempt(transport, { ...query, attempt }, first)

@@ -8,19 +8,19 @@ import type { Call, CallOptions, Transport } from './transport.ts'
 /** `created` is false if it was replaced. */
 export type Put<T> = { created: boolean; value: T }
 
-/** `ifNew`: only if there is none yet, else J-312; a lost answer is then not retried. */
+/** `ifNew`: only if it does not exist yet; otherwise J-312. The call is then not retried after a lost response. */
 export type PutOptions = CallOptions & { ifNew?: boolean | undefined }
 
 type Types<Name extends ResourceName> = ResourceTypes[Name]
 type View<Name extends ResourceName> = Types<Name>['view']
 type Created<Name extends ResourceName> = Types<Name>['created']
-/** A new one may show what is never shown again. */
+/** The result for a new resource may have a secret that is shown only once. */
 export type PutResult<Name extends ResourceName> =
   View<Name> extends Created<Name>
     ? Put<View<Name>>
     : { created: true; value: Created<Name> } | { created: false; value: View<Name> }
 type Content<Name extends ResourceName> = Types<Name>['content']
-/** Without content all fields have their defaults. */
+/** Content may be omitted if all fields have defaults. */
 type PutArguments<Name extends ResourceName, Options> =
   Record<never, never> extends Content<Name>
     ? [content?: Content<Name>, options?: Options]
@@ -28,7 +28,7 @@ type PutArguments<Name extends ResourceName, Options> =
 
 export type ResourceCalls<Name extends ResourceName, Options extends CallOptions = CallOptions> = {
   /**
-   * Creates or replaces it: omitted fields are reset to their defaults. If a generated secret would be lost with the answer,
+   * Creates or replaces it: omitted fields are reset to their defaults. If a generated secret would be lost with the response,
    * the call is not retried.
    */
   put(name: string, ...given: PutArguments<Name, Options & PutOptions>): Promise<PutResult<Name>>
@@ -37,12 +37,12 @@ export type ResourceCalls<Name extends ResourceName, Options extends CallOptions
   delete(name: string, options?: Options): Promise<void>
 }
 
-/** As a client has them. */
+/** The calls of all resources. */
 export type AllResourceCalls = { readonly [Name in ResourceName]: ResourceCalls<Name> }
 
 export type Secrets = ResourceCalls<'secrets'>
 
-/** `toHeaders`: of options that only this resource has. */
+/** `toHeaders`: converts options that only this resource has. */
 export function resourceCalls<Name extends ResourceName, Options extends CallOptions = CallOptions>(
   transport: Transport,
   name: Name,

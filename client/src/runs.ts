@@ -3,12 +3,14 @@
 import { isJobcastError } from './errors.ts'
 import type { CancelOptions, GetOptions } from './executions.ts'
 import { List, type Query } from './list.ts'
+import { newRequestKey } from './new-request-key.ts'
 import { path } from './path.ts'
 import type {
   ApprovalRequest,
   GetRunTimelineQuery,
   JobDocument,
   ListRunsQuery,
+  ResumeRequest,
   RetryRequest,
   RollbackRequest,
   RolloutPatch,
@@ -27,7 +29,7 @@ export type TriggerOptions = CallOptions & { idempotencyKey?: string | undefined
 /** A run on targets. */
 export type NewRun = RunBody & Required<Pick<RunBody, 'jobName' | 'targets'>>
 
-/** A selector may match a million devices. */
+/** Long, because a selector may match a million devices. */
 const largeRunSeconds = 60
 
 export class Runs {
@@ -37,9 +39,9 @@ export class Runs {
     this.#transport = transport
   }
 
-  /** A run on listed or selected devices. Safe to retry after a lost answer, because it carries an Idempotency-Key. */
+  /** Creates a run on listed or selected devices. Safe to retry after a lost response, because it has an Idempotency-Key. */
   create(request: NewRun, options: TriggerOptions = {}): Promise<Run> {
-    const { idempotencyKey = crypto.randomUUID(), signal } = options
+    const { idempotencyKey = newRequestKey(), signal } = options
     return this.#transport.value({
       method: 'POST',
       path: '/job/api/runs',
@@ -51,7 +53,7 @@ export class Runs {
     })
   }
 
-  /** Starts exactly what a plan showed, once: whoever starts it again gets the same run. Rejects with J-505 if it is too old, or if something has changed since. */
+  /** Starts a planned run once; repeated calls return the same run. Rejects with J-505 if the plan is too old or something has changed since. */
   start(planId: string, { signal }: CallOptions = {}): Promise<Run> {
     return this.#transport.value({
       method: 'POST',
@@ -63,7 +65,7 @@ export class Runs {
     })
   }
 
-  /** What a run would do if it were created now; no run is created. `start` starts it within 10 minutes. */
+  /** Previews a run without creating it. `start` starts it within 10 minutes. */
   plan(request: NewRun, { signal }: CallOptions = {}): Promise<RunPlan> {
     return this.#transport.value({
       method: 'POST',
@@ -91,7 +93,7 @@ export class Runs {
     return this.#transport.value({ method: 'GET', path: path`/job/api/runs/${runId}/document`, signal })
   }
 
-  /** Why executions of it did not succeed, and what their devices have in common. */
+  /** Why executions did not succeed, and what their devices have in common. */
   failures(runId: number, { signal }: CallOptions = {}): Promise<RunFailures> {
     return this.#transport.value({
       method: 'GET',
@@ -133,32 +135,35 @@ export class Runs {
     return value ?? this.get(runId, { signal })
   }
 
-  /** Nothing more of it is released; what was released goes on. */
+  /** Stops releasing executions; released ones continue. */
   pause(runId: number, options: CallOptions = {}): Promise<Run> {
     return this.#act(path`/job/api/runs/${runId}/pause`, runId, undefined, options)
   }
 
-  /** Accepts the failures so far: resets the counters of stop rules, and the gate judges the other devices of the wave. */
-  resume(runId: number, options: CallOptions = {}): Promise<Run> {
-    return this.#act(path`/job/api/runs/${runId}/resume`, runId, undefined, options)
+  /**
+   * Accepts the failures so far: resets the counters of stop rules, and the gate judges the other devices of the wave.
+   * `except`: executions of these devices that have not started are canceled.
+   */
+  resume(runId: number, request: ResumeRequest = {}, options: CallOptions = {}): Promise<Run> {
+    return this.#act(path`/job/api/runs/${runId}/resume`, runId, request, options)
   }
 
-  /** Begins the next wave now. If the answer is lost it is not sent again: that could begin two. */
+  /** Begins the next wave now. Not retried after a lost response, because that could begin two waves. */
   advance(runId: number, { signal }: CallOptions = {}): Promise<Run> {
     return this.#transport.value({ method: 'POST', path: path`/job/api/runs/${runId}/advance`, signal })
   }
 
-  /** Not by the key that created it (J-810). */
+  /** Refused for the key that created the run (J-810). */
   approve(runId: number, request: ApprovalRequest = {}, options: CallOptions = {}): Promise<Run> {
     return this.#act(path`/job/api/runs/${runId}/approve`, runId, request, options)
   }
 
-  /** What was not released is canceled. */
+  /** Cancels executions that were not released. */
   deny(runId: number, request: ApprovalRequest = {}, options: CallOptions = {}): Promise<Run> {
     return this.#act(path`/job/api/runs/${runId}/deny`, runId, request, options)
   }
 
-  /** Changes the rollout of a run under way: a merge patch (RFC 7396), so what is not named stays. */
+  /** Changes the rollout of a run in progress: a merge patch (RFC 7396), so omitted fields keep their values. */
   change(runId: number, patch: RolloutPatch, { signal }: CallOptions = {}): Promise<Run> {
     return this.#transport.value({
       method: 'PATCH',
@@ -172,7 +177,7 @@ export class Runs {
   async #act(
     actPath: string,
     runId: number,
-    body: ApprovalRequest | undefined,
+    body: ApprovalRequest | ResumeRequest | undefined,
     { signal }: CallOptions,
   ): Promise<Run> {
     const { value } = await this.#transport.answer<Run | undefined>({
@@ -186,12 +191,12 @@ export class Runs {
     return value ?? this.get(runId, { signal })
   }
 
-  /** A new run for the devices whose execution was unsuccessful, or for some of them. */
+  /** Creates a run for the devices whose execution was unsuccessful, or for some of them. */
   retry(runId: number, request: RetryRequest = {}, options: TriggerOptions = {}): Promise<Run> {
     return this.#launch(path`/job/api/runs/${runId}/retry`, request, options)
   }
 
-  /** Stops it, and makes a new run of the version before, or of `toVersion`, on all devices that it was released to. */
+  /** Stops the run, and creates a run of the previous version, or of `toVersion`, on all devices that it was released to. */
   rollback(runId: number, request: RollbackRequest = {}, options: TriggerOptions = {}): Promise<Run> {
     return this.#launch(path`/job/api/runs/${runId}/rollback`, request, options)
   }
@@ -199,7 +204,7 @@ export class Runs {
   #launch(
     callPath: string,
     request: RetryRequest | RollbackRequest,
-    { idempotencyKey = crypto.randomUUID(), signal }: TriggerOptions,
+    { idempotencyKey = newRequestKey(), signal }: TriggerOptions,
   ): Promise<Run> {
     return this.#transport.value({
       method: 'POST',

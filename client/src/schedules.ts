@@ -1,4 +1,4 @@
-// Schedules: create runs automatically.
+// Schedules, which create runs automatically.
 
 import { path } from './path.ts'
 import { resourceCalls } from './resource-calls.ts'
@@ -11,25 +11,25 @@ export function scheduleCalls(transport: Transport) {
   return {
     ...resourceCalls(transport, 'schedules'),
 
-    /** Its next occurrences, at most `count` (10, up to 100), as if it were not paused. */
+    /** Its next occurrences, ignoring a pause. `count`: by default 10, at most 100. */
     next(name: string, { count, signal }: CallOptions & { count?: number } = {}): Promise<Occurrence[]> {
       const query = count === undefined ? {} : { count }
       return transport.value({ method: 'GET', path: path`/job/api/schedules/${name}/next`, query, signal })
     },
 
-    /** It makes no more runs by itself. */
+    /** Stops creating runs automatically. */
     pause(name: string, { signal }: CallOptions = {}): Promise<Schedule> {
       const target = path`/job/api/schedules/${name}/pause`
       return transport.value({ method: 'POST', path: target, safe: true, signal })
     },
 
-    /** From its next occurrence on. */
+    /** Resumes with the next occurrence. */
     resume(name: string, { signal }: CallOptions = {}): Promise<Schedule> {
       const target = path`/job/api/schedules/${name}/resume`
       return transport.value({ method: 'POST', path: target, safe: true, signal })
     },
 
-    /** Makes a run now. Not retried after a lost answer: it may have been made. */
+    /** Creates a run now. Not retried after a lost response, because the run may exist. */
     fire(name: string, { signal }: CallOptions = {}): Promise<Run> {
       return transport.value({ method: 'POST', path: path`/job/api/schedules/${name}/fire`, signal })
     },

@@ -461,7 +461,7 @@ export interface ApiKey {
    */
   lastUsedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -532,7 +532,7 @@ export interface AuditCheckpoint {
 
 export interface AuditEntry {
   /**
-   * Ids of an owner grow; they have gaps
+   * Increasing within an owner; ids may have gaps
    */
   auditId: number
   at: string
@@ -549,25 +549,25 @@ export interface AuditEntry {
    */
   address: string | null
   /**
-   * As in the log, and in the response as X-Request-Id
+   * The request id in the log and in the response header X-Request-Id
    */
   requestId: string | null
   /**
-   * What, spelled as event types are
+   * What was done, in the form of an event type
    */
   action: string
   /**
-   * Of what
+   * The resource it was done to
    */
   subject: string
   /**
-   * As it was; null if it did not exist. Secrets are masked; of large values there is a hash
+   * The state before; null if it did not exist. Secrets are masked; large values are replaced by a hash
    */
   before: {
     [k: string]: unknown
   }
   /**
-   * As it is; null if it was deleted
+   * The state after; null if it was deleted
    */
   after: {
     [k: string]: unknown
@@ -581,7 +581,7 @@ export interface AwaitedApproval {
    */
   required: number
   /**
-   * How many of them it has; a change of the run makes those before it void
+   * How many approvals it has; a change of the run voids earlier ones
    */
   given: number
   /**
@@ -597,40 +597,40 @@ export interface AwaitedApproval {
 export interface Bridge {
   bridgeName: string
   /**
-   * `connecting`: no attempt has failed yet. `down`: it is not connected; the service retries. `unknown`: no node has said anything for 5 seconds, for example because another one is taking over
+   * `connecting`: no attempt has failed yet. `down`: it is not connected; the service retries. `unknown`: no node has reported for 5 seconds, for example because another one is taking over
    */
   state: 'connected' | 'connecting' | 'down' | 'unknown'
   /**
-   * Since when it is connected, or is not; at the earliest since the node that carries it does. Null if unknown
+   * When it was last connected or disconnected, at the earliest when the node that runs the bridge took over. Null if unknown
    */
   since: string | null
   /**
-   * The last thing that went wrong, also when it works again: the connection, the sign-in, a subscription, or a message or event that the broker refused. Null if there was nothing since the node carries it
+   * The last error, kept after the bridge has recovered: of the connection, the sign-in, a subscription, or a message or event that the broker rejected. Null if there was none since the node runs the bridge
    */
   lastError: string | null
   lastErrorAt: string | null
   /**
-   * How long the oldest request from the broker has been waiting until it is on disk, in milliseconds
+   * How long the oldest request that is not yet on disk has been waiting, in milliseconds
    */
   lagMs: number
   /**
-   * Devices that were heard over it within `bridge-silence`; counted from when the node began to carry it
+   * Devices that sent a message over it within `bridge-silence`, since the node runs the bridge
    */
   devicesOnline: number
   /**
-   * Messages that wait for the broker
+   * Messages that have not been sent to the broker yet
    */
   waiting: number
   /**
-   * Messages from the broker since the node carries it
+   * Messages from the broker since the node runs the bridge
    */
   received: number
   /**
-   * Messages to the broker since the node carries it
+   * Messages to the broker since the node runs the bridge
    */
   sent: number
   /**
-   * Answers that were dropped because the broker is too slow
+   * Responses that were dropped because the broker is too slow
    */
   dropped: number
   /**
@@ -638,11 +638,11 @@ export interface Bridge {
    */
   events: BridgeEvents | null
   /**
-   * With several nodes: the one that carries it. Its connections to PostgreSQL are called `jobcast node <nodeNo>`. Null with one node, or if unknown
+   * With several nodes: the node that runs the bridge. Its connections to PostgreSQL are called `jobcast node <nodeNo>`. Null with one node, or if unknown
    */
   nodeNo: number | null
   /**
-   * When the node that carries it said all this, except `events.cursor`, which is current: up to 5 seconds ago if another node answers. Null if unknown
+   * When the node that runs the bridge reported this, except `events.cursor`, which is always current: up to 5 seconds ago if another node responds. Null if unknown
    */
   asOf: string | null
 }
@@ -653,15 +653,15 @@ export interface BridgeEvents {
    */
   topic: string
   /**
-   * The event up to which the broker has acknowledged them; null if none was published yet
+   * The event up to which the broker has acknowledged them; null if none has been published yet
    */
   cursor: number | null
   /**
-   * Since when the broker refuses the next event, which is published again until it is accepted; null while events are accepted
+   * Since when the broker has rejected the next event, which is retried until it is accepted; null while events are accepted
    */
   failingSince: string | null
   /**
-   * Events that were left out because they are too large for the broker, counted as `received` is
+   * Events that were skipped because they are too large for the broker, since the node runs the bridge
    */
   leftOut: number
 }
@@ -723,7 +723,7 @@ export interface CreatedApiKey {
    */
   lastUsedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -754,7 +754,7 @@ export interface CreatedEnrollment {
   createdAt: string
   revokedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -786,6 +786,14 @@ export interface CreatedWebhook {
    * `jobcast`: the event. `cloudevents`: the event as a CloudEvent 1.0. `slack` and `teams`: one sentence for people with a link to the console; executions are reported with their run, once it has finished
    */
   format: 'jobcast' | 'slack' | 'teams' | 'cloudevents'
+  /**
+   * The jobs that its events are restricted to, as the key that created it was; null: all. Cannot be changed
+   */
+  jobs: string[] | null
+  /**
+   * The selector of the devices that its events are restricted to, as the key that created it was; null: all. Cannot be changed
+   */
+  where: string | null
   state: 'ACTIVE' | 'PAUSED'
   /**
    * `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day
@@ -807,7 +815,7 @@ export interface CreatedWebhook {
   createdAt: string
   updatedAt: string
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -859,7 +867,7 @@ export interface DeliveryAttempt {
    */
   status: number | null
   /**
-   * Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
+   * Why the attempt failed, with the first 200 characters of the response; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
    */
   error: string | null
   /**
@@ -901,7 +909,7 @@ export interface Device {
    */
   credentialCreatedBy: string | null
   /**
-   * The name of the key or the person in `credentialCreatedBy`; null if it is neither, or a key of another owner
+   * The name of the key, the person or the enrollment in `credentialCreatedBy`; null if it has none, or is a key of another owner
    */
   credentialCreatedByName: string | null
   /**
@@ -1030,11 +1038,11 @@ export interface DevicesChanged {
    */
   matched: number
   /**
-   * How many of them were not like this already
+   * How many of them were changed
    */
   changed: number
   /**
-   * Devices that were not changed because they would have too much, at most 1,000 of them
+   * Devices that were not changed because they would exceed a limit; at most 1,000 are listed
    */
   failed: {
     deviceId: string
@@ -1061,7 +1069,7 @@ export interface Enrollment {
   createdAt: string
   revokedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -1117,7 +1125,7 @@ export interface Execution {
    */
   runId: number
   /**
-   * Of the executions that wait on a device, those with a higher priority are offered first
+   * Of the pending executions of a device, those with a higher priority are offered first
    */
   priority: number
   attempt: number
@@ -1136,7 +1144,7 @@ export interface Execution {
    */
   deliveredAt: string | null
   /**
-   * It is not offered to the device before: it waits for a retry, or the device said not now
+   * It is not offered to the device before this: it waits for a retry, or the device said not now
    */
   notBefore: string | null
   statusDetails: {
@@ -1206,7 +1214,7 @@ export interface Explanation {
    */
   until: string | null
   /**
-   * While it is pending: when it ends on its own if its device does not start it, by `expireAfterSeconds` or `deadlineSeconds`. Neither runs while a window or a freeze holds it back. Null: it does not, or nobody can know
+   * While it is pending: when it ends on its own if its device does not start it, by `expireAfterSeconds` or `deadlineSeconds`. Neither runs while a window or a freeze holds it back. Null if it does not end, or if this cannot be known
    */
   expiresAt: string | null
   /**
@@ -1247,15 +1255,15 @@ export interface FileUpload {
   fileName: string
   version: string
   /**
-   * Of all of the content, in bytes
+   * Size of the whole content, in bytes
    */
   size: number
   /**
-   * How many bytes are there: the upload goes on at this byte
+   * How many bytes have been received: the upload continues at this byte
    */
   received: number
   /**
-   * What is there is removed then, unless more arrives
+   * When the received part is deleted, unless more arrives
    */
   expiresAt: string
 }
@@ -1264,7 +1272,7 @@ export interface FileVersion {
   fileName: string
   version: string
   /**
-   * It was put last: documents that name no version get it
+   * Whether it was uploaded last: documents that name no version use it
    */
   isNewest: boolean
   /**
@@ -1277,7 +1285,7 @@ export interface FileVersion {
   url: string | null
   createdAt: string
   /**
-   * Who put it: `key:<keyId>`, or `user:<subject>` for a person
+   * Who uploaded it: `key:<keyId>`, or `user:<subject>` for a person
    */
   createdBy: string
   /**
@@ -1414,7 +1422,7 @@ export interface FleetGroups {
    */
   asOf: string
   /**
-   * As asked
+   * What they are counted by, as in the request
    */
   by: string
   /**
@@ -1506,7 +1514,7 @@ export interface Freeze {
 
 export interface FreezeRequest {
   /**
-   * The reason, shown to everyone who looks at the fleet
+   * The reason, shown to everyone who views the fleet
    */
   reason: string
   /**
@@ -1517,7 +1525,7 @@ export interface FreezeRequest {
 
 export interface GateProgress {
   /**
-   * How many devices of the wave it judges: all but those whose failures a resume has accepted
+   * How many devices of the wave it judges: all but those whose failures a resume has accepted, and those canceled before the wave started
    */
   size: number
   /**
@@ -1537,7 +1545,7 @@ export interface GateProgress {
    */
   offline: number
   /**
-   * When its soak time will have passed; null while something else is missing
+   * When its soak time ends; null while another condition of the gate is not met
    */
   opensAt: string | null
 }
@@ -1583,6 +1591,22 @@ export interface Group {
   window: string | null
   createdAt: string
   updatedAt: string
+  /**
+   * Who created it: `key:<keyId>`, or `user:<subject>` for a person. Null if it is older than this field
+   */
+  createdBy: string | null
+  /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
+  /**
+   * Who put it last: `key:<keyId>`, or `user:<subject>` for a person. Null if it is older than this field
+   */
+  updatedBy: string | null
+  /**
+   * The name of the key or the person in `updatedBy`; null if it is neither, or a key of another owner
+   */
+  updatedByName: string | null
 }
 
 export interface GroupContent {
@@ -1757,7 +1781,7 @@ export interface Job {
    */
   window: string | null
   /**
-   * Of the executions that wait on a device, those with a higher priority are offered first
+   * Of the pending executions of a device, those with a higher priority are offered first
    */
   priority: number
   /**
@@ -1796,7 +1820,7 @@ export interface Rollout {
   }[]
   ratePerMinute?: number
   /**
-   * Each time another this many executions have succeeded, the rate is multiplied by the factor
+   * The rate is multiplied by the factor each time this many more executions have succeeded
    */
   growth?: {
     factor: number
@@ -1932,7 +1956,7 @@ export interface JobContent {
   }
   rollout?: Rollout
   /**
-   * Its runs wait until others approve them: true for one approval, or how many are required; default false. To take it off or to lower it needs APPROVE
+   * Its runs require approval by others: true for one approval, or the number of approvals; default false. Removing or lowering it needs APPROVE
    */
   approval?:
     | boolean
@@ -1997,7 +2021,7 @@ export interface JobVersion {
    */
   window: string | null
   /**
-   * Of the executions that wait on a device, those with a higher priority are offered first
+   * Of the pending executions of a device, those with a higher priority are offered first
    */
   priority: number
   /**
@@ -2275,7 +2299,7 @@ export interface NewRun {
   note?: string
   rollout?: Rollout
   /**
-   * Nothing is released before others approve it: true for one approval, or how many are required. Adds to what the job requires; it cannot take that off
+   * The run is released only after others approve it: true for one approval, or the number of approvals. It can add to what the job requires, but not lower it
    */
   approval?:
     | boolean
@@ -2295,11 +2319,11 @@ export interface NewRun {
    */
   ignoreWindows?: boolean
   /**
-   * Cancel what still waits of the same job on these devices, with the cause `superseded`; what a device is working on continues. Default false
+   * Cancel pending executions of the same job on these devices, with the cause `superseded`; running ones continue. Default false
    */
   replaces?: boolean
   /**
-   * From 0 to 9; executions with a higher priority are offered first to a device. By default, as the job says
+   * From 0 to 9; executions with a higher priority are offered first to a device. By default, the priority of the job
    */
   priority?: number
   /**
@@ -2360,7 +2384,7 @@ export interface OwnKey {
    */
   lastUsedAt: string | null
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -2380,7 +2404,7 @@ export interface OwnKey {
    */
   name: string
   /**
-   * Of a person, if the issuer tells it
+   * Of a person, if the issuer provides it
    */
   email: string | null
   /**
@@ -2388,7 +2412,7 @@ export interface OwnKey {
    */
   ownerName: string
   /**
-   * Names of the owners at which a person has a role; empty for a key
+   * Names of the owners for which a person has a role; empty for a key
    */
   owners: string[]
 }
@@ -2488,6 +2512,16 @@ export interface ReplayRequest {
   since: string
 }
 
+export interface ResumeRequest {
+  /**
+   * Resume without these devices of the run: their executions that have not started are canceled, and no gate counts them
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  except?: string[]
+}
+
 export interface RetryRequest {
   /**
    * Only these devices; default: all devices whose execution was unsuccessful
@@ -2559,7 +2593,7 @@ export interface RollbackRequest {
 
 export interface RolloutPatch {
   /**
-   * A merge patch (RFC 7396): what is not named stays, null takes away, lists are replaced
+   * A merge patch (RFC 7396): omitted fields keep their value, null removes a field, lists are replaced
    */
   rollout: {
     order?: ('RANDOM' | 'GIVEN') | null
@@ -2775,7 +2809,7 @@ export interface Run {
    */
   approvals: ApprovalDecision[]
   /**
-   * Of the executions that wait on a device, those with a higher priority are offered first
+   * Of the pending executions of a device, those with a higher priority are offered first
    */
   priority: number
   /**
@@ -3001,7 +3035,7 @@ export interface Schedule {
   createdAt: string
   updatedAt: string
   /**
-   * Who last put or resumed it; its runs count as created by that key
+   * Who last created, updated or resumed it; its runs count as created by that key
    */
   updatedBy: string | null
   /**
@@ -3101,7 +3135,7 @@ export interface ScheduleContent {
   description?: string
   rollout?: Rollout
   /**
-   * Nothing of a run is released before others approve it: true for one approval, or how many are required. Adds to what the job requires; it cannot take that off
+   * Its runs are released only after others approve them: true for one approval, or the number of approvals. It can add to what the job requires, but not lower it
    */
   approval?:
     | boolean
@@ -3113,11 +3147,11 @@ export interface ScheduleContent {
    */
   window?: string
   /**
-   * Each run cancels what still waits of the same job on its devices, with the cause `superseded`. Default false
+   * Each run cancels pending executions of the same job on its devices, with the cause `superseded`. Default false
    */
   replaces?: boolean
   /**
-   * From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, as the job says
+   * From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, the priority of the job
    */
   priority?: number
   /**
@@ -3151,11 +3185,11 @@ export interface ScheduleContent {
 export interface Secret {
   secretName: string
   /**
-   * When the value was put
+   * When the value was set
    */
   updatedAt: string
   /**
-   * Who put the value: `key:<keyId>`
+   * Who set the value: `key:<keyId>`
    */
   updatedBy: string
   /**
@@ -3346,7 +3380,7 @@ export interface TicketQuestion {
   ticket: string
 }
 /**
- * As RFC 8693 has it
+ * As in RFC 8693
  */
 export interface TokenExchange {
   grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange'
@@ -3431,6 +3465,14 @@ export interface Webhook {
    * `jobcast`: the event. `cloudevents`: the event as a CloudEvent 1.0. `slack` and `teams`: one sentence for people with a link to the console; executions are reported with their run, once it has finished
    */
   format: 'jobcast' | 'slack' | 'teams' | 'cloudevents'
+  /**
+   * The jobs that its events are restricted to, as the key that created it was; null: all. Cannot be changed
+   */
+  jobs: string[] | null
+  /**
+   * The selector of the devices that its events are restricted to, as the key that created it was; null: all. Cannot be changed
+   */
+  where: string | null
   state: 'ACTIVE' | 'PAUSED'
   /**
    * `owner`: by an API call. `gone`: the receiver responded with 410. `failing`: no delivery succeeded for a day
@@ -3452,7 +3494,7 @@ export interface Webhook {
   createdAt: string
   updatedAt: string
   /**
-   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this record
+   * Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is older than this field
    */
   createdBy: string | null
   /**
@@ -3471,7 +3513,7 @@ export interface WebhookContent {
    */
   url: string
   /**
-   * Only these types; `execution.*` matches all types of a noun. Default: all events except those about access; with the formats `slack` and `teams` those that people wait for
+   * Only these types; `execution.*` matches all types of a noun. Default: all events except those about access; with the formats `slack` and `teams` those that matter to people
    *
    * @maxItems 50
    */
@@ -3582,7 +3624,7 @@ export interface WebhookTestResult {
    */
   status: number | null
   /**
-   * Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
+   * Why the attempt failed, with the first 200 characters of the response; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason
    */
   error: string | null
   /**
@@ -3603,6 +3645,22 @@ export interface Window {
   except: string[]
   createdAt: string
   updatedAt: string
+  /**
+   * Who created it: `key:<keyId>`, or `user:<subject>` for a person. Null if it is older than this field
+   */
+  createdBy: string | null
+  /**
+   * The name of the key or the person in `createdBy`; null if it is neither, or a key of another owner
+   */
+  createdByName: string | null
+  /**
+   * Who put it last: `key:<keyId>`, or `user:<subject>` for a person. Null if it is older than this field
+   */
+  updatedBy: string | null
+  /**
+   * The name of the key or the person in `updatedBy`; null if it is neither, or a key of another owner
+   */
+  updatedByName: string | null
 }
 
 export interface WindowContent {

@@ -25,8 +25,8 @@ export class Session {
   }
 
   /**
-   * A token of an issuer that the service trusts, for access for 15 minutes (RFC 8693): `access_token` is then sent as a key.
-   * `audience`: the name of the owner, where several are possible. `accessToken`: of the sign-in of a person.
+   * Exchanges a token of a trusted issuer for 15 minutes of access (RFC 8693): the `access_token` is then sent as a key.
+   * `audience`: the name of the owner, if several are possible. `accessToken`: the access token of a person.
    */
   exchange(
     idToken: string,

@@ -1,4 +1,4 @@
-// Sessions of the console, for those who manage keys.
+// Sessions of the console, for callers that manage keys.
 
 import { List, type Query } from './list.ts'
 import { path } from './path.ts'
@@ -13,12 +13,12 @@ export class Sessions {
     this.#transport = transport
   }
 
-  /** Those that are still valid. */
+  /** Lists valid sessions. */
   list(query: Query<ListSessionsQuery> = {}, options: CallOptions = {}): List<Session> {
     return new List(this.#transport, '/job/api/sessions', query, options)
   }
 
-  /** With all sessions and tickets that were created from it. */
+  /** Also ends all sessions and tickets that were created from it. */
   end(sessionId: string, { signal }: CallOptions = {}): Promise<void> {
     return remove(this.#transport, { path: path`/job/api/sessions/${sessionId}`, signal })
   }

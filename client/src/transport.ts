@@ -1,4 +1,4 @@
-// Sends one API request, retries it where that is safe, and reads its answer.
+// Sends one API request, retries it if that is safe, and reads its response.
 
 import {
   ConnectionError,
@@ -17,15 +17,15 @@ import { startTimeLimit } from './time-limit.ts'
 export type CallOptions = { signal?: AbortSignal | undefined }
 
 export type JobcastOptions = {
-  /** Where the service is, for example `https://jobcast.example.com`; a path before `/job/api` is kept. */
+  /** The address of the service, for example `https://jobcast.example.com`; a path before `/job/api` is kept. */
   url: string | URL
   /** Not needed in a page served by the service itself, which uses its session. */
   apiKey?: string | undefined
   /** Replaces the global fetch. */
   fetch?: typeof fetch | undefined
-  /** How often a call is retried where that is safe; by default 4. */
+  /** How often a call is retried if that is safe; by default 4. */
   maxRetries?: number | undefined
-  /** Time limit of one try, in addition to the time it asks the service to wait; by default 30,000. */
+  /** Time limit of one try, in addition to a requested wait; by default 30,000. */
   timeoutMs?: number | undefined
   /** Sent with every request. */
   headers?: Record<string, string> | undefined
@@ -36,18 +36,18 @@ export type Call = CallOptions & {
   path: string
   query?: object
   body?: unknown
-  /** Sent as it is, instead of `body`. */
+  /** A text body, instead of `body`. */
   text?: string
-  /** The same of bytes; those of a Blob are read while they are sent. */
+  /** A body of bytes; a Blob is read while it is sent. */
   content?: Blob | Uint8Array<ArrayBuffer> | string
   headers?: Record<string, string>
   /** Idempotent. By default true for GET, PUT and DELETE. */
   safe?: boolean
-  /** Instead of those of the client. */
+  /** Overrides the option of the client. */
   maxRetries?: number | undefined
-  /** How many seconds the service may hold its answer. */
+  /** How many seconds the service may hold its response. */
   holdSeconds?: number | undefined
-  /** Whether this error of a retry means that an earlier try was served; then there is no value. */
+  /** Whether this error of a retry means that an earlier try succeeded; then there is no value. */
   wasServedBefore?: (error: JobcastError) => boolean
 }
 
@@ -72,7 +72,7 @@ export class Transport {
     const { origin, pathname } = new URL(url)
     this.#url = `${origin}${pathname.replace(/\/+$/, '')}`
     this.#headers = { accept, ...headers, ...(apiKey !== undefined && { 'x-api-key': apiKey }) }
-    // A browser's fetch must not be called as a method of something else.
+    // A browser's fetch must not be called as a method of another object.
     const given = options.fetch ?? globalThis.fetch
     this.#fetch = (...args) => given(...args)
     this.maxRetries = maxRetries

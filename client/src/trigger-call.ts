@@ -1,6 +1,7 @@
-// The trigger: sent at once; await it for its executions, or follow its run to the end.
+// The trigger is sent at once; await it for its executions, or follow its run to the end.
 
 import { UnexpectedAnswer } from './errors.ts'
+import { newRequestKey } from './new-request-key.ts'
 import type { Runs, TriggerOptions } from './runs.ts'
 import type { Run, TriggeredExecution, TriggerRequest } from './schemas.ts'
 import type { Transport } from './transport.ts'
@@ -36,7 +37,7 @@ export class TriggerCall implements PromiseLike<TriggeredRun> {
 export async function sendTrigger(
   transport: Transport,
   { jobName, deviceIds }: TriggerRequest,
-  { idempotencyKey = crypto.randomUUID(), signal }: TriggerOptions,
+  { idempotencyKey = newRequestKey(), signal }: TriggerOptions,
 ): Promise<TriggeredRun> {
   const { status, headers, value } = await transport.answer<TriggeredExecution[]>({
     method: 'POST',

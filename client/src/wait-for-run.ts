@@ -21,7 +21,7 @@ export type WaitOptions = CallOptions & {
 
 type ReadRun = (options: { wait: number; signal: AbortSignal }) => Promise<Run>
 
-/** How long the service holds its answer if the run does not finish; shorter with onProgress. */
+/** How long the service holds its response if the run does not finish; shorter with onProgress. */
 const holdSeconds = 60
 const progressSeconds = 1
 

@@ -34,7 +34,7 @@ export function webhookCalls(transport: Transport) {
     rotateSecret: (name: string, { signal }: CallOptions = {}): Promise<WebhookSecret> =>
       post(name, 'secret', { signal }),
 
-    /** Sends one test request now, also of a paused webhook, and resolves to what came of it. */
+    /** Sends one test request now, also for a paused webhook, and resolves to its result. */
     test: (name: string, { signal }: CallOptions = {}): Promise<WebhookTestResult> =>
       post(name, 'test', { signal }),
 

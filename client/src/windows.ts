@@ -11,7 +11,7 @@ export function windowCalls(transport: Transport) {
   return {
     ...resourceCalls(transport, 'windows'),
 
-    /** When it is open: the opening that goes on now, if there is one, and those that come next. */
+    /** When it is open: the current opening, if there is one, and the next ones. */
     next(
       windowName: string,
       query: Partial<ListWindowTimesQuery> = {},

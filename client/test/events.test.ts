@@ -1,4 +1,4 @@
-// Events over lines that break: no gap, none twice.
+// Events over broken connections: no gaps and no duplicates.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ async function eventsUpTo(events: AsyncIterable<JobcastEvent>, deviceId: string)
   return all
 }
 
-test('every event comes once and in order, wherever the line is cut', async (t) => {
+test('every event arrives once and in order, wherever the connection is cut', async (t) => {
   const { server, jobcast } = await openClient(t)
   const proxy = await openCuttingProxy(t, server.http)
   const cuts = Array.from({ length: 25 }, (_, index) => 290 + ((index * 137) % 701))
@@ -38,7 +38,7 @@ test('every event comes once and in order, wherever the line is cut', async (t) 
   assert.ok(reconnects > 5, `${reconnects} reconnects`)
 })
 
-test('a position without data is gone on from: what happens while the line is cut is not missed', async (t) => {
+test('a position without data is resumed from: events during a disconnect are not missed', async (t) => {
   const { server, jobcast } = await openClient(t)
   await jobcast.devices.put('before')
   const controller = new AbortController()
@@ -80,7 +80,7 @@ test('a position without data is gone on from: what happens while the line is cu
   )
 })
 
-test('filters are handed on, and `after` begins where another left off', async (t) => {
+test('filters are passed on, and `after` continues another stream', async (t) => {
   const { jobcast } = await openClient(t)
   for (const name of ['a', 'b', 'c']) await jobcast.devices.put(name)
   const [first] = await eventsUpTo(jobcast.events({ after: 0 }), 'a')
@@ -105,7 +105,7 @@ test('the signal ends the stream without an error, and so does a return while no
   assert.equal((await next).done, true)
 })
 
-test('what repeating cannot cure ends it: J-804, J-306, and a key that is revoked meanwhile', async (t) => {
+test('errors that a retry cannot fix end it: J-804, J-306, and a revoked key', async (t) => {
   const { server, jobcast } = await openClient(t)
   const { apiKey } = await jobcast.keys.create({ keyName: 'none', scopes: ['TRIGGER'] })
   const first = async (events: AsyncIterable<JobcastEvent>) => {

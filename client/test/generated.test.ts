@@ -1,4 +1,4 @@
-// What the client knows of the API is what the API is.
+// The generated definitions of the client match the API.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Output over lines that break: each byte once.
+// Output over broken connections: each byte once.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { clientOf, openClient } from './support/open-client.ts'
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} ä\n`).join('')
 
-test('output that is followed comes whole over a line that is cut, over a further attempt too', async (t) => {
+test('followed output is complete over disconnects and a further attempt', async (t) => {
   const { server, jobcast } = await openClient(t)
   const device = await newDevice(server, 'a')
   await jobcast.jobs.put('restart', { retry: { max: 1, backoffSeconds: 0 } })
@@ -46,7 +46,7 @@ test('output that is followed comes whole over a line that is cut, over a furthe
   assert.ok(proxy.connections > 6)
 })
 
-test('output that was cut by the service says so once, wherever the line is cut', async (t) => {
+test('output truncated by the service has the note once, wherever the connection is cut', async (t) => {
   const { server, jobcast } = await openClient(t, { maxOutputBytes: 100 })
   const device = await newDevice(server, 'a')
   await jobcast.jobs.put('restart')
@@ -67,7 +67,7 @@ test('output that was cut by the service says so once, wherever the line is cut'
   }
 })
 
-test('one attempt can be asked for, from an offset on; an unknown execution is J-302', async (t) => {
+test('one attempt can be requested, from an offset on; an unknown execution is J-302', async (t) => {
   const { server, jobcast } = await openClient(t)
   const device = await newDevice(server, 'a')
   await jobcast.jobs.put('restart', { retry: { max: 1, backoffSeconds: 0 } })

@@ -1,8 +1,15 @@
-// What is sent again, what is not, and that nothing is made twice.
+// Which requests are repeated, and that nothing is created twice.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConnectionError, isJobcastError, Jobcast, JobcastError, UnexpectedAnswer } from '@jobcast/client'
+import {
+  ConnectionError,
+  InvalidName,
+  isJobcastError,
+  Jobcast,
+  JobcastError,
+  UnexpectedAnswer,
+} from '@jobcast/client'
 import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { clientOf, collect, openClient } from './support/open-client.ts'
 import { openScriptedServer, type PreparedAnswer } from './support/scripted-server.ts'
@@ -14,7 +21,7 @@ const problem = (status: number, code: string, headers = {}): PreparedAnswer => 
 })
 const ok: PreparedAnswer = { status: 200, body: { status: 'ok' } }
 
-test('a trigger whose answer is cut makes exactly one run, whatever of the answer came through', async (t) => {
+test('a trigger whose response is cut creates exactly one run, however much of the response arrived', async (t) => {
   const { server, jobcast } = await openClient(t)
   await server.putJobAndDevices('restart', ['a', 'b'])
   const proxy = await openCuttingProxy(t, server.http)
@@ -45,7 +52,7 @@ test('two triggers are two runs, unless they have the same Idempotency-Key', asy
   assert.notEqual((await jobcast.trigger(request)).runId, (await jobcast.trigger(request)).runId)
 })
 
-test('a key is made once, though its answer is cut: the call fails and is not sent again', async (t) => {
+test('a key is created once if its response is cut: the call fails and is not repeated', async (t) => {
   const { server, jobcast } = await openClient(t)
   const proxy = await openCuttingProxy(t, server.http)
   proxy.cutNext(0)
@@ -56,7 +63,7 @@ test('a key is made once, though its answer is cut: the call fails and is not se
   assert.equal(keys.filter(({ keyName }) => keyName === 'once').length, 1)
 })
 
-test('what deletes counts as done when its repetition finds nothing', async (t) => {
+test('a deletion is successful if its repetition finds nothing', async (t) => {
   const { server, jobcast } = await openClient(t)
   await jobcast.jobs.put('restart')
   const proxy = await openCuttingProxy(t, server.http)
@@ -66,7 +73,7 @@ test('what deletes counts as done when its repetition finds nothing', async (t) 
   await assert.rejects(jobcast.jobs.delete('restart'), (error) => isJobcastError(error, 'J-301'))
 })
 
-test('cancel gives what was canceled when its repetition finds it ended', async (t) => {
+test('cancel returns the canceled execution if its repetition finds it ended', async (t) => {
   const { server } = await openClient(t)
   await server.putJobAndDevices('restart', ['a', 'b'])
   const proxy = await openCuttingProxy(t, server.http)
@@ -77,7 +84,7 @@ test('cancel gives what was canceled when its repetition finds it ended', async 
   assert.equal(canceled.execState, 'CANCELED')
 })
 
-test('answers that pass are waited for: 502 of a proxy, 503 of the service, 409 of a twin', async (t) => {
+test('temporary responses are retried: 502 of a proxy, 503 of the service, 409 of a concurrent call', async (t) => {
   const proxyPage = { status: 502, headers: { 'content-type': 'text/html' }, body: '<h1>Bad gateway</h1>' }
   const { url, requests } = await openScriptedServer(
     t,
@@ -93,7 +100,7 @@ test('answers that pass are waited for: 502 of a proxy, 503 of the service, 409 
   assert.equal(new Set(keys).size, 1)
 })
 
-test('maxRetries bounds it, and the last error is the one that is thrown', async (t) => {
+test('maxRetries limits the retries, and the last error is thrown', async (t) => {
   const { url, requests } = await openScriptedServer(t, problem(503, 'J-909'))
   const call = new Jobcast({ url, apiKey: 'k', maxRetries: 1 }).health.ready()
   await assert.rejects(call, (error) => isJobcastError(error, 'J-909'))
@@ -108,14 +115,14 @@ const unsafe: [PreparedAnswer, number, string][] = [
   [{ status: 502 }, 1, 'got lost behind a proxy'],
 ]
 for (const [answer, times, why] of unsafe) {
-  test(`what makes a key is sent ${times} times when it ${why}`, async (t) => {
+  test(`a call that creates a key is sent ${times} times when it ${why}`, async (t) => {
     const { url, requests } = await openScriptedServer(t, answer, { status: 201, body: {} })
     await new Jobcast({ url, apiKey: 'k' }).keys.create({ keyName: 'k' }).catch(() => {})
     assert.equal(requests.length, times)
   })
 }
 
-test('a refusal is not repeated, and tells code, field and request', async (t) => {
+test('a refused call is not repeated, and its error has code, field and request', async (t) => {
   const { server, jobcast } = await openClient(t)
   await server.putJobAndDevices('restart', ['a'])
   const unknown = await jobcast
@@ -131,14 +138,14 @@ test('a refusal is not repeated, and tells code, field and request', async (t) =
   assert.match(invalid.detail ?? '', /timeoutSeconds/)
 })
 
-test('a redirect is not followed, so that the key goes nowhere else', async (t) => {
+test('a redirect is not followed, so that the key is not sent elsewhere', async (t) => {
   const elsewhere = await openScriptedServer(t, ok)
   const { url } = await openScriptedServer(t, { status: 307, headers: { location: elsewhere.url } })
   await assert.rejects(new Jobcast({ url, apiKey: 'k' }).health.live(), UnexpectedAnswer)
   assert.equal(elsewhere.requests.length, 0)
 })
 
-test('a page that is no JSON is not taken for an answer', async (t) => {
+test('a page that is not JSON is not accepted as a response', async (t) => {
   const { url } = await openScriptedServer(t, { status: 200, body: '<h1>Welcome</h1>' })
   await assert.rejects(new Jobcast({ url, apiKey: 'k' }).health.live(), UnexpectedAnswer)
 })
@@ -147,10 +154,10 @@ test('a path before /job/api is kept, and names are encoded', async (t) => {
   const { url, requests } = await openScriptedServer(t, ok)
   await new Jobcast({ url: `${url}/tools/jobcast/`, apiKey: 'k' }).jobs.get('a/b ?ä')
   assert.equal(requests[0]?.url, '/tools/jobcast/job/api/jobs/a%2Fb%20%3F%C3%A4')
-  assert.throws(() => new Jobcast({ url, apiKey: 'k' }).jobs.get('..'), TypeError)
+  assert.throws(() => new Jobcast({ url, apiKey: 'k' }).jobs.get('..'), InvalidName)
 })
 
-test('the signal ends a call that is under way, and one that waits to be sent again', async (t) => {
+test('the signal ends a call in progress, and one that waits for a retry', async (t) => {
   const reason = new Error('enough')
   const patient = { maxRetries: 1000 }
   const { url, requests } = await openScriptedServer(t, problem(503, 'J-909', { 'retry-after': '3600' }))
@@ -166,11 +173,11 @@ test('the signal ends a call that is under way, and one that waits to be sent ag
   await assert.rejects(waiting.health.live({ signal: AbortSignal.abort(reason) }), reason)
 })
 
-test('a service that does not answer in time is a ConnectionError', async (t) => {
+test('a service that does not respond in time is a ConnectionError', async (t) => {
   const { server } = await openClient(t)
   await server.putJobAndDevices('restart', ['a'])
   const { runId } = await clientOf(server).trigger({ jobName: 'restart', deviceIds: ['a'] })
-  // The service holds this answer for a minute; the client is told nothing of that.
+  // The service holds this response for a minute, without informing the client.
   const impatient = clientOf(server, {
     timeoutMs: 50,
     maxRetries: 0,

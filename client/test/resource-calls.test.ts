@@ -17,7 +17,7 @@ function openClient(...answers: number[]) {
   return { jobcast, sent }
 }
 
-test('every resource has the four calls, under the name that it has in paths', async () => {
+test('every resource has the four calls, under its name in paths', async () => {
   for (const name of Object.keys(resources) as ResourceName[]) {
     const { jobcast, sent } = openClient(201)
     const calls = jobcast[name]
@@ -53,7 +53,7 @@ test('ifNew and ifVersion are sent as conditions', async () => {
   ])
 })
 
-test('a put is sent again after 503, unless a generated secret would be lost', async () => {
+test('a put is repeated after 503, unless a generated secret would be lost', async () => {
   const url = 'https://hook.invalid/'
   const { jobcast, sent } = openClient(503, 201)
   assert.equal((await jobcast.webhooks.put('tell', { url, secret: 'whsec_x' })).created, true)

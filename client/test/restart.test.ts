@@ -1,4 +1,4 @@
-// A service that stops and starts again, as for an upgrade: whoever follows does not notice.
+// A service that restarts, as for an upgrade: followers continue without an error.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { openServer } from '@jobcast/testkit/open-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { clientOf } from './support/open-client.ts'
 
-test('events, output and wait go on after a restart of the service', async (t) => {
+test('events, output and wait continue after a restart of the service', async (t) => {
   const dataFolder = temporaryFolder(t)
   // Not one that the system gives to anybody who connects while the service is away.
   const port = await freePort()

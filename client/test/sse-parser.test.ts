@@ -35,7 +35,7 @@ for (const [title, text, blocks] of cases) {
   test(`parses ${title}`, () => assert.deepEqual(parse(text), blocks))
 }
 
-test('a line feed that comes alone after a carriage return ends no second line', () => {
+test('a line feed that arrives separately after a carriage return ends no second line', () => {
   assert.deepEqual(parse('data: a\r', '\ndata: b\r', '\n\r', '\n', 'data: c\n\n'), [
     block({ data: 'a\nb' }),
     block({ data: 'c' }),
@@ -50,7 +50,7 @@ const given = fc.record({
   comment: fc.boolean(),
 })
 
-test('gives the same blocks for any content, any end of lines, and wherever the bytes are cut', () => {
+test('returns the same blocks for any content, any line endings, and wherever the bytes are split', () => {
   fc.assert(
     fc.property(
       fc.array(given, { maxLength: 8 }),

@@ -1,9 +1,10 @@
-// Uploads of large files go on after cuts, and where an earlier process has stopped.
+// Uploads of large files continue after disconnects, and where an earlier process stopped.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { isJobcastError, Jobcast } from '@jobcast/client'
+import { chaosTest } from '@jobcast/testkit/chaos-test'
 import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 
@@ -52,7 +53,7 @@ test('a large file is sent in parts, with progress; a small one as a whole', asy
   assert.deepEqual(ranges, [null, null])
 })
 
-test('an upload goes on where another client has stopped', async () => {
+test('an upload continues where another client stopped', async () => {
   const { blob, sha256 } = newContent(2 * partBytes + 5)
   const stopped = new AbortController()
   const onProgress = (received: number) => {
@@ -71,7 +72,7 @@ test('an upload goes on where another client has stopped', async () => {
   assert.ok(Number(from) >= partBytes, ranges.join())
 })
 
-test('cut while it is sent, an upload goes on by itself', async (t) => {
+chaosTest('an interrupted upload continues automatically', async (t) => {
   const proxy = await openCuttingProxy(t, server.http)
   const { jobcast, ranges } = openClient(proxy.url)
   const { blob, sha256, hex } = newContent(3 * partBytes)
@@ -88,13 +89,13 @@ test('cut while it is sent, an upload goes on by itself', async (t) => {
   assert.ok(ranges.length > sent + 1 && sent >= 3, ranges.join())
 })
 
-test('two clients that send the same version at once both succeed', async () => {
+chaosTest('two clients that send the same version at once both succeed', async () => {
   const { blob, sha256 } = newContent(2 * partBytes + 7)
   const put = () => openClient().jobcast.files.put('app', '5', blob, { sha256 })
   for (const { value } of await Promise.all([put(), put()])) assert.equal(value.size, blob.size)
 })
 
-test('content that is not what its hash says is refused once, and not sent again', async () => {
+test('content that does not match its hash is refused once, and not sent again', async () => {
   const { jobcast, ranges } = openClient()
   const { blob } = newContent(partBytes + 1)
   const { sha256 } = newContent(1)

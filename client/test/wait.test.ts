@@ -1,4 +1,4 @@
-// To wait for a run: to its end, with what happens on the way.
+// Waiting for a run to its end, with progress.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import { openCuttingProxy } from '@jobcast/testkit/cutting-proxy'
 import { clientOf, openClient } from './support/open-client.ts'
 
-test('wait resolves with the finished run, and tells of each change and each failure on the way', async (t) => {
+test('wait resolves with the finished run, and reports each change and each failure', async (t) => {
   const { server, jobcast } = await openClient(t)
   await jobcast.jobs.put('restart')
   const names = ['early', 'good', 'bad', 'refusing']
@@ -20,7 +20,7 @@ test('wait resolves with the finished run, and tells of each change and each fai
   const call = jobcast.trigger({ jobName: 'restart', deviceIds: names })
   const { runId, executions } = await call
   const idOf = (name: string) => executions.find(({ deviceId }) => deviceId === name)?.jobExecutionId ?? 0
-  // Before anybody waits: no event will tell of it.
+  // Before the wait begins, so there is no event for it.
   await early.update(idOf('early'), 'FAILED', { statusDetails: { why: 'too early' } })
 
   const ended: EndedExecution[] = []
@@ -43,7 +43,7 @@ test('wait resolves with the finished run, and tells of each change and each fai
   await good.startNext()
   await isStartSeen.promise
   await bad.update(idOf('bad'), 'FAILED', { statusDetails: { why: 'no disk' } })
-  await isBadTold.promise // while the run goes on
+  await isBadTold.promise // while the run continues
   await refusing.update(idOf('refusing'), 'REJECTED')
   await good.update(idOf('good'), 'SUCCEEDED')
   const run = await waiting
@@ -58,7 +58,7 @@ test('wait resolves with the finished run, and tells of each change and each fai
   assert.deepEqual(await jobcast.runs.wait(runId), run)
 })
 
-test('wait tells of every failure of a large run exactly once, though the line is cut', async (t) => {
+test('wait reports every failure of a large run exactly once over disconnects', async (t) => {
   const { server, jobcast } = await openClient(t)
   const deviceIds = Array.from({ length: 450 }, (_, index) => `d${index}`)
   await server.putJobAndDevices('restart', deviceIds)
@@ -74,7 +74,7 @@ test('wait tells of every failure of a large run exactly once, though the line i
   assert.equal(new Set(ended).size, 450)
 })
 
-test('wait rejects with WaitTimeout and the run as it was seen last', async (t) => {
+test('wait rejects with WaitTimeout and the last read run', async (t) => {
   const { server, jobcast } = await openClient(t)
   await server.putJobAndDevices('restart', ['a'])
   const call = jobcast.trigger({ jobName: 'restart', deviceIds: ['a'] })
@@ -88,7 +88,7 @@ test('wait rejects with WaitTimeout and the run as it was seen last', async (t) 
   assert.equal(seen.counts.PENDING, 1)
 })
 
-test('wait ends with its signal, and with what a callback throws', async (t) => {
+test('wait ends with its signal, and with an error of a callback', async (t) => {
   const { server, jobcast } = await openClient(t)
   await server.putJobAndDevices('restart', ['a'])
   const call = jobcast.trigger({ jobName: 'restart', deviceIds: ['a'] })
@@ -104,7 +104,7 @@ test('wait ends with its signal, and with what a callback throws', async (t) => 
   await assert.rejects(call.wait({ onEnded }), reason)
 })
 
-test('wait says J-804 when the key may trigger but not read', async (t) => {
+test('wait rejects with J-804 when the key may trigger but not read', async (t) => {
   const { server, jobcast } = await openClient(t)
   await server.putJobAndDevices('restart', ['a'])
   const { apiKey } = await jobcast.keys.create({ keyName: 'ci', scopes: ['TRIGGER'] })

@@ -1,4 +1,4 @@
-// The shell: who is signed in decides between the sign-in and the screens; around those the navigation, the state of
+// The shell: it shows the sign-in or the screens, and around the screens the navigation, the state of
 // the connection and the theme.
 
 import type { ComponentType } from 'preact'
@@ -33,7 +33,7 @@ import { isWall } from './wall.ts'
 
 const signInPath = '/sign-in'
 
-/** After the screen. */
+/** Loaded after the screen. */
 const WatchAttention = lazyPart<object>(() => import('./attention/watch-attention.tsx'))
 
 export function App() {
@@ -43,7 +43,7 @@ export function App() {
   }, [])
   if (selfError.value !== undefined) return <Unreachable />
   if (self.value === undefined) return null
-  // What somebody was typing when the session expired is still there after they have signed in again.
+  // Input of an expired session is kept until the user has signed in again.
   const isKept = self.value !== null || endedBecause.value === 'expired'
   return (
     <>
@@ -57,7 +57,7 @@ export function App() {
   )
 }
 
-/** Keeps the page the person was on, or wanted to open. */
+/** Keeps the current or requested page for the return. */
 function goToSignIn(): void {
   if (path.value === signInPath || endedBecause.value === 'expired') return
   const here = `${path.value}${location.search}`
@@ -71,7 +71,7 @@ function SignedIn({ keyId }: { keyId: string | undefined }) {
     if (path.value === signInPath) navigate(nextPath(search.value.get('next')), 'replace')
     const life = new AbortController()
     if (can('READ')) followWhileVisible(keyId, sessionRefused, life.signal)
-    refreshAll() // nothing at first; after an expired session what could not be read
+    refreshAll() // needed after an expired session
     return () => life.abort()
   }, [keyId])
   return (
@@ -94,7 +94,7 @@ function SignedIn({ keyId }: { keyId: string | undefined }) {
   )
 }
 
-/** A new screen begins at its top, for the keyboard and for screen readers too. */
+/** Moves the focus to the top of a new screen, for the keyboard and screen readers. */
 function Announcement() {
   const opened = screensOpened.value
   useEffect(() => {
@@ -108,20 +108,20 @@ function Announcement() {
   )
 }
 
-/** Only to a page of ours: the link may come from anybody. */
+/** Returns only paths of this site, because the link is untrusted. */
 function nextPath(next: string | null): string {
   return next?.startsWith('/') && URL.parse(next, location.origin)?.origin === location.origin ? next : '/'
 }
 
 function Screen() {
-  const { can } = useScopes()
+  const { mayOpen } = useScopes()
   const pathname = path.value
   const found = findRoute(pathname)
-  const isAllowed = found?.route.scopes.some(can) ?? false
+  const isAllowed = found !== undefined && mayOpen(found.route)
   const loaded = useScreen(isAllowed ? found?.route : undefined)
   useReloadWhenBack(loaded.error !== undefined)
-  // A key without READ has no use for the fleet: it begins with the first screen that it can use.
-  const first = routes.find(({ nav, scopes }) => nav && scopes.some(can))
+  // A key without READ starts with the first screen that it can use.
+  const first = routes.find((route) => route.nav && mayOpen(route))
   useEffect(() => {
     if (pathname === '/' && !isAllowed && first) navigate(first.path, 'replace')
   }, [pathname, isAllowed, first])
@@ -143,8 +143,17 @@ function Screen() {
   return <loaded.Component key={pathname} route={found.route} params={found.params} />
 }
 
-function NotAllowed({ route: { title, scopes } }: { route: Route }) {
+function NotAllowed({ route }: { route: Route }) {
+  const { title, scopes } = route
   const own = shownSelf.value?.scopes ?? []
+  if (useScopes().isClosed(route)) {
+    return (
+      <>
+        <PageHeader title={title} />
+        <EmptyState icon="keys" title="A restricted key cannot use this screen" />
+      </>
+    )
+  }
   return (
     <>
       <PageHeader title={title} />
@@ -168,7 +177,7 @@ function useScreen(route: Route | undefined): Loaded {
         loadedScreens.set(route.name, screen.default)
         draw(route.name)
       },
-      // After an upgrade of the server the old files are gone; the page must be reloaded.
+      // After an upgrade of the server the old files no longer exist; the page must be reloaded.
       (error: unknown) => setFailed({ name: route.name, error }),
     )
   }, [route])

@@ -1,4 +1,4 @@
-// How far somebody had scrolled, the page and the table in it: Back shows the same place again.
+// Restores the scroll positions of the page and its table after Back.
 
 import { effect } from '@preact/signals'
 import { useEffect, useLayoutEffect } from 'preact/hooks'
@@ -14,7 +14,7 @@ function keep(name: string, position: number): void {
   if (positions.size > keptAtMost && oldest !== undefined) positions.delete(oldest)
 }
 
-/** The box must be as high as before when it is first drawn, or when the entry of the history changes. */
+/** The box must have its previous height when it is first drawn, or when the history entry changes. */
 export function useKeptScroll(box: { current: HTMLElement | null }, name: string): void {
   const key = `${entry.value} ${name}`
   useLayoutEffect(() => {
@@ -29,7 +29,7 @@ export function useKeptScroll(box: { current: HTMLElement | null }, name: string
   }, [key])
 }
 
-/** A screen grows while it is read, so the page is scrolled again until it is where it was or somebody scrolls it. */
+/** A screen grows while it is loading, so the position is restored repeatedly until it is reached or the user scrolls. */
 const restoreForMs = 3000
 
 export function keepPageScroll(): void {

@@ -1,4 +1,4 @@
-// Free of the browser, so that the table of screens can be read anywhere.
+// Does not use browser APIs, so that tests and scripts can read the table of screens.
 
 export type Params = Record<string, string>
 

@@ -1,10 +1,10 @@
-// A screen whose files could not be loaded: the server is away, or was upgraded and has other files now. The page is
-// loaded again as soon as the server answers.
+// For screens whose files could not be loaded: the server is unavailable, or was upgraded and has other files. The page is
+// reloaded as soon as the server responds.
 
 import { useEffect } from 'preact/hooks'
 
 const askEveryMs = 2000
-/** Reloaded so recently and still broken: then waiting does not help. */
+/** If the page is still broken this soon after a reload, waiting does not help. */
 const recentMs = 15_000
 const storageKey = 'jobcast-reloaded-at'
 

@@ -1,4 +1,4 @@
-// A screen of the console: its address, who may see it and where it stands in the navigation.
+// A screen of the console: its address, the required scopes, and its place in the navigation.
 
 import type { ComponentType } from 'preact'
 import type { Params } from './match-path.ts'
@@ -14,8 +14,10 @@ export type Route = {
   path: string
   title: string
   load: () => Promise<Screen>
-  /** One of them is enough. */
+  /** One of these is sufficient. */
   scopes: readonly Scope[]
-  /** In the navigation, in this order; `key` is what is pressed after `g`. */
+  /** Keys that cannot use it, whatever their scopes: those restricted to jobs or devices, or to devices only. */
+  closedTo?: 'restricted' | 'selectors'
+  /** The entry in the navigation, in the order of the routes; `key` is the shortcut after `g`. */
   nav?: { icon: IconName; key: string; group: 'operate' | 'set up' }
 }

@@ -7,10 +7,10 @@ const address = signal(new URL(location.href))
 export const path = computed(() => address.value.pathname)
 export const search = computed(() => address.value.searchParams)
 
-/** The number of the entry in the history. */
+/** The number of the history entry. */
 export const entry = signal(entryOf(history.state))
 
-/** Counts the changes of screen within this page. */
+/** The number of screen changes within this page. */
 export const screensOpened = signal(0)
 
 window.addEventListener('popstate', ({ state }) => moveTo(new URL(location.href), entryOf(state)))
@@ -33,12 +33,12 @@ function moveTo(next: URL, number: number): void {
   })
 }
 
-/** Left there by `navigate`; the first entry of a page has none. */
+/** Stored by `navigate`; the first entry of a page has none. */
 function entryOf(state: unknown): number {
   return (state as { entry?: number } | null)?.entry ?? 0
 }
 
-/** The same for a name that may be given several times. */
+/** The same for a name that may be repeated. */
 export function setSearchAll(name: string, values: Iterable<string>): void {
   const next = new URL(address.value)
   next.searchParams.delete(name)
@@ -46,7 +46,7 @@ export function setSearchAll(name: string, values: Iterable<string>): void {
   if (next.href !== address.value.href) navigate(next.href, 'replace')
 }
 
-/** Sets or, when undefined or empty, removes. A filter makes no entry in the history. */
+/** Sets parameters, or removes those that are undefined or empty. Filters create no history entries. */
 export function setSearch(changes: Record<string, string | undefined>): void {
   const next = new URL(address.value)
   for (const [name, value] of Object.entries(changes)) {
@@ -56,7 +56,7 @@ export function setSearch(changes: Record<string, string | undefined>): void {
   navigate(next.href, 'replace')
 }
 
-/** Plain links work everywhere; those to our own screens do not reload the page. */
+/** Handles clicks on plain links, so that links to our own screens do not reload the page. */
 export function listenToLinks(): void {
   document.addEventListener('click', (event) => {
     const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
@@ -74,7 +74,7 @@ export function listenToLinks(): void {
   })
 }
 
-/** By the server itself, not by a screen. */
+/** Whether the path is served by the server and not by a screen. */
 function isServed(pathname: string): boolean {
   return /^\/(auth|docs|job|openapi\.json|metrics)(\/|$)/.test(pathname)
 }

@@ -1,4 +1,4 @@
-// The table of screens. To add one: write screens/<name>.tsx with a component as its default export, name it here; its
+// The table of screens. To add one: write screens/<name>.tsx with a component as its default export, and add it here; its
 // path must begin with one of the pages in server/src/http/pages/console.ts.
 
 import { matchPath, type Params } from './match-path.ts'
@@ -49,6 +49,7 @@ export const routes: Route[] = [
     path: '/calendar',
     title: 'Calendar',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/calendar.tsx'),
     nav: { icon: 'calendar', key: 'c', group: 'operate' },
   },
@@ -72,6 +73,7 @@ export const routes: Route[] = [
     path: '/stats',
     title: 'Statistics',
     scopes: ['READ'],
+    closedTo: 'selectors',
     load: () => import('./screens/stats.tsx'),
     nav: { icon: 'stats', key: 's', group: 'operate' },
   },
@@ -95,6 +97,7 @@ export const routes: Route[] = [
     path: '/groups',
     title: 'Groups',
     scopes: ['READ'],
+    closedTo: 'selectors',
     load: () => import('./screens/groups.tsx'),
     nav: { icon: 'groups', key: 'g', group: 'set up' },
   },
@@ -103,6 +106,7 @@ export const routes: Route[] = [
     path: '/groups/:groupName',
     title: 'Group',
     scopes: ['READ'],
+    closedTo: 'selectors',
     load: () => import('./screens/group.tsx'),
   },
   {
@@ -132,6 +136,7 @@ export const routes: Route[] = [
     path: '/schedules',
     title: 'Schedules',
     scopes: ['READ'],
+    closedTo: 'selectors',
     load: () => import('./screens/schedules.tsx'),
     nav: { icon: 'schedules', key: 'h', group: 'set up' },
   },
@@ -140,6 +145,7 @@ export const routes: Route[] = [
     path: '/schedules/:scheduleName',
     title: 'Schedule',
     scopes: ['READ'],
+    closedTo: 'selectors',
     load: () => import('./screens/schedule.tsx'),
   },
   {
@@ -147,6 +153,7 @@ export const routes: Route[] = [
     path: '/secrets',
     title: 'Secrets',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/secrets.tsx'),
     nav: { icon: 'keys', key: 'z', group: 'set up' },
   },
@@ -155,6 +162,7 @@ export const routes: Route[] = [
     path: '/files',
     title: 'Files',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/files.tsx'),
     nav: { icon: 'files', key: 'i', group: 'set up' },
   },
@@ -163,6 +171,7 @@ export const routes: Route[] = [
     path: '/files/:fileName',
     title: 'File',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/file.tsx'),
   },
   {
@@ -170,6 +179,7 @@ export const routes: Route[] = [
     path: '/windows',
     title: 'Windows',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/windows.tsx'),
     nav: { icon: 'windows', key: 'm', group: 'set up' },
   },
@@ -178,6 +188,7 @@ export const routes: Route[] = [
     path: '/windows/:windowName',
     title: 'Window',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/window.tsx'),
   },
   {
@@ -200,6 +211,7 @@ export const routes: Route[] = [
     path: '/bridges',
     title: 'Bridges',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/bridges.tsx'),
     nav: { icon: 'bridges', key: 'b', group: 'set up' },
   },
@@ -208,6 +220,7 @@ export const routes: Route[] = [
     path: '/enrollments',
     title: 'Enrollments',
     scopes: ['READ'],
+    closedTo: 'restricted',
     load: () => import('./screens/enrollments.tsx'),
     nav: { icon: 'enrollments', key: 'n', group: 'set up' },
   },
@@ -231,6 +244,7 @@ export const routes: Route[] = [
     path: '/audit',
     title: 'Audit',
     scopes: ['AUDIT', 'ADMIN'],
+    closedTo: 'restricted',
     load: () => import('./screens/audit.tsx'),
     nav: { icon: 'audit', key: 'u', group: 'set up' },
   },

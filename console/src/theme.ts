@@ -1,4 +1,4 @@
-// Light, dark, or as the system prefers. The choice is an attribute of the root element, which tokens.css reads.
+// Light, dark, or the preference of the system. The choice is an attribute of the root element, which tokens.css reads.
 
 import { effect, signal } from '@preact/signals'
 
@@ -9,7 +9,7 @@ const storageKey = 'jobcast-theme'
 
 export const theme = signal<Theme>(readTheme())
 
-/** What is on the screen, for what is drawn and not styled. */
+/** Whether the dark theme is shown, for canvas drawings, which CSS does not style. */
 export const isDark = signal(false)
 
 export function applyTheme(): void {

@@ -1,5 +1,5 @@
-// Wall mode: the fleet alone, large, for a screen that nobody touches. It is in the address, so that such a screen can
-// open it by itself.
+// Wall mode: only the fleet, in large type, for a display without input. It is part of the address, so that the display can open
+// it directly.
 
 import { computed } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -9,7 +9,7 @@ export const isWall = computed(() => path.value === '/' && search.value.has('wal
 
 export function enterWall(): void {
   setSearch({ wall: 'on' })
-  document.documentElement.requestFullscreen?.().catch(() => undefined) // it works in a window as well
+  document.documentElement.requestFullscreen?.().catch(() => undefined) // full screen is optional
 }
 
 export function leaveWall(): void {
@@ -17,7 +17,7 @@ export function leaveWall(): void {
   if (document.fullscreenElement) void document.exitFullscreen()
 }
 
-/** Keeps the screen on, where the browser can: over HTTPS, or on the same machine. */
+/** Keeps the screen on if the browser supports it: over HTTPS, or on the same machine. */
 export function useScreenOn(isWanted: boolean): void {
   useEffect(() => {
     if (!isWanted || !('wakeLock' in navigator)) return
@@ -29,7 +29,7 @@ export function useScreenOn(isWanted: boolean): void {
       if (life.signal.aborted) await lock?.release()
     }
     void hold()
-    // It is lost whenever the page is hidden.
+    // The lock is released whenever the page is hidden.
     document.addEventListener('visibilitychange', hold, { signal: life.signal })
     return () => {
       life.abort()

@@ -1,23 +1,27 @@
-// axe on every screen, empty and full, and on their dialogs, in both themes, wide and narrow; and nothing is wider than
-// the window. `npm test` looks at each screen once, at every second one in the other theme; `npm run test:chaos` at all in
-// both.
+// axe on every screen, empty and full, and on their dialogs, in both themes, wide, narrow and at 200 % zoom; and nothing is
+// wider than the window. `npm test` looks at each screen once, at every second one in the other theme; `npm run test:chaos` at
+// all in all of them.
 
 import assert from 'node:assert/strict'
 import { type DeviceCalls, newDevice } from '@jobcast/testkit/call-device'
-import type { OpenServer } from '@jobcast/testkit/open-server'
 import { testSize } from '@jobcast/testkit/test-size'
 import type { Page } from 'playwright-core'
 import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openPage } from './open-browser.ts'
-import { go, openOwner, openSharedServer, openSignedIn } from './open-console.ts'
+import { go, openOperator, openOwner, openSharedServer, openSignedIn } from './open-console.ts'
 
 const looks = [
   { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   { colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const
 
-const looksOfEach = testSize('looks', { test: 1, chaos: looks.length })
+/** What a browser makes of a window of 1440 pixels at 200 %. */
+const zoomed = { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 } as const
+
+const isEachInAll = testSize('looks', { test: 1, chaos: 2 }) > 1
+
+type Operator = Awaited<ReturnType<typeof openOperator>>
 
 type Screen = {
   path: string
@@ -47,6 +51,8 @@ const empty: Screen[] = [
   { path: '/jobs', ready: 'No jobs yet' },
   { path: '/enrollments', ready: 'No enrollments yet' },
   { path: '/webhooks', ready: 'No webhooks yet' },
+  { path: '/secrets', ready: 'No secrets yet' },
+  { path: '/files', ready: 'No files yet' },
 ]
 
 const full = (runId: number, jobExecutionId: number): Screen[] => [
@@ -111,6 +117,29 @@ const full = (runId: number, jobExecutionId: number): Screen[] => [
   { path: '/webhooks', ready: 'ops', open: dialog('New webhook') },
   { path: '/bridges', ready: 'No bridges' },
   { path: '/webhooks/ops', ready: 'device.created', open: dialog('Resend all since…') },
+  { path: '/schedules', ready: 'nightly' },
+  { path: '/schedules/nightly', ready: 'every day at 03:00' },
+  {
+    path: '/schedules?new',
+    ready: 'Pattern',
+    open: { within: 'form', show: (page) => page.getByLabel('Roll out in steps').check() },
+  },
+  { path: '/windows', ready: 'nights', open: dialog('New window') },
+  { path: '/windows/nights', ready: 'Next openings', open: dialog('Edit') },
+  { path: '/calendar', ready: 'nightly' },
+  { path: '/jobs/restart/versions', ready: 'From version 1 to 2', open: dialog('Restore') },
+  { path: '/secrets', ready: 'UPLOAD_TOKEN', open: dialog('New secret') },
+  { path: '/files', ready: 'firmware', open: dialog('Upload a file') },
+  { path: '/files/firmware', ready: '1.0' },
+  { path: '/approvals', ready: 'Ticket 4711', open: dialog('Approve') },
+  {
+    path: '/audit',
+    ready: 'run.created',
+    open: {
+      within: 'dialog[open]',
+      show: (page) => page.getByRole('button', { name: 'Show entry' }).first().click(),
+    },
+  },
 ]
 
 async function check(page: Page, screens: Screen[]): Promise<void> {
@@ -127,8 +156,9 @@ async function check(page: Page, screens: Screen[]): Promise<void> {
 }
 
 /** One of everything: a failed execution with output in all colours, some that wait, a webhook that cannot deliver. */
-async function fill(owner: OpenServer): Promise<Screen[]> {
+async function fill(owner: Operator): Promise<Screen[]> {
   await owner.call('PUT', '/job/api/webhooks/ops', { body: { url: 'http://127.0.0.1:1/hook' } })
+  await owner.call('PUT', '/job/api/jobs/restart', { body: { description: 'Restarts' } })
   const job = { description: 'Restarts it', document: { a: 1 }, timeoutSeconds: 60 }
   await owner.call('PUT', '/job/api/jobs/restart', { body: job })
   await owner.call('PUT', '/job/api/groups/kiosks', { body: { where: 'tag=kiosk' } })
@@ -140,7 +170,24 @@ async function fill(owner: OpenServer): Promise<Screen[]> {
   const jobExecutionId = reply.json[0].jobExecutionId
   await failWithColours(device, jobExecutionId)
   for (let time = 0; time < 2; time++) await owner.trigger('restart', ['kiosk'])
+  await fillPlans(owner)
   return full(Number(reply.headers.get('location')?.split('/').at(-1)), jobExecutionId)
+}
+
+/** What is due later, or awaits somebody. */
+async function fillPlans(owner: Operator): Promise<void> {
+  await owner.call('PUT', '/job/api/windows/nights', { body: { cron: '0 1 * * *', durationMinutes: 240 } })
+  const schedule = { jobName: 'restart', targets: { where: 'tag=kiosk' }, when: { cron: '0 3 * * *' } }
+  await owner.call('PUT', '/job/api/schedules/nightly', { body: { ...schedule, window: 'nights' } })
+  await owner.call('PUT', '/job/api/secrets/UPLOAD_TOKEN', { body: { value: 's3cret-value' } })
+  await owner.call('PUT', '/job/api/files/firmware/1.0', {
+    rawBody: 'content',
+    headers: { 'content-type': 'application/octet-stream' },
+  })
+  const { newKey } = await openSharedServer()
+  const { apiKey } = await newKey(['READ', 'TRIGGER'], { ownerId: owner.ownerId, keyName: 'colleague' })
+  const run = { jobName: 'restart', targets: { deviceIds: ['other'] }, approval: true, note: 'Ticket 4711' }
+  await owner.call('POST', '/job/api/runs', { key: apiKey, body: run })
 }
 
 async function failWithColours(device: DeviceCalls, jobExecutionId: number): Promise<void> {
@@ -153,9 +200,12 @@ async function failWithColours(device: DeviceCalls, jobExecutionId: number): Pro
   await device.update(jobExecutionId, 'FAILED', { statusDetails: { reason: 'disk full' } })
 }
 
-for (const [number, look] of looks.entries()) {
-  const isLookedAt = (_: Screen, index: number) => looksOfEach > 1 || index % looks.length === number
-  const title = `${look.colorScheme}, ${look.viewport.width} pixels`
+const zoomedLooks = looks.map(({ colorScheme }) => ({ ...zoomed, colorScheme }))
+
+for (const [number, look] of [...looks, ...(isEachInAll ? zoomedLooks : [])].entries()) {
+  const isLookedAt = (_: Screen, index: number) => isEachInAll || index % looks.length === number
+  const zoom = 'deviceScaleFactor' in look ? ' at 200 %' : ''
+  const title = `${look.colorScheme}, ${look.viewport.width} pixels${zoom}`
 
   test(`axe finds nothing on the sign-in (${title})`, async (t) => {
     const { http } = await openSharedServer()
@@ -165,12 +215,12 @@ for (const [number, look] of looks.entries()) {
     assert.deepEqual(await findViolations(page, 'html', { withColours: true }), [])
   })
 
-  test(`axe finds nothing where there is nothing yet (${title})`, async (t) => {
+  test(`axe finds nothing on empty screens (${title})`, async (t) => {
     await check(await openSignedIn(t, await openOwner(), '/keys', look), empty.filter(isLookedAt))
   })
 
   test(`axe finds nothing on the screens, nor on their dialogs (${title})`, async (t) => {
-    const owner = await openOwner()
+    const owner = await openOperator()
     const screens = await fill(owner)
     await check(await openSignedIn(t, owner, '/keys', look), screens.filter(isLookedAt))
   })

@@ -17,7 +17,7 @@ const newKey = async (scopes: ('READ' | 'AUDIT' | 'ADMIN')[]) =>
   (await openSharedServer()).newKey(scopes, { ownerId, keyName: scopes.join(' ') })
 const actionsOf = (page: Page) => page.locator('[role=cell] code').allTextContents()
 
-test('entries are filtered by who, what and when, and show what was changed', async (t) => {
+test('entries are filtered by principal, action and time, and show the changes', async (t) => {
   const { apiKey } = await newKey(['READ', 'AUDIT'])
   const page = await openWithKey(t, owner, apiKey, { path: '/audit' })
   await page.getByRole('link', { name: 'job:restart' }).waitFor()

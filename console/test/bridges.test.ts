@@ -5,7 +5,7 @@ import { test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
 import { openOwnServer, openSignedIn } from './open-console.ts'
 
-test('a bridge that is down is listed with its error, and needs somebody', async (t) => {
+test('a bridge that is down is listed with its error, and needs attention', async (t) => {
   const bridge = {
     ...{ bridgeName: 'berlin', url: 'mqtt://127.0.0.1:1', clientId: 'test', ownerName: 'default' },
     ...{ prefix: '$aws/things', silenceMs: 600_000, enroll: false, events: 'jobcast/events' },

@@ -1,5 +1,5 @@
-// `test` for what needs a browser. Without one it is skipped with the reason; in CI it fails, since a skipped test proves
-// nothing there and nobody reads its line.
+// `test` for tests that need a browser. Without one they are skipped with the reason; in CI they fail, because a skipped test
+// would go unnoticed there.
 
 import { test as nodeTest, type TestContext } from 'node:test'
 import { isChaos } from '@jobcast/testkit/test-size'

@@ -33,7 +33,7 @@ for (const [text, cell] of cells) {
   })
 }
 
-test('cells are quoted where they must be, and nothing a device says becomes a formula', () => {
+test('cells are quoted if necessary, and text from devices never becomes a formula', () => {
   const execution = {
     jobExecutionId: 7,
     jobName: 'say "hi", twice',

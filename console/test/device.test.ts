@@ -17,7 +17,7 @@ const confirm = async (page: Page, label: string, button = label) => {
   await page.getByRole('dialog').getByRole('button', { name: button, exact: true }).click()
 }
 
-test('a device is created, gets a token that is shown only once, changes, and is deleted', async (t) => {
+test('a device is created, gets a token that is shown only once, is changed, and deleted', async (t) => {
   // Whether there is one of this name already is asked for; its deletion is told while it is shown.
   const page = await openSignedIn(t, server, '/devices', { expected: [/404/] })
   await page.getByRole('button', { name: 'New device' }).click()
@@ -191,7 +191,7 @@ test('devices come from a table, are filtered by a selector, and triggered by it
   await page.getByRole('table').getByRole('link', { name: 'sluice-1' }).waitFor()
 })
 
-test('all devices that match are selected, changed after a count, and become a group', async (t) => {
+chaosTest('all devices that match are selected, changed after a count, and become a group', async (t) => {
   for (const deviceId of ['lock-1', 'lock-2', 'lock-3']) {
     const body = { tags: ['locks'], attributes: { site: `site of ${deviceId}` } }
     await server.call('PUT', `/job/api/devices/${deviceId}`, { body })
@@ -224,26 +224,29 @@ test('all devices that match are selected, changed after a count, and become a g
   await page.getByText('2 devices: 0 online, 0 busy').waitFor()
 })
 
-test('devices of a selector that is wrong or too long cannot be selected all, and no column shows what every object has', async (t) => {
-  for (const deviceId of ['hatch-1', 'hatch-2'])
-    await server.call('PUT', `/job/api/devices/${deviceId}`, { body: { tags: ['hatches'] } })
-  const query = new URLSearchParams({
-    ...{ tag: 'hatches', columns: 'constructor' },
-    where: `not deviceName="${'x'.repeat(4040)}"`,
-  })
-  const page = await openSignedIn(t, server, `/devices?${query}`, { expected: [/400/] })
-  await page.getByLabel('Select all that match').check()
-  const bar = page.getByRole('region', { name: 'Selected devices' })
-  await bar.getByText('All that match: 2 devices').waitFor()
-  assert.doesNotMatch((await page.getByRole('table').textContent()) ?? '', /function|native/)
-  await page.getByLabel('Select hatch-1').uncheck()
-  await bar.getByText('J-503').waitFor()
-  assert.equal(await bar.getByRole('link', { name: 'Trigger on' }).count(), 0)
-  await page.getByLabel('Filter').fill('site=')
-  await page.getByText(/^Character 6/).waitFor()
-  assert.equal(await page.getByLabel('Select all that match').count(), 0)
-  assert.equal(await bar.count(), 0)
-})
+chaosTest(
+  'all devices of an invalid or too long selector cannot be selected, and no column shows inherited properties',
+  async (t) => {
+    for (const deviceId of ['hatch-1', 'hatch-2'])
+      await server.call('PUT', `/job/api/devices/${deviceId}`, { body: { tags: ['hatches'] } })
+    const query = new URLSearchParams({
+      ...{ tag: 'hatches', columns: 'constructor' },
+      where: `not deviceName="${'x'.repeat(4040)}"`,
+    })
+    const page = await openSignedIn(t, server, `/devices?${query}`, { expected: [/400/] })
+    await page.getByLabel('Select all that match').check()
+    const bar = page.getByRole('region', { name: 'Selected devices' })
+    await bar.getByText('All that match: 2 devices').waitFor()
+    assert.doesNotMatch((await page.getByRole('table').textContent()) ?? '', /function|native/)
+    await page.getByLabel('Select hatch-1').uncheck()
+    await bar.getByText('J-503').waitFor()
+    assert.equal(await bar.getByRole('link', { name: 'Trigger on' }).count(), 0)
+    await page.getByLabel('Filter').fill('site=')
+    await page.getByText(/^Character 6/).waitFor()
+    assert.equal(await page.getByLabel('Select all that match').count(), 0)
+    assert.equal(await bar.count(), 0)
+  },
+)
 
 chaosTest('devices are filtered, found by a part of their id, and picked for a trigger', async (t) => {
   for (const deviceId of ['gate-1', 'gate-2', 'far-gate']) {

@@ -8,7 +8,7 @@ import { naturally } from '../src/parts/natural-order.ts'
 import { progressOf } from '../src/screens/run/progress.ts'
 import { remainingOf } from '../src/screens/run/run-time.ts'
 
-test('names are in the order in which people count', () => {
+test('names are in natural order', () => {
   const names = ['sim-10', 'sim-2', 'a', 'sim-2b', 'sim-1.10', 'sim-1.9']
   assert.deepEqual(
     naturally(names, (name) => name),
@@ -25,7 +25,7 @@ test('a few requests are made at once, and more have to wait', (t) => {
   assert.equal(budget.waitMs(), 3000)
 })
 
-test('the rest of a run is estimated once enough of it has ended', () => {
+test('the remaining time of a run is estimated once enough executions have ended', () => {
   const none = {
     PENDING: 0,
     IN_PROGRESS: 0,
@@ -46,7 +46,7 @@ test('the rest of a run is estimated once enough of it has ended', () => {
   assert.equal(remainingOf(run(95, 5), 10_000), undefined)
 })
 
-test('the curves of a run begin at nothing, and canceled ones are not failed ones', () => {
+test('the curves of a run begin at zero, and canceled executions do not count as failed', () => {
   const timeline: RunTimeline = {
     runId: 1,
     from: '2026-11-16T10:00:00.000Z',

@@ -1,4 +1,4 @@
-// One execution: why it took so long, what the device wrote, and what is done about it.
+// One execution: its timeline, its output, and actions.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ chaosTest('a wait is explained: the device was offline, then busy with another e
   await timeline.getByText(/^has run/).waitFor()
   await device.update(id, 'SUCCEEDED', { statusDetails: { exitCode: '0' } })
   await timeline.getByText('Succeeded').waitFor()
-  // Whoever comes later reads the same from the log.
+  // After a reload the same data is read from the log.
   await page.reload()
   await timeline.getByText(/^waited .*: device offline$/).waitFor()
   await timeline.getByText(/^ran /).waitFor()
@@ -87,7 +87,7 @@ test('output is shown in colours and never as markup, while it is written', asyn
   await page.keyboard.press('Shift+Enter')
   await log.locator('.output-row.current').getByText('line 2007 here').waitFor()
   await page.getByText('3 of 3 lines').waitFor()
-  // Whoever looks elsewhere is left alone, until they go back to the end.
+  // After scrolling up, the view does not move until the user returns to the end.
   await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor()
   await log.focus()
   await page.keyboard.press('End')
@@ -127,7 +127,7 @@ chaosTest('long lines are wrapped when that is wanted', async (t) => {
   assert.equal((await log.textContent())?.replaceAll(/\s/g, ''), `${'word'.repeat(200)}end`)
 })
 
-test('an execution is canceled, forced, and retried', async (t) => {
+chaosTest('an execution is canceled, forced, and retried', async (t) => {
   const { device, id } = await launch('stubborn')
   await device.startNext()
   const page = await openSignedIn(t, server, `/executions/${id}`)
@@ -193,7 +193,7 @@ chaosTest('nothing is asked for output before the device has started', async (t)
   assert.ok(asked > 0)
 })
 
-chaosTest('the page goes on after a restart of the server, and its output misses nothing', async (t) => {
+chaosTest('the page continues after a restart of the server, and its output misses nothing', async (t) => {
   const own = await openOwnServer(t)
   await own.call('PUT', '/job/api/jobs/collect', { body: {} })
   const device = await newDevice(own, 'survivor')

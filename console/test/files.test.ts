@@ -59,7 +59,7 @@ test('a file is uploaded, used, downloaded, and deleted when nothing uses it', a
   assert.deepEqual(await findViolations(page, 'main'), [])
 })
 
-test('a secret is created, replaced and deleted, and its value is nowhere', async (t) => {
+test('a secret is created, replaced and deleted, and its value is never shown', async (t) => {
   const page = await openSignedIn(t, server, '/secrets', { expected: [/409/] })
   const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'New secret' }).click()

@@ -1,4 +1,4 @@
-// The browser of the tests: the one you name, else one of this machine, else the one from npm where it fits.
+// The browser of the tests: the given one, otherwise one of this machine, otherwise the one from npm if it fits.
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -32,7 +32,7 @@ const installed: Partial<Record<NodeJS.Platform, string[]>> = {
 
 let found: Promise<BrowserProgram> | undefined
 
-/** Installs one where it can; rejects with one line where there is none. */
+/** Installs a browser if possible; rejects with one line if there is none. */
 export function findBrowser(): Promise<BrowserProgram> {
   found ??= find()
   return found
@@ -58,7 +58,7 @@ async function find(): Promise<BrowserProgram> {
 
 function ofThisMachine(): string | undefined {
   const named = process.env.JOBCAST_TEST_BROWSER
-  // One that you name is taken at your word: if it is not there, the tests say so and do not take another.
+  // If the given browser does not exist, the tests report that and do not use another one.
   if (named) return named
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '')
   const onPath = names.flatMap((name) => folders.map((folder) => join(folder, name)))

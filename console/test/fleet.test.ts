@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { newDevice } from '@jobcast/testkit/call-device'
-import { testSize } from '@jobcast/testkit/test-size'
 import type { Page } from 'playwright-core'
 import { chaosTest, test } from './browser-test.ts'
 import {
@@ -44,7 +43,7 @@ chaosTest('an empty fleet says the next step', async (t) => {
   await menu.waitFor()
 })
 
-test('a key that is restricted to devices sees the figures and runs of these alone', async (t) => {
+chaosTest('a key restricted to devices sees the figures and runs of these only', async (t) => {
   const server = await openOwner()
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   const devices = await Promise.all(['mine-1', 'mine-2', 'other'].map((each) => newDevice(server, each)))
@@ -63,9 +62,15 @@ test('a key that is restricted to devices sees the figures and runs of these alo
   await page.locator('.figure').getByText('of 2').waitFor()
   await page.getByText('restart on 2 devices').waitFor()
   await page.getByRole('main').getByRole('link', { name: 'Trigger a job' }).waitFor()
+
+  const screens = page.getByRole('navigation', { name: 'Screens' })
+  await screens.getByRole('link', { name: 'Devices' }).waitFor()
+  assert.equal(await screens.getByRole('link', { name: /Secrets|Files|Windows|Groups|Schedules/ }).count(), 0)
+  await page.goto(`${server.http}/secrets`)
+  await page.getByText('A restricted key cannot use this screen').waitFor()
 })
 
-test('what devices do shows without a reload: figures, runs in words, the map', async (t) => {
+test('changes of devices are shown without a reload: figures, runs in words, the map', async (t) => {
   const { server, page } = await openConsole(t)
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   const devices = [await newDevice(server, 'a'), await newDevice(server, 'b'), await newDevice(server, 'c')]
@@ -113,27 +118,22 @@ test('what devices do shows without a reload: figures, runs in words, the map', 
   assert.equal(await rows.count(), 3) // with its head
 })
 
-/** On a machine that does ten other things at once nothing takes less than a second. */
-const shownWithinMs = testSize('shownWithinMs', { test: 20_000, chaos: 1000 })
+/** A failsafe: the times themselves are printed. */
+const shownWithinMs = 20_000
 
 chaosTest('a change on a device shows at once', async (t) => {
   const { server, page } = await openConsole(t)
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
   const device = await newDevice(server, 'a')
-  const took: number[] = []
-  // The machine may be busy with other tests: of some tries the best one says what the page is able to.
-  for (let round = 1; round <= 5; round++) {
-    const [{ jobExecutionId }] = (await server.trigger('restart', ['a'])).json
-    await device.startNext()
-    await untilFigure(page, 'Running', '1')
-    const begun = performance.now()
-    await device.update(jobExecutionId, 'FAILED')
-    await untilFigure(page, 'Failed in the last hour', String(round))
-    took.push(performance.now() - begun)
-    await untilFigure(page, 'Running', '0')
-    if (Math.min(...took) < shownWithinMs) break
-  }
-  assert.ok(Math.min(...took) < shownWithinMs, `it took ${took.map(Math.round)} ms`)
+  const [{ jobExecutionId }] = (await server.trigger('restart', ['a'])).json
+  await device.startNext()
+  await untilFigure(page, 'Running', '1')
+  const begun = performance.now()
+  await device.update(jobExecutionId, 'FAILED')
+  await untilFigure(page, 'Failed in the last hour', '1')
+  const ms = performance.now() - begun
+  t.diagnostic(`it took ${Math.round(ms)} ms`)
+  assert.ok(ms < shownWithinMs, `it took ${Math.round(ms)} ms`)
 })
 
 chaosTest('simulated devices come online and go, and the page follows', async (t) => {
@@ -191,7 +191,7 @@ chaosTest('what a cell is stands at the pointer, and the legend says what small 
   const [canvas, box] = await Promise.all([page.locator('.map canvas').boundingBox(), tip.boundingBox()])
   assert.ok(canvas && box)
   assert.ok(Math.hypot(box.x - canvas.x - 8, box.y - canvas.y - 8) < 40, JSON.stringify({ canvas, box }))
-  // A finger only points; the link at it is large enough to be hit.
+  // A tap only selects a cell; the link next to it is large enough to tap.
   await page.mouse.move(0, 0)
   await page.locator('.map canvas').evaluate((element, { x, y }) => {
     const at = { clientX: x + 8, clientY: y + 8, bubbles: true, pointerType: 'touch' }

@@ -5,7 +5,7 @@ import { openOwner, openSignedIn } from './open-console.ts'
 
 const server = await openOwner()
 
-test('a job is made, with what is wrong in its document said by line and column', async (t) => {
+test('a job is created, with errors in its document shown by line and column', async (t) => {
   const page = await openSignedIn(t, server, '/jobs', { expected: [/404/] })
   await page.getByRole('link', { name: 'Create the first one' }).click()
   await page.getByLabel('Name', { exact: true }).fill('update')
@@ -33,7 +33,7 @@ test('a job is made, with what is wrong in its document said by line and column'
   assert.deepEqual(json.retry, { max: 3, backoffSeconds: 10, on: ['FAILED'] })
 })
 
-test('a job is changed, shows its runs while they go on, and is deleted', async (t) => {
+chaosTest('a job is changed, shows its runs while they continue, and is deleted', async (t) => {
   await server.call('PUT', '/job/api/jobs/restart', { body: { description: 'Old', timeoutSeconds: 60 } })
   const device = await newDevice(server, 'a')
   const page = await openSignedIn(t, server, '/jobs', { expected: [/404/, /409/] })
@@ -76,7 +76,7 @@ chaosTest('an edit of something else keeps the default rollout and the approval 
   }
   await server.call('PUT', '/job/api/jobs/careful', { body: { rollout, approval: true } })
   const page = await openSignedIn(t, server, '/jobs/careful', { expected: [/40[03]/] })
-  const field = page.getByLabel('Default rollout')
+  const field = page.getByRole('textbox', { name: 'Default rollout' })
   await field.waitFor()
   assert.deepEqual(JSON.parse(await field.inputValue()), rollout)
   assert.ok(await page.getByLabel('Runs need approval').isChecked())
@@ -111,7 +111,7 @@ chaosTest('an existing job is not overwritten', async (t) => {
   assert.equal((await server.call('GET', '/job/api/jobs/taken')).json.description, 'Mine')
 })
 
-chaosTest('unsaved edits of a job are still there after a look at another screen', async (t) => {
+chaosTest('unsaved edits of a job are kept while another screen is shown', async (t) => {
   await server.call('PUT', '/job/api/jobs/edited', { body: { description: 'Old' } })
   const page = await openSignedIn(t, server, '/jobs/edited')
   await page.getByLabel('Description').fill('Half a sentence')

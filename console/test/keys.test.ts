@@ -12,7 +12,7 @@ await server.call('POST', '/job/api/enrollments', { body: { name: 'kiosks' } })
 const rowOf = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('cell', { name, exact: true }) })
 
-test('a key is made, shown once, used and revoked', async (t) => {
+test('a key is created, shown once, used and revoked', async (t) => {
   const page = await openSignedIn(t, server, '/keys')
   await page.getByRole('button', { name: 'New key' }).click()
   const dialog = page.getByRole('dialog')
@@ -42,7 +42,7 @@ test('a key is made, shown once, used and revoked', async (t) => {
   await rowOf(page, 'ci').getByText('revoked').waitFor()
 })
 
-test('a key is restricted to jobs, devices and addresses', async (t) => {
+chaosTest('a key is restricted to jobs, devices and addresses', async (t) => {
   const page = await openSignedIn(t, server, '/keys')
   await page.getByRole('button', { name: 'New key' }).click()
   const dialog = page.getByRole('dialog')
@@ -65,7 +65,7 @@ test('a key is restricted to jobs, devices and addresses', async (t) => {
   assert.equal((await server.call('GET', '/job/api/jobs/restart', { key })).status, 404)
 })
 
-test('an admin makes an owner and its first key', async (t) => {
+chaosTest('an admin creates an owner and its first key', async (t) => {
   const page = await openSignedIn(t, server, '/keys')
   await page.getByRole('button', { name: 'New owner' }).click()
   await typeFirst(page, 'tenant')
@@ -141,7 +141,7 @@ chaosTest('a key is revoked with what was created with it, and shows who created
   assert.equal((await server.call('GET', '/job/api/jobs', { key: child.apiKey })).status, 403)
 })
 
-test('sessions are listed, and ended', async (t) => {
+chaosTest('sessions are listed, and ended', async (t) => {
   const { apiKey } = await server.newKey(['READ'], { keyName: 'visitor' })
   const visitor = await openWithKey(t, server, apiKey, { path: '/jobs', expected: [/403/] })
   const page = await openSignedIn(t, server, '/keys')

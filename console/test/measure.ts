@@ -42,7 +42,7 @@ async function watch(page: Page, title: string, work: () => Promise<unknown>): P
   )
 }
 
-/** As a hand on a wheel: forth and back over the whole height. */
+/** Scrolls back and forth over the whole height, like a mouse wheel. */
 async function scroll(page: Page, selector: string): Promise<void> {
   await page.evaluate(async (wanted) => {
     const box = document.querySelector(wanted) as HTMLElement

@@ -1,4 +1,4 @@
-// A real browser, one for each test file. A test fails if its page reports that something is wrong.
+// A real browser, one for each test file. A test fails if its page reports a problem.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -14,7 +14,7 @@ const args = [
   '--font-render-hinting=none',
   // Nothing here needs a GPU, and emulating one costs CPU time.
   '--disable-gpu',
-  // A browser of the machine asks its maker for updates; the tests call nobody.
+  // An installed browser checks for updates; tests must not send requests to other hosts.
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
@@ -57,7 +57,7 @@ const borrowed = new Map<string, Promise<WatchedPage>>()
 /**
  * The page that the tests of this file use one after the other, if they want the same kind: a new one takes as long as
  * a whole test. What is kept in the browser (cookies, the theme) passes from test to test; where that matters, openPage.
- * `isKept`: the next test may go on from where this one leaves it.
+ * `isKept`: the next test may continue from where this one leaves it.
  */
 export async function borrowPage(
   t: TestContext,

@@ -1,5 +1,5 @@
 // A page of the built console, signed in, on a real server. The tests of a process share one server; each file or test
-// has an owner of its own there, so that it sees nothing but what it made. Simulated devices if wanted.
+// has its own owner there, so that it sees only its own resources. Simulated devices are optional.
 
 import type { TestContext } from 'node:test'
 import { type Fleet, type Pattern, registerDevices, startFleet } from '@jobcast/sim'
@@ -35,11 +35,21 @@ export async function openConsole(t: TestContext, options: ConsoleOptions = {}):
 
 let owners = 0
 
-/** An owner who has nothing yet but a key with all scopes except ADMIN. */
+/** A new owner with a key that has all scopes except ADMIN. */
 export async function openOwner(): Promise<OpenServer> {
   const server = await openSharedServer()
   const { key } = await server.newOwner(`owner-${++owners}`)
   return { ...server, ...buildApi(server.http, key) }
+}
+
+/** A new owner with a key of a person who does everything but ADMIN. */
+export async function openOperator(): Promise<OpenServer & { ownerId: string }> {
+  const owner = await openOwner()
+  const { ownerId } = (await owner.call('GET', '/job/api/keys/self')).json
+  const { newKey, http } = await openSharedServer()
+  const scopes = ['READ', 'TRIGGER', 'MANAGE', 'APPROVE', 'AUDIT'] as const
+  const { apiKey } = await newKey([...scopes], { ownerId, keyName: 'operator' })
+  return { ...owner, ...buildApi(http, apiKey), ownerId }
 }
 
 /** A server for one test alone, which may stop it or set it up in its own way. */
@@ -151,7 +161,7 @@ export async function typeFirst(page: Page, text: string): Promise<void> {
   await page.keyboard.type(text)
 }
 
-/** Devices that connect and carry out what they are told, until the test ends. */
+/** Devices that connect and run their executions, until the test ends. */
 export async function simulateDevices(
   t: TestContext,
   server: OpenServer,

@@ -17,7 +17,7 @@ const linesOf = (...pieces: string[]) => {
 }
 const textsOf = (...pieces: string[]) => linesOf(...pieces).lines.map(({ text }) => text)
 
-test('colours and weights become names of classes', () => {
+test('colours and weights become class names', () => {
   assert.deepEqual(styled('a\x1b[31mb\x1b[1mc\x1b[0md'), [
     ['a', ''],
     ['b', 'ansi-fg-1'],
@@ -33,7 +33,7 @@ test('colours and weights become names of classes', () => {
   ])
 })
 
-test('all other control characters are taken out, whatever they ask for', () => {
+test('all other control characters are removed', () => {
   const cases: [string, string][] = [
     ['\x1b[2J\x1b[H\x1b[?25lx\x1b[K', 'x'],
     ['\x1b]0;title\x07x', 'x'],
@@ -49,12 +49,12 @@ test('all other control characters are taken out, whatever they ask for', () => 
   for (const [raw, text] of cases) assert.equal(parseLine(raw, plain).line.text, text, JSON.stringify(raw))
 })
 
-test('markup stays text', () => {
+test('markup remains text', () => {
   const markup = '<script>alert(1)</script><img src=x onerror=alert(1)>'
   assert.deepEqual(styled(`\x1b[31m${markup}`), [[markup, 'ansi-fg-1']])
 })
 
-test('however the output is cut into pieces, the lines are the same', () => {
+test('the lines are the same however the output is split', () => {
   const part = fc.constantFrom('a', 'word ', '\n', '\r\n', '\x1b[31m', '\x1b[0m', '\t', 'ä', '🙂', '<b>')
   fc.assert(
     fc.property(fc.array(part, { maxLength: 40 }), fc.array(fc.nat(60), { maxLength: 6 }), (parts, cuts) => {
@@ -70,13 +70,13 @@ test('however the output is cut into pieces, the lines are the same', () => {
   )
 })
 
-test('the last line is there before it is whole, an empty one counts, and a colour lasts over lines', () => {
+test('an incomplete last line is shown, empty lines count, and a colour continues over lines', () => {
   assert.deepEqual(textsOf('a\n', 'b'), ['a', 'b'])
   assert.deepEqual(textsOf('a\n\nb\n'), ['a', '', 'b'])
   assert.deepEqual(linesOf('\x1b[32ma\nb\n').lines[1]?.styles, [{ start: 0, classes: 'ansi-fg-2' }])
 })
 
-test('a line without end goes on in further rows, and no colour is cut in two', () => {
+test('an endless line continues in further rows, and no escape sequence is split', () => {
   const output = linesOf('x'.repeat(longestLine - 3), '\x1b[31m', 'y'.repeat(longestLine + 10), '\nend')
   assert.deepEqual(
     output.lines.map(({ goesOn }) => goesOn),
@@ -89,7 +89,7 @@ test('a line without end goes on in further rows, and no colour is cut in two', 
   assert.equal(whole, 'x'.repeat(longestLine - 3) + 'y'.repeat(longestLine + 10))
 })
 
-test('rows and lines find each other, wrapped and not, while lines are added', () => {
+test('rows and lines are mapped to each other, wrapped or not, while lines are added', () => {
   const { lines } = linesOf(`short\n${'x'.repeat(25)}\n\nlast`)
   const map = new RowMap(10)
   assert.equal(map.extend(lines.slice(0, 2)), 4)
@@ -107,7 +107,7 @@ test('rows and lines find each other, wrapped and not, while lines are added', (
   assert.equal(new RowMap(undefined).extend(lines), 4)
 })
 
-test('a search finds lines whatever the case, and marks what it found across colours', async () => {
+test('a search ignores case, and marks matches across colours', async () => {
   const { lines } = linesOf('one\nT\x1b[31mwo\x1b[0m\nthree two')
   assert.deepEqual(await findLines(lines, 'TWO', new AbortController().signal), [1, 2])
   const pieces = piecesOf(lines[1] as (typeof lines)[number], 0, 3, 'two')

@@ -1,11 +1,11 @@
-// What goes wrong in a page: errors on its console, exceptions, violated policies, failed requests and error answers.
+// Problems of a page: errors on its console, exceptions, violated policies, failed requests and error responses.
 
 import type { Page } from 'playwright-core'
 
 export type Problems = {
   /** From here on problems count, but for those that the test expects. */
   start(expected?: RegExp[]): void
-  /** All since the start. What comes later, while nobody tests with the page, is not noted. */
+  /** All problems since the start. Later ones, while no test uses the page, are not recorded. */
   stop(): string[]
 }
 

@@ -19,14 +19,14 @@ function listOf(ids: { current: number[] }): { list: PagedList<number>; loads: (
   return { list, loads }
 }
 
-test('it is read page by page to its end, and no further', async () => {
+test('a list is read page by page to its end, and no further', async () => {
   const { list, loads } = listOf({ current: [5, 4, 3, 2, 1] })
   for (let time = 0; time < 5; time++) await list.loadMore()
   assert.deepEqual(list.state.value.rows, [5, 4, 3, 2, 1])
   assert.deepEqual(loads, [undefined, '4', '2'])
 })
 
-test('a refresh reads one page and keeps what was loaded below, without a gap or a twin', async () => {
+test('a refresh reads one page and keeps the rows below, without gaps or duplicates', async () => {
   const ids = { current: [5, 4, 3, 2, 1] }
   const { list, loads } = listOf(ids)
   await list.loadMore()
@@ -39,7 +39,7 @@ test('a refresh reads one page and keeps what was loaded below, without a gap or
   assert.deepEqual(list.state.value.rows, [6, 5, 4, 3, 2, 1])
 })
 
-test('a list that stays open does not grow with what is new, and goes on where it was cut', async () => {
+test('an open list does not grow with new rows, and continues where it was cut', async () => {
   const ids = { current: Array.from({ length: 20 }, (_, index) => 20 - index) }
   const { list } = listOf(ids)
   await list.loadMore()
@@ -53,7 +53,7 @@ test('a list that stays open does not grow with what is new, and goes on where i
   assert.deepEqual(list.state.value.rows, ids.current)
 })
 
-test('when so much is new that a page does not reach the old rows, it begins anew', async () => {
+test('if a page of new rows does not reach the old ones, the list starts over', async () => {
   const ids = { current: [3, 2, 1] }
   const { list } = listOf(ids)
   await list.loadMore()
@@ -64,14 +64,14 @@ test('when so much is new that a page does not reach the old rows, it begins ane
   assert.deepEqual(list.state.value.rows, ids.current)
 })
 
-test('two that ask for more at once get one page', async () => {
+test('two concurrent calls for more load one page', async () => {
   const { list, loads } = listOf({ current: [3, 2, 1] })
   await Promise.all([list.loadMore(), list.loadMore()])
   assert.deepEqual(list.state.value.rows, [3, 2])
   assert.equal(loads.length, 1)
 })
 
-test('what goes wrong is said, and what was read stays', async () => {
+test('an error is reported, and loaded rows remain', async () => {
   let isDown = false
   const list = new PagedList<number>({
     key: ['any'],

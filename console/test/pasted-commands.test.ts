@@ -1,5 +1,5 @@
 // Every command that the console offers for copying, pasted into a real shell, with names that try to become commands.
-// Programs that record their arguments stand in for npx and curl; nothing else may run.
+// Fake programs that record their arguments replace npx and curl; nothing else may run.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -53,7 +53,7 @@ type Ran = {
   deviceToken: string
 }
 
-/** What the shell ran, as the stand-ins recorded it, and which files it left. */
+/** The commands recorded by the fake programs, and the files left by the shell. */
 function paste(t: TestContext, command: string): { ran: Ran[]; files: string[] } {
   const folder = newTemporaryFolder()
   removeAfter(t, folder)
@@ -109,7 +109,7 @@ function pasteOne(t: TestContext, command: string, expectedFiles: string[] = [])
 
 const many = [...hostile, ...Array.from({ length: 20 }, (_, index) => `d${index}`)]
 
-test('the call as curl sends exactly these names, few or many', (t) => {
+test('the curl command sends exactly these names, few or many', (t) => {
   for (const deviceIds of [hostile.slice(0, 8), hostile.slice(8, 16), hostile.slice(16, 24), many]) {
     for (const jobName of ['restart', '$(touch ran)', "'\ntouch ran\n", '-d']) {
       const { whole } = callTexts.curl({ url, jobName, deviceIds, tag: undefined })
@@ -122,7 +122,7 @@ test('the call as curl sends exactly these names, few or many', (t) => {
   }
 })
 
-test('the call for the command line has each name as one argument, or one line of its input', (t) => {
+test('the jobcast command has each name as one argument, or one line of its input', (t) => {
   const jobName = '--json'
   const few = hostile.slice(0, 8)
   const { args, url: given } = pasteOne(
@@ -151,7 +151,7 @@ test('the call for the command line has each name as one argument, or one line o
   }
 })
 
-test('the commands for a device, an enrollment and a key run one program, with the name as it is', (t) => {
+test('the commands for a device, an enrollment and a key run one program, with the unchanged name', (t) => {
   for (const name of hostile) {
     const agent = pasteOne(t, agentLine(url, name, 'jd_1'), ['handlers'])
     assert.deepEqual(agent.args, [
@@ -176,7 +176,7 @@ test('every text is one word of a shell', (t) => {
   }
 })
 
-test('nothing that is copied shows a text in another order than it has, or moves a cursor', () => {
+test('copied text contains nothing that changes the text direction or moves the cursor', () => {
   const names = ['left\u202eright', 'a\u0007b', 'c\u009bd', 'e\u2028f']
   for (const kind of ['curl', 'CLI', 'TypeScript'] as const) {
     const { whole, shown } = callTexts[kind]({
@@ -190,6 +190,6 @@ test('nothing that is copied shows a text in another order than it has, or moves
   assert.deepEqual(JSON.parse(visibleJson(names)), names)
 })
 
-test('the stand-ins would notice a command that ran', (t) => {
+test('the fake programs would notice an injected command', (t) => {
   assert.deepEqual(paste(t, 'npx $(touch ran)').files, ['ran'])
 })

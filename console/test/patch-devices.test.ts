@@ -22,7 +22,7 @@ function moved(deviceId: string, jobExecutionId: number, execState: string): Job
   } as unknown as JobcastEvent
 }
 
-test('of several changes the last one counts, and of several executions the newest', () => {
+test('the last of several changes applies, and the newest of several executions', () => {
   const events = [
     moved('a', 7, 'IN_PROGRESS'),
     moved('a', 7, 'FAILED'),
@@ -42,7 +42,7 @@ test('of several changes the last one counts, and of several executions the newe
   ])
 })
 
-test('what a device works on stays, though something else is launched on it', () => {
+test('a running execution remains shown when another one is launched', () => {
   const running = { jobExecutionId: 7, execState: 'IN_PROGRESS' as const }
   const [busy] = patchDevices([device('a', 7)], [moved('a', 7, 'IN_PROGRESS'), moved('a', 8, 'PENDING')])
   assert.deepEqual(busy?.running, running)
@@ -50,12 +50,12 @@ test('what a device works on stays, though something else is launched on it', ()
   assert.equal(patchDevices([busy as FleetDevice], [moved('a', 7, 'SUCCEEDED')])[0]?.running, null)
 })
 
-test('what concerns no device leaves the list as it is', () => {
+test('events that concern no device do not change the list', () => {
   const devices = [device('a')]
   assert.equal(patchDevices(devices, []), devices)
 })
 
-test('what waits or is held back does not hide that the device has failed', () => {
+test('waiting or held executions do not hide a failure', () => {
   const [failed] = patchDevices([device('a', 7)], [moved('a', 7, 'FAILED')])
   const [waits] = patchDevices([failed as FleetDevice], [moved('a', 8, 'PENDING')])
   assert.equal(waits?.lastExecution?.execState, 'PENDING')

@@ -4,7 +4,7 @@ import { needsOfGate, waitsOfGate } from '../src/rollout/gate-words.ts'
 import { emptyRollout, releaseOf, withSizes } from '../src/rollout/rollout-draft.ts'
 import { ruleInWords, type StopRule } from '../src/rollout/rule-words.ts'
 
-test('a gate says what it still waits for, and what it will need', () => {
+test('a gate shows its unmet conditions, and its requirements', () => {
   const next = { succeededPercent: 95, where: 'fw=2.4.1', soakSeconds: 3600, action: 'APPROVAL' } as const
   assert.deepEqual(needsOfGate(), ['100 % must succeed'])
   assert.deepEqual(needsOfGate(next), ['95 % must report fw=2.4.1', 'soak 1 h', 'then awaits approval'])
@@ -32,7 +32,7 @@ test('a gate says what it still waits for, and what it will need', () => {
   ])
 })
 
-test('a stop rule says how near it is', () => {
+test('a stop rule shows how near it is', () => {
   const words = (rule: StopRule, count: number, ended: number) =>
     ruleInWords(rule, { count, ended }, ended === 0 ? 0 : (count * 100) / ended)
   assert.equal(words({ on: ['FAILED'], percent: 5 }, 6, 110), '6 of 110 failed (5.5 %), pauses at 5 %')
@@ -46,7 +46,7 @@ test('a stop rule says how near it is', () => {
   )
 })
 
-test('gates that are moved, added or taken away change the waves of the draft', () => {
+test('moved, added or removed gates change the waves of the draft', () => {
   const draft = { ...emptyRollout, isOn: true, soak: '1 h' }
   const wavesOf = (sizes: number[], from = draft) => {
     const changed = withSizes(from, sizes)

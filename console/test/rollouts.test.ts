@@ -49,7 +49,7 @@ async function checkLook(page: Page): Promise<void> {
 
 const waves = [{ size: 1 }, { size: 2 }, { size: '100%' }]
 
-test('a rollout is shown wave by wave, says why it paused and by what, and is resumed, advanced and paused', async (t) => {
+test('a rollout is shown wave by wave with the cause of its pause, and is resumed, advanced and paused', async (t) => {
   const { runId, devices } = await rollOut(['w1', 'w2', 'w3', 'w4'], {
     rollout: { order: 'GIVEN', waves, next: { succeededPercent: 100 }, stop: [{ on: ['FAILED'], count: 1 }] },
   })
@@ -96,7 +96,31 @@ test('a rollout is shown wave by wave, says why it paused and by what, and is re
   for (const text of ['1 succeeded', '1 failed', '2 not started']) await total(text)
 })
 
-test('a gate shows what devices still have to report, how long it soaks, and whose approval it awaits', async (t) => {
+chaosTest('a paused run is resumed without some of its devices', async (t) => {
+  const { runId, devices } = await rollOut(['n1', 'n2', 'n3', 'n4'], { rollout: { order: 'GIVEN', waves } })
+  const shown = async () => (await server.call('GET', `/job/api/runs/${runId}`)).json.rollout
+  await waitUntil('the first wave is released', async () => (await shown()).released === 1)
+  await end(devices[0], 'FAILED')
+  const page = await openSignedIn(t, server, `/runs/${runId}`, { expected: [/400/] })
+  const rollout = page.getByRole('region', { name: 'Rollout' })
+  await rollout.getByRole('button', { name: 'Resume without…' }).click()
+  const dialog = page.getByRole('dialog')
+  const submit = dialog.getByRole('button', { name: 'Resume', exact: true })
+  assert.equal(await submit.isDisabled(), true)
+  await dialog.getByLabel('Devices').fill('n2\nnobody\n')
+  await submit.click()
+  await dialog.getByText(`Run ${runId} has no device "nobody". (J-500)`).waitFor()
+  await checkLook(page)
+  await dialog.getByLabel('Devices').fill('n2\n\n n4 ')
+  await submit.click()
+  await rollout.getByText('Rolling out wave 2 of 3').waitFor()
+  await rollout.locator('.gate.waited-for').getByText('0 of 1 succeeded').waitFor()
+  const { counts } = (await server.call('GET', `/job/api/runs/${runId}`)).json
+  assert.deepEqual([counts.CANCELED, counts.PENDING], [2, 1])
+  await server.call('POST', `/job/api/runs/${runId}/cancel`)
+})
+
+chaosTest('a gate shows pending reports of devices, the soak time, and the awaited approval', async (t) => {
   const next = { where: 'gated=2', onMissing: 'WAIT', soakSeconds: 3600, action: 'APPROVAL' }
   const stop = [{ on: ['FAILED'], percent: 50, minEnded: 4 }]
   const { runId, devices } = await rollOut(['q1', 'q2', 'q3'], {
@@ -126,56 +150,48 @@ test('a gate shows what devices still have to report, how long it soaks, and who
   await server.call('POST', `/job/api/runs/${runId}/cancel`)
 })
 
-test('what needs somebody is on top of the fleet, in the title and large on the wall, and is resumed there', async (t) => {
-  const owner = await openOwner()
-  await owner.call('PUT', '/job/api/jobs/update', { body: {} })
-  const devices = await Promise.all(['n1', 'n2'].map((name) => newDevice(owner, name)))
-  const page = await openSignedIn(t, owner, '/', { viewport: { width: 1920, height: 1080 } })
-  await page.getByText('Nothing needs you.').waitFor()
-  const rollout = { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] }
-  const body = { jobName: 'update', targets: { deviceIds: ['n1', 'n2'] }, rollout }
-  const { json } = await owner.call('POST', '/job/api/runs', { body })
-  await waitUntil('the first wave is released', async () => {
-    const run = await owner.call('GET', `/job/api/runs/${json.runId}`)
-    return run.json.rollout.released === 1
-  })
-  await end(devices[0], 'FAILED')
-  const strip = page.getByRole('region', { name: 'Needs you' })
-  await strip.getByText('update is paused').waitFor()
-  await strip.getByText('in wave 1 of 2: 1 of 1 devices of wave 1 did not succeed').waitFor()
-  assert.equal(await strip.getByRole('link', { name: 'Look' }).getAttribute('href'), `/runs/${json.runId}`)
-  await page
-    .getByRole('navigation')
-    .getByRole('link', { name: 'Fleet' })
-    .getByText('1', { exact: true })
-    .waitFor()
-  await page.waitForFunction(() => document.title === '(1) Fleet · Jobcast')
-  await page.getByRole('region', { name: 'Runs now' }).getByText('paused 1/2').waitFor()
-  await checkLook(page)
+chaosTest(
+  'items that need attention are on top of the fleet, in the title and in wall mode, and are resumed there',
+  async (t) => {
+    const owner = await openOwner()
+    await owner.call('PUT', '/job/api/jobs/update', { body: {} })
+    const devices = await Promise.all(['n1', 'n2'].map((name) => newDevice(owner, name)))
+    const page = await openSignedIn(t, owner, '/', { viewport: { width: 1920, height: 1080 } })
+    await page.getByText('Nothing needs you.').waitFor()
+    const rollout = { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] }
+    const body = { jobName: 'update', targets: { deviceIds: ['n1', 'n2'] }, rollout }
+    const { json } = await owner.call('POST', '/job/api/runs', { body })
+    await waitUntil('the first wave is released', async () => {
+      const run = await owner.call('GET', `/job/api/runs/${json.runId}`)
+      return run.json.rollout.released === 1
+    })
+    await end(devices[0], 'FAILED')
+    const strip = page.getByRole('region', { name: 'Needs you' })
+    await strip.getByText('update is paused').waitFor()
+    await strip.getByText('in wave 1 of 2: 1 of 1 devices of wave 1 did not succeed').waitFor()
+    assert.equal(await strip.getByRole('link', { name: 'Look' }).getAttribute('href'), `/runs/${json.runId}`)
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: 'Fleet' })
+      .getByText('1', { exact: true })
+      .waitFor()
+    await page.waitForFunction(() => document.title === '(1) Fleet · Jobcast')
+    await page.getByRole('region', { name: 'Runs now' }).getByText('paused 1/2').waitFor()
+    await checkLook(page)
 
-  await page.getByRole('button', { name: 'Wall mode' }).click()
-  await page.locator('.wall-clock').waitFor()
-  await strip.getByText('update is paused').waitFor()
-  const small = await page.evaluate(() => {
-    const texts = document.createTreeWalker(document.querySelector('main') as Element, NodeFilter.SHOW_TEXT)
-    const found: string[] = []
-    while (texts.nextNode()) {
-      const { parentElement: of, textContent } = texts.currentNode
-      if (!of || !textContent?.trim() || of.closest('.hidden') || !of.checkVisibility()) continue
-      if (Number.parseFloat(getComputedStyle(of).fontSize) < 24) found.push(`${of.className} ${textContent}`)
-    }
-    return found
-  })
-  assert.deepEqual(small, [])
-  await page.getByRole('button', { name: 'Leave wall mode' }).click()
+    await page.getByRole('button', { name: 'Wall mode' }).click()
+    await page.locator('.wall-clock').waitFor()
+    await strip.getByText('update is paused').waitFor()
+    await page.getByRole('button', { name: 'Leave wall mode' }).click()
 
-  await strip.getByRole('button', { name: 'Resume' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
-  await page.getByText('Nothing needs you.').waitFor()
-  await page.waitForFunction(() => document.title === 'Fleet · Jobcast')
-})
+    await strip.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Nothing needs you.').waitFor()
+    await page.waitForFunction(() => document.title === 'Fleet · Jobcast')
+  },
+)
 
-test('a run that has not begun says what holds it, on its page and in the lists', async (t) => {
+chaosTest('a run that has not begun shows what holds it back, on its page and in the lists', async (t) => {
   const startAt = new Date(Date.now() + 5 * 60 * 60_000).toISOString()
   const { runId } = await rollOut(['h1', 'h2'], { startAt })
   const page = await openSignedIn(t, server, `/runs/${runId}`)
@@ -196,7 +212,7 @@ test('a run that has not begun says what holds it, on its page and in the lists'
 })
 
 chaosTest(
-  'a rollout under way is changed, as fields or as JSON, with what is refused at its field',
+  'a rollout in progress is changed, as fields or as JSON, with what is refused at its field',
   async (t) => {
     const { runId } = await rollOut(['c1', 'c2', 'c3', 'c4'], {
       rollout: { waves, ratePerMinute: 1, next: { soakSeconds: 60 } },
@@ -333,77 +349,80 @@ chaosTest('a freeze is shown with its reason to everyone on every page, until it
   assert.equal((await server.call('GET', '/job/api/fleet/freeze')).json.frozen, false)
 })
 
-test('a trigger in waves shows its plan, says at the field what is wrong, and makes the run that was asked for', async (t) => {
-  for (const name of ['t1', 't2', 't3', 't4', 't5', 't6'])
-    await server.call('PUT', `/job/api/devices/${name}`, { body: { tags: ['planned'] } })
-  const { token } = await newDevice(server, 'reports-fw')
-  await fetch(`${server.http}/things/reports-fw/attributes`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ fw: '2.4.0' }),
-  })
-  const page = await openSignedIn(t, server, '/trigger?jobName=update&where=tag%3Dplanned', {
-    expected: [/400/],
-  })
-  await page.getByLabel('Roll out in steps').check()
-  await page.getByLabel('Canary devices').fill('1')
-  const planned = page.getByRole('list', { name: 'Planned waves' }).getByRole('listitem')
-  await planned.filter({ hasText: 'Wave 2: 5 devices' }).waitFor()
-  // The gate by keyboard; what it changes is in the fields.
-  const gate = page.getByRole('slider', { name: 'Move the gate after wave 1' })
-  await gate.press('ArrowRight')
-  await planned.filter({ hasText: 'Wave 2: 4 devices' }).waitFor()
-  assert.equal(await page.getByLabel('Canary devices').inputValue(), '2')
-  await gate.press('ArrowLeft')
-  await page.getByRole('button', { name: 'Split wave 2' }).click()
-  await planned.filter({ hasText: 'Wave 3: 2 devices' }).waitFor()
-  assert.equal(await page.getByLabel('Waves', { exact: true }).inputValue(), '3, 100%')
-  await page.getByRole('button', { name: 'Remove the gate after wave 2' }).click()
-  await page.getByText('Wave 2 of 5 devices is released at once.').waitFor()
-  await page.getByLabel('Waves', { exact: true }).fill('a few')
-  await page.getByText('Use a format such as 10%, 50%, 100%.').waitFor()
-  const trigger = page.getByRole('button', { name: /^Trigger/ })
-  assert.ok(await trigger.isDisabled())
-  await page.getByLabel('Waves', { exact: true }).fill('2, 2')
-  await page.getByText(/The waves do not include 1 of the devices.*\(J-500\)/).waitFor()
-  await page.getByLabel('Waves', { exact: true }).fill('2, 100%')
-  await planned.filter({ hasText: 'Wave 3: 3 devices' }).waitFor()
-  await page.getByLabel('Devices per minute').fill('200')
-  await page.getByLabel('Succeeded, in percent').fill('95')
-  await page.getByLabel('Reported attributes').fill('fw=')
-  await page.getByText(/^Character \d+: /).waitFor()
-  await page.getByLabel('Reported attributes').fill('fw=2.4.1')
-  await page.getByLabel('Soak time').fill('1 h')
-  await page.getByLabel('Pause at failures, in percent').fill('5')
-  await page.getByLabel('After at least this many have ended').fill('20')
-  await page.getByLabel('Needs approval').check()
-  const rollout = {
-    waves: [{ size: 1 }, { size: 2 }, { size: '100%' }],
-    ratePerMinute: 200,
-    next: { succeededPercent: 95, where: 'fw=2.4.1', soakSeconds: 3600 },
-    stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], percent: 5, minEnded: 20 }],
-  }
-  const body = { jobName: 'update', targets: { where: 'tag=planned' }, rollout, approval: true }
-  const holds = page.getByRole('list', { name: 'What will hold it back' }).getByRole('listitem')
-  await holds.filter({ hasText: 'The run waits for approval' }).waitFor()
-  await page.getByText('can hold nothing back: its minEnded is 20').waitFor()
-  const call = page.getByRole('region', { name: 'The same call' })
-  await call.getByText(JSON.stringify(body)).waitFor()
-  await checkLook(page)
-  const sent = page.waitForRequest((request) => request.url().endsWith('/job/api/runs'))
-  await trigger.filter({ hasText: 'Trigger update on 6 devices' }).click()
-  const { planId, ...beside } = (await sent).postDataJSON()
-  assert.deepEqual(beside, {}, 'the plan says all of it')
-  assert.match(planId, /./)
-  await page.getByText('Waiting for approval by somebody else').waitFor()
-  const sizes = page.getByRole('list', { name: 'Waves' }).getByRole('listitem')
-  assert.equal(await sizes.count(), 3)
+chaosTest(
+  'a trigger in waves shows its plan, shows errors at the fields, and creates the requested run',
+  async (t) => {
+    for (const name of ['t1', 't2', 't3', 't4', 't5', 't6'])
+      await server.call('PUT', `/job/api/devices/${name}`, { body: { tags: ['planned'] } })
+    const { token } = await newDevice(server, 'reports-fw')
+    await fetch(`${server.http}/things/reports-fw/attributes`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ fw: '2.4.0' }),
+    })
+    const page = await openSignedIn(t, server, '/trigger?jobName=update&where=tag%3Dplanned', {
+      expected: [/400/],
+    })
+    await page.getByLabel('Roll out in steps').check()
+    await page.getByLabel('Canary devices').fill('1')
+    const planned = page.getByRole('list', { name: 'Planned waves' }).getByRole('listitem')
+    await planned.filter({ hasText: 'Wave 2: 5 devices' }).waitFor()
+    // The gate by keyboard; what it changes is in the fields.
+    const gate = page.getByRole('slider', { name: 'Move the gate after wave 1' })
+    await gate.press('ArrowRight')
+    await planned.filter({ hasText: 'Wave 2: 4 devices' }).waitFor()
+    assert.equal(await page.getByLabel('Canary devices').inputValue(), '2')
+    await gate.press('ArrowLeft')
+    await page.getByRole('button', { name: 'Split wave 2' }).click()
+    await planned.filter({ hasText: 'Wave 3: 2 devices' }).waitFor()
+    assert.equal(await page.getByLabel('Waves', { exact: true }).inputValue(), '3, 100%')
+    await page.getByRole('button', { name: 'Remove the gate after wave 2' }).click()
+    await page.getByText('Wave 2 of 5 devices is released at once.').waitFor()
+    await page.getByLabel('Waves', { exact: true }).fill('a few')
+    await page.getByText('Use a format such as 10%, 50%, 100%.').waitFor()
+    const trigger = page.getByRole('button', { name: /^Trigger/ })
+    assert.ok(await trigger.isDisabled())
+    await page.getByLabel('Waves', { exact: true }).fill('2, 2')
+    await page.getByText(/The waves do not include 1 of the devices.*\(J-500\)/).waitFor()
+    await page.getByLabel('Waves', { exact: true }).fill('2, 100%')
+    await planned.filter({ hasText: 'Wave 3: 3 devices' }).waitFor()
+    await page.getByLabel('Devices per minute').fill('200')
+    await page.getByLabel('Succeeded, in percent').fill('95')
+    await page.getByLabel('Reported attributes').fill('fw=')
+    await page.getByText(/^Character \d+: /).waitFor()
+    await page.getByLabel('Reported attributes').fill('fw=2.4.1')
+    await page.getByLabel('Soak time').fill('1 h')
+    await page.getByLabel('Pause at failures, in percent').fill('5')
+    await page.getByLabel('After at least this many have ended').fill('20')
+    await page.getByLabel('Needs approval').check()
+    const rollout = {
+      waves: [{ size: 1 }, { size: 2 }, { size: '100%' }],
+      ratePerMinute: 200,
+      next: { succeededPercent: 95, where: 'fw=2.4.1', soakSeconds: 3600 },
+      stop: [{ on: ['FAILED', 'TIMED_OUT', 'REJECTED'], percent: 5, minEnded: 20 }],
+    }
+    const body = { jobName: 'update', targets: { where: 'tag=planned' }, rollout, approval: true }
+    const holds = page.getByRole('list', { name: 'What will hold it back' }).getByRole('listitem')
+    await holds.filter({ hasText: 'The run waits for approval' }).waitFor()
+    await page.getByText('can hold nothing back: its minEnded is 20').waitFor()
+    const call = page.getByRole('region', { name: 'The same call' })
+    await call.getByText(JSON.stringify(body)).waitFor()
+    await checkLook(page)
+    const sent = page.waitForRequest((request) => request.url().endsWith('/job/api/runs'))
+    await trigger.filter({ hasText: 'Trigger update on 6 devices' }).click()
+    const { planId, ...beside } = (await sent).postDataJSON()
+    assert.deepEqual(beside, {}, 'the plan says all of it')
+    assert.match(planId, /./)
+    await page.getByText('Waiting for approval by somebody else').waitFor()
+    const sizes = page.getByRole('list', { name: 'Waves' }).getByRole('listitem')
+    assert.equal(await sizes.count(), 3)
 
-  // Devices one by one as well.
-  await page.goto(`${server.http}/trigger?jobName=update&deviceId=t1&deviceId=t2`)
-  await page.getByLabel('Roll out in steps').check()
-  await page.getByLabel('Canary devices').fill('1')
-  await planned.filter({ hasText: 'Wave 2: 1 device' }).waitFor()
-  await trigger.filter({ hasText: 'on 2 devices' }).click()
-  await page.getByText('Rolling out wave 1 of 2').waitFor()
-})
+    // Devices one by one as well.
+    await page.goto(`${server.http}/trigger?jobName=update&deviceId=t1&deviceId=t2`)
+    await page.getByLabel('Roll out in steps').check()
+    await page.getByLabel('Canary devices').fill('1')
+    await planned.filter({ hasText: 'Wave 2: 1 device' }).waitFor()
+    await trigger.filter({ hasText: 'on 2 devices' }).click()
+    await page.getByText('Rolling out wave 1 of 2').waitFor()
+  },
+)

@@ -1,4 +1,4 @@
-// Runs and lists of executions: what becomes of them, what is done about it, and what stands in the address.
+// Runs and lists of executions: their progress, actions, and the state in the address.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ async function end({ ids, devices }: Launched, index: number, status: string, mo
 
 const tab = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 
-test('a failed run is retried: the tabs count while it goes, and both runs are linked', async (t) => {
+test('a failed run is retried: the tabs count while it runs, and both runs are linked', async (t) => {
   const run = await launch('restart', ['a1', 'a2', 'a3'])
   const page = await openSignedIn(t, server, `/runs/${run.runId}`)
   await tab(page, 'Waiting 3').waitFor()
@@ -83,28 +83,31 @@ chaosTest(
   },
 )
 
-test('a group is made of the devices that failed, or of all that have what they have in common', async (t) => {
-  const run = await launch('restart', ['y1', 'y 2', 'y3'])
-  const shared = { body: { deviceName: 'y', tags: ['worn'] } }
-  for (const deviceId of ['y1', 'y 2'])
-    await server.call('PUT', `/job/api/devices/${encodeURIComponent(deviceId)}`, shared)
-  await end(run, 0, 'FAILED')
-  await end(run, 1, 'REJECTED')
-  await end(run, 2, 'SUCCEEDED')
-  // Whether there is one of that name.
-  const page = await openSignedIn(t, server, `/runs/${run.runId}`, { expected: [/404/] })
-  const dialog = page.getByRole('dialog')
-  await page.getByRole('button', { name: 'Make a group of tag=worn' }).click()
-  assert.equal(await dialog.getByLabel('Selector').inputValue(), 'tag=worn')
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Make a group of them' }).click()
-  assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
-  await dialog.getByLabel('Name').fill('worn-out')
-  await dialog.getByRole('button', { name: 'Create group' }).click()
-  await page.waitForURL(`${server.http}/groups/worn-out`)
-  const { where } = (await server.call('GET', '/job/api/groups/worn-out')).json
-  assert.match(where, /^deviceId in \((y1, "y 2"|"y 2", y1)\)$/)
-})
+chaosTest(
+  'a group is created of the devices that failed, or of all devices with the values they have in common',
+  async (t) => {
+    const run = await launch('restart', ['y1', 'y 2', 'y3'])
+    const shared = { body: { deviceName: 'y', tags: ['worn'] } }
+    for (const deviceId of ['y1', 'y 2'])
+      await server.call('PUT', `/job/api/devices/${encodeURIComponent(deviceId)}`, shared)
+    await end(run, 0, 'FAILED')
+    await end(run, 1, 'REJECTED')
+    await end(run, 2, 'SUCCEEDED')
+    // Whether there is one of that name.
+    const page = await openSignedIn(t, server, `/runs/${run.runId}`, { expected: [/404/] })
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Make a group of tag=worn' }).click()
+    assert.equal(await dialog.getByLabel('Selector').inputValue(), 'tag=worn')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Make a group of them' }).click()
+    assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
+    await dialog.getByLabel('Name').fill('worn-out')
+    await dialog.getByRole('button', { name: 'Create group' }).click()
+    await page.waitForURL(`${server.http}/groups/worn-out`)
+    const { where } = (await server.call('GET', '/job/api/groups/worn-out')).json
+    assert.match(where, /^deviceId in \((y1, "y 2"|"y 2", y1)\)$/)
+  },
+)
 
 chaosTest('a retry asks, and leaves out what was canceled on purpose unless it is chosen', async (t) => {
   const run = await launch('restart', ['r1', 'r2', 'r3'])
@@ -126,7 +129,7 @@ chaosTest('a retry asks, and leaves out what was canceled on purpose unless it i
   assert.equal(await page.getByRole('table').getByRole('link', { name: /^r\d$/ }).count(), 1)
 })
 
-test('a run is canceled after a question, and forced when a device does not answer', async (t) => {
+test('a run is canceled after a confirmation, and forced when a device does not respond', async (t) => {
   const run = await launch('restart', ['b1', 'b2'])
   await run.devices[0]?.startNext()
   const page = await openSignedIn(t, server, `/runs/${run.runId}`)

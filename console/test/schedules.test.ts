@@ -5,7 +5,7 @@ import { newDevice } from '@jobcast/testkit/call-device'
 import type { Page } from 'playwright-core'
 import { chaosTest, test } from './browser-test.ts'
 import { findViolations } from './find-violations.ts'
-import { openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
+import { go, openOwner, openSharedServer, openSignedIn, openWithKey } from './open-console.ts'
 
 const server = await openOwner()
 const put = async (path: string, body: object) => {
@@ -29,7 +29,7 @@ async function checkLook(page: Page): Promise<void> {
   assert.ok(excess <= 0, `${excess} pixels too wide`)
 }
 
-test('a window is made, shows its next openings in a zone that it names, is used by a job, and is deleted', async (t) => {
+test('a window is created, shows its next openings in a stated zone, is used by a job, and is deleted', async (t) => {
   const page = await openSignedIn(t, server, '/windows', { ...berlin, expected: [/40\d/] })
   await page.getByText('No windows yet').waitFor()
   await page.getByRole('button', { name: 'New window' }).click()
@@ -44,6 +44,7 @@ test('a window is made, shows its next openings in a zone that it names, is used
   await dialog.getByText(/\(J-507\)/).waitFor()
   assert.deepEqual(await findViolations(page, 'dialog[open]'), [])
   await dialog.getByLabel('Opens at').fill('0 2 * * *')
+  await dialog.getByText('Every day at 02:00.').waitFor()
   await dialog.getByLabel('Stays open for').fill('3 h')
   await dialog.getByLabel('Nothing new for the last').fill('4 h')
   await dialog.getByText('Must be shorter than the window.').waitFor()
@@ -133,7 +134,7 @@ chaosTest('a run is triggered in a window, or at any time with a note', async (t
   assert.equal(await reader.getByRole('button', { name: /Edit|Delete|New/ }).count(), 0)
 })
 
-test('a schedule is made, shows its next times in its zone, fires, is paused and resumed, and has a history', async (t) => {
+test('a schedule is created, shows its next times in its zone, fires, is paused and resumed, and has a history', async (t) => {
   await put('jobs/logs', {})
   const device = await newDevice(server, 'd2')
   await put('devices/d2', { tags: ['logged'] })
@@ -154,6 +155,12 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
   await create.click()
   await page.getByText(/\(J-507\)/).waitFor()
   await page.getByLabel('Pattern').fill('0 3 * * *')
+  await page.getByText('Every day at 03:00, America/Lima time.').waitFor()
+  const preview = page.getByRole('region', { name: 'Next occurrences' }).getByRole('listitem')
+  await preview
+    .filter({ hasText: /, 03:00.*(?:09|10):00 Europe\/Berlin/ })
+    .nth(4)
+    .waitFor()
   await page.getByLabel('Jitter').fill('5 min')
   await page.getByLabel('Pause after failed runs').fill('3')
   await checkLook(page)
@@ -165,6 +172,7 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
     [when, targets, overlap, jitterSeconds, pauseAfterFailures],
     [{ cron: '0 3 * * *', timeZone: 'America/Lima' }, { where: 'tag=logged' }, 'SKIP', 300, 3],
   )
+  await page.getByText('every day at 03:00, America/Lima time').waitFor()
   await page.getByRole('heading', { name: 'Next occurrences, in America/Lima time' }).waitFor()
   const times = page.getByRole('region', { name: 'Next occurrences' }).getByRole('listitem')
   const rightTimes = times.filter({ hasText: /, 03:00.*(?:09|10):00 Europe\/Berlin/ })
@@ -191,13 +199,13 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
   await checkLook(page)
 
   await page.getByRole('link', { name: 'Edit' }).click()
-  await page.getByLabel('When').selectOption('match')
+  await page.getByLabel('When', { exact: true }).selectOption('match')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Whenever a device starts to match, once for each device.').waitFor()
   assert.deepEqual((await stored()).when, { match: true })
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByLabel('Again').selectOption('WHILE_MATCHING')
-  await page.getByLabel('Cancel what waits running executions continue').check()
+  await page.getByLabel('Cancel pending executions running executions continue').check()
   await page.getByLabel('Back-off').fill('2 d')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Must be 1 s to 1 d.').waitFor()
@@ -208,7 +216,7 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
   await page.getByText('pending executions are canceled').waitFor()
   const again = { again: 'WHILE_MATCHING', backOffSeconds: 300, onLeave: 'CANCEL' }
   assert.deepEqual((await stored()).when, { match: true, ...again })
-  // A device that starts to match gets it, and the page hears of that.
+  // A device that starts to match gets it, and the page is updated by an event.
   await put('devices/d3', { tags: ['logged'] })
   await history.getByRole('row').nth(2).waitFor()
 
@@ -228,7 +236,113 @@ test('a schedule is made, shows its next times in its zone, fires, is paused and
   await page.getByText('No schedules yet').waitFor()
 })
 
-test('the calendar shows coming runs and the windows by zone, in the zone that it names', async (t) => {
+chaosTest(
+  'a schedule gets its parameters and its rollout, and a job its default rollout, by forms and as JSON',
+  async (t) => {
+    const properties = { fw: { type: 'string' }, wipe: { type: 'boolean', default: false } }
+    await put('jobs/flash', {
+      document: { fw: '${params.fw}' },
+      parameters: { type: 'object', properties, required: ['fw'] },
+    })
+    const page = await openSignedIn(t, server, '/schedules?new', { ...berlin, expected: [/404/] })
+    const create = page.getByRole('button', { name: 'Create schedule' })
+    await page.getByLabel('Name', { exact: true }).fill('flashing')
+    await page.getByLabel('Job', { exact: true }).selectOption('flash')
+    await page.getByLabel('Selector').fill('tag=till')
+    const fw = page.getByLabel('fw', { exact: true })
+    await fw.waitFor()
+    await create.click()
+    await page.getByText('Fill in the parameters.').waitFor()
+    await fw.fill('2.4.1')
+    await page.getByRole('button', { name: 'Edit as JSON: Parameters' }).click()
+    const values = page.getByLabel('Values')
+    assert.deepEqual(JSON.parse(await values.inputValue()), { fw: '2.4.1' })
+    await values.fill('{ "fw": "2.4.2", "wype": true }')
+    await page.getByText('wype is not a parameter of the job.').waitFor()
+    await values.fill('{ "fw": "2.4.2", "wipe": true }')
+    await page.getByRole('button', { name: 'Edit as form: Parameters' }).click()
+    assert.equal(await fw.inputValue(), '2.4.2')
+
+    await page.getByLabel('Roll out in steps').check()
+    await page.getByLabel('Canary devices').fill('5')
+    await page.getByLabel('Soak time').fill('soon')
+    await create.click()
+    await page.getByText('Use a format such as 90 s').waitFor()
+    await page.getByLabel('Soak time').fill('1 h')
+    await checkLook(page)
+    await create.click()
+    await page.waitForURL(`${server.http}/schedules/flashing`)
+    const { parameters, rollout } = (await server.call('GET', '/job/api/schedules/flashing')).json
+    const steps = { waves: [{ size: 5 }, { size: '100%' }], next: { soakSeconds: 3600 } }
+    assert.deepEqual([parameters, rollout], [{ fw: '2.4.2', wipe: true }, steps])
+    await page.getByRole('region', { name: 'Parameters' }).getByText('2.4.2').waitFor()
+
+    await go(page, '/jobs/flash')
+    await page.getByLabel('Roll out in steps').check()
+    await page.getByLabel('Devices per minute').fill('20')
+    await page.getByRole('button', { name: 'Edit as JSON: Default rollout' }).click()
+    const json = page.getByRole('textbox', { name: 'Default rollout' })
+    assert.deepEqual(JSON.parse(await json.inputValue()), { ratePerMinute: 20 })
+    await json.fill(
+      '{ "ratePerMinute": 30, "waves": [{ "size": 1, "where": "tag=canary" }, { "size": "100%" }] }',
+    )
+    // What the fields cannot express stays JSON.
+    assert.equal(await page.getByRole('button', { name: 'Edit as form: Default rollout' }).count(), 0)
+    await json.fill('{ "ratePerMinute": 30 }')
+    await page.getByRole('button', { name: 'Edit as form: Default rollout' }).click()
+    assert.equal(await page.getByLabel('Devices per minute').inputValue(), '30')
+    await checkLook(page)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.deepEqual((await server.call('GET', '/job/api/jobs/flash')).json.rollout.ratePerMinute, 30)
+  },
+)
+
+chaosTest(
+  'before it is saved a schedule shows when devices of each time zone get it, in window, rollout and freeze',
+  async (t) => {
+    const own = await openOwner()
+    const make = (path: string, body: object) => own.call('PUT', `/job/api/${path}`, { body })
+    await make('devices/b1', { tags: ['till'], timeZone: 'Europe/Berlin' })
+    await make('devices/b2', { tags: ['till'], timeZone: 'Europe/Berlin' })
+    await make('devices/l1', { tags: ['till'], timeZone: 'America/Lima' })
+    await make('devices/l2', { timeZone: 'Asia/Tokyo' })
+    await make('devices/u1', { tags: ['till'] })
+    await make('windows/nights', { cron: '0 2 * * *', durationMinutes: 180 })
+    await make('jobs/logs', { window: 'nights' })
+    const page = await openSignedIn(t, own, '/schedules?new', { ...berlin, expected: [/404/] })
+    await page.getByLabel('Name', { exact: true }).fill('nightly')
+    await page.getByLabel('Job', { exact: true }).selectOption('logs')
+    await page.getByLabel('Selector').fill('tag=till')
+    await page.getByLabel('Pattern').fill('0 12 * * *')
+    await page.getByLabel('Time zone').fill('UTC')
+    const strip = page.getByRole('region', { name: 'When devices get it' })
+    const row = (text: RegExp) => strip.getByRole('listitem').filter({ hasText: text })
+    // Noon of UTC is 13:00 or 14:00 in Berlin and 07:00 in Lima: all of them wait for their night.
+    await row(/Europe\/Berlin 2 devices.*from .*, 02:00/).waitFor()
+    await row(/America\/Lima 1 device.*from .*, 02:00/).waitFor()
+    await row(/UTC 1 device.*from .*, 02:00/).waitFor()
+    assert.equal(await strip.getByRole('listitem').count(), 3)
+    await page.getByLabel('Roll out in steps').check()
+    await page.getByLabel('Canary devices').fill('1')
+    await page.getByLabel('Soak time').fill('2 h')
+    await strip.getByText('The rollout takes at least 2 h more').waitFor()
+    await checkLook(page)
+    await page.getByRole('button', { name: 'Create schedule' }).click()
+    await page.waitForURL(`${own.http}/schedules/nightly`)
+    await row(/Europe\/Berlin 2 devices.*from .*, 02:00/).waitFor()
+    assert.equal(
+      (await own.call('POST', '/job/api/fleet/freeze', { body: { reason: 'Black Friday' } })).status,
+      200,
+    )
+    await page.reload()
+    await strip.getByText('no device gets it until it is unfrozen').waitFor()
+    await row(/Europe\/Berlin.*not yet known/).waitFor()
+    await checkLook(page)
+  },
+)
+
+chaosTest('the calendar shows future runs and the windows by zone, in the stated zone', async (t) => {
   const own = await openOwner()
   const make = (path: string, body: object) => own.call('PUT', `/job/api/${path}`, { body })
   const page = await openSignedIn(t, own, '/calendar', berlin)

@@ -18,7 +18,7 @@ function isJson(text: string): boolean {
   }
 }
 
-test('a text is found wrong exactly when it is no JSON', () => {
+test('a text is reported as invalid exactly if it is not JSON', () => {
   const piece = fc.constantFrom(
     ...[
       '{',
@@ -51,7 +51,7 @@ test('a text is found wrong exactly when it is no JSON', () => {
   )
 })
 
-test('what is taken out of JSON is found within it', () => {
+test('the position of a character removed from JSON is found', () => {
   fc.assert(
     fc.property(fc.json(), fc.nat(), (json, seed) => {
       const place = seed % json.length
@@ -79,7 +79,7 @@ for (const [text, line, column, message] of [
   })
 }
 
-test('a span of time is read as it is written', () => {
+test('a duration is parsed as it is written', () => {
   fc.assert(
     fc.property(fc.nat(31_536_000), (seconds) => {
       assert.equal(parseDuration(writeDuration(seconds)), seconds)
@@ -94,7 +94,7 @@ test('a span of time is read as it is written', () => {
 const hour = 3_600_000
 const at = (hours: number) => hours * hour
 
-test('changes of presence become spans of what is asked for', () => {
+test('changes of presence become spans of the requested range', () => {
   const changes = [
     { at: at(10), online: true },
     { at: at(20), online: false },
@@ -116,7 +116,7 @@ test('changes of presence become spans of what is asked for', () => {
   })
 })
 
-test('what the log has forgotten is not known, but for what the device is now', () => {
+test('presence before the retained log is unknown, except for the current state', () => {
   const now = { online: true, since: at(20), createdAt: at(1) }
   assert.deepEqual(spansOf([], now, at(0), at(24)), [
     { from: at(0), to: at(20), online: undefined },
@@ -124,7 +124,7 @@ test('what the log has forgotten is not known, but for what the device is now', 
   ])
 })
 
-test('one that never came was offline since it was made', () => {
+test('a device that never connected was offline since its creation', () => {
   const now = { online: false, since: undefined, createdAt: at(4) }
   assert.deepEqual(spansOf([], now, at(0), at(24)), [
     { from: at(0), to: at(4), online: undefined },
@@ -132,7 +132,7 @@ test('one that never came was offline since it was made', () => {
   ])
 })
 
-test('a comparison has every line of both texts once and in order, and pairs what is equal', () => {
+test('a comparison has every line of both texts once and in order, and pairs equal lines', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
   fc.assert(
     fc.property(text, text, (left, right) => {
@@ -148,7 +148,7 @@ test('a comparison has every line of both texts once and in order, and pairs wha
   )
 })
 
-test('a text in a field of a parameter becomes a value of its type, or is refused', () => {
+test('a text in a parameter field becomes a value of its type, or is refused', () => {
   const schema = {
     type: 'object',
     properties: {

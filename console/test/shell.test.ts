@@ -23,24 +23,27 @@ import {
   waitUntilLive,
 } from './open-console.ts'
 
-chaosTest('the page comes back by itself after a restart of the server, and misses nothing', async (t) => {
-  const server = await openOwnServer(t)
-  const page = await openSignedIn(t, server, '/', { expected: [/ERR_|Failed to load/] })
-  await server.call('PUT', '/job/api/jobs/restart', { body: {} })
-  await newDevice(server, 'a')
-  await page.getByText('1 never ran').waitFor()
-  const { port } = new URL(server.http)
-  await server.server.stop()
-  await page
-    .locator('.connection.reconnecting')
-    .getByText(/as of \d\d:\d\d/)
-    .waitFor()
-  const again = await openServer(t, { dataFolder: server.folder, port: Number(port) })
-  await again.trigger('restart', ['a'])
-  await page.getByText('restart on 1 device').waitFor()
-  await waitUntilLive(page)
-  await page.getByRole('button', { name: '1 waiting' }).waitFor()
-})
+chaosTest(
+  'the page reconnects automatically after a restart of the server, and misses nothing',
+  async (t) => {
+    const server = await openOwnServer(t)
+    const page = await openSignedIn(t, server, '/', { expected: [/ERR_|Failed to load/] })
+    await server.call('PUT', '/job/api/jobs/restart', { body: {} })
+    await newDevice(server, 'a')
+    await page.getByText('1 never ran').waitFor()
+    const { port } = new URL(server.http)
+    await server.server.stop()
+    await page
+      .locator('.connection.reconnecting')
+      .getByText(/as of \d\d:\d\d/)
+      .waitFor()
+    const again = await openServer(t, { dataFolder: server.folder, port: Number(port) })
+    await again.trigger('restart', ['a'])
+    await page.getByText('restart on 1 device').waitFor()
+    await waitUntilLive(page)
+    await page.getByRole('button', { name: '1 waiting' }).waitFor()
+  },
+)
 
 /** `npm test` loads one of them, and opens the others on the page that is loaded. */
 test('every screen opens at its own address', async (t) => {
@@ -99,7 +102,7 @@ chaosTest('screens are reached by keys alone, and ? shows which', async (t) => {
   await help.waitFor({ state: 'hidden' })
 })
 
-test('the policy of the page lets nothing inline through and nothing from elsewhere', async (t) => {
+test('the policy of the page allows nothing inline and nothing from other origins', async (t) => {
   const server = await openSharedServer()
   const answer = await fetch(server.http)
   const policy = answer.headers.get('content-security-policy') ?? ''
@@ -116,7 +119,7 @@ test('the policy of the page lets nothing inline through and nothing from elsewh
   assert.equal(ran, false)
 })
 
-test('what has a hash in its name is kept for good, the page itself is asked for anew', async () => {
+test('files with a hash in their name are cached forever, the page itself is revalidated', async () => {
   const server = await openSharedServer()
   const page = await fetch(server.http)
   assert.equal(page.headers.get('cache-control'), 'no-cache')
@@ -164,7 +167,7 @@ test('the first load is at most 60 KB of scripts and styles, of the page of a ru
   }
 })
 
-test('nothing that was built is loaded from elsewhere', async () => {
+test('the build loads nothing from other origins', async () => {
   await buildConsoleIfStale()
   const assets = join(builtFolder, 'assets')
   for (const name of readdirSync(assets).filter((each) => /\.(js|css)$/.test(each))) {
@@ -172,7 +175,7 @@ test('nothing that was built is loaded from elsewhere', async () => {
   }
 })
 
-chaosTest('a screen that could not be loaded appears by itself when the server is back', async (t) => {
+chaosTest('a screen that could not be loaded appears automatically when the server is back', async (t) => {
   const { page } = await openConsole(t, { path: '/', expected: [/ERR_|Failed to (load|fetch)|preload/] })
   await page.route(/\/assets\/|\/$/, (route) => route.abort('connectionrefused'))
   await page.getByRole('link', { name: 'Webhooks' }).click()
@@ -181,7 +184,7 @@ chaosTest('a screen that could not be loaded appears by itself when the server i
   await page.getByText('No webhooks yet').waitFor()
 })
 
-chaosTest('a name that is long or written from right to left stays in its place', async (t) => {
+chaosTest('a name that is long or written from right to left does not overlap other elements', async (t) => {
   const server = await openOwner()
   const ids = ['x'.repeat(128), 'left\u202eright']
   await server.call('PUT', '/job/api/jobs/restart', { body: {} })
@@ -225,7 +228,7 @@ chaosTest('a name that is long or written from right to left stays in its place'
   }
 })
 
-test('Ctrl-K finds screens, jobs, devices and numbers, by keyboard alone', async (t) => {
+test('Ctrl-K finds screens, named resources, numbers and actions, by keyboard alone', async (t) => {
   const { server, page } = await openConsole(t)
   await server.putJobAndDevices('restart-kiosk', ['kiosk-7', 'gate-1'])
   const search = page.getByRole('combobox', { name: 'Search everything' })
@@ -242,6 +245,19 @@ test('Ctrl-K finds screens, jobs, devices and numbers, by keyboard alone', async
   await find('restart-k', /^restart-kiosk/, /\/jobs\/restart-kiosk$/)
   await find('trigger rest', /^Trigger restart-kiosk/, /\/trigger\?jobName=restart-kiosk$/)
   await find('webh', /^Webhooks/, /\/webhooks$/)
+  const put = (path: string, body: object) => server.call('PUT', `/job/api/${path}`, { body })
+  await put('devices/x-0815', { deviceName: 'Till North', tags: ['till'] })
+  await put('groups/tills', { where: 'tag=till' })
+  const when = { cron: '0 3 * * *', timeZone: 'UTC' }
+  await put('schedules/nightly', { jobName: 'restart-kiosk', targets: { group: 'tills' }, when })
+  await put('windows/mornings', { cron: '0 6 * * *', durationMinutes: 60 })
+  await find('till nor', /^x-0815 Till North/, /\/devices\/x-0815$/)
+  await find('group tills', /^Trigger a job on group tills/, /\/trigger\?where=group%3D%22tills%22$/)
+  await find('pause nightly', /^Pause nightly/, /\/schedules\/nightly$/)
+  await page.getByRole('button', { name: 'Resume' }).waitFor()
+  assert.equal((await server.call('GET', '/job/api/schedules/nightly')).json.paused, true)
+  await find('mornings', /^mornings/, /\/windows\/mornings$/)
+  await find('tag=till and not online', /^Devices that match tag=till/, /\/devices\?where=tag%3Dtill/)
   await page.keyboard.press('Control+k')
   await search.and(page.locator(':focus')).waitFor()
   await page.keyboard.type('12')

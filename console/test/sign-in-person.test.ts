@@ -1,5 +1,5 @@
-// People sign in at a real issuer, in a real browser. The issuer is another site, as it is in real life: cookies that are sent
-// from our own pages only do not come along from there.
+// People sign in at a real issuer, in a real browser. The issuer is another site, as in practice, so SameSite=Strict cookies are not
+// sent when the browser returns.
 
 import assert from 'node:assert/strict'
 import { freePort } from '@jobcast/testkit/free-port'

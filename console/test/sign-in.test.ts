@@ -3,7 +3,7 @@ import { chaosTest, test } from './browser-test.ts'
 import { openPage } from './open-browser.ts'
 import { openConsole, openOwner, openSharedServer, openWithKey, waitUntilLive } from './open-console.ts'
 
-test('a key signs in, to where the person wanted to go, and signing out ends it', async (t) => {
+test('a key signs in and opens the requested page, and signing out ends the session', async (t) => {
   const server = await openOwner()
   const page = await openPage(t)
   await page.goto(`${server.http}/devices?online=true`)
@@ -28,7 +28,7 @@ test('a key signs in, to where the person wanted to go, and signing out ends it'
   assert.equal(status, 403)
 })
 
-chaosTest('a link with a ticket signs in once, and nothing of it stays in the address', async (t) => {
+chaosTest('a link with a ticket signs in once, and the ticket is removed from the address', async (t) => {
   const server = await openOwner()
   const { ticket } = (await server.call('POST', '/job/api/session/tickets')).json
   const link = `${server.http}/sign-in#ticket=${ticket}`

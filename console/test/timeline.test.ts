@@ -34,7 +34,7 @@ const ran = [
 ]
 const online = (seconds: number, isOnline: boolean) => ({ at: start + seconds * 1000, online: isOnline })
 
-test('a wait is explained by the device that was away, then by what it had to do first', () => {
+test('a wait is explained by the offline device, then by earlier executions', () => {
   const earlier = [{ jobExecutionId: 7, startedAt: at(200), finishedAt: at(239.9) }]
   assert.deepEqual(described({ history: ran, presence: [online(200, true)], earlier }), [
     'offline 0-200',
@@ -43,7 +43,7 @@ test('a wait is explained by the device that was away, then by what it had to do
   ])
 })
 
-test('a device that came and went again explains each of its absences', () => {
+test('a device that connected and disconnected explains each offline time', () => {
   const presence = [online(60, false), online(120, true)]
   assert.deepEqual(described({ history: ran, presence }), [
     'ready 0-60',
@@ -53,7 +53,7 @@ test('a device that came and went again explains each of its absences', () => {
   ])
 })
 
-test('without events the device is as it is now, if it has been so since before', () => {
+test('without events the device has its current state, if that began earlier', () => {
   const waits = { history: [move(0, null, 'PENDING')] }
   assert.deepEqual(described({ ...waits, device: { online: false, since: at(-50) } }), ['offline 0-'])
   assert.deepEqual(described({ ...waits, device: { online: false, since: null } }), ['offline 0-'])
@@ -61,7 +61,7 @@ test('without events the device is as it is now, if it has been so since before'
   assert.deepEqual(described({ history: ran }), ['ready 0-240', 'running 240-252'])
 })
 
-test('attempts, the backoff between them, a cancel, and a device that was away while it worked', () => {
+test('attempts, the backoff between them, a cancel, and a device that was offline while it worked', () => {
   const history = [
     move(0, null, 'PENDING'),
     move(1, 'PENDING', 'IN_PROGRESS'),
@@ -82,7 +82,7 @@ test('attempts, the backoff between them, a cancel, and a device that was away w
   assert.deepEqual(described(waitingToRetry).at(-1), 'backoff 61-')
 })
 
-test('a device that was quicker than the clock of the trigger waited no time at all', () => {
+test('a device that was faster than the clock of the trigger has no wait', () => {
   const history = [
     move(0.007, null, 'PENDING'),
     move(0, 'PENDING', 'IN_PROGRESS'),
@@ -91,7 +91,7 @@ test('a device that was quicker than the clock of the trigger waited no time at 
   assert.deepEqual(described({ history }), ['ready 0.007-0.007', 'running 0.007-20'])
 })
 
-test('a device that said not now, twice and once without having started, explains its waits', () => {
+test('a device that postponed twice, once without having started, explains its waits', () => {
   const notNow = (seconds: number, from: Transition['from']) => ({
     ...move(seconds, from, 'PENDING'),
     event: 'not-now',

@@ -12,7 +12,7 @@ const many = {
   deviceIds: Array.from({ length: 30 }, (_, index) => `d${index}`),
 }
 
-test('of many devices the first are shown and all are copied', () => {
+test('the first of many devices are shown, and all are copied', () => {
   for (const kind of ['curl', 'CLI', 'TypeScript'] as const) {
     const { shown, whole } = callTexts[kind](many)
     assert.match(shown, /… 22 more, all copied/)
@@ -22,7 +22,7 @@ test('of many devices the first are shown and all are copied', () => {
   }
 })
 
-test('pasted devices come by lines, commas or a column of a table, each once', () => {
+test('pasted devices are separated by lines, commas or columns of a table, without duplicates', () => {
   assert.deepEqual(parsePasted('a, b\n c\r\n\n# none\nd # by the door\n"e";a\tf'), [
     'a',
     'b',
@@ -41,7 +41,7 @@ test('pasted devices come by lines, commas or a column of a table, each once', (
   )
 })
 
-test('what is typed to find devices is a selector, or how something begins', () => {
+test('text to find devices is a selector, or the beginning of a name', () => {
   assert.deepEqual(readFilter(' tag=kiosk '), { kind: 'where', where: 'tag=kiosk' })
   assert.deepEqual(readFilter('hall "1'), {
     kind: 'wrong',
@@ -57,14 +57,14 @@ test('what is typed to find devices is a selector, or how something begins', () 
   assert.deepEqual(readFilter('  '), { kind: 'none' })
 })
 
-test('a call by a selector names it, whatever it holds', () => {
+test('a call with a selector contains it, with any content', () => {
   const call = { ...many, where: `site="Lima's" and not online` }
   assert.match(callTexts.CLI(call).whole, /--where='site="Lima'\\''s" and not online' -- restart$/)
   assert.match(callTexts.curl(call).whole, /"targets":\{"where":"site=\\"Lima/)
   assert.match(callTexts.TypeScript(call).whole, /targets: \{ where: "site=\\"Lima's\\" and not online" \}/)
 })
 
-test('a call with a rollout has all of it, also with more devices than fit in a line', () => {
+test('a call with a rollout contains all of it, also with more devices than fit in a line', () => {
   const release = { rollout: { waves: [{ size: 5 }, { size: '100%' }] }, approval: true }
   const asked = '"rollout":{"waves":[{"size":5},{"size":"100%"}]},"approval":true}'
   for (const kind of ['curl', 'CLI'] as const) {

@@ -116,7 +116,7 @@ chaosTest('an answer that was lost makes one run when it is asked for again', as
   })
   await untilCount(page, 'offline', 1)
   const before = (await runsNow()).length
-  // The server gets it each time, the page hears nothing of it: first tries and repeats of the client alike.
+  // The server gets every request, but the page gets no response: neither for first tries nor for retries of the client.
   let isCut = true
   await page.route('**/job/api/jobs/execute', async (route) => {
     if (!isCut) return route.continue()

@@ -12,7 +12,7 @@ const put = (path: string, body: object) => server.call('PUT', `/job/api/${path}
 
 const narrow = { colorScheme: 'dark', viewport: { width: 390, height: 844 } } as const
 
-test('versions of a job are compared side by side, say what used them, and one is restored', async (t) => {
+test('versions of a job are compared side by side, show their users, and one is restored', async (t) => {
   await put('jobs/update', { document: { handler: 'update', args: ['2.4.0'] }, timeoutSeconds: 60 })
   await put('devices/v1', {})
   const run = (await server.trigger('update', ['v1'])).headers.get('location')?.split('/').at(-1)
@@ -62,22 +62,27 @@ test('versions of a job are compared side by side, say what used them, and one i
   assert.deepEqual(await findViolations(reader), [])
   const excess = await reader.evaluate(() => document.documentElement.scrollWidth - innerWidth)
   assert.ok(excess <= 0, `${excess} pixels too wide`)
+  const line = await reader.locator('.side-by-side-diff .ins').first().boundingBox()
+  assert.ok(line && line.width > 200, `a line is ${line?.width} pixels wide`)
 })
 
-chaosTest('whoever edits a job that another has changed meanwhile is told, and decides', async (t) => {
-  await put('jobs/shared', { description: 'First' })
-  const page = await openSignedIn(t, server, '/jobs/shared', { expected: [/412/] })
-  await page.getByLabel('Description').fill('Mine')
-  await put('jobs/shared', { description: 'Theirs' })
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('It is version 2 by now.').waitFor()
-  const description = async () => (await server.call('GET', '/job/api/jobs/shared')).json.description
-  assert.equal(await description(), 'Theirs')
-  await page.getByRole('button', { name: 'Keep my changes' }).click()
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved.').waitFor()
-  assert.equal(await description(), 'Mine')
-})
+chaosTest(
+  'a conflict is shown to a person who edits a job that has been modified, and the person decides',
+  async (t) => {
+    await put('jobs/shared', { description: 'First' })
+    const page = await openSignedIn(t, server, '/jobs/shared', { expected: [/412/] })
+    await page.getByLabel('Description').fill('Mine')
+    await put('jobs/shared', { description: 'Theirs' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('It is version 2 by now.').waitFor()
+    const description = async () => (await server.call('GET', '/job/api/jobs/shared')).json.description
+    assert.equal(await description(), 'Theirs')
+    await page.getByRole('button', { name: 'Keep my changes' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved.').waitFor()
+    assert.equal(await description(), 'Mine')
+  },
+)
 
 test('a run is rolled back to the version before, on the devices that it lists', async (t) => {
   await put('jobs/firmware', { document: { fw: '1' } })
@@ -104,7 +109,7 @@ test('a run is rolled back to the version before, on the devices that it lists',
   await page.getByRole('link', { name: 'version 1' }).waitFor()
 })
 
-test('a trigger asks for parameters by the schema of the job, says at the field what is wrong, and hides secrets', async (t) => {
+test('a trigger has fields for the parameters of the job, shows errors at the fields, and hides secrets', async (t) => {
   const properties = {
     version: { type: 'string', pattern: '^[0-9.]+$', description: 'What to install' },
     count: { type: 'integer', minimum: 1, default: 3 },

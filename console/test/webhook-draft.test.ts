@@ -10,7 +10,7 @@ import {
   unknownTypes,
 } from '../src/screens/webhooks/webhook-draft.ts'
 
-test('a webhook can be saved with each type of event and each noun that the service has', () => {
+test('a webhook can be saved with each type and noun of events', () => {
   const draft = { ...draftOf(), url: 'https://example.com/jobcast' }
   for (const pattern of ['run.paused', ...eventPatterns]) {
     const eventTypes = [pattern]
@@ -24,7 +24,7 @@ test('a webhook can be saved with each type of event and each noun that the serv
   ])
 })
 
-test('a chat without types gets few of them, and the words say so', () => {
+test('a chat without types gets few of them, and the text says so', () => {
   const webhook = { eventTypes: [] as string[], jobName: 'fw', deviceId: null } as unknown as Webhook
   assert.equal(eventsInWords({ ...webhook, format: 'jobcast' }), 'all events for fw')
   assert.equal(eventsInWords({ ...webhook, format: 'cloudevents' }), 'all events for fw')
@@ -36,7 +36,7 @@ test('a chat without types gets few of them, and the words say so', () => {
   )
 })
 
-test('the format is part of what is saved, and read again for a change', () => {
+test('the format is saved, and read again for a change', () => {
   const draft = { ...draftOf(), url: 'https://example.com/jobcast', format: 'teams' as const }
   assert.equal(contentOf(draft).format, 'teams')
   assert.equal(draftOf({ ...contentOf(draft), jobName: null, deviceId: null } as Webhook).format, 'teams')

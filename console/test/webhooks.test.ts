@@ -14,7 +14,7 @@ const rowOf = (page: Page, text: string) =>
 const putDevice = (deviceId: string, name: string) =>
   server.call('PUT', `/job/api/devices/${deviceId}`, { body: { deviceName: name } })
 
-test('a webhook is made, delivers, fails, is sent again, paused, resumed, changed and deleted', async (t) => {
+test('a webhook is created, delivers, fails, is sent again, paused, resumed, changed and deleted', async (t) => {
   const page = await openSignedIn(t, server, '/webhooks', { expected: [/404/] })
   await page.getByText('No webhooks yet').waitFor()
   await page.getByRole('button', { name: 'New webhook' }).click()

@@ -112,7 +112,7 @@ export const RevokeKeyQuery = Type.Object(
 )
 export type RevokeKeyQuery = Static<typeof RevokeKeyQuery>
 
-/** Of each kind. */
+/** The maximum of each kind. */
 export const maxListedLeft = 100
 
 export const RevokedKeys = Type.Object(

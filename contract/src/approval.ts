@@ -1,4 +1,4 @@
-// Who has to approve a run before it is released, and what they have decided.
+// Approvals that a run needs before it is released, and the decisions.
 
 import Type, { type Static } from 'typebox'
 import { type ApprovalAsked, maxApprovals } from './required-approvals.ts'
@@ -39,16 +39,16 @@ export const ApprovalDecision = Type.Object(
 )
 export type ApprovalDecision = Static<typeof ApprovalDecision>
 
-/** Why a caller cannot decide: the order in which they are checked. */
+/** Why a caller cannot decide, in the order of the checks. */
 export const approvalBlocks = ['SCOPE', 'INVOLVED', 'DECIDED'] as const
 export type ApprovalBlock = (typeof approvalBlocks)[number]
 
-/** What a run waits for. */
+/** The pending approval of a run. */
 export const AwaitedApproval = Type.Object(
   {
     required: Type.Integer({ description: 'How many approvals it needs now' }),
     given: Type.Integer({
-      description: 'How many of them it has; a change of the run makes those before it void',
+      description: 'How many approvals it has; a change of the run voids earlier ones',
     }),
     digest: Type.String({
       description:

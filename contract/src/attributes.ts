@@ -1,4 +1,4 @@
-// Attributes of devices: a flat map that selectors can name.
+// Attributes of devices: a flat map, used in selectors.
 
 import Type, { type Static } from 'typebox'
 import { maxAttributes, maxAttributeText } from './selector/attribute-rules.ts'
@@ -22,7 +22,7 @@ export const Attributes = Type.Record(Type.String(), AttributeValue, {
 })
 export type Attributes = Static<typeof Attributes>
 
-/** Null removes; so many that all can be replaced by others. */
+/** Null removes an attribute. The limit allows all attributes to be replaced by others. */
 export const AttributeChanges = Type.Record(
   Type.String(),
   Type.Union([...AttributeValue.anyOf, Type.Null()]),

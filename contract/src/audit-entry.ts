@@ -1,4 +1,4 @@
-// The audit: who has changed what. Its exported form and its verification are in audit/.
+// The audit log: who has changed what. The export format and its verification are in audit/.
 
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
@@ -8,7 +8,7 @@ const anyValue = (description: string) => Type.Unsafe<unknown>({ description })
 
 export const AuditEntry = Type.Object(
   {
-    auditId: Type.Integer({ description: 'Ids of an owner grow; they have gaps' }),
+    auditId: Type.Integer({ description: 'Increasing within an owner; ids may have gaps' }),
     at: Instant,
     principal: Type.String({
       description: 'Who: `key:<keyId>`, `user:<subject>` for a person, or `operator`',
@@ -16,13 +16,18 @@ export const AuditEntry = Type.Object(
     }),
     name: orNull(Type.String(), { description: 'The name of the key or the person, as it was then' }),
     address: orNull(Type.String(), { description: 'Where the request came from' }),
-    requestId: orNull(Type.String(), { description: 'As in the log, and in the response as X-Request-Id' }),
-    action: Type.String({ description: 'What, spelled as event types are', examples: ['job.changed'] }),
-    subject: Type.String({ description: 'Of what', examples: ['job:restart', 'run:17'] }),
+    requestId: orNull(Type.String(), {
+      description: 'The request id in the log and in the response header X-Request-Id',
+    }),
+    action: Type.String({
+      description: 'What was done, in the form of an event type',
+      examples: ['job.changed'],
+    }),
+    subject: Type.String({ description: 'The resource it was done to', examples: ['job:restart', 'run:17'] }),
     before: anyValue(
-      'As it was; null if it did not exist. Secrets are masked; of large values there is a hash',
+      'The state before; null if it did not exist. Secrets are masked; large values are replaced by a hash',
     ),
-    after: anyValue('As it is; null if it was deleted'),
+    after: anyValue('The state after; null if it was deleted'),
     note: orNull(Type.String()),
   },
   { title: 'AuditEntry' },

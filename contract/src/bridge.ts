@@ -1,4 +1,4 @@
-// A bridge to a broker of the user, as it is listed: the settings of the service say which there are.
+// A bridge to the user's own broker, as shown in lists. Bridges are defined in the settings of the service.
 
 import Type, { type Static } from 'typebox'
 import { Page } from './page.ts'
@@ -11,15 +11,16 @@ export const BridgeEventsView = Type.Object(
   {
     topic: Type.String({ description: 'The topic on which events are published' }),
     cursor: orNull(Type.Integer(), {
-      description: 'The event up to which the broker has acknowledged them; null if none was published yet',
+      description:
+        'The event up to which the broker has acknowledged them; null if none has been published yet',
     }),
     failingSince: orNull(Instant, {
       description:
-        'Since when the broker refuses the next event, which is published again until it is accepted; null while events are accepted',
+        'Since when the broker has rejected the next event, which is retried until it is accepted; null while events are accepted',
     }),
     leftOut: Type.Integer({
       description:
-        'Events that were left out because they are too large for the broker, counted as `received` is',
+        'Events that were skipped because they are too large for the broker, since the node runs the bridge',
     }),
   },
   { title: 'BridgeEvents' },
@@ -32,39 +33,38 @@ export const Bridge = Type.Object(
       type: 'string',
       enum: [...bridgeStates],
       description:
-        '`connecting`: no attempt has failed yet. `down`: it is not connected; the service retries. `unknown`: no node has said anything for 5 seconds, ' +
+        '`connecting`: no attempt has failed yet. `down`: it is not connected; the service retries. `unknown`: no node has reported for 5 seconds, ' +
         'for example because another one is taking over',
     }),
     since: orNull(Instant, {
       description:
-        'Since when it is connected, or is not; at the earliest since the node that carries it does. Null if unknown',
+        'When it was last connected or disconnected, at the earliest when the node that runs the bridge took over. Null if unknown',
     }),
     lastError: orNull(Type.String(), {
       description:
-        'The last thing that went wrong, also when it works again: the connection, the sign-in, a subscription, or a message or event that the broker refused. ' +
-        'Null if there was nothing since the node carries it',
+        'The last error, kept after the bridge has recovered: of the connection, the sign-in, a subscription, or a message or event that the broker rejected. ' +
+        'Null if there was none since the node runs the bridge',
     }),
     lastErrorAt: orNull(Instant),
     lagMs: Type.Integer({
-      description:
-        'How long the oldest request from the broker has been waiting until it is on disk, in milliseconds',
+      description: 'How long the oldest request that is not yet on disk has been waiting, in milliseconds',
     }),
     devicesOnline: Type.Integer({
       description:
-        'Devices that were heard over it within `bridge-silence`; counted from when the node began to carry it',
+        'Devices that sent a message over it within `bridge-silence`, since the node runs the bridge',
     }),
-    waiting: Type.Integer({ description: 'Messages that wait for the broker' }),
-    received: Type.Integer({ description: 'Messages from the broker since the node carries it' }),
-    sent: Type.Integer({ description: 'Messages to the broker since the node carries it' }),
-    dropped: Type.Integer({ description: 'Answers that were dropped because the broker is too slow' }),
+    waiting: Type.Integer({ description: 'Messages that have not been sent to the broker yet' }),
+    received: Type.Integer({ description: 'Messages from the broker since the node runs the bridge' }),
+    sent: Type.Integer({ description: 'Messages to the broker since the node runs the bridge' }),
+    dropped: Type.Integer({ description: 'Responses that were dropped because the broker is too slow' }),
     events: orNull(BridgeEventsView, { description: 'Null if the bridge publishes no events' }),
     nodeNo: orNull(Type.Integer(), {
       description:
-        'With several nodes: the one that carries it. Its connections to PostgreSQL are called `jobcast node <nodeNo>`. Null with one node, or if unknown',
+        'With several nodes: the node that runs the bridge. Its connections to PostgreSQL are called `jobcast node <nodeNo>`. Null with one node, or if unknown',
     }),
     asOf: orNull(Instant, {
       description:
-        'When the node that carries it said all this, except `events.cursor`, which is current: up to 5 seconds ago if another node answers. Null if unknown',
+        'When the node that runs the bridge reported this, except `events.cursor`, which is always current: up to 5 seconds ago if another node responds. Null if unknown',
     }),
   },
   { title: 'Bridge' },

@@ -1,4 +1,4 @@
-// POST /job/api/devices/change: many devices changed alike.
+// POST /job/api/devices/change: the same change for many devices.
 
 import Type, { type Static } from 'typebox'
 import { AttributeChanges } from './attributes.ts'
@@ -40,7 +40,7 @@ export type DevicesChange = Static<typeof DevicesChange>
 
 export const DevicesChangeQuery = Type.Object(
   {
-    dryRun: Type.Boolean({ default: false, description: 'Answer how many would change, and change nothing' }),
+    dryRun: Type.Boolean({ default: false, description: 'Return how many would change, and change nothing' }),
   },
   { additionalProperties: false },
 )
@@ -48,11 +48,12 @@ export const DevicesChangeQuery = Type.Object(
 export const DevicesChanged = Type.Object(
   {
     matched: Type.Integer({ description: 'How many devices were selected' }),
-    changed: Type.Integer({ description: 'How many of them were not like this already' }),
+    changed: Type.Integer({ description: 'How many of them were changed' }),
     failed: Type.Array(
       Type.Object({ deviceId: Type.String(), code: Type.String(), message: Type.String() }),
       {
-        description: 'Devices that were not changed because they would have too much, at most 1,000 of them',
+        description:
+          'Devices that were not changed because they would exceed a limit; at most 1,000 are listed',
       },
     ),
     failedTotal: Type.Integer({ description: 'How many devices failed' }),

@@ -61,18 +61,18 @@ export type JobExecutionState = {
   versionNumber: number
 }
 
-/** How many pending executions a device is shown at once. */
+/** The maximum number of pending executions in one message to a device. */
 export const shownPending = 10
 
-/** On a broker of the user it may be another one. */
-const defaultTopicPrefix = '$aws/things'
+/** A bridge to a broker of the user may use another one. */
+export const defaultTopicPrefix = '$aws/things'
 
 /** The part of every topic of a device that comes before the operation. */
 export function topicPrefix(deviceId: string, prefix = defaultTopicPrefix): string {
   return `${prefix}/${deviceId}/jobs/`
 }
 
-/** Of shadows there is one operation: a device reports its attributes with `update`. */
+/** The only operation on shadows is `update`, with which a device reports its attributes. */
 export function shadowPrefix(deviceId: string, prefix = defaultTopicPrefix): string {
   return `${prefix}/${deviceId}/shadow/`
 }
@@ -90,7 +90,7 @@ const jobIdPattern = /^(?:[A-Za-z0-9_-]{1,64}|\$next)$/
 /** The operation named by the part of a topic after the prefix; undefined if there is none. */
 export function parseOperation(suffix: string): DeviceOperation | undefined {
   if (suffix === 'get' || suffix === 'start-next') return { name: suffix }
-  // Not split: each report comes here, and that would look up each part among all known texts.
+  // Not String.split, which is slow here: it interns each part, and this runs for every report.
   const slash = suffix.indexOf('/')
   const jobId = suffix.slice(0, Math.max(0, slash))
   if (!jobIdPattern.test(jobId)) return undefined

@@ -3,7 +3,6 @@
 // Families: J-0xx devices and enrollments, J-3xx jobs, executions, runs, events and webhooks, J-5xx content of the
 // request, J-8xx keys, scopes, sign-in and owners, J-9xx the service itself.
 
-import Type, { type Static } from 'typebox'
 import type { RateLimit } from './rate-limit.ts'
 
 export const errorCatalogue = {
@@ -31,7 +30,7 @@ export const errorCatalogue = {
   'J-320': { status: 409, message: 'The version exists with other content' },
   'J-321': { status: 404, message: 'The audit has no seal yet' },
   'J-322': { status: 403, message: 'The URL of the file is not valid or has expired' },
-  'J-323': { status: 409, message: 'The upload goes on at another byte' },
+  'J-323': { status: 409, message: 'The upload continues at another byte' },
   'J-500': { status: 400, message: 'Validation error' },
   'J-501': { status: 422, message: 'Idempotency-Key was already used with a different request' },
   'J-502': { status: 409, message: 'A request with this Idempotency-Key is still in progress' },
@@ -55,6 +54,7 @@ export const errorCatalogue = {
   'J-812': { status: 409, message: 'The last ADMIN key cannot be revoked' },
   'J-813': { status: 503, message: 'The issuer cannot be reached' },
   'J-814': { status: 403, message: 'A restricted API key cannot be used for this' },
+  'J-815': { status: 401, message: 'Sign in at the issuer, or send an API key' },
   'J-900': { status: 500, message: 'Internal error' },
   'J-901': { status: 404, message: 'Route not found' },
   'J-902': { status: 405, message: 'Method not allowed' },
@@ -72,22 +72,24 @@ export const errorCatalogue = {
 
 export type ErrorCode = keyof typeof errorCatalogue
 
-/** What problem+json adds to the three fields. */
+/** Fields that problem+json adds to the three standard fields. */
 export type ErrorDetails = {
-  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, J-912 the quota, J-315 what uses it, J-323 the byte, J-317 the run that did it. */
+  /** Appended to the message: for J-503 the position and the reason, J-804 the missing scope, J-905 what is supported, J-909 that the request may have taken effect, or what the bucket for files does, J-912 the quota, J-315 what uses it, J-323 the byte, J-317 the run that did it. */
   readonly suffix?: string
   /** One sentence for a person. */
   readonly detail?: string
   readonly field?: string
-  /** Where in the text of the field, counted in characters from 1. */
+  /** The position in the text of the field, counted in characters from 1. */
   readonly position?: number
   readonly deviceIds?: readonly string[]
   readonly retryAfterSeconds?: number
+  /** The header WWW-Authenticate, for J-815. */
+  readonly challenge?: string
   /** The limit that was exceeded, for J-911. */
   readonly rateLimit?: RateLimit
 }
 
-/** An error the caller can act on. Anything else thrown is an internal error and answered as J-900. */
+/** An error that the caller can act on. All other exceptions are internal errors and returned as J-900. */
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -102,35 +104,3 @@ export class ApiError extends Error {
     this.details = details
   }
 }
-
-export const ErrorBody = Type.Object(
-  {
-    code: Type.String({ description: 'Code from the catalogue, for example J-301' }),
-    message: Type.String({ description: 'Message from the catalogue' }),
-    status: Type.Integer({ description: 'HTTP status, equal to the status of the response' }),
-  },
-  { title: 'Error' },
-)
-export type ErrorBody = Static<typeof ErrorBody>
-
-export const ProblemBody = Type.Object(
-  {
-    type: Type.String(),
-    title: Type.String(),
-    // So that a client generated from the document can read it of any error, whichever of the two forms it is.
-    message: Type.String({ description: 'The same as title' }),
-    status: Type.Integer(),
-    detail: Type.Optional(Type.String()),
-    code: Type.String(),
-    field: Type.Optional(Type.String({ description: 'The invalid field of the request' })),
-    position: Type.Optional(
-      Type.Integer({ description: 'Where in that field, counted in characters from 1' }),
-    ),
-    deviceIds: Type.Optional(
-      Type.Array(Type.String(), { description: 'Devices that were not found, at most 100' }),
-    ),
-    requestId: Type.String(),
-  },
-  { title: 'Problem', description: 'RFC 9457, for Accept: application/problem+json' },
-)
-export type ProblemBody = Static<typeof ProblemBody>

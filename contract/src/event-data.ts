@@ -7,6 +7,7 @@ import { AuditCheckpoint } from './audit-entry.ts'
 import { Counts } from './counts.ts'
 import type { EventNoun, eventMap } from './event-type.ts'
 import { ExecState } from './execution.ts'
+import { DeviceContent } from './resources/devices.ts'
 import { SchedulePauseRule } from './schedule-pause.ts'
 import { Instant, orNull } from './text.ts'
 
@@ -73,6 +74,7 @@ export const ExecutionEventData = Type.Object(
 )
 export type ExecutionEventData = Static<typeof ExecutionEventData>
 
+const otherDeviceFields = Type.Omit(DeviceContent, ['deviceName', 'tags', 'attributes', 'timeZone', 'window'])
 export const DeviceEventData = Type.Object(
   {
     deviceId: Type.String(),
@@ -84,6 +86,7 @@ export const DeviceEventData = Type.Object(
       }),
     ),
     window: Type.Optional(Type.String({ description: 'Window of the device itself; absent: none' })),
+    ...otherDeviceFields.properties,
     reportedAttributes: Type.Optional(
       Type.Record(Type.String(), orNull(AttributeValue), {
         description: 'Attributes that the device has reported and that have changed; null: removed',
@@ -236,7 +239,7 @@ export const AuditEventData = Type.Object(AuditCheckpoint.properties, {
 })
 export type AuditEventData = Static<typeof AuditEventData>
 
-/** By noun: another noun needs another schema, which has the field that identifies the subject. */
+/** One schema per noun, with the field that identifies the subject. */
 export const eventData = {
   run: RunEventData,
   execution: ExecutionEventData,

@@ -1,8 +1,8 @@
 // The one list of events. Webhook filters, the types of the client, the suggestions of the console, the OpenAPI document
 // and the table in docs/events.md come from it.
 //
-// A type is `noun.past_participle` with underscores; where the API has a word for the state that was reached, it is that
-// word (`execution.in_progress`, `device.online`). Free of schemas: those of the data are in event-data.ts, by noun.
+// A type is `noun.past_participle` with underscores; if the API has a word for the state that was reached, it is that
+// word (`execution.in_progress`, `device.online`). This file imports no schemas; those of the data are in event-data.ts.
 
 import type { Scope } from './api-key.ts'
 import type { ExecState } from './exec-state.ts'
@@ -10,13 +10,13 @@ import type { ExecState } from './exec-state.ts'
 type Described = {
   /** The field of the data that identifies the subject; null: each owner has one. */
   id: string | null
-  /** The scope that a key needs to see them. A webhook without `eventTypes` is sent those that need READ. */
+  /** The scope that a key needs to see them. A webhook without `eventTypes` gets those that need READ. */
   scope: Extract<Scope, 'READ' | 'MANAGE' | 'ADMIN'>
-  /** Another one that will do. */
+  /** An alternative scope. */
   orScope?: Scope
   /** The filters that can match them; each of the others excludes them. */
   filters: readonly ('runId' | 'jobName' | 'deviceId')[]
-  /** The types, each with a sentence that says when. */
+  /** The types, each with a sentence that says when it occurs. */
   when: Readonly<Record<string, string>>
 }
 
@@ -39,7 +39,7 @@ export const eventMap = {
   run: {
     id: 'runId',
     scope: 'READ',
-    // A run belongs to the devices of its executions, which only the store knows.
+    // A run belongs to the devices of its executions, which are only in the store.
     filters: ['runId', 'jobName', 'deviceId'],
     when: {
       created:
@@ -120,7 +120,7 @@ export const eventMap = {
     scope: 'READ',
     filters: [],
     when: {
-      created: 'a version of a [file](files.md) was put',
+      created: 'a version of a [file](files.md) was created',
       deleted: 'a version of a file was deleted',
     },
   },
@@ -199,7 +199,7 @@ export type EventTypeOf<Noun extends EventNoun> = {
 export type NounOf<Type extends EventType> = Type extends `${infer Noun extends EventNoun}.${string}`
   ? Noun
   : never
-/** About who has access, not about what devices do. */
+/** Nouns of events about access. */
 export type AccessNoun = {
   [Noun in EventNoun]: Events[Noun]['scope'] extends 'READ' ? never : Noun
 }[EventNoun]
@@ -210,7 +210,7 @@ export const eventTypes: readonly EventType[] = eventNouns.flatMap((noun) =>
   Object.keys(eventMap[noun].when).map((verb) => `${noun}.${verb}` as EventType),
 )
 
-/** What a filter may name: all types of a noun, or one type. */
+/** Valid filters: all types of a noun, or one type. */
 export const eventPatterns: readonly string[] = [...eventNouns.map((noun) => `${noun}.*`), ...eventTypes]
 
 export function executionEventType(state: ExecState): `execution.${Lowercase<ExecState>}` {
@@ -222,7 +222,7 @@ export function matchesPatterns(type: string, patterns: readonly string[]): bool
   return patterns.length === 0 || patterns.includes(type) || patterns.includes(`${nounOf(type)}.*`)
 }
 
-/** Of a type or a pattern: `run` of `run.created` and of `run.*`. */
+/** The noun of a type or a pattern: `run` of `run.created` and of `run.*`. */
 export function nounOf(type: string): EventNoun {
   return type.slice(0, type.indexOf('.')) as EventNoun
 }

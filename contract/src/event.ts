@@ -1,4 +1,4 @@
-// Events: what changed, in order. The stream and the webhooks carry the same events.
+// Events: an ordered record of changes. The stream and the webhooks send the same events.
 
 import Type, { type Static } from 'typebox'
 import { type EventDataOf, eventData } from './event-data.ts'

@@ -1,6 +1,7 @@
-// Local dates on which a window is closed or a schedule does not run: single ones, or a first and a last one.
+// Local dates on which a window is closed or a schedule does not run: single dates or ranges.
 
 import Type from 'typebox'
+import { dayOf } from './cron/day-of.ts'
 import { mustBe } from './text.ts'
 
 const maxExceptions = 100
@@ -15,14 +16,7 @@ export const exceptDates = (description: string) =>
     { maxItems: maxExceptions, description },
   )
 
-/** Days since 1970 of a date as it is written; undefined: there is no such day. */
-export function dayOf(date: string): number | undefined {
-  const at = Date.parse(`${date}T00:00:00Z`)
-  const isReal = !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
-  return isReal ? at / 86_400_000 : undefined
-}
-
-/** What the schema cannot say; undefined if it is right. */
+/** Checks rules that the schema cannot express; undefined if valid. */
 export function exceptProblem(except: readonly string[]): { field: string; detail: string } | undefined {
   for (const [index, text] of except.entries()) {
     const field = `except[${index}]`

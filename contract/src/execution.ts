@@ -9,7 +9,9 @@ import { shownPriority } from './priority.ts'
 import { Where } from './resources/groups.ts'
 import { JobVersionNumber } from './resources/jobs.ts'
 import { shownWindow } from './resources/windows.ts'
-import { Rollout, RolloutProgress, type RolloutState, rolloutStates } from './rollout.ts'
+import { type RetryVersion, retryVersions } from './retry-version.ts'
+import { Rollout, RolloutProgress } from './rollout.ts'
+import { type RolloutState, rolloutStates } from './rollout-state.ts'
 import { GivenInstant, Instant, Name, orNull, Prose } from './text.ts'
 
 export { Counts, execStates }
@@ -50,7 +52,7 @@ const triggeredFields = {
   }),
 }
 
-/** The six fields the trigger answers with, in this order. */
+/** The six fields in the response to a trigger, in this order. */
 export const TriggeredExecution = Type.Object(triggeredFields, {
   title: 'TriggeredExecution',
 })
@@ -68,7 +70,8 @@ export const Execution = Type.Object(
     notifiedAt: orNull(Instant, { description: 'When it was first sent to the device' }),
     deliveredAt: orNull(Instant, { description: 'When the device acknowledged it' }),
     notBefore: orNull(Instant, {
-      description: 'It is not offered to the device before: it waits for a retry, or the device said not now',
+      description:
+        'It is not offered to the device before this: it waits for a retry, or the device said not now',
     }),
     statusDetails: Type.Record(Type.String(), Type.String()),
     result: Type.Unknown({ description: 'Result reported by the device; null until then' }),
@@ -83,7 +86,7 @@ const id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 export const ExecutionParams = Type.Object({ jobExecutionId: id })
 export const RunParams = Type.Object({ runId: id })
 
-/** In a query: repeated, or separated by commas. */
+/** A query parameter that can be repeated, or have values separated by commas. */
 const stateList = (description: string) =>
   Type.Array(Type.Unsafe<ExecState>(ExecState), {
     minItems: 1,
@@ -168,9 +171,6 @@ export const Run = Type.Object(
 )
 export type Run = Static<typeof Run>
 
-export const retryVersions = ['SAME', 'NEWEST'] as const
-export type RetryVersion = (typeof retryVersions)[number]
-
 export const RetryRequest = Type.Object(
   {
     deviceIds: Type.Optional(
@@ -189,7 +189,8 @@ export const RetryRequest = Type.Object(
     rollout: Type.Optional(
       Type.Unsafe<Rollout>({
         ...Rollout,
-        description: 'How it is released; default: as the run was, or as the job says if it had no rollout',
+        description:
+          'How it is released; default: like the run, or as the job defines if the run had no rollout',
       }),
     ),
   },

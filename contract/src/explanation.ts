@@ -43,7 +43,7 @@ export const Explanation = Type.Object(
     expiresAt: orNull(Instant, {
       description:
         'While it is pending: when it ends on its own if its device does not start it, by `expireAfterSeconds` or ' +
-        '`deadlineSeconds`. Neither runs while a window or a freeze holds it back. Null: it does not, or nobody can know',
+        '`deadlineSeconds`. Neither runs while a window or a freeze holds it back. Null if it does not end, or if this cannot be known',
     }),
     behind: orNull(Type.Integer(), {
       description: 'jobExecutionId of the execution the device must finish first',

@@ -1,4 +1,4 @@
-// What the service does by itself and has failed at more than once in a row.
+// Background tasks of the service that failed more than once in a row.
 
 import Type, { type Static } from 'typebox'
 import { Instant } from './text.ts'

@@ -1,10 +1,10 @@
-// A file: content for devices with a name and versions, kept here by its hash, or elsewhere and referred to by its URL.
+// A file: content for devices with a name and versions, stored here by its hash, or elsewhere and referred to by its URL.
 
 import Type, { type Static } from 'typebox'
 import { Instant, keyNameOf, mustBe, orNull } from './text.ts'
 
 export const fileReferenceType = 'application/vnd.jobcast.file-reference+json'
-/** Versions of one owner. */
+/** The maximum number of versions of one owner. */
 export const maxFileVersions = 10_000
 
 const FileName = Type.String({
@@ -51,15 +51,17 @@ export const FileVersion = Type.Object(
   {
     fileName: Type.String(),
     version: Type.String(),
-    isNewest: Type.Boolean({ description: 'It was put last: documents that name no version get it' }),
+    isNewest: Type.Boolean({
+      description: 'Whether it was uploaded last: documents that name no version use it',
+    }),
     size: Type.Integer({ description: 'In bytes' }),
     sha256: Type.String(),
     sha1: orNull(Type.String()),
-    md5: orNull(Type.String({ description: 'Only for devices of hawkBit' })),
-    url: orNull(Type.String({ description: 'Where the content is kept; null: here' })),
+    md5: orNull(Type.String({ description: 'Only hawkBit devices use it' })),
+    url: orNull(Type.String({ description: 'Where the content is stored; null: in the service' })),
     createdAt: Type.Unsafe<string>({ ...Instant }),
     createdBy: Type.String({
-      description: 'Who put it: `key:<keyId>`, or `user:<subject>` for a person',
+      description: 'Who uploaded it: `key:<keyId>`, or `user:<subject>` for a person',
       examples: ['key:3f9aZ0qLxw'],
     }),
     createdByName: keyNameOf('createdBy'),
@@ -78,11 +80,13 @@ export const FileUpload = Type.Object(
   {
     fileName: Type.String(),
     version: Type.String(),
-    size: Type.Integer({ description: 'Of all of the content, in bytes' }),
-    received: Type.Integer({ description: 'How many bytes are there: the upload goes on at this byte' }),
+    size: Type.Integer({ description: 'Size of the whole content, in bytes' }),
+    received: Type.Integer({
+      description: 'How many bytes have been received: the upload continues at this byte',
+    }),
     expiresAt: Type.Unsafe<string>({
       ...Instant,
-      description: 'What is there is removed then, unless more arrives',
+      description: 'When the received part is deleted, unless more arrives',
     }),
   },
   { title: 'FileUpload' },

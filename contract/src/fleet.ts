@@ -98,7 +98,7 @@ const groupFields = {
 export const FleetGroups = Type.Object(
   {
     asOf: Type.String({ ...Instant, description: 'When the devices were counted' }),
-    by: Type.String({ description: 'As asked' }),
+    by: Type.String({ description: 'What they are counted by, as in the request' }),
     all: Type.Object(groupFields, { description: 'All devices' }),
     groups: Type.Array(
       Type.Object({

@@ -5,7 +5,7 @@ import { GivenInstant, Instant, keyNameOf, Name, orNull } from './text.ts'
 
 export const FreezeRequest = Type.Object(
   {
-    reason: Type.String({ ...Name, description: 'The reason, shown to everyone who looks at the fleet' }),
+    reason: Type.String({ ...Name, description: 'The reason, shown to everyone who views the fleet' }),
     until: Type.Optional(
       orNull(GivenInstant, { description: 'When it ends automatically; by default, when somebody ends it' }),
     ),

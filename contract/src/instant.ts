@@ -4,7 +4,7 @@ export function toInstant(ms: number): string {
   return new Date(ms).toISOString()
 }
 
-/** For text that matches GivenInstant. */
+/** The text must match GivenInstant. */
 export function parseInstant(text: string): number {
   const ms = Date.parse(text)
   if (Number.isNaN(ms)) throw new Error(`${text} is not an instant`)
@@ -18,8 +18,8 @@ export function toInstantOrNull(ms: number | null): string | null {
 let latestSecond = { second: Number.NaN, text: '' }
 
 /**
- * `launchedAt` is the only field in whole seconds of UTC without an offset. Many triggers have the same one, which is
- * formatted once.
+ * `launchedAt` is the only field in whole seconds of UTC without an offset. The last result is cached, because many triggers
+ * have the same one.
  */
 export function toLaunchedAt(ms: number): string {
   const second = Math.floor(ms / 1000)

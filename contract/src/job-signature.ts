@@ -1,4 +1,4 @@
-// The signatures of a job, as in requests and answers. What they mean is in signature/.
+// The signatures of a job in requests and responses. Their format is in signature/.
 
 import Type, { type Static } from 'typebox'
 import { jobPayloadType, maxKeyIdLength, maxPayloadBytes, maxSignatures } from './signature/index.ts'

@@ -1,19 +1,19 @@
-// What keys, roles and trust rules may be restricted to.
+// Restrictions of keys, roles and trust rules.
 
 import Type from 'typebox'
 import { mustBe } from './text.ts'
 
-/** Of jobs, and of addresses. */
+/** The maximum number of jobs, and of addresses. */
 export const maxRestrictions = 64
 
 const jobPattern = '^[^*\\x00-\\x1f\\x7f]{1,128}$|^[^*\\x00-\\x1f\\x7f]{0,128}\\*$'
-/** A job by its name, or all whose names begin with what stands before the `*`. */
+/** The name of a job, or with `*` at the end a prefix of names. */
 export const JobPattern = Type.String({
   pattern: jobPattern,
   [mustBe]: 'the name of a job, or the beginning of one with * at the end',
   examples: ['update-*'],
 })
-/** An address or a range; what the pattern lets through is checked when a key is created. */
+/** An address or a range. The pattern is not exact; the value is checked when a key is created. */
 export const AddressRange = Type.String({
   pattern: '^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$',
   [mustBe]: 'an address, or a range such as 10.0.0.0/8',

@@ -1,4 +1,4 @@
-// POST /job/api/runs: a run on devices that are listed or selected, and the plan of one.
+// POST /job/api/runs: a run on listed or selected devices, and the plan of a run.
 
 import Type, { type Static } from 'typebox'
 import { approvalOf } from './approval.ts'
@@ -68,8 +68,8 @@ const NewRun = Type.Object(
     ),
     approval: Type.Optional(
       approvalOf(
-        'Nothing is released before others approve it: true for one approval, or how many are required. Adds to what the ' +
-          'job requires; it cannot take that off',
+        'The run is released only after others approve it: true for one approval, or the number of approvals. It can add to ' +
+          'what the job requires, but not lower it',
       ),
     ),
     startAt: Type.Optional(
@@ -94,20 +94,20 @@ const NewRun = Type.Object(
     replaces: Type.Optional(
       Type.Boolean({
         description:
-          'Cancel what still waits of the same job on these devices, with the cause `superseded`; what a device is working on continues. Default false',
+          'Cancel pending executions of the same job on these devices, with the cause `superseded`; running ones continue. Default false',
       }),
     ),
     priority: Type.Optional(
       Type.Integer({
         ...Priority,
         description:
-          'From 0 to 9; executions with a higher priority are offered first to a device. By default, as the job says',
+          'From 0 to 9; executions with a higher priority are offered first to a device. By default, the priority of the job',
       }),
     ),
   },
   { additionalProperties: false },
 )
-/** As it is asked for and planned: its plan binds every field that is added here. */
+/** A requested or planned run. Plans store all fields, including those that are added here later. */
 export type NewRun = Static<typeof NewRun>
 
 const { jobName, targets } = NewRun.properties
@@ -198,7 +198,7 @@ export const ImportQuery = Type.Object(
   {
     dryRun: Type.Boolean({
       default: false,
-      description: 'Answer what would be created and overwritten, and store nothing. Quotas are not checked',
+      description: 'Return what would be created and overwritten, and store nothing. Quotas are not checked',
     }),
     merge: Type.Boolean({
       default: false,

@@ -1,4 +1,4 @@
-// Lists: `?limit=50&cursor=…` gives `{items, nextCursor}`.
+// Lists: `?limit=50&cursor=…` returns `{items, nextCursor}`.
 
 import Type, { type Static, type TSchema } from 'typebox'
 

@@ -13,10 +13,10 @@ export const OwnKey = Type.Object(
       examples: ['user:a1b2c3'],
     }),
     name: Type.String({ description: 'The name of the person, or of the key' }),
-    email: orNull(Type.String(), { description: 'Of a person, if the issuer tells it' }),
+    email: orNull(Type.String(), { description: 'Of a person, if the issuer provides it' }),
     ownerName: Type.String({ description: 'The name of the owner that the key or the person acts for' }),
     owners: Type.Array(Type.String(), {
-      description: 'Names of the owners at which a person has a role; empty for a key',
+      description: 'Names of the owners for which a person has a role; empty for a key',
     }),
   },
   { title: 'OwnKey' },
@@ -25,7 +25,7 @@ export type OwnKey = Static<typeof OwnKey>
 
 export const AuthConfig = Type.Object(
   {
-    oidc: Type.Boolean({ description: 'Whether people sign in at an issuer' }),
+    oidc: Type.Boolean({ description: 'Whether people sign in with an OpenID Connect issuer' }),
     issuer: orNull(Type.String()),
     clientId: orNull(Type.String()),
     scopes: orNull(Type.String(), { description: 'What to ask the issuer for, separated by spaces' }),
@@ -61,7 +61,7 @@ export const TokenExchange = Type.Object(
       }),
     ),
   },
-  { title: 'TokenExchange', description: 'As RFC 8693 has it' },
+  { title: 'TokenExchange', description: 'As in RFC 8693' },
 )
 export type TokenExchange = Static<typeof TokenExchange>
 

@@ -1,13 +1,13 @@
-// Which of the executions that wait on a device is offered first. Free of schemas.
+// The order in which waiting executions are offered to a device. This file imports no schemas.
 
-/** For what has no other. */
+/** Used if no priority is given. */
 export const defaultPriority = 5
 
-/** As it is given. */
+/** The field in requests. */
 export const Priority = { minimum: 0, maximum: 9 } as const
 
-/** As it is shown. */
+/** The field in responses. */
 export const shownPriority = {
   ...Priority,
-  description: 'Of the executions that wait on a device, those with a higher priority are offered first',
+  description: 'Of the pending executions of a device, those with a higher priority are offered first',
 } as const

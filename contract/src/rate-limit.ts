@@ -1,4 +1,4 @@
-// Rate limits, as errors and their headers name them.
+// Rate limits in errors and in their headers.
 
 export const limitNames = ['address', 'sign-in', 'key', 'owner', 'device', 'session'] as const
 export type LimitName = (typeof limitNames)[number]

@@ -1,9 +1,9 @@
-// How many approvals a run needs, without schemas.
+// The number of approvals that a run needs. This file imports no schemas.
 
-/** Of one run. */
+/** The maximum for one run. */
 export const maxApprovals = 10
 
-/** `true` is one. */
+/** `true` means one. */
 export type ApprovalAsked = boolean | { required: number }
 
 /** 0: none. */
@@ -11,7 +11,7 @@ export function requiredApprovals(approval: ApprovalAsked | null | undefined): n
   return typeof approval === 'object' && approval !== null ? approval.required : Number(approval ?? false)
 }
 
-/** In the shortest way. */
+/** Returns the shortest form. */
 export function toApproval(required: number): ApprovalAsked {
   return required > 1 ? { required } : required === 1
 }

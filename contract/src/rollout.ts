@@ -6,8 +6,9 @@ import { Counts } from './counts.ts'
 import { execStates } from './exec-state.ts'
 import { Failing } from './failing.ts'
 import { percentPattern } from './percent.ts'
+import { rolloutStates } from './rollout-state.ts'
 import { attributeOf, isAttributeName } from './selector/selector.ts'
-import { Instant, keyNameOf, mustBe, orNull, Prose } from './text.ts'
+import { Instant, keyNameOf, mustBe, Name, orNull, Prose } from './text.ts'
 
 const seconds = (description: string) => Type.Integer({ minimum: 1, maximum: 31_536_000, description })
 const oneOf = <T extends string>(values: readonly T[], description?: string) =>
@@ -18,11 +19,11 @@ export const gateActions = ['CONTINUE', 'PAUSE', 'APPROVAL'] as const
 export const gateMissing = ['REFUSE', 'WAIT'] as const
 export const stopActions = ['PAUSE', 'ABORT'] as const
 export const stopScopes = ['RUN', 'WAVE'] as const
-/** Ends that a stop rule may count. */
+/** End states that a stop rule may count. */
 export const stopStates = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED', 'CANCELED'] as const
 export type StopState = (typeof stopStates)[number]
 
-/** As `Where` of group.ts. */
+/** See `Where` in resources/groups.ts. */
 const Selector = Type.String({ minLength: 1 })
 
 const Percent = { minimum: 0.001, maximum: 100 }
@@ -134,7 +135,7 @@ export const Rollout = Type.Object(
         {
           additionalProperties: false,
           description:
-            'Each time another this many executions have succeeded, the rate is multiplied by the factor',
+            'The rate is multiplied by the factor each time this many more executions have succeeded',
         },
       ),
     ),
@@ -164,22 +165,11 @@ export const Rollout = Type.Object(
 )
 export type Rollout = Static<typeof Rollout>
 
-export const rolloutStates = [
-  'SCHEDULED',
-  'AWAITING_APPROVAL',
-  'ROLLING_OUT',
-  'PAUSED',
-  'RELEASED',
-  'DENIED',
-  'ABORTED',
-] as const
-export type RolloutState = (typeof rolloutStates)[number]
-
 const pauseScopes = [...stopScopes, 'SCHEDULE'] as const
 export const pauseRules = ['STOP_RULE', 'GATE_CLOSED', 'GATE_ACTION', 'GATE_TIMEOUT', 'PRINCIPAL'] as const
 export type PauseRule = (typeof pauseRules)[number]
 
-/** What `pausedBecause` says in words. */
+/** The cause that `pausedBecause` describes in words. */
 const PauseCause = Type.Object(
   {
     rule: oneOf(
@@ -214,12 +204,12 @@ const PauseCause = Type.Object(
   { title: 'PauseCause' },
 )
 
-/** What the gate after the current wave still waits for. */
+/** The unmet conditions of the gate after the current wave. */
 const GateProgress = Type.Object(
   {
     size: Type.Integer({
       description:
-        'How many devices of the wave it judges: all but those whose failures a resume has accepted',
+        'How many devices of the wave it judges: all but those whose failures a resume has accepted, and those canceled before the wave started',
     }),
     needed: Type.Integer({
       description: 'How many of them must succeed, and report `next.where` if it is given',
@@ -230,14 +220,14 @@ const GateProgress = Type.Object(
       description: 'How many released devices of the wave have not finished and are not connected',
     }),
     opensAt: orNull(Instant, {
-      description: 'When its soak time will have passed; null while something else is missing',
+      description: 'When its soak time ends; null while another condition of the gate is not met',
     }),
   },
   { title: 'GateProgress' },
 )
 export type GateProgress = Static<typeof GateProgress>
 
-/** What a stop rule has counted so far. */
+/** The counters of a stop rule. */
 const StopRuleProgress = Type.Object(
   {
     count: Type.Integer({ description: 'How many have ended in one of its states' }),
@@ -246,7 +236,7 @@ const StopRuleProgress = Type.Object(
   { title: 'StopRuleProgress' },
 )
 
-/** What a run shows of its rollout. */
+/** The rollout in the response of a run. */
 export const RolloutProgress = Type.Object(
   {
     state: oneOf(rolloutStates),
@@ -278,13 +268,30 @@ export const RolloutProgress = Type.Object(
     failing: orNull(Failing, {
       description: 'It cannot continue and is retried: its writes have failed twice or more in a row',
     }),
-    /** What was asked for, or what it was changed to. */
+    /** The rollout as requested or last changed. */
     definition: Rollout,
     approval: orNull(AwaitedApproval, { description: 'What it waits for while it is AWAITING_APPROVAL' }),
   },
   { title: 'RolloutProgress' },
 )
 export type RolloutProgress = Static<typeof RolloutProgress>
+
+const maxExcluded = 1000
+
+export const ResumeRequest = Type.Object(
+  {
+    except: Type.Optional(
+      Type.Array(Name, {
+        minItems: 1,
+        maxItems: maxExcluded,
+        description:
+          'Resume without these devices of the run: their executions that have not started are canceled, and no gate counts them',
+      }),
+    ),
+  },
+  { title: 'ResumeRequest', additionalProperties: false, examples: [{ except: ['kiosk-7'] }] },
+)
+export type ResumeRequest = Static<typeof ResumeRequest>
 
 export const ApprovalRequest = Type.Object(
   {
@@ -300,7 +307,7 @@ export const ApprovalRequest = Type.Object(
 )
 export type ApprovalRequest = Static<typeof ApprovalRequest>
 
-/** RFC 7396: what is not named stays, null takes away, lists are replaced as a whole. */
+/** RFC 7396: omitted fields keep their value, null removes a field, lists are replaced as a whole. */
 type MergePatch<T> = { [Field in keyof T]?: MergeValue<Exclude<T[Field], undefined>> | null }
 type MergeValue<T> = T extends readonly unknown[] ? T : T extends object ? MergePatch<T> : T
 export type RolloutChanges = MergePatch<Rollout>
@@ -321,17 +328,18 @@ export const RolloutPatch = Type.Object(
         budget: changesOf(Budget.properties),
         next: changesOf(Gate.properties),
       }),
-      description: 'A merge patch (RFC 7396): what is not named stays, null takes away, lists are replaced',
+      description:
+        'A merge patch (RFC 7396): omitted fields keep their value, null removes a field, lists are replaced',
     }),
   },
   { title: 'RolloutPatch', additionalProperties: false, examples: [{ rollout: { ratePerMinute: 500 } }] },
 )
 export type RolloutPatch = Static<typeof RolloutPatch>
 
-/** What a patch may have left incomplete. */
+/** Fields that a patch may have left incomplete. */
 const wholeFields = { growth: ['factor', 'afterSucceeded'], budget: ['by', 'max'] }
 
-/** What the schema cannot say; undefined if it is right. */
+/** Checks rules that the schema cannot express; undefined if valid. */
 export function rolloutProblem(rollout: Rollout): { field: string; detail: string } | undefined {
   for (const [index, { percent, count, minEnded }] of (rollout.stop ?? []).entries()) {
     const field = `rollout.stop[${index}]`

@@ -18,7 +18,7 @@ export const SchedulePauseRule = Type.Unsafe<(typeof schedulePauseRules)[number]
     'PRINCIPAL: paused by pausedBy',
 })
 
-/** What `pausedBecause` says in words. */
+/** The cause that `pausedBecause` describes in words. */
 export const SchedulePause = Type.Object(
   {
     rule: SchedulePauseRule,

@@ -1,4 +1,4 @@
-// A session: what a browser holds instead of an API key. It has the permissions of the key it was created with.
+// A session, which a browser uses instead of an API key. It has the permissions of the key that it was created with.
 
 import Type, { type Static } from 'typebox'
 import { OwnerId } from './api-key.ts'

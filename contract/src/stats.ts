@@ -1,4 +1,4 @@
-// Counts over time: of one run, and of all executions launched in a range.
+// Counts over time: of one run, and of all executions launched in a time range.
 
 import Type, { type Static } from 'typebox'
 import { execStates } from './exec-state.ts'

@@ -2,14 +2,14 @@
 
 import Type, { type TSchema } from 'typebox'
 
-/** In a schema: what its pattern means, in words that complete "… must be". For error messages, and in the OpenAPI document. */
+/** A schema keyword that describes a pattern; the text completes "… must be". Used in error messages and in the OpenAPI document. */
 export const mustBe = 'x-must-be'
 
 /** At least one visible character, no control character, no lone surrogate, at most 128 characters. */
 const namePattern = '^(?=\\s*\\S)[^\\p{Cc}\\p{Cs}]{1,128}$'
 
 /**
- * A deviceId becomes a level of an MQTT topic and the user name of a connection, so it holds none of
+ * A deviceId becomes a level of an MQTT topic and the user name of a connection, so it must not contain
  * / + # ? and is not one of the path segments . and .. (which URL parsers resolve away).
  */
 const deviceIdPattern = '^(?!\\.{1,2}$)(?=\\s*\\S)[^\\p{Cc}\\p{Cs}/+#?]{1,128}$'
@@ -80,12 +80,25 @@ export const makerFields = {
   createdBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
     description:
       'Who created it: `key:<keyId>`, `user:<subject>` for a person, or `operator` for what was created on the machine of the service. Null if it is ' +
-      'older than this record',
+      'older than this field',
   }),
   createdByName: keyNameOf('createdBy'),
   createdBySession: orNull(Type.String(), {
     description: 'The session in which the key created it; null if the key was used directly',
   }),
+}
+
+const principal = (description: string) =>
+  orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
+    description: `${description}: \`key:<keyId>\`, or \`user:<subject>\` for a person. Null if it is older than this field`,
+  })
+
+/** Who created something, and who put it last. */
+export const changeFields = {
+  createdBy: principal('Who created it'),
+  createdByName: keyNameOf('createdBy'),
+  updatedBy: principal('Who put it last'),
+  updatedByName: keyNameOf('updatedBy'),
 }
 
 export * from './instant.ts'

@@ -1,10 +1,11 @@
-// How people read who did something: "Ana Pérez" for a person, "key ci-deploy" for a key.
+// Describes a principal for people: "Ana Pérez" for a person, "key ci-deploy" for a key, "enrollment gates" for an enrollment.
 
 /**
- * `who`: a principal (`user:<subject>`, `key:<keyId>`), or an actor of the history, as it is shown or stored. `name`: of the
- * person or the key; null: it has none, or is of another owner.
+ * `who`: a principal (`user:<subject>`, `key:<keyId>`, `enrollment:<enrollmentId>`), or an actor of the history in its stored
+ * or API form. `name`: the name of the person, the key or the enrollment; null: it has none, or belongs to another owner.
  */
 export function whoInWords<Who extends string | null>(who: Who, name: string | null): Who | string {
   if (name === null) return who
+  if (who?.startsWith('enrollment:')) return `enrollment ${name}`
   return /^(?:key )?user[ :]/.test(who ?? '') ? name : `key ${name}`
 }

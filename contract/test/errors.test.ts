@@ -1,4 +1,4 @@
-// The catalogue and docs/errors.md say the same, both ways; and an ApiError says what the catalogue says.
+// The catalogue and docs/errors.md have the same codes and texts, and an ApiError has those of the catalogue.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ test('docs/errors.md tells for every code when it comes', () => {
   }
 })
 
-// What callers were promised first: these never change.
+// The original codes, which never change.
 const specified: Partial<Record<ErrorCode, { status: number; message: string }>> = {
   'J-500': { status: 400, message: 'Validation error' },
   'J-802': { status: 403, message: 'Invalid API key' },

@@ -1,4 +1,4 @@
-// Patterns of parameters mean what they mean in JavaScript, and none of them takes long.
+// Patterns of parameters match like in JavaScript, and none of them takes long.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

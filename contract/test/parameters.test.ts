@@ -22,7 +22,11 @@ import fc from 'fast-check'
 const params = { url: 'https://x/?a="1"', count: 3, on: true, ports: [80, 443], empty: '' }
 const attributes = { site: 'berlin', ram: 512, beta: false }
 const device = { deviceId: 'kiosk-1', deviceName: 'Kiosk "1"', attributes }
-const values = { params, secrets: { TOKEN: 'a "b"' }, device, run: { runId: 17 } }
+const objects = {
+  'aws:iot:s3-presigned-url-v2:https://s3.amazonaws.com/b/k': 'https://signed',
+  'aws:iot:s3-presigned-url:b/k': 'https://signed/v1',
+}
+const values = { params, secrets: { TOKEN: 'a "b"' }, objects, device, run: { runId: 17 } }
 
 const resolving: [unknown, unknown][] = [
   ['${params.count}', 3],
@@ -42,6 +46,8 @@ const resolving: [unknown, unknown][] = [
   ['${run.runId}', 17],
   ['${secrets.TOKEN}', 'a "b"'],
   ['Bearer ${secrets.TOKEN}', 'Bearer a "b"'],
+  ['${aws:iot:s3-presigned-url-v2:https://s3.amazonaws.com/b/k}', 'https://signed'],
+  ['at ${aws:iot:s3-presigned-url:b/k}', 'at https://signed/v1'],
   ['$${secrets.TOKEN}', '${secrets.TOKEN}'],
   ['$${params.count}', '${params.count}'],
   ['$$${params.count}', '$${params.count}'],
@@ -81,6 +87,10 @@ test('what is no placeholder is refused', () => {
     '${params.1}',
     '${params.a b}',
     '${env.HOME}',
+    '${aws:iot:s3-presigned-url-v2:}',
+    '${aws:iot:s3-presigned-url-v3:https://s3.amazonaws.com/b/k}',
+    '${aws:iot:s3-presigned-url:https://s3.amazonaws.com/b/a key}',
+    '${aws:iot:parameter:x}',
   ]) {
     assert.throws(() => parseDocument({ text }), PlaceholderError, text)
   }
@@ -88,6 +98,9 @@ test('what is no placeholder is refused', () => {
     assert.throws(() => parseDocument([text]), PlaceholderError, text)
   }
   assert.throws(() => parseDocument('${run.runId}'.repeat(257)), /at most 256/)
+  const object = '${aws:iot:s3-presigned-url:b/k}'
+  assert.equal(parseDocument(object.repeat(16)).holes.length, 16)
+  assert.throws(() => parseDocument(object.repeat(17)), /at most 16 placeholders of AWS/)
 })
 
 test('parameters are filled in once, devices one by one', () => {

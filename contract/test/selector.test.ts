@@ -1,4 +1,4 @@
-// The selector language: what can be read and what not, and what matches.
+// The selector language: valid and invalid selectors, and matching.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

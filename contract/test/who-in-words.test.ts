@@ -6,6 +6,8 @@ test('people are named as they are, keys as keys, and whoever has no name by its
   for (const who of ['user:ana-1', 'user ana-1', 'key user:3:ana-1'])
     assert.equal(whoInWords(who, 'Ana Pérez'), 'Ana Pérez')
   for (const who of ['key:k1', 'key k1']) assert.equal(whoInWords(who, 'ci-deploy'), 'key ci-deploy')
+  assert.equal(whoInWords('enrollment:e1', 'gates'), 'enrollment gates')
+  assert.equal(whoInWords('enrollment:e1', null), 'enrollment:e1')
   assert.equal(whoInWords('operator', null), 'operator')
   assert.equal(whoInWords(null, null), null)
 })

@@ -1,7 +1,8 @@
-// `npm run package`: the tarballs of the three packages that are installed somewhere, in dist/ or in the folder given.
+// `npm run package`: the tarballs of the three packages that are installed somewhere, and the Python client, in dist/ or in the
+// folder given.
 
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,12 +16,14 @@ import { consoleList, packagesOf, packagesOfConsole, sorted, swaggerUi } from '.
 import { noticesFile, sbomFile, writeNotices } from './write-notices.ts'
 
 const notices = [noticesFile, sbomFile]
+const pythonClient = 'jobcast.py'
 
-export type Tarball = { name: string; path: string; bytes: number }
+export type Tarball = { name: string; path: string }
 
-/** Puts the tarballs into the folder. */
+/** Puts the tarballs and the Python client into the folder. */
 export async function makePackages(folder: string): Promise<Tarball[]> {
   mkdirSync(folder, { recursive: true })
+  copyFileSync(join(root, 'client/python', pythonClient), join(folder, pythonClient))
   const staging = mkdtempSync(join(tmpdir(), 'jobcast-packages-'))
   try {
     await buildConsoleIfStale()
@@ -91,11 +94,13 @@ function pack(folders: string[], to: string): Tarball[] {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const packed: { name: string; filename: string; size: number }[] = JSON.parse(answer)
-  return packed.map(({ name, filename, size }) => ({ name, path: join(to, filename), bytes: size }))
+  const packed: { name: string; filename: string }[] = JSON.parse(answer)
+  return packed.map(({ name, filename }) => ({ name, path: join(to, filename) }))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { path, bytes } of await makePackages(process.argv[2] ?? join(root, 'dist')))
-    console.log(`${path}  ${Math.ceil(bytes / 1000)} kB`)
+  const folder = process.argv[2] ?? join(root, 'dist')
+  const made = (await makePackages(folder)).map(({ path }) => path)
+  for (const path of [...made, join(folder, pythonClient)])
+    console.log(`${path}  ${Math.ceil(statSync(path).size / 1000)} kB`)
 }

@@ -1,4 +1,4 @@
-// Rules on a metric that nobody counts never fire.
+// Rules on a metric that does not exist never fire.
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'

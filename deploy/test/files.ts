@@ -1,4 +1,4 @@
-// The files of deploy/, read as those read them who use them.
+// The files of deploy/, read in the same way as by the tools that use them.
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-// The packages, packed and installed in an empty folder, as somebody without a checkout has them.
+// The packages, packed and installed in an empty folder, as for users without a checkout.
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// What the compose files and the manifests promise of the containers they start.
+// Properties of the containers in the compose files and the manifests.
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync } from 'node:fs'
@@ -184,7 +184,7 @@ describe('deploy/kubernetes', () => {
       assert.equal(httpGet.port, 'http')
       assert.equal((await fetch(server.http + httpGet.path)).status, 200)
     }
-    // A node that cannot reach its database is not cured by a restart.
+    // A restart does not help a node that cannot reach its database.
     assert.equal(container.livenessProbe.httpGet.path, '/livez')
     assert.equal(container.readinessProbe.httpGet.path, '/readyz')
   })

@@ -1,4 +1,4 @@
-// Whoever starts Jobcast from a file of deploy/ gives it settings that there are, and ports that fit together.
+// The files of deploy/ use existing settings, and matching ports.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -23,7 +23,7 @@ def merkle_root(level):
 
 def require(fits, audit_id, because):
     if not fits:
-        print(f"The audit does not fit from entry {audit_id} on: {because}.")
+        print(f"The audit log is damaged from entry {audit_id} on: {because}.")
         sys.exit(6)
 
 checkpoint = json.load(open(sys.argv[2], encoding="utf-8"))
@@ -67,4 +67,4 @@ require(first, checkpoint["firstAuditId"], "there is no seal with its entries")
 require(last["seal"] >= checkpoint["seal"], last_id + 1, "the end is missing")
 require(begin["seal"] <= checkpoint["seal"], first["firstAuditId"], "the checkpoint is older than the first seal")
 require(begin is not first or first["seal"] == 1, first["firstAuditId"], "the beginning is missing")
-print(f"The audit fits: up to seal {last['seal']}, entry {last_id}.")
+print(f"The audit log is intact: up to seal {last['seal']}, entry {last_id}.")

@@ -1,4 +1,4 @@
-// ARCHITECTURE.md is true file by file.
+// All files in ARCHITECTURE.md exist.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

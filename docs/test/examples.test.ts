@@ -1,4 +1,4 @@
-// Every example of the README and of docs/ is run as it stands there; run-page.ts has the rules.
+// Runs every example of the README and docs/ exactly as printed; run-page.ts has the rules.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -69,7 +69,7 @@ test('no example names a run or an execution by a number', () => {
   )
 })
 
-// The name is not registered: whoever registers it would be run on the machines of readers who have no checkout.
+// The name is not registered: an attacker who registers it could run code on the machines of readers without a checkout.
 test('npx never fetches jobcast', () => {
   for (const page of pages) assert.doesNotMatch(readPage(page), /npx (?:--yes |-y )?jobcast/, page)
 })

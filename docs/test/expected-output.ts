@@ -1,5 +1,5 @@
-// What a page says is printed, held against what was. White space does not count, `…` stands for anything, and times,
-// durations and secrets are never the same.
+// Compares the output on a page with the actual output. White space is ignored, `…` matches anything, and times, durations and
+// secrets always differ.
 
 // biome-ignore format: a line each
 const neverTheSame: readonly [RegExp, string][] = [

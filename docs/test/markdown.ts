@@ -1,4 +1,4 @@
-// What a page is made of: fenced blocks, links, headings.
+// Parses a page: fenced blocks, links, headings.
 
 export type Block = {
   /** Of its first line of text, for messages. */

@@ -93,7 +93,7 @@ async function startDevices(
 }
 
 function layOut(folder: string): void {
-  for (const name of ['node_modules', 'docs', 'deploy'])
+  for (const name of ['node_modules', 'docs', 'deploy', 'client'])
     symlinkSync(join(repository, name), join(folder, name))
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   // On a terminal curl draws no progress.

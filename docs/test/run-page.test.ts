@@ -1,4 +1,4 @@
-// A page that is wrong is found to be wrong.
+// Errors in a page are detected.
 
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'

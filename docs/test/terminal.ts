@@ -1,4 +1,4 @@
-// A shell that keeps what is set in it from block to block, as a reader's terminal does.
+// A shell that keeps its variables from block to block, like the terminal of a reader.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'

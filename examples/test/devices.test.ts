@@ -1,4 +1,4 @@
-// The devices in other languages, against a real server, where their language is installed.
+// The devices in other languages, with a real server, if their language is installed.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -26,7 +26,7 @@ import type { MatchDevices } from './domain/rollout/plan-rollout.ts'
 import type { RunPart } from './domain/rollout/ports/rollouts.ts'
 import { countConfirmed, matchDevices } from './domain/rollout/rollout-selectors.ts'
 import { countAtGate } from './domain/rollout/view-gate.ts'
-import type { UnderWay } from './domain/schedule/firings-under-way.ts'
+import type { OccurrenceInFlight } from './domain/schedule/occurrences-in-flight.ts'
 import { groupWrites } from './group-writes.ts'
 import { BodyBudget } from './limits/body-budget.ts'
 import { RateLimits, type Rates } from './limits/rate-limits.ts'
@@ -61,7 +61,7 @@ import { TransferSlots } from './state/transfer-slots.ts'
 import { OwnerTurns } from './state/turns.ts'
 import { WaveCounts } from './state/wave-counts.ts'
 
-/** Each of them writes to the disk. */
+/** Limited, because each upload writes to the disk. */
 const maxUploads = 32
 
 type PartsOptions = {
@@ -76,40 +76,40 @@ type PartsOptions = {
   stopping: AbortSignal
   maxOutputBytes: number
   rates: Rates
-  /** After so long without a request a session of a browser ends. */
+  /** Sessions of browsers end after this time without a request. */
   sessionIdleMs: number
   quotas: Quotas
-  /** Undefined: the database watches its own disk. */
+  /** Undefined: the database is on another machine. */
   disk?: DiskSpace | undefined
-  /** A commit is a round trip to a database server. */
+  /** A commit takes a round trip to a database server. */
   isRemote: boolean
-  /** For parameters that are secrets; default: there is no key for them. */
+  /** Encrypts secret parameters; default: there is no key. */
   secretBox?: SecretBox
-  /** Seals the audit; undefined: nobody does. */
+  /** Signs the seals of the audit; undefined: the audit is not sealed. */
   signer?: AuditSigner | undefined
-  /** Where people sign in; default: there are keys only. */
+  /** The issuer for people; default: only keys are accepted. */
   people?: People | undefined
   publicUrl?: string | undefined
-  /** Whose tokens are exchanged. */
+  /** Rules for token exchange. */
   trust?: readonly TrustRule[]
   verifyTrusted?: VerifyTrusted
-  /** Of files; default: none is kept. */
+  /** Storage for files; default: none. */
   contents?: FileContents
   maxFileBytes?: number
   maxDownloads?: number
-  /** What URLs of files begin with. */
+  /** The base of URLs of files. */
   fileBase?: () => string
-  /** Where webhooks may be sent. */
+  /** Addresses that webhooks may be sent to. */
   isAllowedAddress: (address: string) => boolean
-  /** Where spans of traced runs go. */
+  /** Exports spans of traced runs. */
   exportSpan?: ExportSpan | undefined
-  /** Devices of hawkBit are offline after so long without a request; undefined: none is served. */
+  /** Devices of hawkBit are offline after this time without a request; undefined: they are not served. */
   ddiSilenceMs?: number | undefined
-  /** The same of devices that are heard over a bridge: the longest of all bridges. */
+  /** The same for devices on bridges: the longest time of all bridges. */
   bridgeSilenceMs?: number | undefined
-  /** Of this node; 0 where there is one only. */
+  /** The number of this node; 0 for a single node. */
   nodeNo?: number
-  /** A device has connected, at this instant of the steady clock. */
+  /** Called when a device has connected; `since` is on the steady clock. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
 }
 
@@ -144,7 +144,8 @@ export function buildParts(options: PartsOptions) {
   const traces = new RunTraces(store, now, exportSpan)
   const notes = new ExecutionNotes(store, tell, traces)
   const onIssuerFailed = (error: unknown) => tell({ kind: 'issuer-failed', reason: reasonOf(error) })
-  const documents = new Documents(store, secretBox, buildFileLinks({ secretBox, now, base }))
+  const { direct } = contents
+  const documents = new Documents(store, secretBox, buildFileLinks({ secretBox, now, base, direct }))
   const confirmedOf = (part: RunPart & { where: string }) => countConfirmed({ store }, part)
   const shared = {
     ...given,
@@ -154,6 +155,7 @@ export function buildParts(options: PartsOptions) {
     streams: new StreamCounts(quotas),
     runningKeys: new Set<string>(),
     runCancels: new Map<string, Promise<void>>(),
+    cancelParts: isRemote ? 2 : 1,
     onCancelFailed: (error: unknown) => tell({ kind: 'background-failed', task: 'cancel a run', error }),
     onLaunchFailed: (error: unknown) =>
       tell({ kind: 'background-failed', task: 'notify devices of a run', error }),
@@ -177,13 +179,14 @@ export function buildParts(options: PartsOptions) {
     newEvents: new ChangeSignal<'all'>(),
     credentialChanges: { count: 0 },
     firedBy: randomUUID(),
-    firingsUnderWay: new Set<UnderWay>(),
+    occurrencesInFlight: new Set<OccurrenceInFlight>(),
     historyChanges: { count: 0 },
     health: new HealthCheck(() => store.checkHealth()),
     fleetHistory: new FleetHistory({ store, now }),
     fleetGroups: new FleetGroupsReader({ store, now, elapsed }),
     secretBox,
     contents,
+    filesHealth: healthOf(contents),
     maxFileBytes,
     uploads: new TransferSlots(maxUploads, 'uploads of files', elapsed),
     downloads: new TransferSlots(maxDownloads, 'downloads of files (max-downloads)', elapsed),
@@ -278,4 +281,10 @@ export function buildParts(options: PartsOptions) {
   )
   addServiceLevels(metrics, store, now)
   return { ...shared, rollouts, schedules, matching, dispatcher, link: dispatcher, sessions: dispatcher }
+}
+
+/** Undefined: the content of files is on a disk. */
+function healthOf(contents: FileContents): HealthCheck | undefined {
+  const probe = contents.checkHealth?.bind(contents)
+  return probe && new HealthCheck(probe, 'the bucket')
 }

@@ -1,4 +1,4 @@
-// Concurrent writes share commits; here are the limits of each queue.
+// Concurrent writes share commits. This file has the limits of each queue.
 
 import type { Store } from './domain/common/ports/store.ts'
 import { deviceText } from './domain/device/ports/device-link.ts'
@@ -21,10 +21,10 @@ const maxWaitingWeight = 500_000
 const maxWaitingItems = 10_000
 // One owner that floods the service leaves half of the queue to all others.
 const maxOwnerShare = 0.5
-// The second group is prepared and on its way while the writer thread syncs the first.
+// The second group is prepared and sent while the writer thread syncs the first.
 const maxInFlight = 2
 
-// On PostgreSQL the fixed cost of two light commits exceeds what the second one gains by starting early: 5,300 triggers a second of one device each, and 7,300 with one of them at a time.
+// On PostgreSQL the fixed cost of two light commits exceeds the gain of starting the second one early: 5,300 triggers per second of one device each, and 7,300 with one commit at a time.
 const lightWeight = 1000
 
 // Every connected device may have one report in flight, and a whole fleet may reconnect at once.
@@ -32,7 +32,7 @@ const maxWaitingReports = 200_000
 /** A report weighs one, plus one per this many bytes of output. */
 const outputBytesPerWeight = 64
 
-/** `isRemote`: a commit is a round trip to a database server. */
+/** `isRemote`: a commit takes a round trip to a database server. */
 export function groupWrites(
   store: Store,
   tell: Tell,

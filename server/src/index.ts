@@ -1,4 +1,5 @@
 export { loadBridge } from './config/bridge-settings.ts'
+export { loadBucket } from './config/bucket-settings.ts'
 export { sendsPasswordInClear } from './config/check-bridge.ts'
 export {
   type Config,
@@ -19,7 +20,10 @@ export { readAdminKey } from './secrets/admin-key.ts'
 export { resetAdminKey } from './secrets/reset-admin-key.ts'
 export { rotateSecrets } from './secrets/rotate-secrets.ts'
 export { newSecretsKey } from './secrets/secrets-key.ts'
-export { type RunningServer, type StartOptions, startServer } from './server.ts'
+export { type RunningServer, startServer } from './server.ts'
+export type { StartOptions } from './start/start.ts'
+export { describeBucket } from './store/files/bucket-settings.ts'
+export { examineBucket, examineDirect } from './store/files/examine-bucket.ts'
 export { DatabaseMissing, type SchemaChange, StartRefused } from './store/migrate.ts'
 export {
   checkSchema,

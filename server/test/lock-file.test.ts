@@ -1,5 +1,5 @@
-// What has native parts must be there for every kind of machine that the README names: npm installs what the lock file
-// lists, so a binding that is missing from it cannot be had by anyone on that machine.
+// Packages with native parts must be in the lock file for every platform in the README: npm installs only packages from the lock
+// file, so a missing binding would break the installation on that platform.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

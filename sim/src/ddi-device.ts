@@ -1,20 +1,20 @@
-// A simulated device of hawkBit: polls, works on what it is offered, and reports. It does not fetch the files.
+// A simulated hawkBit device: polls, works on the offered actions, and reports. It does not fetch the files.
 
+import type { DeviceCredential } from '@jobcast/contract'
 import { chanceOf } from './chance.ts'
-import type { Credential } from './device-line.ts'
 import type { EndStatus, TellFleet } from './fleet-event.ts'
 import type { Pattern } from './pattern.ts'
 import { planWork, type Step } from './plan-work.ts'
 import type { Schedule } from './schedule.ts'
 
 export type DdiDeps = {
-  /** Of the service, without a slash at its end. */
+  /** Address of the service, without a trailing slash. */
   server: string
   tenant: string
   schedule: Schedule
   seed: number
   tell: TellFleet
-  /** The fleet stops. */
+  /** Aborted when the fleet stops. */
   stopping: AbortSignal
 }
 
@@ -30,7 +30,7 @@ const retryMs = { base: 1000, cap: 30_000 }
 
 export class DdiDevice {
   readonly #deps: DdiDeps
-  readonly #credential: Credential
+  readonly #credential: DeviceCredential
   readonly #pattern: Pattern
   readonly #settled = Promise.withResolvers<void>()
   #isOnline = false
@@ -39,13 +39,13 @@ export class DdiDevice {
   #sleepMs = retryMs.cap
   #work: Work | undefined
 
-  constructor(deps: DdiDeps, credential: Credential, pattern: Pattern) {
+  constructor(deps: DdiDeps, credential: DeviceCredential, pattern: Pattern) {
     this.#deps = deps
     this.#credential = credential
     this.#pattern = pattern
   }
 
-  /** Resolves when it has polled for the first time, or is refused. */
+  /** Resolves when the device has polled for the first time, or is refused. */
   get settled(): Promise<void> {
     return this.#settled.promise
   }
@@ -87,7 +87,7 @@ export class DdiDevice {
     this.#deps.schedule.after(ms, () => void this.#poll())
   }
 
-  /** How long it is to sleep. */
+  /** Follows the links of the response and returns how long to sleep. */
   async #follow(reply: Response): Promise<number> {
     const root = (await reply.json()) as Root
     this.#tag = reply.headers.get('etag') ?? ''
@@ -102,7 +102,7 @@ export class DdiDevice {
     return this.#sleepMs
   }
 
-  /** What was not taken is offered again: the next poll names no tag. */
+  /** On failure clears the tag, so that the next poll offers the same again. */
   async #take({ deploymentBase, cancelAction, configData }: Root[typeof linksField]): Promise<void> {
     if (configData) {
       const { ok } = await this.#call('PUT', '/configData', { data: { simulated: 'true' } })
@@ -152,14 +152,14 @@ export class DdiDevice {
     this.#deps.tell({ kind: 'ended', ...this.#subject(work), status, ms, reason })
   }
 
-  /** It is offered again, if it has not ended. */
+  /** The server offers the work again, unless it has ended. */
   #abandon(work: Work): void {
     this.#work = undefined
     this.#tag = ''
     this.#deps.tell({ kind: 'abandoned', ...this.#subject(work) })
   }
 
-  /** Whether it was taken. */
+  /** Returns whether the server accepted it. */
   async #feedback(kind: string, jobId: string, status: object): Promise<boolean> {
     try {
       return (await this.#call('POST', `/${kind}/${jobId}/feedback`, { id: jobId, status })).ok
@@ -182,7 +182,7 @@ export class DdiDevice {
       ...(body && { body: JSON.stringify(body) }),
       signal: stopping,
     })
-    // A body that nobody reads would keep its connection.
+    // An unread body would keep its connection busy.
     if (method !== 'GET' || reply.status !== 200) await reply.arrayBuffer()
     return reply
   }

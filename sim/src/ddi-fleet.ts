@@ -1,14 +1,17 @@
-// Many devices of hawkBit in one process.
+// Many simulated hawkBit devices in one process.
 
+import type { DeviceCredential } from '@jobcast/contract'
 import { type DdiDeps, DdiDevice } from './ddi-device.ts'
 import { counting, emptyCounts, type Fleet, type FleetOptions, randomSeed } from './fleet.ts'
-import { calmPattern } from './pattern.ts'
+import { calmPattern, type Pattern } from './pattern.ts'
 import { Schedule } from './schedule.ts'
 
-type DdiFleetOptions = Pick<FleetOptions, 'devices' | 'pattern' | 'seed' | 'tell'> &
-  Pick<DdiDeps, 'server' | 'tenant'>
+type DdiFleetOptions = Pick<FleetOptions, 'pattern' | 'seed' | 'tell'> &
+  Pick<DdiDeps, 'server' | 'tenant'> & {
+    devices: readonly (DeviceCredential & { pattern?: Partial<Pattern> })[]
+  }
 
-/** Their phases offline are not simulated: they are polls that do not happen. */
+/** Does not simulate offline phases: for a polling device they would only be missing polls. */
 export function startDdiFleet(options: DdiFleetOptions): Fleet {
   const { server, tenant, devices, seed = randomSeed(), tell = () => undefined } = options
   const counts = emptyCounts()

@@ -7,13 +7,16 @@ import type { IPublishPacket, Packet } from 'mqtt-packet'
 import type { MqttAddress } from './mqtt-address.ts'
 import { completePacketsEnd, encodePacket, parsePackets } from './packets.ts'
 
-export type Credential = { deviceId: string; deviceToken: string }
+/** Without a token, it signs in without user name and password. The user name is the deviceId, unless it is given. */
+export type Credential = { deviceId: string; deviceToken?: string | undefined; userName?: string | undefined }
 
 export type Network = {
   address: MqttAddress
   /** Accepts a self-signed certificate, for a local test server. */
   trustAnyCertificate: boolean
   keepAliveSeconds: number
+  /** The prefix of topics on a broker. */
+  topicPrefix?: string | undefined
 }
 
 /** The fields of the server's messages that are used. */
@@ -48,7 +51,8 @@ const filters = [
 const readBuffer = Buffer.allocUnsafe(64 * 1024)
 const pingreq = encodePacket({ cmd: 'pingreq' })
 const disconnect = encodePacket({ cmd: 'disconnect' })
-const notAuthorized = 5
+// "Bad user name or password" and "not authorized".
+const refusals = new Set<number | undefined>([4, 5])
 const lastPacketId = 0xffff
 const nothing = Buffer.alloc(0)
 
@@ -57,14 +61,15 @@ export class DeviceLine {
   readonly #listener: LineListener
   readonly #socket: Socket
   #isOpen = false
-  #hasHeard = true
+  #hasReceived = true
   #incomplete: Buffer = nothing
   #packetId = 0
   #refused = false
   #reason = 'the connection was closed'
 
-  constructor(network: Network, { deviceId, deviceToken }: Credential, listener: LineListener) {
-    this.#prefix = topicPrefix(deviceId)
+  constructor(network: Network, credential: Credential, listener: LineListener) {
+    const { deviceId, deviceToken, userName = deviceId } = credential
+    this.#prefix = topicPrefix(deviceId, network.topicPrefix)
     this.#listener = listener
     this.#socket = dial(network, { buffer: readBuffer, callback: (size) => this.#read(size) })
     this.#socket.on('error', (error) => {
@@ -78,8 +83,7 @@ export class DeviceLine {
       clean: true,
       clientId: deviceId,
       keepalive: network.keepAliveSeconds,
-      username: deviceId,
-      password: Buffer.from(deviceToken),
+      ...(deviceToken !== undefined && { username: userName, password: Buffer.from(deviceToken) }),
     })
   }
 
@@ -98,8 +102,8 @@ export class DeviceLine {
 
   /** Call periodically: a server that was silent since the last ping counts as lost. */
   ping(): void {
-    if (!this.#hasHeard) this.cut('the server was silent')
-    this.#hasHeard = false
+    if (!this.#hasReceived) this.cut('the server was silent')
+    this.#hasReceived = false
     if (this.#isOpen && this.#socket.writable) this.#socket.write(pingreq)
   }
 
@@ -119,7 +123,7 @@ export class DeviceLine {
   }
 
   #read(size: number): boolean {
-    this.#hasHeard = true
+    this.#hasReceived = true
     const seen = readBuffer.subarray(0, size)
     const bytes = this.#incomplete.length === 0 ? seen : Buffer.concat([this.#incomplete, seen])
     const end = completePacketsEnd(bytes)
@@ -153,7 +157,7 @@ export class DeviceLine {
   }
 
   #turnedAway(returnCode: number | undefined): void {
-    this.#refused = returnCode === notAuthorized
+    this.#refused = refusals.has(returnCode)
     this.cut(`the server refused the connection (${returnCode})`)
   }
 

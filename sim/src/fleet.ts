@@ -15,6 +15,8 @@ export type SimulatedDevice = Credential & { pattern?: Partial<Pattern> }
 export type FleetOptions = {
   /** mqtt://host:1883, or mqtts:// */
   mqtt: string
+  /** The address is that of a broker to which the server has a bridge. */
+  broker?: { topicPrefix?: string | undefined; repeatAfterMs?: number } | undefined
   devices: readonly SimulatedDevice[]
   pattern?: Partial<Pattern>
   /** With the same seed, each execution has the same outcome on each device again. */
@@ -46,6 +48,8 @@ const keepAliveSeconds = 120
 /** Each device pings twice per keep-alive interval, a part of the fleet each second. */
 const roundSeconds = 60
 const closeWithinMs = 5000
+/** A broker takes requests while the server is away, and may drop them. */
+const repeatAfterMs = 30_000
 
 /** Starts connecting; throws only for an invalid address. */
 export function startFleet(options: FleetOptions): Fleet {
@@ -57,7 +61,9 @@ export function startFleet(options: FleetOptions): Fleet {
       address: mqttAddress(options.mqtt),
       trustAnyCertificate: options.trustAnyCertificate ?? false,
       keepAliveSeconds,
+      topicPrefix: options.broker?.topicPrefix,
     },
+    repeatAfterMs: options.broker && (options.broker.repeatAfterMs ?? repeatAfterMs),
     schedule,
     gate: new ConnectGate(connectAtOnce),
     seed,

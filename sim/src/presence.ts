@@ -46,7 +46,7 @@ export class Presence {
     this.#chance = chanceOf(deps.seed, credential.deviceId)
   }
 
-  /** Resolves when it is online for the first time, is refused, or starts offline. */
+  /** Resolves when the device is online for the first time, is refused, or starts offline. */
   get settled(): Promise<void> {
     return this.#settled.promise
   }
@@ -101,7 +101,7 @@ export class Presence {
   }
 
   #connect(leaveGate: () => void): void {
-    // It may have queued for long; or the previous connection is still closing, and then it retries.
+    // This may no longer be wanted after a long wait; or the previous connection is still closing, and then it retries.
     if (!this.#wantsOnline || this.#isStopped || this.#line) {
       leaveGate()
       return

@@ -16,25 +16,36 @@ export class RegisterRefused extends Error {
 
 export const simulatedTag = 'simulated'
 
-/**
- * Creates a new token for each. Existing devices must be tagged as simulated, so that the token of a real device is never
- * replaced.
- */
+const defaultAtOnce = 32
+
+/** With a new token for each. */
 export async function registerDevices(
   call: CallApi,
   deviceIds: readonly string[],
-  atOnce = 32,
+  atOnce = defaultAtOnce,
 ): Promise<DeviceCredential[]> {
+  await createDevices(call, deviceIds, atOnce)
+  return inParallel(
+    deviceIds,
+    atOnce,
+    (deviceId) => wanted(call, 'POST', `${pathOf(deviceId)}/credential`) as Promise<DeviceCredential>,
+  )
+}
+
+/**
+ * Without tokens. Existing devices must be tagged as simulated, so that the token of a real device is never
+ * replaced.
+ */
+export async function createDevices(
+  call: CallApi,
+  deviceIds: readonly string[],
+  atOnce = defaultAtOnce,
+): Promise<void> {
   const simulated = await listSimulated(call)
   const missing = deviceIds.filter((deviceId) => !simulated.has(deviceId))
   await inParallel(missing, atOnce, (deviceId) => refuseIfKnown(call, deviceId))
   await inParallel(missing, atOnce, (deviceId) =>
     wanted(call, 'PUT', pathOf(deviceId), { body: { tags: [simulatedTag] } }),
-  )
-  return inParallel(
-    deviceIds,
-    atOnce,
-    (deviceId) => wanted(call, 'POST', `${pathOf(deviceId)}/credential`) as Promise<DeviceCredential>,
   )
 }
 

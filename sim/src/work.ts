@@ -58,7 +58,7 @@ export class Work {
     this.#report()
   }
 
-  /** What it wrote while it was offline is lost; its end, which may be reported next, must not come before it. */
+  /** Output written while offline is lost. It is sent again before the end, which may be reported next. */
   cameOnline(): void {
     if (!this.#isOver) this.#write(0)
   }

@@ -6,12 +6,19 @@ import type { DeviceMessage } from './device-line.ts'
 import type { TellFleet } from './fleet-event.ts'
 import type { Pattern } from './pattern.ts'
 import { planWork } from './plan-work.ts'
-import type { Schedule } from './schedule.ts'
+import type { Appointment, Schedule } from './schedule.ts'
 import { type Execution, type Publish, Work } from './work.ts'
 
-type WorkerDeps = { schedule: Schedule; seed: number; tell: TellFleet }
+type WorkerDeps = {
+  schedule: Schedule
+  seed: number
+  tell: TellFleet
+  /** Repeats requests that nobody answers. Undefined: without an answer, the connection ends. */
+  repeatAfterMs: number | undefined
+}
 
 const tryAgainMs = { from: 500, to: 1500 }
+const maxRepeatMs = 15 * 60_000
 
 export class Worker {
   readonly #deviceId: string
@@ -21,6 +28,8 @@ export class Worker {
   #work: Work | undefined
   #isAsking = false
   #hasNews = false
+  #repeat: Appointment | undefined
+  #repeats = 0
 
   constructor(deps: WorkerDeps, deviceId: string, pattern: Pattern, publish: Publish) {
     this.#deps = deps
@@ -42,10 +51,12 @@ export class Worker {
         if (message.execution) this.#news()
         return
       case 'start-next/accepted':
+        this.#answered()
         this.#isAsking = false
         this.#next(message.execution)
         return
       case 'start-next/rejected':
+        this.#answered()
         this.#isAsking = false
         this.#later(() => this.#ask())
         return
@@ -83,6 +94,28 @@ export class Worker {
     this.#isAsking = true
     this.#hasNews = false
     this.#publish('start-next', {})
+    this.#awaitAnswer()
+  }
+
+  #awaitAnswer(): void {
+    const { repeatAfterMs, schedule } = this.#deps
+    if (repeatAfterMs === undefined) return
+    schedule.cancel(this.#repeat)
+    const waitMs = Math.min(maxRepeatMs, repeatAfterMs * 2 ** this.#repeats)
+    this.#repeat = schedule.after(waitMs * (0.5 + Math.random()), () => this.#repeatUnanswered())
+  }
+
+  #repeatUnanswered(): void {
+    this.#repeats++
+    if (this.#isAsking) {
+      this.#isAsking = false
+      this.#ask()
+    } else this.#work?.sayAgain()
+  }
+
+  #answered(): void {
+    this.#repeats = 0
+    this.#deps.schedule.cancel(this.#repeat)
   }
 
   #next(execution: Execution | undefined): void {
@@ -99,7 +132,10 @@ export class Worker {
   #begin(execution: Execution): void {
     const { seed, schedule, tell } = this.#deps
     const chance = chanceOf(seed, `${this.#deviceId} ${execution.jobId} ${execution.executionNumber}`)
-    const work = new Work(execution, planWork(this.#pattern, chance), schedule, this.#publish)
+    const work = new Work(execution, planWork(this.#pattern, chance), schedule, (suffix, fields) => {
+      this.#publish(suffix, fields)
+      if (work.end) this.#awaitAnswer()
+    })
     this.#work = work
     tell({ kind: 'started', ...this.#subject(work) })
     work.start()
@@ -117,6 +153,7 @@ export class Worker {
   }
 
   #ended(work: Work): void {
+    this.#answered()
     this.#work = undefined
     work.stop()
     if (work.end) {
@@ -135,6 +172,7 @@ export class Worker {
   }
 
   #drop(work: Work): void {
+    this.#answered()
     this.#work = undefined
     work.stop()
     this.#deps.tell({ kind: 'abandoned', ...this.#subject(work) })

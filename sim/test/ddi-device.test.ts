@@ -1,4 +1,4 @@
-// A simulated device of hawkBit against a server that fails now and then.
+// A simulated hawkBit device against a server that fails intermittently.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// Simulated devices of hawkBit against a real server.
+// Simulated hawkBit devices against a real server.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

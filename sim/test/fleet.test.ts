@@ -19,13 +19,13 @@ import {
 } from './support/simulate.ts'
 
 const server = await withJob(await openSharedServer())
-/** Of a fleet that is too large for chance. */
+/** Size of a fleet that is too large for a result by chance. */
 const some = testSize('fleet', { test: 20, chaos: 50 })
 
 const patienceMs = 120_000
 const instant = { from: 0, to: 0 }
 
-/** Told by a fleet, for whoever waits for it. */
+/** Records the events of a fleet, and waits for them. */
 class Told {
   readonly events: FleetEvent[] = []
   #look = () => {}
@@ -112,7 +112,7 @@ test('output arrives whole, and a result with it', async (t) => {
 
 chaosTest('after a restart of the server all come back, and what they worked on ends', async (t) => {
   const dataFolder = newTemporaryFolder()
-  // Not one that the system gives to anybody who connects while the server is away.
+  // Not an ephemeral port, which a client could get while the server is down.
   const mqttPort = await freePort()
   const first = await openServer(t, { dataFolder, mqttPort })
   const deviceIds = newDeviceIds(some)
@@ -137,7 +137,7 @@ chaosTest('after a restart of the server all come back, and what they worked on 
 test('devices with offline phases go, come back, and miss nothing', async (t) => {
   const deviceIds = newDeviceIds(10)
   const told = new Told()
-  // Online for 2 to 4 s: a busy machine takes a second or more to connect ten, and they have to get at something.
+  // Online for 2 to 4 s: a busy machine takes a second or more to connect ten, and they need time for work.
   const pattern = { workSeconds: instant, offlineRate: 0.2, offlineSeconds: { from: 0.5, to: 1 } }
   await openFleet(t, server, deviceIds, { pattern, tell: told.tell })
   for (let i = 0; i < 3; i++) assert.equal((await runToEnd(server, deviceIds)).counts.SUCCEEDED, 10)
@@ -162,7 +162,7 @@ chaosTest('the same seed decides alike on each device and each execution', async
   const outcomes: unknown[] = []
   const deviceIds = newDeviceIds(20)
   for (let i = 0; i < 2; i++) {
-    // Of its own: an execution has the same number on both.
+    // Each its own server, so that executions have the same numbers on both.
     const server = await withJob(await openServer(t))
     await openFleet(t, server, deviceIds, { seed: 42, pattern: { workSeconds: instant, failureRate: 0.5 } })
     const { runId } = await runToEnd(server, deviceIds)

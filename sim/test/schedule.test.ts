@@ -19,7 +19,7 @@ test('acts in the order of time, whatever the order of the calls', async () => {
   )
 })
 
-test('what is canceled, and what is left when it stops, never happens', async () => {
+test('canceled actions, and those left when it stops, never run', async () => {
   const schedule = new Schedule()
   const acted: string[] = []
   schedule.cancel(schedule.after(0, () => acted.push('canceled')))
@@ -29,7 +29,7 @@ test('what is canceled, and what is left when it stops, never happens', async ()
   schedule.after(0, () => acted.push('left'))
   schedule.stop()
   schedule.after(0, () => acted.push('too late'))
-  // Whatever was due comes before what another schedule has later.
+  // Everything that was due comes before a later appointment of another schedule.
   await new Promise<void>((resolve) => {
     new Schedule().after(30, resolve)
   })

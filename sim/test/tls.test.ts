@@ -4,7 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type FleetEvent, registerDevices, startFleet } from '@jobcast/sim'
 import { mqttPortOf, openTlsServer, tlsHost } from '@jobcast/testkit/open-tls-server'
 
-// It makes this process trust its certificates; the files that run after this one in the same process must not.
+// openTlsServer makes this process trust its certificates; files that run later in the same process must not.
 const trustedBefore = getCACertificates('default')
 after(() => setDefaultCACertificates(trustedBefore))
 const server = await openTlsServer()

@@ -1,11 +1,11 @@
-// Which test files depend on files that changed, by the imports of all files.
+// Finds the test files that depend on changed files, from the imports of all files.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPackages, resolveImport } from './resolve-import.ts'
 
 const sources = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/**/*.{ts,tsx,js}'
-/** What is imported as a type only is gone when the file runs. */
+/** Type imports do not exist at run time. */
 const typeImport = /^import type [^'"]*['"][^'"]+['"]/gm
 const importPattern = /(?:from|import|new URL\()\s*\(?\s*['"]([^'"]+)['"]/g
 
@@ -22,12 +22,12 @@ export function testsThatDependOn(
 
 const isImported = (file: string) => /\.(ts|tsx|js)$/.test(file)
 
-/** Of what nobody imports: a page, a migration, a style. The tests of its package are the nearest. */
+/** For a file that no file imports, such as a page, a migration or a style: the tests of its package are the nearest. */
 function folderOfTests(file: string): string {
   const [first = ''] = file.split('/')
   if (/\.md$/.test(file)) return 'docs/test/'
   if (/\.sql$/.test(file)) return 'server/test/store/'
-  // Of all packages: settings of the compiler, the lock file.
+  // Compiler settings and the lock file affect all packages.
   return file.includes('/') ? `${first}/test/` : ''
 }
 

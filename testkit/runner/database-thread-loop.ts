@@ -1,4 +1,4 @@
-// The program of a thread that serves one database after the other; kept-threads.ts sends them.
+// The program of a thread that serves one database after the other, as kept-threads.ts tells it.
 
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { serveQuestions } from '../../server/src/store/sqlite/database-thread.ts'

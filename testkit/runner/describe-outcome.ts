@@ -1,4 +1,4 @@
-// What the runner prints: a line for each file when it ends, and in the end what failed and how to repeat it.
+// Formats the output of the runner: a line for each finished file, and at the end the failures and how to repeat them.
 
 import type { Outcome } from './run-group.ts'
 
@@ -11,8 +11,9 @@ export function describeEnd(outcome: Outcome): string {
   ].filter(Boolean)
   const mark = failures.length > 0 ? '✖' : '✔'
   const line = `${mark} ${seconds.toFixed(1).padStart(6)} s  ${nameOf(outcome)}: ${counts.join(', ')}`
+  const failed = failures.map(({ title, text }) => `              failed: ${title || firstLineOf(text)}`)
   const reasons = new Set(skipped.map(({ title, reason }) => `              skipped: ${reason || title}`))
-  return [line, ...reasons].join('\n')
+  return [line, ...failed, ...reasons].join('\n')
 }
 
 export function describeFailures(outcomes: Outcome[], prefix: string): string {
@@ -53,5 +54,7 @@ function repeatOf({ file, group }: Outcome, prefix: string): string {
   const env = Object.entries({ JOBCAST_TEST_SEED: process.env.JOBCAST_TEST_SEED ?? '', ...group.env })
   return `${env.map(([name, value]) => `${name}=${value}`).join(' ')} ${prefix} -- ${file}`
 }
+
+const firstLineOf = (text: string) => text.split('\n', 1)[0]
 
 const indent = (text: string) => text.replaceAll(/^/gm, '    ')

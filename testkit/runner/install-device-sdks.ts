@@ -1,5 +1,5 @@
-// Before the checks and tests: the device clients (AWS's SDKs), which only the tests of devices need. Whoever just starts Jobcast does
-// not download them.
+// Installs the device clients (AWS's SDKs) before the checks and tests. Only tests of devices need them, so that they are not
+// downloaded just to start Jobcast.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'

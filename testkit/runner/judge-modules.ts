@@ -1,4 +1,4 @@
-// Two rules for all files: no import cycle, types included, and no export that nobody imports.
+// Two rules for all files: no import cycle, including types, and no unused export.
 
 import type { Module } from './read-modules.ts'
 
@@ -32,7 +32,7 @@ export function findCycles(modules: Modules): string[][] {
   return cycles
 }
 
-/** `file: name` of each. All that `entries` export is used by others. */
+/** Returns `file: name` of each. All exports of `entries` count as used. */
 export function findUnusedExports(modules: Modules, entries: readonly string[]): string[] {
   const used = new Set<string>()
   const useAll = (file: string) => {

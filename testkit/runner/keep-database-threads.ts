@@ -1,4 +1,4 @@
-// Loaded into every process of tests: the threads of databases are kept for the next database. To start one costs more than most tests do, and there are a thousand databases.
+// Loaded into every test process: reuses the threads of databases. Starting a thread costs more than most tests, and there are a thousand databases.
 
 import { registerHooks } from 'node:module'
 import { isMainThread } from 'node:worker_threads'

@@ -1,5 +1,5 @@
-// What server/src/store/sqlite/database-thread.ts imports instead of node:worker_threads while it is tested: its threads
-// are the same but for their end. They serve one database after the other, and never two at once.
+// Replaces node:worker_threads in tests of server/src/store/sqlite/database-thread.ts: the threads differ only in that they
+// are reused. They serve one database after the other, and never two at once.
 
 import { EventEmitter } from 'node:events'
 import { MessageChannel, type MessagePort, Worker as Thread } from 'node:worker_threads'
@@ -39,7 +39,7 @@ export class Worker extends EventEmitter {
     this.emit('exit', 0)
   }
 
-  /** The thread is gone, and with it its end of the port. */
+  /** The thread has ended, and with it its end of the port. */
   #fail(error: unknown): void {
     this.#isOver = true
     this.emit('error', error)

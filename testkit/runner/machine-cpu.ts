@@ -1,11 +1,11 @@
-// CPU seconds that the whole machine has used: tests start browsers, databases and programs in processes that are not their
-// own children for long, so no count of processes has them all.
+// CPU seconds that the whole machine has used: tests start browsers, databases and programs in processes that soon stop
+// being their children, so counting processes would miss some.
 
 import { readFileSync } from 'node:fs'
 
 const ticksPerSecond = 100
 
-/** Undefined where the system does not say. */
+/** Undefined if the system does not report it. */
 export function machineCpuSeconds(): number | undefined {
   try {
     const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)

@@ -1,10 +1,10 @@
-// Which test files run, and which of them share a process. Loading the service costs a process more than most files do, so
-// the files of several folders share one. A large folder has several, so that they can run at the same time.
+// Plans which test files run, and which of them share a process. Loading the service costs more than most files take, so the
+// files of several folders share a process. A large folder has several processes, which run at the same time.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** `env`: what makes it another run of the same files. `suffix` says which in words. */
+/** `env` selects a variant of the same files; `suffix` describes it. */
 export type Group = { files: string[]; env: Record<string, string>; suffix: string }
 
 type Size = 'test' | 'chaos'
@@ -12,8 +12,8 @@ type Size = 'test' | 'chaos'
 const all = '{agent,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/test/**/*.test.ts'
 
 /**
- * Only `npm run test:chaos` runs these: they repeat, storm, kill in loops or try seeds, or they do with another library what
- * `npm test` does with the first.
+ * Only `npm run test:chaos` runs these: they repeat, storm, kill in loops or try seeds, or they repeat a test of `npm test`
+ * with another library.
  */
 const onlyChaos = [
   'agent/test/{another-service,delivery,restart,shell-hostile-server}.test.ts',
@@ -28,11 +28,11 @@ const onlyChaos = [
   'server/test/history/history.test.ts',
   'server/test/nodes/{bridges,clocks,cut-hearing,cut-off,event-stream,failover,fleet-under-load,idempotency,large-run-kills,left-behind,lost-hints,presence,revocation,rollouts,schedules,upgrade,webhooks}.test.ts',
   'server/test/simulation/simulation.test.ts',
-  'server/test/store/{postgres-cached-keys,postgres-directory,postgres-nodes,sqlite-log,sqlite-overtaking}.test.ts',
+  'server/test/store/{postgres-cached-keys,postgres-directory,postgres-nodes,postgres-query-plan,sqlite-log,sqlite-overtaking}.test.ts',
   'testkit/test/check-dependencies.test.ts',
 ]
 
-/** Files that run again under another environment. `npm test` runs a part of them again, or none. */
+/** Files that run again with another environment. `npm test` repeats some of them, or none. */
 type Variant = { suffix: string; env: Record<string, string>; inTest: string[]; inChaos: string[] }
 
 const variants: Variant[] = [
@@ -41,7 +41,7 @@ const variants: Variant[] = [
     env: { JOBCAST_TEST_STORE: 'postgres' },
     inTest: ['server/test/http/{trigger-job,trigger-refusals,idempotency}.test.ts'],
     inChaos: [
-      'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run,resources,audit-entries,restriction,restriction-devices}.test.ts',
+      'server/test/http/{trigger*,idempotency,executions,runs,run-cancel,retry-run,selectors,create-run,resources,audit-entries,restriction,restriction-devices,restricted-webhooks}.test.ts',
       'server/test/http/{four-eyes,careful-rollouts,rollback,plans,gates,priorities,change-devices,change-in-part,run-failures}.test.ts',
       'server/test/devices/**/*.test.ts',
     ],
@@ -54,22 +54,27 @@ const variants: Variant[] = [
   },
 ]
 
-/** What runs in the same processes: files below these paths, and how many of them one process takes at most. */
-type Batch = { below: string[]; atMost: number }
+/**
+ * Files that share processes: those below these paths, up to `atMost` per process. Each process loads the service, which
+ * takes two CPU seconds. At full size the tests take longer, so that more processes finish sooner.
+ */
+type Batch = { below: string[]; atMost: Record<Size, number> }
 
-const batch = (atMost: number, ...below: string[]): Batch => ({ below, atMost })
+function batch(atMost: number | Record<Size, number>, ...below: string[]): Batch {
+  return { below, atMost: typeof atMost === 'number' ? { test: atMost, chaos: atMost } : atMost }
+}
 
-/** What takes long begins first, so that no core waits at the end for another. A file belongs to the first that names it. */
+/** Slow batches come first, so that no core is idle at the end. A file belongs to the first batch that matches it. */
 const batches: Batch[] = [
   batch(1, 'server/test/simulation', 'server/test/store/postgres-store.test.ts'),
-  batch(14, 'console/test'),
+  batch({ test: 18, chaos: 14 }, 'console/test'),
   batch(1, 'docs/test/examples.test.ts'),
   batch(4, 'server/test/nodes'),
-  batch(7, 'server/test/end-to-end'),
-  batch(30, 'server/test/http'),
+  batch({ test: 9, chaos: 7 }, 'server/test/end-to-end'),
+  batch({ test: 34, chaos: 30 }, 'server/test/http'),
   batch(40, 'client/test', 'deploy/test', 'sim/test', 'examples/test'),
-  batch(15, 'server/test/store'),
-  batch(17, 'cli/test'),
+  batch({ test: 25, chaos: 15 }, 'server/test/store'),
+  batch({ test: 20, chaos: 17 }, 'cli/test'),
   batch(12, 'agent/test'),
   batch(12, 'server/test/devices'),
   batch(100, 'server/test/domain', 'server/test/dispatch', 'server/test/gateway'),
@@ -77,12 +82,12 @@ const batches: Batch[] = [
   batch(60, 'server/test', 'contract/test', 'docs/test', 'testkit/test'),
 ]
 
-/** What compares rates runs after everything else, with the machine to itself. */
+/** Tests that compare rates run after everything else, alone on the machine. */
 export const isExclusive = ({ files }: Group) => files.some((file) => file.startsWith('server/test/abuse/'))
 
 /**
- * All groups of a size, or those with files whose path contains one of the words. A word that fits no file of this size
- * means those that run only in the other.
+ * All groups of a size, or those with files whose path contains one of the words. A word that matches no file of this size
+ * selects the files that run only in the other size.
  */
 export function planGroups(
   root: string,
@@ -91,7 +96,7 @@ export function planGroups(
   { isAlone = false } = {},
 ): Group[] {
   const found = (of: Size) => plannedFiles(root, of)
-  if (words.length === 0) return toGroups(found(size), isAlone)
+  if (words.length === 0) return toGroups(found(size), size, isAlone)
   const other = size === 'test' ? 'chaos' : 'test'
   const chosen = words.flatMap((word) => {
     const fits = ({ file }: Planned) => file.includes(word.replace(/^\.\//, '').replaceAll('\\', '/'))
@@ -99,7 +104,7 @@ export function planGroups(
     return ofSize.length > 0 ? ofSize : found(other).filter(fits)
   })
   const distinct = new Map(chosen.map((planned) => [planned.file + planned.suffix, planned]))
-  return toGroups([...distinct.values()], isAlone)
+  return toGroups([...distinct.values()], size, isAlone)
 }
 
 export const findTestFiles = (root: string) => find(root, [all])
@@ -114,7 +119,7 @@ function plannedFiles(root: string, size: Size): Planned[] {
       size === 'test' ? !isOnlyChaos.has(file) : isOnlyChaos.has(file) || hasSize(root, file),
     )
     .map((file) => ({ file, env: {}, suffix: '' }))
-  // Whoever names a variant gets that one alone.
+  // If the environment selects a variant, only that one runs.
   if (process.env.JOBCAST_TEST_STORE !== undefined || process.env.JOBCAST_TEST_JOBS !== undefined)
     return first
   const again = variants.flatMap(({ suffix, env, inTest, inChaos }) =>
@@ -123,7 +128,7 @@ function plannedFiles(root: string, size: Size): Planned[] {
   return [...first, ...again]
 }
 
-/** They import a size or a seed themselves, or what does: the suite of the stores, axe, and tests in the browser. */
+/** Whether a file imports a size or a seed, directly or through the suite of the stores, axe or the browser tests. */
 function hasSize(root: string, file: string): boolean {
   const isSized =
     /@jobcast\/testkit\/(chaos-test|test-size|test-seed)'|\/(exercise-store|find-violations|browser-test)\.ts/
@@ -136,11 +141,11 @@ function find(root: string, patterns: string[]): string[] {
     .sort()
 }
 
-function toGroups(planned: Planned[], isAlone: boolean): Group[] {
+function toGroups(planned: Planned[], size: Size, isAlone: boolean): Group[] {
   const byProcess = Map.groupBy(planned, ({ file, suffix }) => `${batches.indexOf(batchOf(file))} ${suffix}`)
   const groups = [...byProcess.values()].flatMap((together) => {
     const [{ file, env, suffix }] = together as [Planned]
-    const atMost = isAlone ? 1 : batchOf(file).atMost
+    const atMost = isAlone ? 1 : batchOf(file).atMost[size]
     return chunk(
       together.map((each) => each.file),
       atMost,

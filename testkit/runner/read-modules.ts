@@ -1,17 +1,17 @@
-// What each file imports and exports, types included, read from its text. Our formatter puts every top-level statement at the
-// beginning of a line, so that no parser is needed.
+// Reads the imports and exports of each file, including types, from its text. The formatter puts every top-level statement at
+// the beginning of a line, so no parser is needed.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPackages, resolveImport } from './resolve-import.ts'
 
-/** `names`: as the other file exports them; undefined: any of them. */
+/** `names` are the names that the other file exports; undefined means any of them. */
 type Import = { file: string; names: string[] | undefined }
 export type Module = {
   imports: Import[]
-  /** Names that are declared here, or passed on one by one. */
+  /** Names declared here, or re-exported by name. */
   exports: string[]
-  /** Files of which all names are passed on. */
+  /** Files that are re-exported with `*`. */
   passesOn: string[]
 }
 
@@ -19,7 +19,7 @@ const sources =
   '{agent,bench,cli,client,console,contract,deploy,docs,examples,server,sim,testkit}/**/*.{ts,tsx,js}'
 const excluded = ['**/node_modules/**', '**/dist/**']
 
-/** By their paths from the root. */
+/** Keyed by path from the root. */
 export function readModules(root: string): Map<string, Module> {
   const files = globSync(sources, { cwd: root, exclude: excluded }).map((file) => file.replaceAll('\\', '/'))
   const packages = readPackages(root)
@@ -40,7 +40,7 @@ const declaration =
 const destructured = /^export const \{([^}]*)\}/gm
 const list = /^export (?:type )?\{([^}]*)\}(?! from)/gm
 
-/** `resolve` gives the path of a file, or nothing for what is not ours. */
+/** `resolve` returns the path of a file, or an empty string for other packages. */
 export function parseModule(text: string, resolve: (specifier: string) => string): Module {
   const module: Module = { imports: [], exports: [], passesOn: [] }
   const addImport = (specifier: string, names: string[] | undefined) => {
@@ -80,7 +80,7 @@ function namesGiven(clause: string): string[] {
   return entriesOf(clause.replace(/[{}]/g, ''), ' as ', 1)
 }
 
-/** Of `a, b as c` the names before (0) or after (1) the separator. */
+/** Splits `a, b as c` and returns the names before (0) or after (1) the separator. */
 function entriesOf(list: string, separator: string, side: 0 | 1): string[] {
   return list
     .split(',')

@@ -1,12 +1,12 @@
-// The reporter of a process of tests: sends what became of each file to the runner, over the channel between the two
-// processes. Nobody has to read what a test or a child of it prints.
+// The reporter of a test process: sends the result of each file to the runner over the IPC channel, independent of what
+// tests or their children print.
 
 import { readFileSync } from 'node:fs'
 import type { TestEvent } from 'node:test/reporters'
 import { inspect } from 'node:util'
 
 type Failure = {
-  /** From the outermost test to the one that failed. */
+  /** Titles from the outermost test to the one that failed. */
   title: string
   text: string
 }
@@ -14,7 +14,7 @@ type Failure = {
 export type FileReport = {
   file: string
   seconds: number
-  /** Of this process and of the children that have ended; undefined where the system does not tell. */
+  /** CPU time of this process and of its ended children; undefined if the system does not report it. */
   cpuSeconds: number | undefined
   passed: number
   failures: Failure[]
@@ -23,14 +23,14 @@ export type FileReport = {
 
 type TestError = Error & { failureType?: string }
 
-/** Each file is a suite of its own (run-files.ts), so its end is the end of a suite that is in no other. */
+/** Each file is a top-level suite (run-files.ts), so the end of such a suite is the end of a file. */
 export default async function* reportFiles(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   let report = newReport()
   let startedCpu = cpuSeconds()
   const outer: string[] = []
   for await (const { type, data } of source) {
     if (type === 'test:start') outer[data.nesting] = data.name
-    // Of the process, such as an error that was thrown when its test had ended.
+    // An error of the process, for example one thrown after its test had ended.
     if (type === 'test:diagnostic' && data.nesting === 0 && data.level === 'error') {
       process.stderr.write(`${data.message}\n`)
     }
@@ -59,12 +59,12 @@ function newReport(): FileReport {
   return { file: '', seconds: 0, cpuSeconds: undefined, passed: 0, failures: [], skipped: [] }
 }
 
-/** What node:test wraps around an error says nothing. */
+/** The wrapper that node:test puts around an error has no information. */
 function textOf(error: TestError): string {
   return inspect(error.cause ?? error, { colors: false, depth: 5, maxStringLength: 20_000 })
 }
 
-/** Hundredths of seconds: of this process in user and system mode, then the same of its children. */
+/** Sums the hundredths of seconds of this process in user and system mode, and those of its children. */
 function cpuSeconds(): number | undefined {
   try {
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? []

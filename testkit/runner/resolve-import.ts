@@ -1,4 +1,4 @@
-// What an import names: a file of ours, by its path from the root.
+// Resolves an import to the path of one of our files from the root.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -8,7 +8,7 @@ type Package = {
   exports: Record<string, string | { types?: string; default: string }>
 }
 
-/** By their names. */
+/** Our packages by name. */
 export function readPackages(root: string): Map<string, Package> {
   const manifests = globSync('*/package.json', { cwd: root }).map((path) => path.replaceAll('\\', '/'))
   return new Map(
@@ -20,7 +20,7 @@ export function readPackages(root: string): Map<string, Package> {
   )
 }
 
-/** A path from the root; empty for a package that is not ours. */
+/** A path from the root; empty for other packages. */
 export function resolveImport(file: string, specifier: string, packages: Map<string, Package>): string {
   if (specifier.startsWith('.')) return posix.join(posix.dirname(file), specifier)
   const [scope = '', name = '', ...rest] = specifier.split('/')

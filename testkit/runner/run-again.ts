@@ -1,5 +1,5 @@
-// `npm run test:again -- 10`: runs `npm test` so many times, each time with another seed, while other processes keep all cores
-// busy. Prints what failed in which round: a test that fails here once fails somebody else some day.
+// `npm run test:again -- 10`: runs `npm test` ten times, each time with another seed, while other processes keep all cores
+// busy. Prints the failures of each round: a test that fails here once will fail for others sometimes.
 // Words after the number run only the files whose path contains one.
 
 import { type ChildProcess, spawn } from 'node:child_process'

@@ -1,5 +1,5 @@
-// `npm run test:changed`: the tests that depend on what is not committed yet. `npm run test:changed -- main` takes what has
-// changed since that commit instead. Types and lint are checked as well.
+// `npm run test:changed`: runs the tests that depend on uncommitted changes. `npm run test:changed -- main` takes the changes
+// since that commit instead. Types and lint are checked as well.
 
 import { execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'

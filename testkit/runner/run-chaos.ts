@@ -1,6 +1,6 @@
-// `npm run test:chaos`: every test that has a size or a seed, at its full size, and what `npm test` leaves out.
-// `npm run test:seeds -- --seeds 20`: the same tests at the size of `npm test`, with one seed after the other.
-// Words behind it run only the files whose path contains one: npm run test:chaos -- server/test/nodes
+// `npm run test:chaos`: runs every test that has a size or a seed at its full size, and the tests that `npm test` omits.
+// `npm run test:seeds -- --seeds 20`: runs the same tests at the size of `npm test`, with one seed after the other.
+// Words after it select the files whose path contains one: npm run test:chaos -- server/test/nodes
 
 import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'

@@ -1,7 +1,7 @@
-// Test files as arguments, loaded and run one after the other in this process:
+// Loads and runs the test files given as arguments, one after the other in this process:
 //   node --test-reporter=spec testkit/runner/run-files.ts a.test.ts b.test.ts
-// Not "node --test --test-isolation=none a.test.ts b.test.ts": what one file has opened would stay open during the tests
-// of all others, and idle servers took a third of the time of some groups.
+// Not "node --test --test-isolation=none a.test.ts b.test.ts": whatever one file opens would stay open during the tests of
+// all others, and idle servers took a third of the time of some groups.
 
 import '../src/after-all-files.ts'
 import { resolve } from 'node:path'
@@ -13,7 +13,7 @@ const files = process.argv.slice(2).filter((file) => file.endsWith('.test.ts'))
 for (const file of files) {
   const done = Promise.withResolvers<void>()
   process.send?.({ started: file })
-  // The body is done before the tests that it has defined begin.
+  // The body ends before the tests that it defines begin.
   suite(file, async () => {
     try {
       await import(pathToFileURL(resolve(file)).href)
@@ -25,3 +25,8 @@ for (const file of files) {
   })
   await done.promise
 }
+
+// The runner ends a process that is still open two minutes after its last file. Before that, it says what keeps it open.
+setTimeout(() => {
+  console.error(`still open after the last file: ${process.getActiveResourcesInfo().join(', ')}`)
+}, 60_000).unref()

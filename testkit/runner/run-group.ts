@@ -1,4 +1,4 @@
-// The test files of one group in a process of its own, which ends: by itself, or by force when its time is up.
+// Runs the test files of one group in its own process, which ends by itself or is killed at its time limit.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -6,8 +6,8 @@ import type { Group } from './plan.ts'
 import type { FileReport } from './report-files.ts'
 
 /**
- * What became of one file. `output`: what its process printed meanwhile; worth reading where it failed. `repeat`: the
- * command that runs it again, where that is not `npm test`.
+ * The result of one file. `output` is what its process printed meanwhile, for failures. `repeat` is the command that runs it
+ * again, if that is not `npm test`.
  */
 export type Outcome = FileReport & { group: Group; output: string; repeat?: string }
 
@@ -16,13 +16,13 @@ type Message = FileReport | { started: string }
 const loader = join(import.meta.dirname, 'run-files.ts')
 const reporter = join(import.meta.dirname, 'report-files.ts')
 const keepDatabaseThreads = join(import.meta.dirname, 'keep-database-threads.ts')
-// Far above what is needed: on a machine that does ten other things at once, all takes ten times as long.
+// Far above what is needed: on a machine that does ten other things at once, everything takes ten times as long.
 const testTimeoutMs = process.env.JOBCAST_TEST_SIZE === 'chaos' ? 1_800_000 : 300_000
 const groupTimeoutMs = 2_400_000
-/** For a process whose files are done to end by itself: what it has opened is closed. */
+/** Time for a process to end by itself after its last file. */
 const endTimeoutMs = 120_000
 const maxOutput = 20_000
-/** At its full size, one file may take as long as a whole group does otherwise. */
+/** At full size, one file may take as long as a whole group otherwise. */
 const timeoutOf = ({ files }: Group) =>
   process.env.JOBCAST_TEST_SIZE === 'chaos' ? files.length * groupTimeoutMs : groupTimeoutMs
 
@@ -36,7 +36,7 @@ export async function runGroup(group: Group, root: string, onEnd: (outcome: Outc
     loader,
     ...group.files,
   ]
-  // In a process group of its own, so that whatever it started can be ended with it.
+  // In its own process group, so that everything it started can be ended with it.
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { ...process.env, ...group.env },
@@ -79,7 +79,7 @@ export async function runGroup(group: Group, root: string, onEnd: (outcome: Outc
     child.once('close', (...ended) => resolve(ended)),
   )
   clearTimeout(timer)
-  // What its tests have left behind would otherwise outlive them.
+  // End the processes that its tests have left behind.
   end()
   process.off('exit', end)
   if (unfinished.size === 0 && (code === 0 || failures > 0)) return
@@ -110,6 +110,6 @@ function endAll(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // Nobody is left.
+    // No process is left in the group.
   }
 }

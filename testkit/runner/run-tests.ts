@@ -1,13 +1,14 @@
-// `npm test`: types, lint and the tests. Words behind it run the test files whose path contains one of them, without the
+// `npm test`: types, lint and the tests. Words after it select the test files whose path contains one of them, without the
 // checks (with them: --checks): npm test -- devices rollouts
-// --times lists what each file has used, most first; --alone gives each file a process of its own; --chaos runs what
-// `npm run test:chaos` does; --report writes what failed to a file, as JSON.
+// --times lists the CPU time of each file, most first; --alone gives each file its own process; --chaos runs the same as
+// `npm run test:chaos`; --report writes the failures to a file, as JSON.
 
 import { randomInt } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
+import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { globalSetup, globalTeardown } from '../src/global-setup.ts'
+import { compileCache } from '../src/compile-cache.ts'
 import { runChecks } from './checks.ts'
 import { describeEnd, describeFailures, describeTimes } from './describe-outcome.ts'
 import { machineCpuSeconds } from './machine-cpu.ts'
@@ -27,7 +28,7 @@ const { values: options, positionals: words } = parseArgs({
 })
 const root = join(import.meta.dirname, '../..')
 const size = options.chaos ? 'chaos' : 'test'
-/** On two cores four of six wait most of the time: for a process to start, for a clock, for the disk. With eight it takes longer. */
+/** On two cores, four of six processes mostly wait: for the start of a process, a clock, the disk. With eight it takes longer. */
 const sharedAtOnce = 6
 
 const startedAt = performance.now()
@@ -39,7 +40,7 @@ if (groups.length === 0) {
 }
 process.env.JOBCAST_TEST_SEED ||= String(randomInt(2 ** 31))
 if (options.chaos) process.env.JOBCAST_TEST_SIZE ||= 'chaos'
-// By Ctrl-C: what runs is in process groups of its own, and hears nothing of it.
+// Test processes are in their own process groups, so Ctrl-C does not reach them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 const inMemory = makeFolderInMemory()
 if (inMemory !== undefined) {
@@ -52,7 +53,12 @@ const files = groups.reduce((sum, group) => sum + group.files.length, 0)
 console.log(`${files} test files, JOBCAST_TEST_SEED=${process.env.JOBCAST_TEST_SEED}`)
 const isWhole = words.length === 0 && !options.chaos
 const checks = isWhole || options.checks ? runChecks(root, ended) : undefined
+// Not a static import: the service must be loaded with the cache enabled. With an empty cache, each of the first processes
+// would compile the whole service for itself.
+enableCompileCache(compileCache)
+const { globalSetup, globalTeardown } = await import('../src/global-setup.ts')
 await globalSetup()
+flushCompileCache()
 await runAll(
   groups.filter((group) => !isExclusive(group)),
   sharedAtOnce,
@@ -74,7 +80,7 @@ function ended(outcome: Outcome): void {
   console.log(describeEnd(outcome))
 }
 
-/** The counts come last: whoever looks at the end of a long log sees what failed, and how much ran. */
+/** The counts come last, so that the end of a long log shows what failed and how much ran. */
 function report(): void {
   if (options.times) console.log(describeTimes(outcomes))
   const failed = sum(({ failures }) => failures.length)

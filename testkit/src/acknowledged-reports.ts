@@ -1,5 +1,5 @@
-// Devices that report without a pause and record what was acknowledged: progress, output, ends. Compared with what is on
-// disk: everything acknowledged is there, nothing is there that was not sent, and nothing twice.
+// Devices that report without a pause and record acknowledgements: progress, output, ends. The check compares them with the
+// disk: everything acknowledged is there, nothing that was not sent, and nothing twice.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ export class AcknowledgedReports {
     this.#stepsPerExecution = stepsPerExecution
   }
 
-  /** For a SimulatedDevice: reports from where the server says that it is, to the end. */
+  /** For a SimulatedDevice: reports from the server's current step to the end. */
   readonly carryOut = async (line: MqttLine, execution: Json): Promise<void> => {
     const id = Number(execution.jobId)
     const reported = this.#reportedOf(id)
@@ -48,7 +48,7 @@ export class AcknowledgedReports {
     this.acknowledged++
   }
 
-  /** Everything that is not known to be kept, once more. */
+  /** Sends all output again that is not known to be stored. */
   async #reportOutput(line: MqttLine, id: number, step: number): Promise<void> {
     const reported = this.#reportedOf(id)
     const offset = reported.acknowledgedBytes
@@ -73,7 +73,7 @@ export class AcknowledgedReports {
     return reported
   }
 
-  /** The server must be gone. */
+  /** Call after the server has ended. */
   check(dataFolder: string): void {
     const db = new DatabaseSync(join(dataFolder, 'jobcast.db'), { readOnly: true })
     assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')

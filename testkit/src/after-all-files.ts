@@ -1,4 +1,4 @@
-// What the files of a process share is closed after the last one. The runner imports this before any file, so that its hook
+// Closes what the files of a process share after the last file. The runner imports this before any file, so that the hook
 // belongs to none of them.
 
 import { after } from 'node:test'

@@ -15,7 +15,7 @@ type Author = {
   publicPem: string
   privatePem: string
   sign(job: SignedJob): Envelope
-  /** Of any bytes. */
+  /** Signs any bytes. */
   signBytes(payload: Uint8Array, payloadType?: string): Envelope
 }
 

@@ -1,5 +1,5 @@
-// Devices that behave badly without a pause, in a thread of their own, so that what they cost the others is what they
-// cost the server. This file is both the thread's program and the way to talk to it.
+// Devices that misbehave without a pause, in their own thread, so that others are affected only through the server. This
+// file is both the thread's program and its interface.
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -12,10 +12,10 @@ export const badBehaviours = ['stuck', 'flapping', 'poisoned'] as const
 type Behaviour = (typeof badBehaviours)[number]
 type Order = { mqtt: string; tokens: Record<Behaviour, string>; seed: number }
 
-/** How often each has misbehaved, and how often the server went on to read from the stuck one. */
+/** How often each device has misbehaved, and how often the server continued to read from the stuck one. */
 type BadCounts = Record<Behaviour, number> & { heardOut: number }
 
-/** Each behaviour is a device of that name. Resolves when all three have begun. */
+/** Each behaviour is the name of a device. Resolves when all three have begun. */
 export async function startBadDevices(order: Order): Promise<{ stop: () => Promise<BadCounts> }> {
   const worker = new Worker(new URL(import.meta.url), { workerData: { badDevices: order } })
   await once(worker, 'message')
@@ -60,7 +60,7 @@ async function misbehave({ mqtt, tokens, seed }: Order): Promise<void> {
   parentPort?.postMessage(counts)
 }
 
-/** More than the system keeps between two programs: 18 MB, or what it says that its buffers may grow to. */
+/** More than the system buffers between two programs: 18 MB, or the configured maximum of its buffers. */
 const unreadBytes = Math.max(18e6, 2 * (mostOf('tcp_rmem') + mostOf('tcp_wmem')))
 
 function mostOf(buffer: string): number {
@@ -71,7 +71,7 @@ function mostOf(buffer: string): number {
   }
 }
 
-/** Asks for its large document again and again, and never reads an answer. True if all it asked was read nevertheless. */
+/** Requests its large document repeatedly and never reads an answer. Returns true if the server still read all requests. */
 async function beStuck(
   mqtt: string,
   token: string,
@@ -84,7 +84,7 @@ async function beStuck(
   for (let sent = 0; sent < unreadBytes; sent += 6000)
     line.publishUnconfirmed('$next/get', { padding: 'x'.repeat(6000) })
   onStuck()
-  // It stays to the end: the server must live with it, not only survive it.
+  // The device stays to the end: the server must work with it, not only survive it.
   if (!isOver.aborted) await Promise.race([line.closed, once(isOver, 'abort')])
   const isHeardOut = !line.isClosed && line.stream.writableLength === 0
   line.cut()
@@ -105,7 +105,7 @@ async function flap(mqtt: string, token: string, random: Random): Promise<void> 
 const nested = `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`
 const foreign = '$aws/things/device-1/jobs/'
 
-/** Sent by a device that has signed in. */
+/** Malformed messages of a device that has signed in. */
 const signedInPoison: ((line: MqttLine) => void)[] = [
   (line) => line.publishUnconfirmed('start-next', '{"not json'),
   (line) => line.publishUnconfirmed('start-next', '[1,2,3]'),
@@ -129,7 +129,7 @@ const signedInPoison: ((line: MqttLine) => void)[] = [
   (line) => line.stream.write(Buffer.alloc(100_000, 0xff)),
 ]
 
-/** Sent by whoever. */
+/** Malformed data on a connection that has not signed in. */
 const strangerPoison: (string | Buffer)[] = [
   'GET / HTTP/1.1\r\n\r\n',
   Buffer.alloc(10_000, 0xff),
@@ -147,7 +147,7 @@ function publication(topic: string) {
   return { cmd: 'publish', topic, payload: '{}', qos: 0, dup: false, retain: false } as const
 }
 
-/** Each of them in turn. */
+/** Sends each of them in turn. */
 async function sendPoison(mqtt: string, token: string, turn: number): Promise<void> {
   const which = turn % (signedInPoison.length + strangerPoison.length + 1)
   const stranger = strangerPoison[which - signedInPoison.length]
@@ -157,14 +157,14 @@ async function sendPoison(mqtt: string, token: string, turn: number): Promise<vo
     const line = await MqttLine.open(mqtt, { deviceId: 'poisoned', token, version })
     await line.subscribe('start-next/+', '+/update/+')
     poison(line)
-    // Where the server does not close it, it acknowledges that the poison was read.
+    // If the server does not close the connection, an answer shows that it has read the message.
     await Promise.race([line.closed, line.request('start-next', {}).catch(() => undefined)])
     line.cut()
   } else if (stranger !== undefined) {
     const { hostname, port } = new URL(mqtt)
     const socket = connect(Number(port), hostname)
     socket.on('error', () => undefined).resume()
-    // Where the server waits for more, it sees the end and closes.
+    // If the server waits for more, it sees the end of the stream and closes.
     socket.end(stranger)
     await new Promise((resolve) => socket.once('close', resolve))
   } else {

@@ -1,4 +1,4 @@
-// One call of the API as a test sees it: status, headers, and the body as text and as JSON.
+// Calls of the API for tests: status, headers, and the body as text and as JSON.
 
 import type { Scope } from '@jobcast/contract'
 
@@ -20,16 +20,16 @@ export type CallOptions = {
 export type Api = {
   readonly http: string
   readonly adminKey: string
-  /** With the admin key unless `key` is given. A body is sent as JSON, a rawBody as it is. */
+  /** Uses the admin key unless `key` is given. Sends a body as JSON, a rawBody as it is. */
   call(method: string, path: string, options?: CallOptions): Promise<Reply>
   trigger(jobName: unknown, deviceIds: unknown, options?: CallOptions): Promise<Reply>
   newKey(scopes: Scope[], more?: object): Promise<{ keyId: string; apiKey: string; ownerId: string }>
-  /** Another owner with a key of all scopes but ADMIN. */
+  /** Creates another owner with a key of all scopes except ADMIN. */
   newOwner(ownerName: string): Promise<{ ownerId: string; key: string }>
   putJobAndDevices(jobName: string, deviceIds: string[], key?: string): Promise<void>
 }
 
-/** `npm test` runs the suite of the trigger once more with jobs whose runs are held back. */
+/** `npm test` repeats the trigger suite with jobs whose runs are held back. */
 const isHeldBack = process.env.JOBCAST_TEST_JOBS === 'held-back'
 const heldBack = { approval: true, rollout: { order: 'GIVEN', waves: [{ size: 1 }, { size: '100%' }] } }
 const plainJob = isHeldBack ? heldBack : {}
@@ -79,7 +79,7 @@ export function buildApi(http: string, adminKey: string): Api {
   return api
 }
 
-/** So many devices take one call instead of one each. */
+/** From this many devices on, an import replaces single calls. */
 const many = 20
 
 function importDevices(api: Api, deviceIds: string[], key: string): Promise<Reply> {
@@ -98,7 +98,7 @@ export async function replyOf(response: Response): Promise<Reply> {
     status: response.status,
     headers: response.headers,
     text,
-    // Answers without a body, to HEAD for one, name a type as well.
+    // Responses without a body, for example to HEAD, name a type as well.
     json: isJson && text !== '' ? JSON.parse(text) : undefined,
   }
 }

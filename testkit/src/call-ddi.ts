@@ -1,4 +1,4 @@
-// A device of hawkBit, as a test sees it.
+// Calls of a hawkBit device for tests.
 
 import { type Api, type Reply, replyOf } from './call-api.ts'
 import { newDevice } from './call-device.ts'
@@ -6,9 +6,9 @@ import { newDevice } from './call-device.ts'
 export type DdiDevice = {
   readonly deviceId: string
   readonly token: string
-  /** `path` is what comes after /<tenant>/controller/v1/<deviceId>. A text is sent as it is. */
+  /** `path` follows /<tenant>/controller/v1/<deviceId>. A string is sent as it is. */
   call(method: string, path?: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
-  /** The paths that its links lead to, by their names. */
+  /** The paths of its links, by name. */
   links(): Promise<Record<string, string>>
   feedback(id: number, execution: string, more?: FeedbackFields): Promise<Reply>
   cancelFeedback(id: number, execution: string, more?: FeedbackFields): Promise<Reply>
@@ -18,7 +18,7 @@ const linksField = '_links'
 
 type FeedbackFields = { finished?: string; details?: string[]; progress?: object; time?: string }
 
-/** Makes the device and its token. */
+/** Creates the device and its token. */
 export async function newDdiDevice(api: Api, deviceId: string): Promise<DdiDevice> {
   const { token } = await newDevice(api, deviceId)
   return ddiDevice(api.http, { deviceId, token })

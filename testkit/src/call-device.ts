@@ -1,4 +1,4 @@
-// A device that speaks HTTP, as a test sees it.
+// Calls of a device over HTTP for tests.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Api, Reply } from './call-api.ts'
@@ -7,7 +7,7 @@ import { replyOf } from './call-api.ts'
 export type DeviceCalls = {
   readonly deviceId: string
   readonly token: string
-  /** `path` is what comes after /things/<deviceId>/jobs. A text or bytes are sent as they are. */
+  /** `path` follows /things/<deviceId>/jobs. Strings and bytes are sent as they are. */
   call(
     method: string,
     path: string,
@@ -15,12 +15,12 @@ export type DeviceCalls = {
     options?: { headers?: Record<string, string>; signal?: AbortSignal },
   ): Promise<Reply>
   startNext(): Promise<Reply>
-  /** Reports a status, with more fields if given. */
+  /** Reports a status, with optional further fields. */
   update(jobExecutionId: number, status: string, more?: object): Promise<Reply>
   output(jobExecutionId: number, offset: number, data: string): Promise<Reply>
 }
 
-/** Makes the device and its token. */
+/** Creates the device and its token. */
 export async function newDevice(api: Api, deviceId: string, key = api.adminKey): Promise<DeviceCalls> {
   const path = `/job/api/devices/${encodeURIComponent(deviceId)}`
   await untilDone(() => api.call('PUT', path, { key }))
@@ -28,7 +28,7 @@ export async function newDevice(api: Api, deviceId: string, key = api.adminKey):
   return deviceCalls(api.http, deviceId, json.deviceToken)
 }
 
-/** A server with too little time may say so. */
+/** Retries while an overloaded server refuses the call. */
 async function untilDone(call: () => Promise<Reply>): Promise<Reply> {
   for (let tries = 1; ; tries++) {
     const reply = await call()

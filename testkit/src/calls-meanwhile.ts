@@ -1,5 +1,5 @@
-// Calls of an owner, one after the other, in a thread of their own: their times are those of the server, however busy
-// the test is with its devices. This file is both the thread's program and the way to talk to it.
+// Calls of an owner, one after the other, in their own thread: so their times are those of the server, however busy the test
+// is with its devices. This file is both the thread's program and its interface.
 
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
@@ -10,7 +10,7 @@ type Order = { http: string; adminKey: string; calls: OwnerCall[] }
 
 type CallTimes = { ms: number[]; failures: string[] }
 
-/** Calls until it is stopped; `stop` gives how long each took, and what was not answered with success. */
+/** Calls until it is stopped; `stop` returns how long each call took, and the unsuccessful responses. */
 export async function startCalls(
   { http, adminKey }: Pick<Api, 'http' | 'adminKey'>,
   calls: OwnerCall[],

@@ -1,4 +1,4 @@
-// Certificates for one test file, made when it starts and gone with it: no key is kept anywhere.
+// Certificates for one test file, created when it starts and deleted when it ends: no key is stored.
 
 import type { webcrypto } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
@@ -23,14 +23,19 @@ const signing = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const day = 24 * 60 * 60 * 1000
 let serial = 0
 
-async function makeCertificate(name: string, extensions: Extension[], issuer?: Signed): Promise<Signed> {
+async function makeCertificate(
+  name: string,
+  extensions: Extension[],
+  issuer?: Signed,
+  notAfter = Date.now() + day,
+): Promise<Signed> {
   const keys = await crypto.subtle.generateKey(signing, true, ['sign', 'verify'])
   const certificate = await X509CertificateGenerator.create({
     serialNumber: `0${++serial}`,
     subject: `CN=${name}`,
     issuer: issuer?.certificate.subject ?? `CN=${name}`,
-    notBefore: new Date(Date.now() - day),
-    notAfter: new Date(Date.now() + day),
+    notBefore: new Date(Date.now() - 2 * day),
+    notAfter: new Date(notAfter),
     publicKey: keys.publicKey,
     signingKey: (issuer?.keys ?? keys).privateKey,
     signingAlgorithm: signing,
@@ -74,7 +79,7 @@ const server = await makeCertificate('localhost', ofServer, ca)
 const device = await makeCertificate(certifiedDeviceId, ofClient, ca)
 const stranger = await makeCertificate(certifiedDeviceId, ofClient, await authority('Somebody else'))
 
-/** Paths of PEM files. The stranger says that it is the same device, but another authority has signed that. */
+/** Paths of PEM files. The stranger's certificate names the same device, but is signed by another authority. */
 export const certificates = {
   ca: writeCertificate('ca', ca),
   serverCert: writeCertificate('server', server),
@@ -85,13 +90,30 @@ export const certificates = {
   strangerKey: await writeKey('stranger', stranger),
 }
 
-/** A new revocation list of the authority, in PEM. */
-/** Another one for the same names, as after a renewal. */
+/** A new server certificate for the same names, as after a renewal. */
 export async function renewServerCertificate(): Promise<{ cert: string; key: string }> {
   const renewed = await makeCertificate('localhost', ofServer, ca)
   return { cert: writeCertificate('renewed', renewed), key: await writeKey('renewed-key', renewed) }
 }
 
+/** Expired yesterday, for the same names. */
+export async function makeExpiredServerCertificate(): Promise<{ cert: string; key: string }> {
+  const expired = await makeCertificate('localhost', ofServer, ca, Date.now() - day)
+  return { cert: writeCertificate('expired', expired), key: await writeKey('expired', expired) }
+}
+
+/** A client's certificate for this name, by the same authority; with an owner, that is its O. */
+export async function makeClientCertificate(
+  name: string,
+  { isExpired = false, owner }: { isExpired?: boolean; owner?: string } = {},
+): Promise<{ cert: string; key: string }> {
+  const file = `client-${++serial}`
+  const subject = owner === undefined ? name : `${name}, O=${owner}`
+  const made = await makeCertificate(subject, ofClient, ca, Date.now() + (isExpired ? -day : day))
+  return { cert: writeCertificate(file, made), key: await writeKey(file, made) }
+}
+
+/** A new revocation list of the authority, in PEM. */
 export async function makeRevocationList(...revoked: ('deviceCert' | 'serverCert')[]): Promise<string> {
   const signed = { deviceCert: device, serverCert: server }
   const list = await X509CrlGenerator.create({

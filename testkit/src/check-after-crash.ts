@@ -1,4 +1,4 @@
-// Compares what callers were answered with what is on disk: nothing lost, nothing doubled, all or nothing.
+// Compares the responses to callers with the disk: nothing is lost or duplicated, and each run is complete or absent.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { TriggerCall, TriggerCaller } from './trigger-caller.ts'
 type Run = { runId: number; total: number; pending: number; executions: Execution[] }
 type Execution = { jobExecutionId: number; deviceId: string }
 
-/** The server must be gone. Returns how much was checked. */
+/** Call after the server has ended. Returns how much was checked. */
 export function checkAfterCrash(dataFolder: string, callers: TriggerCaller[]) {
   const db = new DatabaseSync(join(dataFolder, 'jobcast.db'), { readOnly: true })
   try {
@@ -34,8 +34,8 @@ export function checkAfterCrash(dataFolder: string, callers: TriggerCaller[]) {
 }
 
 /**
- * A caller makes its calls one after the other, so its runs stand in the order of its calls: each answered call
- * has its run, an unanswered one has one or none, a refused one has none, and there is no other.
+ * A caller makes its calls one after the other, so its runs are in the order of its calls: each answered call has its run, an
+ * unanswered one has one or none, a refused one has none, and there are no others.
  */
 function checkCaller(jobName: string, calls: TriggerCall[], runs: Run[]): number {
   const answered = new Set(calls.map((call) => call.answer?.runId))

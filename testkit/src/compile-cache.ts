@@ -1,4 +1,4 @@
-// Where code that was compiled for one program of the tests is kept for the next ones.
+// The compile cache that the programs of the tests share.
 
 import { fileURLToPath } from 'node:url'
 

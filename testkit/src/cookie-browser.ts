@@ -1,10 +1,10 @@
-// A browser as far as sign-ins need one: cookies for each site, and redirects one by one. An address that people use
-// (public-url) is served by the server of the test.
+// A minimal browser for sign-ins: cookies per site, and redirects one by one. Requests to the public-url go to the server of
+// the test.
 
 type Visit = { status: number; url: string; text: string; headers: Headers }
 
 export class CookieBrowser {
-  /** Of the public address: where it is really served. */
+  /** Maps the public address to the actual one. */
   readonly #served: ReadonlyMap<string, string>
   readonly #cookies = new Map<string, Map<string, string>>()
 
@@ -21,7 +21,7 @@ export class CookieBrowser {
     this.#cookies.set(origin, jar.set(name, value))
   }
 
-  /** One request, without the redirect that it may be answered with. */
+  /** Sends one request and does not follow redirects. */
   async send(address: string, init: RequestInit = {}): Promise<Visit> {
     const url = new URL(address)
     const jar = this.#cookies.get(url.origin) ?? new Map<string, string>()
@@ -44,7 +44,7 @@ export class CookieBrowser {
     return { status: response.status, url: address, text: await response.text(), headers: response.headers }
   }
 
-  /** Follows redirects, up to one that `until` names, which is not followed. */
+  /** Follows redirects until one that matches `until`, which is not followed. */
   async visit(address: string, until?: (next: string) => boolean): Promise<Visit> {
     for (let url = address, steps = 0; ; steps++) {
       const visit = await this.send(url, { headers: { accept: 'text/html' } })

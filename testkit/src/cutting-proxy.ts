@@ -1,4 +1,4 @@
-// A line to the server that breaks: real TCP, cut in the midst of an answer, or on which nothing passes any more.
+// A proxy for broken connections to the server: real TCP that is cut in the middle of a response, or stalls.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -8,17 +8,17 @@ export type CuttingProxy = {
   readonly url: string
   /** How many connections there were. */
   readonly connections: number
-  /** How many bytes of answers each of the next connections lets through; 0 cuts when the answer begins. */
+  /** How many response bytes each of the next connections lets through; 0 cuts when the response begins. */
   cutNext(...bytes: number[]): void
-  /** Cuts all connections there are, and gives how many. */
+  /** Cuts all connections and returns their number. */
   cutAll(): number
-  /** From now on nothing passes, on old and new connections; and nobody is told. */
+  /** From now on nothing passes on old and new connections, without an error. */
   stall(): void
-  /** All that was held up passes. */
+  /** Lets everything pass that was held up. */
   resume(): void
 }
 
-/** `address`: of the server, or where it is now; whoever connects while it is nowhere is cut at once. */
+/** `address` is that of the server, or a function for the current one; while it is undefined, connections are cut at once. */
 export async function openCuttingProxy(
   t: Pick<TestContext, 'after'>,
   address: string | (() => string | undefined),
@@ -81,7 +81,7 @@ export async function openCuttingProxy(
     cutAll() {
       const cut = [...sockets]
       for (const socket of cut) socket.destroy()
-      // Each has an end here and one at the server.
+      // Each connection has a socket to the client and one to the server.
       return cut.length / 2
     },
   }

@@ -1,16 +1,16 @@
-// Makes the disk of a running process slow, full or broken, where strace is there and may be used.
+// Makes the disk of a running process slow, full or broken. Needs strace and the permission to use it.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
 type DisturbedDisk = {
-  /** The disk is as it was. */
+  /** Removes the faults. */
   end(): Promise<void>
 }
 
 /**
- * `faults`: what to inject into system calls, for example { fdatasync: 'error=EIO' }.
- * Returns the reason instead when it cannot be done here.
+ * `faults` are injected into system calls, for example { fdatasync: 'error=EIO' }.
+ * Returns a reason instead if this machine does not allow it.
  */
 export async function disturbDisk(
   pid: number,

@@ -1,4 +1,4 @@
-// However a test ends, the programs that it has started end with its process.
+// Ends the programs that a test has started with its process, however the test ends.
 
 import type { ChildProcess } from 'node:child_process'
 

@@ -1,8 +1,8 @@
-// Whoever listens to the stream of events, as a test sees it: what came, up to where, and the end of it.
+// A client of the event stream for tests: the received events, the last id, and the end of the stream.
 
 import type { JobcastEvent } from '@jobcast/contract'
 
-/** `cookie`: of a session, in place of a key. `without`: types of events that are left out, as they come by the clock. */
+/** `cookie` of a session replaces a key. `without` omits types of events that depend on the clock. */
 export type ListenOptions = {
   query?: string
   key?: string
@@ -19,7 +19,7 @@ export class EventListener {
   readonly #abort: AbortController
   readonly #without: readonly string[]
   readonly #news = new Set<() => void>()
-  /** Resolves when the stream is over, by whomever. */
+  /** Resolves when either side has ended the stream. */
   readonly ended: Promise<void>
 
   private constructor(response: Response, abort: AbortController, without: readonly string[]) {
@@ -44,7 +44,7 @@ export class EventListener {
     return listener
   }
 
-  /** Resolves once the condition holds; checked whenever something arrives. */
+  /** Resolves once the condition holds. It is checked on every arrival. */
   until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = () => {

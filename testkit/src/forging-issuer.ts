@@ -1,4 +1,4 @@
-// An issuer that signs whatever a test wants: what no honest issuer sends.
+// An issuer that signs whatever a test wants, including what no honest issuer sends.
 
 import { createHmac, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
@@ -11,18 +11,18 @@ type Forge = (claims: Record<string, unknown>, header?: { kid?: string; typ?: st
 
 type ForgingIssuer = {
   readonly url: string
-  /** As it should be. */
+  /** A valid signature. */
   sign: Forge
-  /** By a key that is not among the published ones. */
+  /** Signed with a key that is not published. */
   signByStranger: Forge
   unsigned: Forge
-  /** HS256, with the published key as the secret. */
+  /** Signed with HS256, with the published key as the secret. */
   signByPublicKey: Forge
-  /** What the token endpoint answers with. */
+  /** The response of the token endpoint. */
   idToken: (nonce: string) => Promise<string>
-  /** How often it was asked for its addresses. */
+  /** How often its discovery document was requested. */
   discoveries: number
-  /** Other keys from now on. */
+  /** Switches to new keys. */
   rotate(): Promise<void>
 }
 
@@ -99,7 +99,7 @@ function metadataOf(url: string): object {
     jwks_uri: `${url}/jwks`,
     response_types_supported: ['code'],
     subject_types_supported: ['public'],
-    // A careless issuer: nothing but us refuses the worst ones.
+    // A careless issuer announces even the worst algorithms, so only our own checks refuse them.
     id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
   }
 }

@@ -1,12 +1,11 @@
-// A port for a program that has to be told one.
+// A free port for a program that needs a fixed one.
 
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below those that the system gives to whoever asks for any: one of these may be a client's before the program that is to
- * have it starts, or while it restarts.
+ * Below the ephemeral ports: a client could get one of those before the program starts, or while it restarts.
  */
 export async function freePort(): Promise<number> {
   const server = createServer()

@@ -1,4 +1,4 @@
-// What a job of GitHub Actions with `permissions: id-token: write` asks for its tokens, here with an issuer of the tests.
+// The token service of a GitHub Actions job with `permissions: id-token: write`, here with an issuer of the tests.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,5 @@
-// Before all tests, once: what was compiled for one file is there for the next ones, and for the programs they start.
-// There is one PostgreSQL that they share, and one empty database that they copy.
+// Runs once before all tests. Sets up what they share: the compile cache, one PostgreSQL, and one empty database that they
+// copy.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,12 +15,15 @@ let postgres: PostgresServer | undefined
 let emptyDatabase = ''
 
 export async function globalSetup(): Promise<void> {
-  // One that cannot be built fails the tests of the console, not all.
-  await buildConsoleIfStale().catch((error: unknown) => console.error(error))
   emptyDatabase = newTemporaryFolder()
-  await migrateStore({ dataFolder: emptyDatabase, databaseUrl: undefined })
+  const [server] = await Promise.all([
+    startPostgres(),
+    migrateStore({ dataFolder: emptyDatabase, databaseUrl: undefined }),
+    // A console that cannot be built fails only its own tests.
+    buildConsoleIfStale().catch((error: unknown) => console.error(error)),
+  ])
+  postgres = server
   process.env.JOBCAST_TEST_DATABASE = join(emptyDatabase, 'jobcast.db')
-  postgres = await startPostgres()
   process.env.JOBCAST_TEST_POSTGRES = postgres.url
 }
 

@@ -1,6 +1,6 @@
 /// <reference path="./oidc-provider.d.ts" />
-// A real OpenID Connect issuer (oidc-provider, which is certified) on a free port. Whoever comes is signed in at once, as the
-// person that the test has set: the forms of an issuer are not ours to test.
+// A real OpenID Connect issuer (oidc-provider, which is certified) on a free port. It signs everyone in at once as the person
+// that the test has set: the forms of an issuer are not tested here.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -15,20 +15,28 @@ type TestIssuer = {
   readonly url: string
   readonly clientId: string
   readonly clientSecret: string
-  /** Who signs in next, and what is said of that person from now on. */
+  /** The person who signs in next, with their claims from now on. */
   person: TestPerson
-  /** Answers nothing but errors while this is set. */
+  /** Responds only with errors while this is set. */
   isDown: boolean
-  /** Tokens that were asked for by refresh tokens. */
+  /** Number of requests with a refresh token. */
   refreshes: number
   close(): Promise<void>
   /** On the same port. */
   reopen(): Promise<void>
 }
 
-type Options = { publicUrl: string; isPublic?: boolean }
+type Options = {
+  publicUrl: string
+  isPublic?: boolean
+  /** Issues access tokens for this address to clients that register themselves. */
+  resource?: string
+}
 
-export async function openIssuer(t: Ending, { publicUrl, isPublic = false }: Options): Promise<TestIssuer> {
+export async function openIssuer(
+  t: Ending,
+  { publicUrl, isPublic = false, resource }: Options,
+): Promise<TestIssuer> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -50,7 +58,7 @@ export async function openIssuer(t: Ending, { publicUrl, isPublic = false }: Opt
     clients: [
       {
         client_id: clientId,
-        // Command lines have no secret.
+        // A public client, such as a command line, has no secret.
         ...(isPublic ? { token_endpoint_auth_method: 'none' } : { client_secret: clientSecret }),
         grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
         redirect_uris: [`${publicUrl}/auth/callback`],
@@ -65,7 +73,9 @@ export async function openIssuer(t: Ending, { publicUrl, isPublic = false }: Opt
       deviceFlow: { enabled: true },
       revocation: { enabled: true },
       rpInitiatedLogout: { enabled: true, logoutSource: signOutAtOnce },
+      ...(resource !== undefined && ofResource(resource)),
     },
+    ...(resource !== undefined && { extraTokenClaims: async () => issuer.person }),
     interactions: { url: () => '/interaction' },
     issueRefreshToken: async () => true,
     findAccount: async (_context: unknown, sub: string) => ({
@@ -76,6 +86,7 @@ export async function openIssuer(t: Ending, { publicUrl, isPublic = false }: Opt
       const { client, session, provider: its } = context.oidc
       const grant = new its.Grant({ clientId: client.clientId, accountId: session.accountId })
       grant.addOIDCScope('openid profile email offline_access')
+      if (resource !== undefined) grant.addResourceScope(resource, 'profile')
       await grant.save()
       return grant
     },
@@ -94,13 +105,33 @@ export async function openIssuer(t: Ending, { publicUrl, isPublic = false }: Opt
   return issuer
 }
 
-/** Its own page asks, and loads a font from another host. */
+function ofResource(resource: string) {
+  const jwt = { sign: { alg: 'RS256' } }
+  return {
+    registration: { enabled: true },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async () => undefined,
+      useGrantedResource: async () => true,
+      getResourceServerInfo: async (_context: unknown, asked: string) => {
+        if (asked !== resource) throw new Error(`a client asked for ${asked}`)
+        return { scope: 'profile', audience: resource, accessTokenFormat: 'jwt', jwt }
+      },
+    },
+  }
+}
+
+/** Replaces the issuer's own page, which asks first and loads a font from another host. */
 function signOutAtOnce(context: { body: string }, form: string): void {
   const confirmed = form.replace('</form>', '<input type="hidden" name="logout" value="yes"></form>')
   context.body = `<!doctype html>${confirmed}<script>document.forms[0].submit()</script>`
 }
 
-type Grant = { addOIDCScope(scope: string): void; save(): Promise<void> }
+type Grant = {
+  addOIDCScope(scope: string): void
+  addResourceScope(resource: string, scope: string): void
+  save(): Promise<void>
+}
 type GrantContext = {
   oidc: {
     client: { clientId: string }

@@ -1,5 +1,5 @@
-// One MQTT connection of a device: small, so that ten thousand of them fit into one process, and it can be cut at any
-// instant. What was under way then rejects with LineClosed.
+// One MQTT connection of a device: small, so that ten thousand of them fit into one process. It can be cut at any instant;
+// pending operations then reject with LineClosed.
 
 import { connect, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -12,13 +12,13 @@ writeToStream.cacheNumbers = false
 
 export type SignIn = { deviceId: string; token: string; version?: 4 | 5; clientId?: string; from?: string }
 
-/** JSON as the device read it. */
+/** JSON as the device received it. */
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what is in it
 export type Json = any
 
 export type Answer = { outcome: 'accepted' | 'rejected'; json: Json }
 
-/** CONNACK said no. */
+/** The CONNACK refused the sign-in. */
 export class NotLetIn extends Error {
   readonly code: number
   constructor(code: number) {
@@ -36,15 +36,15 @@ let lastToken = 0
 export class MqttLine {
   readonly prefix: string
   readonly stream: Duplex
-  /** Resolves when the connection is closed, by whomever. */
+  /** Resolves when either side has closed the connection. */
   readonly closed: Promise<void>
   isClosed = false
-  /** Of a DISCONNECT that the server has sent; only MQTT 5 has it. */
+  /** Reason code of the server's DISCONNECT; only in MQTT 5. */
   disconnectCode: number | undefined
-  /** Notices, by the topic behind the device's prefix. */
+  /** Called for notifications, with the topic after the device's prefix. */
   onNotice: (suffix: string, json: Json) => void = () => undefined
   readonly #version: 4 | 5
-  /** What the server owes, by what it is called. */
+  /** Pending responses of the server, by name. */
   readonly #owed = new Map<string, Waiting>()
   #packetId = 0
 
@@ -89,7 +89,7 @@ export class MqttLine {
     return line
   }
 
-  /** Filters without the device's prefix. */
+  /** Takes filters without the device's prefix. */
   async subscribe(...suffixes: string[]): Promise<void> {
     const messageId = this.#nextId()
     const granted = this.#owe(`suback ${messageId}`)
@@ -99,7 +99,7 @@ export class MqttLine {
     if (refused !== undefined) throw new Error(`a subscription was refused with ${refused}`)
   }
 
-  /** With QoS 1; resolves with the code of its PUBACK. */
+  /** Publishes with QoS 1; resolves with the code of the PUBACK. */
   async publish(suffix: string, payload: object | string): Promise<number> {
     const messageId = this.#nextId()
     const acknowledged = this.#owe(`puback ${messageId}`)
@@ -107,12 +107,12 @@ export class MqttLine {
     return acknowledged
   }
 
-  /** With QoS 0: nobody confirms it. */
+  /** Publishes with QoS 0, without an acknowledgement. */
   publishUnconfirmed(suffix: string, payload: object | string): void {
     this.send(this.#publication(suffix, payload, 0, undefined))
   }
 
-  /** Publishes with QoS 1 and waits for the answer; subscribe to it before. */
+  /** Publishes with QoS 1 and waits for the answer; subscribe to its topic before. */
   async request(suffix: string, fields: object): Promise<Answer> {
     lastToken++
     const clientToken = `${process.pid}-${lastToken}`
@@ -125,13 +125,13 @@ export class MqttLine {
     if (this.stream.writable) this.stream.write(generate(packet, { protocolVersion: this.#version }))
   }
 
-  /** The device says that it goes. */
+  /** Sends DISCONNECT. */
   end(): void {
     this.send({ cmd: 'disconnect', reasonCode: 0 })
     this.stream.end()
   }
 
-  /** As if the cable had been pulled, or the process killed. */
+  /** Acts as if the cable was pulled or the process was killed. */
   cut(): void {
     const { stream } = this
     if ('resetAndDestroy' in stream) (stream as Socket).resetAndDestroy()
@@ -204,7 +204,7 @@ export class MqttLine {
   }
 }
 
-/** `from` is the address it comes from: one of 127.0.0.x has ports for 28,000 connections. */
+/** `from` is the local address: each 127.0.0.x has ports for 28,000 connections. */
 function openStream(address: string, from: string | undefined): Duplex {
   const { protocol, hostname, port, host } = new URL(address)
   if (protocol === 'mqtt:') {

@@ -1,4 +1,4 @@
-// A whole server in this process, on a free port and a folder of its own.
+// A whole server in this process, on a free port and in its own folder.
 
 import { join } from 'node:path'
 import {
@@ -21,7 +21,7 @@ export type ServerOptions = Partial<Config> & Pick<StartOptions, 'now' | 'elapse
 const isOnPostgres = process.env.JOBCAST_TEST_STORE === 'postgres'
 const databases = new Map<string, Promise<string>>()
 
-/** A server that starts again in the same folder finds its data again. */
+/** A server that restarts in the same folder gets the same database. */
 function databaseOf(dataFolder: string): Promise<string> {
   const known = databases.get(dataFolder) ?? sharedPostgres().then(createDatabase)
   databases.set(dataFolder, known)
@@ -47,6 +47,7 @@ export async function openServer(t: Ending, options: ServerOptions = {}): Promis
     maxFileBytes: 2 * 1024 * 1024 * 1024,
     maxDownloads: 64,
     filesFolder: join(dataFolder, 'files'),
+    filesBucket: undefined,
     minFreeDiskBytes: 0,
     quotas: noQuotas,
     rates: { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 },

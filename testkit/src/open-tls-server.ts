@@ -1,4 +1,4 @@
-// A server with TLS that trusts certificates of devices.
+// A server with TLS that accepts client certificates of devices.
 
 import { readFileSync } from 'node:fs'
 import { setDefaultCACertificates } from 'node:tls'
@@ -8,7 +8,7 @@ import { openSharedServer } from './shared-server.ts'
 
 export function openTlsServer(): Promise<OpenServer> {
   const ca = readFileSync(certificates.ca, 'utf8')
-  // For `fetch`, which takes no certificates by itself. Each test file is a process of its own.
+  // `fetch` takes no certificates of its own. Each test file is a separate process.
   setDefaultCACertificates([ca])
   return openSharedServer({
     tls: {
@@ -19,7 +19,7 @@ export function openTlsServer(): Promise<OpenServer> {
   })
 }
 
-/** The certificate of the server is for this address, and it has one: localhost may be ::1 first, where nobody listens. */
+/** The server's certificate is for this address. Not localhost, which may resolve to ::1 first, where nothing listens. */
 export const tlsHost = '127.0.0.1'
 
 export function mqttPortOf({ server }: OpenServer): number {

@@ -1,4 +1,4 @@
-/** Of times in milliseconds, the one that so many percent do not exceed, as text. */
+/** A percentile of times in milliseconds, as text. */
 export function percentile(times: readonly number[], percent: number): string {
   const sorted = times.toSorted((a, b) => a - b)
   const at = Math.min(sorted.length - 1, Math.ceil((sorted.length * percent) / 100) - 1)

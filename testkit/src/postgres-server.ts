@@ -9,15 +9,15 @@ import { openStore } from '@jobcast/server'
 import pg from 'pg'
 
 export type PostgresServer = {
-  /** Without a database. */
+  /** Address without a database. */
   url: string
-  /** A database with our tables and nothing in them. */
+  /** A database with our tables, which are empty. */
   template: string
-  /** As after a crash. */
+  /** Crashes and restarts. */
   restart(): Promise<void>
-  /** Keeps its state of now for a standby, as one that is cut off from here on. */
+  /** Copies its current state for a standby that receives nothing more. */
   keepStandby(): Promise<void>
-  /** Crashes, and the standby takes over under the same address. It lacks what was committed since it was kept. */
+  /** Crashes, and the standby takes over at the same address. It lacks everything committed since keepStandby. */
   failOver(): Promise<void>
   stop(): Promise<void>
 }
@@ -26,10 +26,10 @@ const template = 'jobcast_template'
 
 const templateOf = (server: string): string => `${server}/${template}`
 
-/** Ends with this process at the latest; in the background it does not keep this process from its end. */
+/** Ends with this process at the latest; in the background it does not keep this process alive. */
 export async function startPostgres({ isBackground = false } = {}): Promise<PostgresServer> {
   const program = fileURLToPath(new URL('postgres-process.ts', import.meta.url))
-  // Without the flags of this process: with --test it would be a test file.
+  // Not with the flags of this process: with --test it would run as a test file.
   const child = fork(program, { execArgv: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const gone = once(child, 'exit')
   const failed = gone.then(() => Promise.reject(new Error('PostgreSQL failed; what it wrote stands above')))
@@ -61,7 +61,7 @@ export async function startPostgres({ isBackground = false } = {}): Promise<Post
   }
 }
 
-/** One of its own for a test file that would disturb others. */
+/** A separate server for a test file that would disturb others. */
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const server = await startPostgres()
   after(() => server.stop())
@@ -71,8 +71,8 @@ export async function startOwnPostgres(): Promise<PostgresServer> {
 let shared: Promise<string> | undefined
 
 /**
- * The one that all tests share (global-setup.ts); a file that runs alone starts its own. The promise is a new one each
- * time: node:test takes a test for a part of the file whose promise was awaited last.
+ * The server that all tests share (global-setup.ts); a file that runs alone starts its own. Each call returns a new promise,
+ * because node:test assigns a test to the file whose promise was awaited last.
  */
 export async function sharedPostgres(): Promise<string> {
   const given = process.env.JOBCAST_TEST_POSTGRES
@@ -81,20 +81,20 @@ export async function sharedPostgres(): Promise<string> {
 }
 
 let count = 0
-/** Copying files takes half the CPU time, but writes all that is in memory to the disk first. */
+/** file_copy takes half the CPU time, but first writes everything in memory to the disk. */
 const strategy = tmpdir().startsWith('/dev/shm/') ? 'STRATEGY file_copy' : ''
 
-/** A new one with our tables; gives its address. To drop it costs as much as to create it: it goes with the server. */
+/** Creates a database with our tables and returns its address. Dropping costs as much as creating: it goes with the server. */
 export async function createDatabase(server: string): Promise<string> {
   const name = `jobcast_${process.pid}_${++count}`
   await execute(`${server}/postgres`, `CREATE DATABASE ${name} TEMPLATE ${template} ${strategy}`)
   return `${server}/${name}`
 }
 
-/** On a connection of its own. */
+/** Uses its own connection. */
 export async function execute(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
-  // The query that is under way rejects.
+  // The query that is in progress rejects.
   client.on('error', () => undefined)
   await client.connect()
   try {

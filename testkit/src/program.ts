@@ -1,4 +1,4 @@
-// The program that tests start in a process of its own, from its source.
+// The program that tests start as a separate process, from its source.
 
 import { fileURLToPath } from 'node:url'
 

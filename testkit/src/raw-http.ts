@@ -1,4 +1,4 @@
-// Bytes as they are, for requests that no well-behaved client can send.
+// Sends raw bytes, for requests that no well-behaved client can send.
 
 import { connect, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -12,12 +12,12 @@ export type RawReply = {
   closed: boolean
 }
 
-/** A failsafe, far above what a server takes to close a connection that it said it would close. */
+/** A failsafe, far above the time that a server takes to close a connection as announced. */
 const closeMs = 120_000
 
 /**
- * Sends it, or one piece after the other, and gives what came back: once the server has closed the connection, or once it has answered so many times
- * and said nothing of closing it.
+ * Sends the bytes, or one piece after the other, and returns the responses: once the server has closed the connection, or once it has sent this many
+ * responses without announcing a close.
  */
 export function sendRaw(
   http: string,
@@ -27,7 +27,7 @@ export function sendRaw(
   const { protocol, hostname, port } = new URL(http)
   const begun = performance.now()
   return new Promise((resolve, reject) => {
-    /** Each character is a byte, so that its length is one in bytes. */
+    /** One character per byte, so that its length is in bytes. */
     let received = ''
     const onConnect = () => {
       if (typeof sent === 'string' || Buffer.isBuffer(sent)) socket.write(sent)

@@ -1,13 +1,13 @@
-// A trigger request as bytes, each part of which a test can spell in its own way.
+// A trigger request as bytes, with parts that a test can replace.
 
 export type RequestParts = {
   line?: string
-  /** Come instead of the usual ones of the same name; a name alone leaves the usual one out. */
+  /** Replace the usual headers of the same name; a name alone removes the usual one. */
   headers?: string[]
   body?: string | Buffer
 }
 
-/** Asks for the connection to be closed, so that the end of the answer is seen at once. */
+/** Asks the server to close the connection, so that the end of the response is seen at once. */
 export function rawRequest(apiKey: string, { line, headers = [], body = '' }: RequestParts): Buffer {
   const given = new Set(headers.map(nameOf))
   const usual = [

@@ -1,20 +1,20 @@
-// The real program on one data folder, killed and started again while others go on to use it.
+// The real program on one data folder, killed and restarted while clients continue to use it.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { type SpawnedServer, spawnServer } from './spawn-server.ts'
 
-/** The instant of a kill or a pause is what such a test varies, and no event goes with it. */
+/** The instant of a kill or a pause, which these tests vary. There is no event to wait for. */
 export const instantOfFault = (ms: number): Promise<void> => delay(Math.max(0, ms))
 
 export class RestartingServer {
   readonly #spawn: () => Promise<SpawnedServer>
-  /** The one that runs, or will run next. */
+  /** The server that runs, or will run next. */
   #next: Promise<SpawnedServer>
-  /** The one that was started last. */
+  /** The server that was started last. */
   #started: Promise<SpawnedServer>
   #isOver = false
 
-  /** A data folder, or how it is started. */
+  /** Takes a data folder, or a function that starts the server. */
   constructor(folder: string | (() => Promise<SpawnedServer>), ...flags: string[]) {
     this.#spawn = typeof folder === 'string' ? () => spawnServer(folder, ...flags) : folder
     this.#started = this.#spawn()
@@ -25,7 +25,7 @@ export class RestartingServer {
 
   readonly address = async (): Promise<string> => (await this.#next).mqtt
 
-  /** Resolves when it is gone; until `start` everybody waits for the next one. */
+  /** Resolves when the process has ended; clients wait until `start` is called. */
   async kill(): Promise<{ start: () => Promise<SpawnedServer> }> {
     const server = await this.#next
     const next = Promise.withResolvers<SpawnedServer>()
@@ -42,13 +42,13 @@ export class RestartingServer {
     }
   }
 
-  /** As `kill`, at an instant that the test has chosen. */
+  /** Kills after a delay chosen by the test. */
   async killAfter(ms: number): ReturnType<RestartingServer['kill']> {
     await instantOfFault(ms)
     return this.kill()
   }
 
-  /** To the process that was started last; none if it did not start. */
+  /** Sends a signal to the process that was started last, unless its start failed. */
   async send(signal: NodeJS.Signals): Promise<void> {
     const server = await this.#started.catch(() => undefined)
     server?.process.kill(signal)
@@ -59,7 +59,7 @@ export class RestartingServer {
     return start()
   }
 
-  /** For the end of a test, however it came. */
+  /** Call at the end of a test, even after a failure. */
   async end(): Promise<void> {
     this.#isOver = true
     const server = await this.#started.catch(() => undefined)

@@ -1,11 +1,11 @@
-// Choices that can be made again: the same seed gives the same choices (mulberry32).
+// Reproducible random choices: the same seed gives the same choices (mulberry32).
 
 export type Random = {
   /** A whole number from 0 up to, but not including, `below`. */
   below(below: number): number
   chance(probability: number): boolean
   pick<T>(from: readonly T[]): T
-  /** `count` different ones, in random order. */
+  /** `count` different items, in random order. */
   some<T>(from: readonly T[], count: number): T[]
 }
 

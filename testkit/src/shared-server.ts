@@ -1,11 +1,11 @@
-// One server for all tests of a file. Starting and stopping one takes a second, so not one for each test.
+// One server for all tests of a file, because starting and stopping a server takes a second.
 
 import { after } from 'node:test'
 import { type OpenServer, openServer, type ServerOptions } from './open-server.ts'
 
 type Close = () => unknown
 
-/** Goes when the last test of the file is done. */
+/** Closed after the last test of the file. */
 export function openSharedServer(options: ServerOptions = {}): Promise<OpenServer> {
   const closes: Close[] = []
   after(async () => {
@@ -14,7 +14,7 @@ export function openSharedServer(options: ServerOptions = {}): Promise<OpenServe
   return openServer({ after: (close) => closes.push(close) }, options)
 }
 
-/** A clock that stands still until a test sets it forward. */
+/** A clock that stands still until a test moves it forward. */
 export function buildClock(): { now: () => number; forward: (ms: number) => void } {
   let at = Date.parse('2026-11-15T09:30:00.000Z')
   return {

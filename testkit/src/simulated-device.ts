@@ -1,20 +1,20 @@
-// A device that works as workflow A of the protocol says: it connects, subscribes to notify-next, starts what is
-// next, reports its end, and waits for the next notification. Whatever happens to its connection, it comes back.
+// A device that follows workflow A of the protocol: it connects, subscribes to notify-next, starts the next execution,
+// reports its end, and waits for the next notification. It reconnects after any loss.
 
 import { type Answer, type Json, LineClosed, MqttLine, type SignIn } from './mqtt-line.ts'
 
 export const deviceFilters = ['notify-next', '+/cancel', 'start-next/+', '+/update/+', '+/output/+']
 
 export type SimulatedDeviceOptions = SignIn & {
-  /** Where it connects: of the server that runs, or will run next. */
+  /** The address of the server that runs, or will run next. */
   address: () => Promise<string>
-  /** What it does with an execution, up to the report that ends it; LineClosed may fly through. */
+  /** Works on an execution, up to its final report; may throw LineClosed. */
   carryOut: (line: MqttLine, execution: Json) => Promise<void>
 }
 
 export class SimulatedDevice {
   readonly deviceId: string
-  /** The newest one, also when it is closed. */
+  /** The latest connection, even if it is closed. */
   line: MqttLine | undefined
   readonly #options: SimulatedDeviceOptions
   #isOver = false
@@ -25,7 +25,7 @@ export class SimulatedDevice {
     this.deviceId = options.deviceId
   }
 
-  /** Lives until it is stopped; rejects when the server does what it must not. */
+  /** Runs until it is stopped; rejects if the server violates the protocol. */
   async live(): Promise<void> {
     while (!this.#isOver) {
       try {
@@ -63,7 +63,7 @@ export function accepted({ outcome, json }: Answer): Json {
   return json
 }
 
-/** A report of the connection before may have been served after this one was asked to carry it out. */
+/** A report on the previous connection may have been processed after this one got the execution again. */
 export async function succeed(line: MqttLine, { jobId, executionNumber }: Json): Promise<void> {
   const { outcome, json } = await line.request(`${jobId}/update`, { status: 'SUCCEEDED', executionNumber })
   const hasEnded = json.code === 'InvalidStateTransition' && json.executionState.status === 'SUCCEEDED'

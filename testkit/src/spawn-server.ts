@@ -1,4 +1,4 @@
-// The real program in a process of its own, to be killed.
+// The real program in a separate process that can be killed.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,8 +10,8 @@ import { endWithProcess } from './end-with-process.ts'
 import { program } from './program.ts'
 import { within } from './within.ts'
 
-/** A failsafe, far above what a start takes. */
-const startMs = 180_000
+/** A failsafe, far above the time of a start. */
+const startMs = 300_000
 
 type Ended = { code: number | null; signal: NodeJS.Signals | null }
 
@@ -20,7 +20,7 @@ export type SpawnedServer = Api & {
   mqtt: string
   pid: number
   process: ChildProcess
-  /** Log lines so far, and what was said on stderr. */
+  /** Log lines so far, and the text on stderr. */
   output: { lines: string[]; errors: string }
   /** Sends the signal and resolves with exit code and signal once the process is gone. */
   end(signal: NodeJS.Signals): Promise<Ended>
@@ -29,18 +29,18 @@ export type SpawnedServer = Api & {
 export type SpawnOptions = {
   flags?: string[]
   env?: Record<string, string>
-  /** Words that come before the command, of a program that starts it. */
+  /** A program with arguments that starts the command. */
   before?: string[]
-  /** Another program than the one that is tested. */
+  /** Starts another program instead of the tested one. */
   program?: string
 }
 
-/** Resolves when the ready line is there. Whoever spawns must end it. */
+/** Resolves when the server has printed its ready line. The caller must end it. */
 export function spawnServer(dataFolder: string, ...flags: string[]): Promise<SpawnedServer> {
   return startProgram(dataFolder, { flags }).ready
 }
 
-/** The same, but gives the process at once, so that it can be killed while it starts. */
+/** Like spawnServer, but returns the process at once, so that it can be killed during its start. */
 export function startProgram(
   dataFolder: string,
   { flags = [], env = {}, before = [], program: other = program }: SpawnOptions = {},
@@ -58,13 +58,14 @@ export function startProgram(
   child.stderr.on('data', (chunk) => {
     output.errors += chunk
   })
-  // Not 'exit': what was written last is still on its way then.
+  // Not 'exit', because the last output may still arrive after it.
   const gone = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal)
     const [code, by] = await gone
     return { code, signal: by }
   }
+  const written = () => [...output.lines, output.errors].join('\n')
   const ready = new Promise<SpawnedServer>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       output.lines.push(line)
@@ -75,13 +76,12 @@ export function startProgram(
       const pid = child.pid as number
       resolve({ ...buildApi(http, adminKey), mqtt, pid, process: child, output, end })
     })
-    const written = () => [...output.lines, output.errors].join('\n')
     gone.then(() => reject(new Error(`the server did not start: ${written()}`)), reject)
   })
-  return { ready: within(startMs, 'the server is not ready', ready), end }
+  return { ready: within(startMs, () => `the server is not ready; it wrote: ${written()}`, ready), end }
 }
 
-/** Without the settings of a Jobcast that somebody runs or calls from this shell. */
+/** Removes settings of Jobcast from the environment of the developer's shell. */
 function environment(): NodeJS.ProcessEnv {
   const isSetting = (name: string) => /^(JOBCAST_(?!TEST_)|OTEL_)/.test(name)
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)))

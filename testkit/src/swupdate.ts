@@ -8,14 +8,14 @@ import { join } from 'node:path'
 import { endWithProcess } from './end-with-process.ts'
 import { type Ending, newTemporaryFolder, removeAfter } from './temporary-folder.ts'
 
-/** For the `skip` of a test: false where it is installed. */
+/** For the `skip` of a test: false if swupdate is installed. */
 export const withoutSwupdate: string | false =
   spawnSync('swupdate', ['--version']).error === undefined
     ? false
     : 'swupdate is not installed (Debian: apt-get install swupdate)'
 
 type Swupdate = {
-  /** All it has printed so far. */
+  /** The output so far. */
   printed(): string
   stop(): Promise<void>
 }
@@ -25,11 +25,11 @@ type SwupdateOptions = {
   deviceId: string
   token: string
   signer: Signer
-  /** Of suricatta: `-c 2` confirms an update after a reboot. */
+  /** Arguments of suricatta: `-c 2` confirms an update after a reboot. */
   more?: string[]
 }
 
-/** Its sockets are in a folder of its own, so several run at once. It reboots nothing and keeps no state in a boot loader. */
+/** Its sockets are in a separate folder, so that several can run at once. It never reboots and uses no boot loader. */
 export function startSwupdate(
   t: Ending,
   { http, deviceId, token, signer, more = [] }: SwupdateOptions,
@@ -61,7 +61,7 @@ export function startSwupdate(
   return { printed: () => printed, stop }
 }
 
-/** Its installer and its client are processes of their own. */
+/** Its installer and its client are separate processes. */
 async function endGroup(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
   const exited = once(child, 'exit')
@@ -73,7 +73,7 @@ async function endGroup(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Who signs updates: Debian's swupdate takes no others. */
+/** The signer of updates: Debian's swupdate accepts only signed ones. */
 type Signer = { certificate: string; key: string }
 
 export function newSigner(t: Ending): Signer {
@@ -85,7 +85,7 @@ export function newSigner(t: Ending): Signer {
   return { certificate, key }
 }
 
-/** An update that writes a file: a cpio archive with a signed description in front. */
+/** An update that writes a file: a cpio archive that starts with a signed description. */
 export function buildSwu(signer: Signer, version: string, content: string, path: string): Buffer {
   const sha256 = createHash('sha256').update(content).digest('hex')
   const file = `filename = "payload"; path = "${path}"; sha256 = "${sha256}";`

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 
-/** A test, or a whole file: what it leaves to its end. */
+/** Cleanup at the end of a test or a whole file. */
 export type Ending = { after(work: () => void | Promise<void>): void }
 
-/** A folder of its own for one test, gone afterwards. What is opened in it must be closed before the test ends. */
+/** A folder for one test, removed afterwards. Close all files in it before the test ends. */
 export function temporaryFolder(t: TestContext): string {
   const folder = newTemporaryFolder()
   removeAfter(t, folder)
@@ -17,7 +17,7 @@ export function newTemporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'jobcast-test-'))
 }
 
-/** With the tables of the embedded store and nothing in them: to copy them is faster than to create them. */
+/** A folder with the empty tables of the embedded store: copying them is faster than creating them. */
 export function newDataFolder(): string {
   const folder = newTemporaryFolder()
   const empty = process.env.JOBCAST_TEST_DATABASE
@@ -25,7 +25,7 @@ export function newDataFolder(): string {
   return folder
 }
 
-/** What a test leaves to the end happens in the order in which it was left: first to be closed, then to be removed. */
+/** Cleanups run in the order in which they were registered: close first, then remove. */
 export function removeAfter(t: Ending, folder: string): void {
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 }

@@ -1,5 +1,5 @@
-// The seed of everything random in this process. It is in the title of each test that uses it, and
-// JOBCAST_TEST_SEED=<seed> makes the same choices again. Without it each process draws its own.
+// The seed of everything random in this process. The title of each test that uses it has the seed, and
+// JOBCAST_TEST_SEED=<seed> repeats its choices. Without it, each process chooses its own.
 
 import { randomInt } from 'node:crypto'
 import { type Sizes, testSize } from './test-size.ts'
@@ -15,7 +15,7 @@ function readSeed(text: string | undefined): number {
   return seed
 }
 
-/** For fast-check: how many inputs it tries, and from which seed. It names the seed when it finds one that fails. */
+/** For fast-check: how many inputs it tries, and the seed, which it prints with a failure. */
 export function randomInputs(sizes: Sizes): { numRuns: number; seed: number } {
   return { numRuns: testSize('inputs', sizes), seed: testSeed }
 }

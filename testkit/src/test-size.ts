@@ -1,18 +1,18 @@
-// How much the tests do that prove by brute force: many kills, many devices, many random inputs. `npm test` does enough
-// to notice that something broke; `npm run test:chaos` does enough to trust it. Before a release, one file takes a size
-// as its argument: node server/test/end-to-end/crash.test.ts kills=1000
+// The size of brute-force tests: many kills, many devices, many random inputs. `npm test` does enough to notice that something
+// broke; `npm run test:chaos` does enough to trust it. Before a release, one file can take a size as its argument:
+// node server/test/end-to-end/crash.test.ts kills=1000
 
 export type Sizes = { test: number; chaos: number }
 
 const given = process.argv.slice(2).filter((text) => /^[a-zA-Z]+=/.test(text))
 
-/** For tests whose size may be large: none hangs for ever. With a size of its own, a test may take hours. */
+/** A time limit for tests of large size. With a size as argument, a test may take hours. */
 export const longTest = { timeout: (given.length > 0 ? 12 * 60 : 30) * 60_000 }
 
-/** Where the size is that of `npm run test:chaos`. */
+/** Whether the size is that of `npm run test:chaos`. */
 export const isChaos = process.env.JOBCAST_TEST_SIZE === 'chaos'
 
-/** `name` is what the argument is called. */
+/** `name` is the name of the argument. */
 export function testSize(name: string, sizes: Sizes): number {
   const argument = given.find((text) => text.startsWith(`${name}=`))
   if (argument !== undefined) return checkedSize(argument, Number(argument.slice(name.length + 1)))

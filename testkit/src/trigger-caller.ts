@@ -1,4 +1,4 @@
-// A caller that triggers without a pause, whatever happens to the server, and remembers what it was answered.
+// A caller that triggers without a pause, whatever happens to the server, and records the responses.
 
 import assert from 'node:assert/strict'
 import type { Api } from './call-api.ts'
@@ -6,7 +6,7 @@ import type { Random } from './seeded-random.ts'
 
 export type TriggerCall = {
   readonly deviceIds: readonly string[]
-  /** Retried with this key until it is answered, or all is over. */
+  /** Retried with this key until it is answered, or the test ends. */
   readonly key: string | undefined
   /** One of its devices does not exist. */
   readonly isBad: boolean
@@ -17,10 +17,10 @@ export type TriggerCall = {
 export class TriggerCaller {
   readonly jobName: string
   readonly calls: TriggerCall[] = []
-  /** How many answers were read, refusals and repeated ones too. */
+  /** Number of responses, including refusals and repeated ones. */
   answers = 0
   readonly #random: Random
-  /** Then a 503 counts as no answer. */
+  /** If set, a 503 counts as no answer. */
   readonly #diskMayFail: boolean
   readonly #devices: readonly string[]
 
@@ -31,7 +31,7 @@ export class TriggerCaller {
     this.#random = random
   }
 
-  /** `server` gives the one that runs, or will run next. */
+  /** `server` returns the server that runs, or will run next. */
   async callUntil(isOver: () => boolean, server: () => Promise<Api>): Promise<void> {
     while (!isOver()) {
       const call = this.#newCall()
@@ -44,8 +44,8 @@ export class TriggerCaller {
   }
 
   /**
-   * True when an answer came. Every further answer to the same key must be equal to the first. On a disk that may
-   * fail, what is read when all is over proves nothing: after a real power cut nobody is left to read it.
+   * Returns true if there was an answer. Every further answer to the same key must equal the first. On a disk that may fail,
+   * answers after the end do not count: after a real power cut, nobody would receive them.
    */
   async send(call: TriggerCall, api: Api, isOver: () => boolean = () => false): Promise<boolean> {
     const headers: Record<string, string> = call.key === undefined ? {} : { 'idempotency-key': call.key }

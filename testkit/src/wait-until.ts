@@ -1,17 +1,17 @@
-// For a condition without an event: it is polled until it holds.
+// Polls a condition without an event until it holds.
 
 import { setTimeout as delay } from 'node:timers/promises'
 
 type WaitOptions = {
-  /** A failsafe, far above what it should take. */
+  /** A failsafe, far above the expected time. */
   timeoutMs?: number
-  /** Between two checks. Default: a fifth of what it has taken so far, since most checks cost a server a query. */
+  /** Time between two checks. Default: a fifth of the time so far, because most checks cost a server a query. */
   intervalMs?: number
 }
 
 const [leastMs, mostMs] = [5, 200]
 
-/** Gives how many milliseconds it took. */
+/** Returns how many milliseconds it took. */
 export async function waitUntil(
   what: string | (() => string),
   isSo: () => boolean | Promise<boolean>,

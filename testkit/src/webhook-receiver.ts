@@ -1,4 +1,4 @@
-// A receiver of webhooks over real HTTP, which answers as a test says, can go down and come back at its address.
+// A receiver of webhooks over real HTTP, which responds as a test says, and can go down and come back at its address.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -18,19 +18,19 @@ export type Received = {
   accepted: boolean
 }
 
-/** A status; or nothing at all is said. */
+/** A status, or no response at all. */
 type ReceiverAnswer = number | 'hang'
 
 export class WebhookReceiver {
   readonly received: Received[] = []
   answer: (received: Received, count: number) => ReceiverAnswer = () => 204
-  /** Sent with every answer. */
+  /** Headers of every response. */
   headers: Record<string, string> = {}
   readonly #news = new Set<() => void>()
   #port = 0
   #server = createServer()
 
-  /** Gone when the test is. */
+  /** Closed at the end of the test. */
   static async open(t: Pick<TestContext, 'after'>): Promise<WebhookReceiver> {
     const receiver = new WebhookReceiver()
     await receiver.start()
@@ -53,7 +53,7 @@ export class WebhookReceiver {
     this.#port = (this.#server.address() as AddressInfo).port
   }
 
-  /** Whoever connects now is refused. May be called twice. */
+  /** Refuses new connections. May be called twice. */
   async stop(): Promise<void> {
     if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
@@ -62,7 +62,7 @@ export class WebhookReceiver {
     await closed
   }
 
-  /** Resolves once the condition holds; checked whenever something is received. */
+  /** Resolves once the condition holds. It is checked whenever something is received. */
   until(what: string, isSo: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const look = () => {
@@ -76,7 +76,7 @@ export class WebhookReceiver {
     return within(120_000, said, promise)
   }
 
-  /** Throws unless everything that came was signed with one of these. */
+  /** Throws unless everything received was signed with one of these secrets. */
   verifyAll(...secrets: string[]): void {
     for (const { body, headers } of this.received) {
       for (const secret of secrets) new Webhook(secret).verify(body, headers)

@@ -1,4 +1,4 @@
-/** A promise that never settles fails the test with a message. `ms` is a failsafe, far above what it should take. */
+/** Fails the test with a message if a promise never settles. `ms` is a failsafe, far above the expected time. */
 export async function within<T>(ms: number, what: string | (() => string), promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-// What CI does with the answers of a registry, which here is one of our own.
+// How CI handles the responses of a registry, which is simulated here.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../src/temporary-folder.ts'
 const script = fileURLToPath(new URL('../../.ci/check-dependencies', import.meta.url))
 const onUnix = { skip: process.platform === 'win32' && 'it is a shell script' }
 
-/** `advisories`: of each package; undefined if the registry has no such service. */
+/** `advisories` by package; undefined if the registry has no such service. */
 async function check(t: TestContext, advisories: object | undefined, ...words: string[]) {
   const registry = createServer((request, response) => {
     request.resume()
@@ -34,7 +34,7 @@ async function check(t: TestContext, advisories: object | undefined, ...words: s
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
     npm_config_cache: join(folder, 'cache'),
-    // Where the machine has a proxy, npm would ask that.
+    // npm must not use a proxy of the machine.
     no_proxy: '127.0.0.1',
     npm_config_noproxy: '127.0.0.1',
     JOBCAST_SBOM: sbom,

@@ -1,4 +1,4 @@
-// What `npm ci` installs on a platform that is not the one of whoever wrote the lock file.
+// What `npm ci` installs on a platform other than the one where the lock file was written.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -73,7 +73,7 @@ function hasPackage({ packages }: LockFile, name: string): boolean {
   return Object.keys(packages).some((path) => path.endsWith(`node_modules/${name}`))
 }
 
-/** Packages that are the same thing for different platforms, by what their names have in common. */
+/** Groups packages that are variants for different platforms, by the common part of their names. */
 function nativeFamilies({ packages }: LockFile): Map<string, Locked[]> {
   const families = new Map<string, Locked[]>()
   for (const [path, locked] of Object.entries(packages)) {

@@ -1,4 +1,4 @@
-// How our files depend on each other: without cycles, also by types, and without exports that nobody imports.
+// Our files have no import cycles, including types, and no unused exports.
 
 import assert from 'node:assert/strict'
 import { join, posix } from 'node:path'
@@ -10,14 +10,14 @@ import { readPackages } from '../runner/resolve-import.ts'
 const root = join(import.meta.dirname, '../..')
 const modules = readModules(root)
 
-/** Imported by others than our files. */
+/** Used from outside our files. */
 const usedElsewhere = [
   // The types of packages as they are published.
   'cli/src/index.d.ts',
   'agent/bin/needed-node.d.ts',
   // Stands in for a module of Node.
   'testkit/runner/kept-threads.ts',
-  // Write programs: some of their lines begin like an export.
+  // These write programs: some of their lines begin like an export.
   'cli/build.ts',
   'client/generate/generate.ts',
 ]
@@ -78,7 +78,7 @@ for (const [text, names] of exported) {
     assert.deepEqual(parse(text).exports, names))
 }
 
-/** By their names, which are also their specifiers. */
+/** Keyed by name, which is also the specifier. */
 const filesOf = (texts: Record<string, string>) =>
   new Map(Object.entries(texts).map(([file, text]) => [file, parse(text)]))
 

@@ -1,4 +1,4 @@
-// Which files `npm test` runs, and which only `npm run test:chaos` does.
+// Which files `npm test` runs, and which only `npm run test:chaos`.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

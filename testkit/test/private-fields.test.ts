@@ -1,4 +1,4 @@
-// Sources use nothing private of Node or of a library: it changes without notice, and between the versions that we support.
+// Sources use no private API of Node or a library: it changes without notice, even between the versions that we support.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { test } from 'node:test'
 const root = join(import.meta.dirname, '../..')
 const sources = '{agent,cli,client,console,contract,server,sim,testkit}/{src,bin}/**/*.{ts,tsx,js}'
 
-/** What code may not do, and an example of it. A field of our own that is private begins with #. */
+/** Forbidden patterns, each with an example. Our own private fields begin with #. */
 const refusals: { why: string; pattern: RegExp; example: string }[] = [
   { why: 'a field with an underscore', pattern: /\.\s*_\w/, example: 'socket._handle.fd' },
   { why: 'a field with an underscore', pattern: /\[\s*['"`]_\w/, example: `socket['_handle']` },
@@ -85,7 +85,7 @@ for (const allowed of [
   test(`${allowed} is allowed`, () => assert.deepEqual(problemsIn(allowed), []))
 }
 
-/** Line and reason of each. */
+/** The line and the reason of each problem. */
 function problemsIn(text: string): string[] {
   return withoutComments(text)
     .split('\n')
@@ -96,7 +96,7 @@ function problemsIn(text: string): string[] {
     )
 }
 
-/** Lines keep their numbers. */
+/** Keeps the line numbers. */
 function withoutComments(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\//g, (comment) => comment.replace(/[^\n]/g, ' '))

@@ -1,4 +1,4 @@
-// The runner itself: what fails in a file fails its process, and files do not see what others have opened.
+// The runner itself: a failure in a file fails its process, and files do not see what others have opened.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -20,7 +20,7 @@ function run(t: TestContext, ...contents: string[]): { code: number | null; outp
   })
   const { status, stdout } = spawnSync(process.execPath, ['--test-reporter=spec', runner, ...files], {
     encoding: 'utf8',
-    // Without colors, which FORCE_COLOR would want in a pipe as well.
+    // No colors, which FORCE_COLOR would enable even in a pipe.
     env: { ...process.env, NODE_TEST_CONTEXT: '', FORCE_COLOR: '0' },
   })
   return { code: status, output: stdout }

@@ -1,4 +1,4 @@
-// What the runner tells of a process of tests: each file, each failure with its titles, and a process that dies.
+// What the runner reports of a test process: each file, each failure with its titles, and a process that dies.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ async function run(t: TestContext, ...contents: string[]): Promise<Outcome[]> {
   return outcomes
 }
 
-test('each file is told with what passed and what was skipped, whatever its titles look like', async (t) => {
+test('each file is reported with passed and skipped tests, whatever its titles look like', async (t) => {
   const [first, second] = await run(
     t,
     `test('a # b', () => {}); test('c', async (t) => { await t.test('d', () => {}) })`,
@@ -46,6 +46,7 @@ test('a failure has the titles around it, its error, what was printed, and the c
     failed.failures.map(({ title }) => title),
     ['s > t'],
   )
+  assert.match(describeEnd(failed), /^✖ .*: 0 passed, 1 failed\n +failed: s > t$/)
   assert.equal(other.failures.length, 0)
   const text = describeFailures([failed, other], 'npm test')
   assert.match(text, /0\.test\.ts > s > t\n {4}Error: broken/)
@@ -63,6 +64,10 @@ test('a process that ends in the middle fails the file it was in, and names thos
   const failed = outcomes.filter(({ failures }) => failures.length > 0)
   assert.equal(failed.length, 1)
   assert.match(failed[0]?.file ?? '', /1\.test\.ts$/)
+  assert.match(
+    describeEnd(failed[0] as Outcome),
+    /\n +failed: The process of this file ended: exit code 3\.$/,
+  )
   assert.match(failed[0]?.failures[0]?.text ?? '', /exit code 3[\s\S]*not run: .*2\.test\.ts/)
 })
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { test } from 'node:test'
 
-/** What a test file of its own process reads: the size called "kills", and the seed. */
+/** Reads the size called "kills" and the seed in a separate process. */
 function read(env: Record<string, string>, ...args: string[]): { size: number; seed: number } {
   const program = `
     import { testSeed } from '@jobcast/testkit/test-seed'

@@ -8,7 +8,7 @@ test('it resolves once the condition holds, however often it is checked', async 
   assert.equal(checks, 3)
 })
 
-test('it says what did not come true, and passes on what a check throws', async () => {
+test('it names the unmet condition, and passes on errors of a check', async () => {
   const never = waitUntil('pigs fly', () => false, { timeoutMs: 5, intervalMs: 1 })
   await assert.rejects(never, /after 5 ms still not: pigs fly/)
   const broken = waitUntil('it works', () => assert.fail('broken'))

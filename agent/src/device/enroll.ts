@@ -1,7 +1,7 @@
 // Fetches a device's first token with an enrollment token.
 //
-// This folder is the device itself. Read next: read-token.ts, the token from then on; report-attributes.ts and
-// time-zone.ts, what the device reports of itself.
+// This folder is about the device itself. Read next: read-token.ts, the token from then on; report-attributes.ts and
+// time-zone.ts, what the device reports about itself.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -42,7 +42,7 @@ const oneRequestMs = 15_000
  */
 export async function enrollDevice(options: EnrollOptions): Promise<void> {
   const { tokenFile } = options
-  if (existsSync(tokenFile)) throw new StartRefused(`a token already exists in ${tokenFile} already`)
+  if (existsSync(tokenFile)) throw new StartRefused(`a token already exists in ${tokenFile}`)
   const claimFile = `${tokenFile}.claim`
   if (!existsSync(claimFile)) writeSecret(claimFile, randomBytes(24).toString('base64url'))
   writeSecret(tokenFile, await fetchToken(options, readFileSync(claimFile, 'utf8').trim()))
@@ -88,7 +88,7 @@ async function ask(options: EnrollOptions, claim: string): Promise<string> {
 
 const refusedToken = 'the enrollment token is wrong, expired, revoked or used up'
 
-/** Atomic and durable: a token that is lost cannot be fetched again. */
+/** Atomic and durable: a lost token cannot be fetched again. */
 function writeSecret(path: string, text: string): void {
   const temporary = `${path}.new`
   const file = openSync(temporary, 'w', 0o600)

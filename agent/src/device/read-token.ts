@@ -16,17 +16,22 @@ export function readTokenFile(path: string): string {
   return checkToken(readPasswordFile(path), path)
 }
 
-/** Of a broker of the user: it may have any form. */
+/** The password for the user's own broker; it may have any form. */
 export function readPasswordFile(path: string): string {
+  return readPrivateFile(path, 'token file', longestFile).trim()
+}
+
+/** Throws if other users can read it. */
+export function readPrivateFile(path: string, what: string, longest: number): string {
   const file = openSync(path, 'r')
   try {
     const { mode } = fstatSync(file)
     if (mode & forOthers) {
       const shown = (mode & 0o777).toString(8).padStart(4, '0')
-      throw new Error(`others can read the token file ${path} (mode ${shown}): chmod 600 ${path}`)
+      throw new Error(`others can read the ${what} ${path} (mode ${shown}): chmod 600 ${path}`)
     }
-    const bytes = Buffer.alloc(longestFile)
-    return bytes.toString('utf8', 0, readSync(file, bytes)).trim()
+    const bytes = Buffer.alloc(longest)
+    return bytes.toString('utf8', 0, readSync(file, bytes))
   } finally {
     closeSync(file)
   }

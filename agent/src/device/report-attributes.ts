@@ -1,5 +1,5 @@
-// Reports what this device is: the agent's version, the system, its time zone, and what a file says. Only what has changed
-// since the last report is sent, and null for what is gone.
+// Reports the attributes of this device: the agent's version, the system, its time zone, and those in a file. Sends only
+// what has changed since the last report, and null for removed attributes.
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
@@ -10,9 +10,9 @@ import { parseObject } from '../transport/transport.ts'
 import { timeZone } from './time-zone.ts'
 
 type AttributeOptions = AskDeps & {
-  /** A JSON object; undefined: there is none. */
+  /** Contains a JSON object. */
   file: string | undefined
-  /** Where it is kept what the server has, so that what is gone is removed after a restart, too. */
+  /** File with the attributes that the server has, so that removed ones are noticed after a restart, too. */
   kept: string
   stopping: AbortSignal
   tell: Tell
@@ -25,7 +25,7 @@ const watchEveryMs = 1000
 export class AttributeReporter {
   readonly #options: AttributeOptions
   #known: Values
-  /** The server has all that is known since this start. */
+  /** Everything has been reported once since this start. */
   #isComplete = false
   #reporting: Promise<void> = Promise.resolve()
   #isQueued = false
@@ -40,14 +40,14 @@ export class AttributeReporter {
     const { file, stopping } = this.#options
     this.report()
     if (file === undefined) return
-    // Compared with what it was when it was read: a change right after that is not missed.
+    // Compared with the signature at the last read, so that a change right after it is not missed.
     const timer = setInterval(() => {
       if (signatureOf(file) !== this.#signature) this.report()
     }, watchEveryMs).unref()
     stopping.addEventListener('abort', () => clearInterval(timer), { once: true })
   }
 
-  /** One at a time; whoever asks during one gets one more behind it. */
+  /** One report at a time; calls during a report lead to one more after it. */
   report(): void {
     if (this.#isQueued) return
     this.#isQueued = true
@@ -59,7 +59,7 @@ export class AttributeReporter {
     })
   }
 
-  /** What this device says about itself now. Throws if its file cannot be read. */
+  /** The current attributes. Throws if the file cannot be read. */
   current(): Values {
     return { ...machine(), ...this.#fromFile() }
   }
@@ -95,12 +95,12 @@ export class AttributeReporter {
   }
 }
 
-/** What the agent knows by itself. */
+/** The attributes that the agent detects itself. */
 function machine(): Values {
   return { agentVersion: packageJson.version, os: platform(), arch: arch(), timeZone: timeZone() }
 }
 
-/** Another one if the file is another or has been written. */
+/** Changes when the file is replaced or written. */
 function signatureOf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''

@@ -1,4 +1,4 @@
-// The time zone of this machine. Intl knows it too, but loads 8 MB of data about all languages to say so.
+// The time zone of this machine. Intl knows it too, but loads 8 MB of locale data to tell.
 
 import { readFileSync, readlinkSync } from 'node:fs'
 

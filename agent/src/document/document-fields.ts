@@ -3,7 +3,7 @@
 /** Why the document is refused, worded for the user who triggered it. */
 export class Refused extends Error {}
 
-/** Numbers, true and false are taken as their texts: a parameter that fills in a whole text has its own type. */
+/** Numbers and booleans are converted to strings: a placeholder that is a whole string takes the type of its parameter. */
 export function texts(value: unknown, name: string): string[] {
   if (
     !Array.isArray(value) ||

@@ -1,7 +1,7 @@
 // Turns a job's document into steps, or into a refusal. Pure: the caller checks whether the handlers exist on this
 // device.
 //
-// This folder reads documents. Read next: step.ts, what comes of it; aws-document.ts, the schema of AWS;
+// This folder reads documents. Read next: step.ts, the result; aws-document.ts, the schema of AWS;
 // document-fields.ts, how fields are refused.
 
 import { detail } from '../execution/status-details.ts'
@@ -13,7 +13,7 @@ import type { DeviceRules, Step } from './step.ts'
 export type Work = {
   /** Run in order, up to the first that fails. */
   steps: Step[]
-  /** What to do if the agent or the machine stopped while it ran. */
+  /** What to do if the agent or the machine stopped during the execution. */
   onInterrupt: 'report' | 'rerun'
   timeoutMs: number | undefined
 }

@@ -1,5 +1,5 @@
-// What must be in place before a program is started: its folder, its output spool, and a durable journal record that it
-// is about to start.
+// What must be in place before a program is started: its folder, its output spool, and a durable journal record of the
+// start.
 
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -28,10 +28,10 @@ export type Start = {
   offered: Offered
   work: Work
   programs: string[]
-  /** That are fetched before it starts. */
+  /** Fetched before the start. */
   files: WantedFile[]
   before: Entry | undefined
-  /** The seconds that it asked for when it last could not run. */
+  /** The retry delay after the last "not now", in seconds. */
   waited: number | undefined
 }
 
@@ -79,7 +79,7 @@ export async function beginStart(
   }
 }
 
-/** Into the folder that the handler starts in, under their names. */
+/** Puts the files into the handler's working folder, under their names. */
 async function placeFiles(
   cache: FileCache,
   wanted: WantedFile[],

@@ -19,7 +19,7 @@ import { waitForReboot } from './wait-for-reboot.ts'
 export type CarryOutDeps = RunDeps &
   SettleDeps & {
     rules: DeviceRules
-    /** Undefined: the device runs what its server says. */
+    /** Undefined: the device trusts its server. */
     trust: Trust | undefined
   }
 
@@ -31,7 +31,7 @@ export async function carryOut(deps: CarryOutDeps, offered: Offered): Promise<vo
   if (isOther) await markSettled(deps, found)
   const known = isOther ? undefined : found
   const waited = known?.outcome === undefined ? known?.waited : waitOf(known.outcome)
-  // The server knows that it could not run, and hands it out again: it is started as if for the first time.
+  // The attempt ended as "not now", and the server hands it out again: start it as if for the first time.
   const isAgain = known?.phase === 'settled' && known.outcome !== undefined && waited !== undefined
   const before = isAgain ? undefined : known
   // Already ended, but the server still hands it out: report it again instead of starting it.
@@ -104,7 +104,7 @@ function refusedOnly(error: unknown): Refused {
   throw error
 }
 
-/** By another agent that uses this device id, or by this one before its state folder was lost. */
+/** Started by another agent with this device id, or by this one before its state folder was lost. */
 function begunByAnother({ begunBy }: Offered): Outcome {
   const who = begunBy === undefined ? 'another program' : `the agent ${begunBy}`
   return failure(`interrupted: ${who} has already started it as this device, and it is not started twice`)

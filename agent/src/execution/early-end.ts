@@ -19,8 +19,8 @@ export type EarlyEndDeps = {
 const reportMs = 2000
 const leastGraceMs = 500
 /**
- * Normally the server times the execution out and the agent learns of it. If that does not reach the agent, it ends the
- * execution itself, this much later.
+ * Normally the server times the execution out and notifies the agent. If the notification does not arrive, the agent ends
+ * the execution itself, this much later.
  */
 const serverFirstMs = 10_000
 

@@ -4,7 +4,7 @@ import type { Step } from '../document/step.ts'
 import type { Outcome } from './outcome.ts'
 import type { Ending, StepEnd } from './run-step.ts'
 
-/** The handler asks to be started again after the next boot. The same number as in AWS Systems Manager. */
+/** The handler asks to be started again after the next boot. AWS Systems Manager uses the same number. */
 const rebootExitCode = 194
 
 type Verdict = {
@@ -19,7 +19,7 @@ export function asksForReboot(end: StepEnd): boolean {
   return end.kind === 'exited' && end.exitCode === rebootExitCode
 }
 
-/** The handler cannot run now: it is to be started later. EX_TEMPFAIL of sysexits.h. */
+/** The handler cannot run now and asks to be started later: EX_TEMPFAIL of sysexits.h. */
 const notNowExitCode = 75
 const firstWaitSeconds = 60
 const longestWaitSeconds = 3600
@@ -37,8 +37,8 @@ export function failureOf({ allowStdErr }: Step, end: StepEnd): string | undefin
 }
 
 /**
- * `last` is the last step that ran, if any; `mayRefuse`: nothing was ever started; `waited`: the seconds that it asked for when
- * it last could not run.
+ * `last` is the last step that ran, if any; `mayRefuse`: no program was ever started; `waited`: the retry delay after the
+ * last "not now", in seconds.
  */
 export function judgeRun(
   last: { step: Step; end: StepEnd } | undefined,

@@ -10,15 +10,15 @@ export type Offered = {
   /** The id of the agent that started it, from its statusDetails. */
   begunBy: string | undefined
   document: unknown
-  /** The job's name and what its authors have signed, if they have: as the server says, like all of this. */
+  /** The job's name and the envelope that its authors have signed, if any. Not verified yet. */
   jobName: string | undefined
   jobSignature: unknown
   runId: unknown
-  /** Of its run, if the job declares some. */
+  /** The parameters of the run, if the job declares any. */
   parameters?: Readonly<Record<string, unknown>>
-  /** The named ones that its document uses. */
+  /** The named secrets that the document uses. */
   secrets?: Readonly<Record<string, unknown>>
-  /** What the server says about the files that its document names. */
+  /** URL, size and hash of the files that the document names, according to the server. */
   files?: Readonly<Record<string, unknown>>
   /** W3C Trace Context of the call that launched it. */
   traceParent?: string
@@ -44,7 +44,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
     attempt: executionNumber as number,
     queuedAt: typeof queuedAt === 'number' ? queuedAt : undefined,
     begunBy: typeof begunBy === 'string' ? begunBy : undefined,
-    // A string over HTTP.
+    // Over HTTP it is a string.
     document: typeof jobDocument === 'string' ? parseObject(jobDocument) : jobDocument,
     jobName: typeof jobName === 'string' ? jobName : undefined,
     jobSignature: execution.jobSignature,
@@ -57,7 +57,7 @@ export function parseOffered(json: Record<string, unknown>, receivedAt: number):
   }
 }
 
-/** It goes into the environment of programs, so nothing else may. */
+/** Checked strictly, because it goes into the environment of programs. */
 function isTraceParent(value: unknown): value is string {
   return typeof value === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value)
 }

@@ -8,7 +8,7 @@ export type Outcome = {
   result?: unknown
 }
 
-/** The seconds after which it is to be started again, if it could not run now; undefined: it has ended. */
+/** The retry delay in seconds of an attempt that could not run now; undefined: it has ended. */
 export function waitOf({ status, statusDetails }: Outcome): number | undefined {
   const seconds = status === 'REJECTED' ? Number(statusDetails.retryAfterSeconds) : Number.NaN
   return Number.isSafeInteger(seconds) ? seconds : undefined

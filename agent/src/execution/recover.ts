@@ -15,7 +15,7 @@ type RecoverDeps = {
   tell: Tell
 }
 
-/** Limit on starts of one attempt, through reboots and reruns. */
+/** Limit on starts of one attempt, including reboots and reruns. */
 export const maxStarts = 10
 
 /** Runs before the first request. An attempt that may start again is left alone until the server hands it out. */

@@ -1,4 +1,4 @@
-// Reports a handler's progress: at most once a second, and only the latest.
+// Reports a handler's progress: at most once a second, and only the latest value.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AttemptKey } from '../state/attempt-key.ts'

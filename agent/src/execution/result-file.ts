@@ -4,7 +4,7 @@ import { lstat, readFile } from 'node:fs/promises'
 
 const maxBytes = 64 * 1024
 
-/** `problem` goes into statusDetails: the outcome stands, but without a result. */
+/** `problem` goes into statusDetails: the outcome is reported without a result. */
 type HandlerResult = { result?: unknown; problem?: string }
 
 export async function readResult(path: string): Promise<HandlerResult> {

@@ -22,7 +22,7 @@ export type RunDeps = AskDeps &
   StepsDeps &
   EarlyEndDeps & {
     cache: FileCache
-    /** How often in a row URLs of one attempt had expired. */
+    /** How often in a row the URLs of one attempt had expired. */
     expiredUrls: { name: string; times: number }
     /** Aborted when a stopping agent no longer waits for answers. */
     closing: AbortSignal
@@ -58,7 +58,7 @@ export async function runExecution(deps: RunDeps, start: Start): Promise<RunEnd>
   }
 }
 
-/** Before the journal says that it is about to start: an agent that is killed meanwhile goes on with it. */
+/** Runs before the journal records the start, so that an agent that is killed meanwhile continues the download. */
 async function fetch(
   deps: RunDeps,
   { offered, files, before }: Start,
@@ -88,7 +88,7 @@ function endedEarly({ journal }: RunDeps, { ending }: EarlyEnd): Outcome {
   return { status, statusDetails: details({ agent: journal.agentId, ...verdict }) }
 }
 
-/** Asked for again, the document has new URLs; unless the server does not accept its own. */
+/** The next start-next returns new URLs. Gives up if the server keeps rejecting its own URLs. */
 function expired({ journal, expiredUrls }: RunDeps, { jobId, attempt }: Offered): RunEnd {
   const name = `${jobId}.${attempt}`
   const times = expiredUrls.name === name ? expiredUrls.times + 1 : 1
@@ -158,7 +158,7 @@ async function conclude(
     return { kind: 'rebooting' }
   }
   const { status, ...verdict } = judgeRun(last, early.ending, start === 1 && last?.index === 0, entry?.waited)
-  // What is started again has no result yet.
+  // An attempt that is started again has no result yet.
   const { problem, ...given } = verdict.retryAfterSeconds === undefined ? await readResult(paths.result) : {}
   const outputCut = spool.isCut ? spool.length : undefined
   const statusDetails = details({ ...common, ...verdict, resultProblem: problem, outputCut })

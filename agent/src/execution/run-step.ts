@@ -24,7 +24,7 @@ type StepRun = {
   graceMs: number
   /** Folder for the pipe, with access for this user only. */
   pipeFolder: string
-  /** stdout and stderr have a pipe each, so their order may be lost. */
+  /** Called when stdout and stderr get separate pipes, so that their order may be lost. */
   onSeparateStreams: (error: unknown) => void
   onStarted: (pid: number) => void
   onProgress: (progress: Progress) => void

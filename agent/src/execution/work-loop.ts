@@ -1,6 +1,6 @@
 // The agent's main loop: report what has ended, take the next execution, carry it out. One execution at a time.
 //
-// This folder is the way of an execution on a device. Read next: carry-out.ts, what its journal entry says to do;
+// This folder is the path of an execution on a device. Read next: carry-out.ts, what its journal entry says to do;
 // run-execution.ts, one start of an attempt, with run-steps.ts and run-step.ts; early-end.ts, what ends it early;
 // judge-run.ts and outcome.ts, its status; settle.ts, the report; recover.ts, after a crash.
 
@@ -44,7 +44,7 @@ export async function workLoop(deps: CarryOutDeps & { onCarriedOut: () => void }
   }
 }
 
-/** Outcomes from before a restart, or whose report was interrupted by a stop. */
+/** Reports outcomes from before a restart, and those whose report was interrupted by a stop. */
 async function settleFinished(deps: CarryOutDeps): Promise<void> {
   for (const { jobId, attempt, queuedAt, outcome } of deps.journal.unsettled()) {
     if (outcome === undefined) continue

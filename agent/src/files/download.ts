@@ -1,4 +1,4 @@
-// One try to fetch a file: what is there of it already is not fetched again.
+// One attempt to fetch a file. It continues after the bytes that are already there.
 
 import { createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { finished } from 'node:stream/promises'
 import { limitRate } from './limit-rate.ts'
 import type { WantedFile } from './wanted-files.ts'
 
-/** It may work later: the connection was lost, or the server is busy. */
+/** A retry may work: the connection was lost, or the server is busy. */
 export class TryLater extends Error {
   readonly afterMs: number | undefined
   constructor(message: string, afterMs?: number) {
@@ -18,7 +18,7 @@ export class TryLater extends Error {
 }
 /** The URL has expired. */
 export class UrlExpired extends Error {}
-/** It will never work. */
+/** A retry cannot work. */
 export class CannotFetch extends Error {}
 
 const silenceMs = 60_000
@@ -29,7 +29,7 @@ export type DownloadDeps = {
   maxRate?: number | undefined
 }
 
-/** Appends to `part` what is missing. `onBytes`: how many there are. */
+/** Appends the missing bytes to `part`. `onBytes` gets the number of bytes that are there. */
 export async function download(
   { maxRate }: DownloadDeps,
   { url, size }: WantedFile,
@@ -41,7 +41,7 @@ export async function download(
   if (before > size) await rm(part)
   const first = before > size ? 0 : before
   if (first === size && size > 0) return
-  // Without If-Range: only our server has the sha256 as its entity tag, and the hash of the whole is checked anyway.
+  // No If-Range: only our server uses the sha256 as the ETag, and the hash of the whole file is checked anyway.
   const headers: Record<string, string> = first === 0 ? {} : { range: `bytes=${first}-` }
   const response = await follow(url, headers, signal)
   const start = startOf(response, first)
@@ -60,7 +60,7 @@ export async function download(
   if (bytes < size) throw new TryLater(`ended after ${bytes} of ${size} bytes`)
 }
 
-/** When the connection is cut, what has come before is stored: the next try goes on behind it. */
+/** When the connection is cut, the bytes received so far are stored: the next attempt continues after them. */
 async function append(
   response: IncomingMessage,
   part: string,
@@ -81,7 +81,7 @@ async function append(
   }
 }
 
-/** Where the bytes of the answer belong. */
+/** The offset at which the response begins. */
 function startOf(response: IncomingMessage, first: number): number {
   const { statusCode = 0, headers } = response
   if (statusCode === 200) return 0

@@ -1,4 +1,4 @@
-// Fetches the files of a document before anything starts: from the cache, or over connections that may break.
+// Fetches the files of a document before its first step starts: from the cache, or over connections that may break.
 
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,18 +9,18 @@ import type { WantedFile } from './wanted-files.ts'
 
 type Fetched =
   | { kind: 'fetched' }
-  /** The document has to be asked for again. */
+  /** The document must be requested again. */
   | { kind: 'expired' }
   | { kind: 'ended' }
-  /** `isWrong`: the content is not the one that was named. */
+  /** `isWrong`: the content does not match its sha256. */
   | { kind: 'failed'; reason: string; isWrong: boolean }
 
 type FetchDeps = DownloadDeps & { cache: FileCache; backoff: Backoff }
 
-/** In a row, without a byte in between. */
+/** Attempts in a row that receive no new byte. */
 const maxTries = 30
 
-/** `onProgress`: of all files together, in percent. */
+/** `onProgress` gets the percentage over all files. */
 export async function fetchFiles(
   deps: FetchDeps,
   files: WantedFile[],
@@ -66,12 +66,12 @@ async function fetchOne(
     const isResumed = (await stat(part).catch(() => undefined)) !== undefined
     await downloadWhole(deps, file, part, signal, onBytes)
     if (await cache.accept(file.sha256)) return
-    // What was left of an earlier try may be damaged: a machine that lost its power. All of it is fetched once more.
+    // The part from an earlier attempt may be damaged, for example by a power cut. Fetch all of it once more.
     if (!isResumed) throw new WrongContent('has other content than its sha256 says')
   }
 }
 
-/** Over as many connections as it takes. */
+/** Retries over new connections until the file is complete. */
 async function downloadWhole(
   deps: FetchDeps,
   file: WantedFile,
@@ -84,7 +84,7 @@ async function downloadWhole(
     signal.throwIfAborted()
     try {
       return await download(deps, file, part, signal, (bytes) => {
-        // A server that always begins anew must not be asked forever.
+        // Only new bytes reset the count: a server that always starts over must not be retried forever.
         if (bytes > arrived) [failures, arrived] = [0, bytes]
         onBytes(bytes)
       })

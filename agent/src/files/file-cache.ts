@@ -1,11 +1,11 @@
-// Fetched files by their sha256, within a bound: the ones that were used longest ago go first.
+// A cache of fetched files by sha256, of limited size; the least recently used are removed first.
 
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { copyFile, link, mkdir, readdir, rename, rm, stat, statfs, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Of the disk, for everything else on the device; on a small disk a part of the whole. */
+/** Disk space left free for everything else on the device; on a small disk only a share of it. */
 const reserveBytes = 64 * 1024 * 1024
 const largestReserve = 0.05
 
@@ -18,7 +18,7 @@ export class FileCache {
     this.#maxBytes = maxBytes
   }
 
-  /** Checked each time: a handler could have changed it. */
+  /** Computes the hash each time: a handler could have changed the file. */
   async has(sha256: string): Promise<boolean> {
     const path = this.#pathOf(sha256)
     const found = await hashOf(path)
@@ -29,13 +29,13 @@ export class FileCache {
     return true
   }
 
-  /** Where it is received. What a crash has left of it is there. */
+  /** The file that a download is written to. After a crash it has what was received before. */
   async partOf(sha256: string): Promise<string> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     return `${this.#pathOf(sha256)}.part`
   }
 
-  /** False: it has another hash, and is gone. */
+  /** Moves a complete download into the cache. Returns false if its hash differs; then it is removed. */
   async accept(sha256: string): Promise<boolean> {
     const part = await this.partOf(sha256)
     if ((await hashOf(part)) !== sha256) {
@@ -50,13 +50,13 @@ export class FileCache {
     await rm(await this.partOf(sha256), { force: true })
   }
 
-  /** For a handler: without a second copy where the file system can. */
+  /** Makes the file available to a handler: as a hard link if possible, otherwise as a copy. */
   async place(sha256: string, path: string): Promise<void> {
     await rm(path, { force: true })
     await link(this.#pathOf(sha256), path).catch(() => copyFile(this.#pathOf(sha256), path))
   }
 
-  /** So that this much more fits in. `needed` stay, whatever the bound is. */
+  /** Makes room for this many bytes. Files in `needed` are never removed, even above the limit. */
   async makeRoom(bytes: number, needed: ReadonlySet<string>): Promise<void> {
     const names = await readdir(this.#folder).catch(() => [])
     const found = await Promise.all(
@@ -72,10 +72,10 @@ export class FileCache {
     }
   }
 
-  /** Whether so much more can be received: the server says how large a file is, and no author has signed that. */
+  /** Whether the disk has room for this many bytes: the size comes from the server and is not signed. */
   async hasSpace(bytes: number): Promise<boolean> {
     const found = await statfs(this.#folder).catch(() => undefined)
-    // Some file systems do not tell.
+    // Some file systems do not report their size.
     if (found === undefined || found.blocks === 0) return true
     const { bavail, blocks, bsize } = found
     return bavail * bsize - Math.min(reserveBytes, blocks * bsize * largestReserve) >= bytes
@@ -86,7 +86,7 @@ export class FileCache {
   }
 }
 
-/** Undefined: there is no such file. */
+/** Undefined if the file does not exist. */
 async function hashOf(path: string): Promise<string | undefined> {
   const hash = createHash('sha256')
   try {

@@ -1,19 +1,19 @@
-// Downloads that leave room for others on a narrow line.
+// Limits the rate of downloads, so that they leave bandwidth for others.
 
 import { Transform } from 'node:stream'
 
 const units = { '': 1, K: 1024, M: 1024 * 1024 }
-/** Less would look to both ends as if nothing arrived. */
+/** At a lower rate, both ends would time out. */
 const leastRate = 4096
 
-/** As curl has it: 500000, 200K, 2M. Undefined: it is none. */
+/** In the format of curl: 500000, 200K, 2M. Undefined if it is not a valid rate. */
 export function parseRate(text: string): number | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,8})([KM])?$/.exec(text) ?? []
   const rate = Number(count) * units[unit as keyof typeof units]
   return rate >= leastRate ? rate : undefined
 }
 
-/** Passes on what comes, at most `bytesPerSecond` on average since its beginning. */
+/** Passes data on, at most `bytesPerSecond` on average since its creation. */
 export function limitRate(bytesPerSecond: number): Transform {
   const begun = performance.now()
   let bytes = 0

@@ -1,4 +1,4 @@
-// The files that a document names, with what the server says about them. What an author has signed counts more.
+// The files that a document names, with their URLs, sizes and hashes from the server. A signed hash takes precedence.
 
 import { type DocumentFile, documentFiles, PlaceholderError } from '@jobcast/contract/parameters'
 import { Refused } from '../document/document-fields.ts'

@@ -1,4 +1,4 @@
-// Who can change what jobs can do on this device: whoever can write to the folder of handlers.
+// Checks who can write to the handlers folder, and so change what jobs can do on this device.
 
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { StartRefused } from '../state/start-refused.ts'
 const byGroup = 0o020
 const byAll = 0o002
 const byOwner = 0o200
-/** More files are not looked at; a handler that everyone can write to is not run anyway. */
+/** Further files are not checked; a handler that everyone can write to is not run anyway. */
 const mostFiles = 1000
 
-/** What should be changed, one sentence each. Throws StartRefused if everyone can write to the folder. */
+/** The warnings, one sentence each. Throws StartRefused if everyone can write to the folder. */
 export async function checkHandlers(path: string, user = process.getuid?.() ?? 0): Promise<string[]> {
   const folder = await stat(path).catch(() => undefined)
   if (!folder?.isDirectory()) throw new StartRefused(`The handlers folder ${path} does not exist.`)
@@ -25,7 +25,7 @@ export async function checkHandlers(path: string, user = process.getuid?.() ?? 0
   )
   const all = [[path, folder] as const, ...found]
   const ofGroup = all.filter(([, file]) => file && file.mode & byGroup).map(([name]) => name)
-  // Root can write everywhere, so it is not told.
+  // Root can write everywhere, so this warning would not help.
   const ofUser = all.filter(([, file]) => user !== 0 && file?.uid === user && file.mode & byOwner)
   return [
     ...(ofGroup.length > 0 ? [`a group can write to ${listed(ofGroup)}: chmod g-w`] : []),

@@ -15,11 +15,11 @@ type StartVariables = {
   resultFile: string
   step: string
   traceParent?: string | undefined
-  /** Of the run, by name. */
+  /** The parameters of the run, by name. */
   parameters?: Readonly<Record<string, unknown>> | undefined
-  /** That the document uses, by name. */
+  /** The secrets that the document uses, by name. */
   secrets?: Readonly<Record<string, unknown>> | undefined
-  /** Paths, by the names of files. */
+  /** Paths of the files, by their names. */
   files?: Readonly<Record<string, string>> | undefined
 }
 
@@ -46,7 +46,7 @@ export function handlerEnvironment(base: NodeJS.ProcessEnv, start: StartVariable
   }
 }
 
-/** Texts as they are, everything else as JSON. What no variable can hold is left out. */
+/** Strings as they are, everything else as JSON. Values that no variable can hold are left out. */
 function variablesOf(
   values: Readonly<Record<string, unknown>>,
   variableOf: (name: string) => string,

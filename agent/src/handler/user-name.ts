@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 
-/** Of the user that the agent runs as. A container may run it as a number that has no name: then the number. */
+/** The user that the agent runs as. In a container the user may have no name: then its number. */
 export function userName(): string {
   try {
     return userInfo().username

@@ -1,7 +1,7 @@
 // A handler's output, kept on disk until the server has it, so that neither a lost connection nor a crash loses any.
 //
-// Read next: send-output.ts, how it is sent; encode-output.ts, as what; progress-lines.ts, progress that is reported in
-// it; printable.ts, output and other strange text in a log.
+// Read next: send-output.ts, how it is sent; encode-output.ts, its encoding; progress-lines.ts, progress lines in it;
+// printable.ts, untrusted text in a log.
 
 import { type FileHandle, open } from 'node:fs/promises'
 import { WakeUp } from '../execution/wake-up.ts'
@@ -9,7 +9,7 @@ import { WakeUp } from '../execution/wake-up.ts'
 export class OutputSpool {
   /** Wakes the sender when there is more output, or when it has ended. */
   readonly wakeUp = new WakeUp()
-  /** Bytes from an earlier start of the same attempt. */
+  /** Bytes of output from an earlier start of the same attempt. */
   readonly lengthAtOpen: number
   readonly #file: FileHandle
   readonly #maxBytes: number

@@ -1,4 +1,4 @@
-// Text of a stranger for a terminal or a log: one line, of limited length, without control characters.
+// Makes untrusted text safe for a terminal or a log: one line, of limited length, without control characters.
 
 const longest = 500
 

@@ -33,7 +33,7 @@ export class ProgressLines {
 
   #add(part: Buffer): void {
     const begun = this.#line
-    // Of a line that does not start with the mark, only enough is kept to tell so.
+    // For a line that does not start with the mark, only enough to know that is kept.
     const isNone = begun.length >= mark.length && !begun.subarray(0, mark.length).equals(mark)
     const room = (isNone ? mark.length : longestLine) - begun.length
     if (room > 0 && part.length > 0) this.#line = Buffer.concat([begun, part.subarray(0, room)])

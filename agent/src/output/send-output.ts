@@ -53,7 +53,7 @@ export async function sendOutput(
   return wanted
 }
 
-/** The server says where to go on; a position is taken from nothing else. */
+/** The server's answer says where to continue. It may be malformed, so it is checked. */
 function isOffset(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }

@@ -18,7 +18,7 @@ export async function endLeftovers(entry: Entry, bootId: string, graceMs: number
   return [...groups]
 }
 
-/** It has the id of the start in its environment, or the recorded pid and start time. */
+/** Matches the id of the start in the environment, or the recorded pid and start time. */
 function isOf({ pid, startedAt }: ProcessSeen, { startId, processes }: Entry): boolean {
   return (
     processes.some((recorded) => recorded.pid === pid && recorded.startedAt === startedAt) ||

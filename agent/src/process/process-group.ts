@@ -1,7 +1,7 @@
 // Runs a program in its own process group, so that it can be ended together with everything it forked.
 //
-// Read next: end-group.ts, how a group is ended; leftovers.ts and list-processes.ts, groups of an agent that was
-// killed; pipe-reader.ts and shared-pipe.ts, what the program writes.
+// Read next: end-group.ts, how a group is ended; leftovers.ts and list-processes.ts, groups left by an agent that was
+// killed; pipe-reader.ts and shared-pipe.ts, the program's output.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'

@@ -1,26 +1,26 @@
-// One pipe for both output streams of a program, so that what it writes arrives in the order in which it wrote it. Node gives
-// a child a pipe for each stream; a connected pair of sockets can be given to it twice.
+// One pipe for both output streams of a program, so that its output arrives in the order in which it was written. Node
+// gives a child one pipe per stream; one end of a connected pair of sockets can be passed as both.
 
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 
 export type SharedPipe = {
-  /** What the program writes. */
+  /** The output of the program. */
   reader: Socket
-  /** For stdout and stderr of the program. Destroy it once that runs: the reader ends when nobody has it open. */
+  /** For stdout and stderr of the program. Destroy it once the program runs: the reader ends when no process has it open. */
   writer: Socket
 }
 
-/** The name in the folder, while the pair is made. */
+/** Name of the socket in the folder while the pair is created. */
 const name = 'pipe'
 /** The system's limit for the path of a socket is 108 bytes on Linux and 104 elsewhere. */
 const longestPath = 100
 
-/** Only this user may have access to the folder. */
+/** The folder must be accessible only to this user. */
 export async function openSharedPipe(folder: string): Promise<SharedPipe> {
   const path = join(folder, name)
-  // Of a start that was killed in between.
+  // A start that was killed may have left it behind.
   rmSync(path, { force: true })
   if (Buffer.byteLength(path) <= longestPath) return connectPair(path)
   const file = openSync(folder, 'r')
@@ -41,11 +41,11 @@ async function connectPair(path: string): Promise<SharedPipe> {
     const accepted = new Promise<Socket>((resolve) => server.once('connection', resolve))
     const writer = await connected(path)
     const reader = await accepted
-    // Either end may break; readers see that as its end.
+    // Either end may break; the reader sees that as the end of the stream.
     for (const each of [reader, writer]) each.on('error', () => undefined)
     return { reader, writer }
   } finally {
-    // Removes its file as well.
+    // This removes the socket's file as well.
     server.close()
   }
 }

@@ -9,6 +9,8 @@ export type AgentFlags = {
   mqtt?: string
   broker?: string
   brokerPrefix?: string
+  brokerCertFile?: string
+  brokerKeyFile?: string
   http?: boolean
   allowCommands?: boolean
   limitRate?: string
@@ -31,11 +33,11 @@ export type EnrollFlags = {
 export type Flag = {
   /** As on the command line, without the dashes. */
   name: string
-  /** A flag without one is a switch. */
+  /** A flag without an argument is a switch. */
   argument?: string
   help: string
   env?: string
-  /** What it was called before; this keeps working. */
+  /** The former name, which still works. */
   older?: { name: string; env: string }
 }
 
@@ -118,6 +120,18 @@ export const agentFlags: readonly Flag[] = [
     help: 'what topics on the broker start with, as bridge-prefix of the service (default $aws/things)',
     env: 'JOBCAST_BROKER_PREFIX',
   },
+  {
+    name: 'broker-cert-file',
+    argument: 'file',
+    help: 'PEM file with the certificate of the device on the broker; then a token file is not necessary',
+    env: 'JOBCAST_BROKER_CERT_FILE',
+  },
+  {
+    name: 'broker-key-file',
+    argument: 'file',
+    help: 'PEM file with the key of that certificate; must not be readable by others (mode 0600)',
+    env: 'JOBCAST_BROKER_KEY_FILE',
+  },
   { name: 'http', help: 'use HTTP long polling, for networks that block MQTT and WebSockets' },
   {
     name: 'limit-rate',
@@ -145,7 +159,7 @@ export const enrollFlags: readonly Flag[] = [
   { name: 'name', argument: 'text', help: 'name of the device (default: its deviceId)' },
 ]
 
-/** A flag wins over the environment, today's name over the older one. Names come in camel case or as on the command line. */
+/** Flags win over the environment, current names over older ones. Names come in camel case or as on the command line. */
 export function resolveFlags<Flags extends object>(
   flags: readonly Flag[],
   given: Record<string, unknown>,

@@ -1,4 +1,4 @@
-// What a program of the agent uses of the process it runs in.
+// The parts of the process that the agent's programs use.
 
 import type { Writable } from 'node:stream'
 

@@ -2,9 +2,10 @@
 
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { isNewDeviceId } from '@jobcast/contract'
+import { defaultTopicPrefix, isNewDeviceId } from '@jobcast/contract'
 import { audienceProblem } from '@jobcast/contract/signature'
 import { type AgentOptions, defaultMaxOutputBytes, startAgent } from '../agent.ts'
+import { readCertificate } from '../device/read-certificate.ts'
 import { checkToken, readPasswordFile, readTokenFile } from '../device/read-token.ts'
 import type { AgentEvent } from '../events.ts'
 import { parseRate } from '../files/limit-rate.ts'
@@ -56,7 +57,7 @@ class FlagError extends Error {
   }
 }
 
-/** Without a stack for what the user can fix: flags, handlers, a folder without access. */
+/** Omits the stack for problems that the user can fix: flags, handlers, a folder without access. */
 function explain(error: unknown): string {
   if (error instanceof FlagError) {
     return ['jobcast: the agent cannot start:', ...error.problems.map((problem) => `  - ${problem}`)].join(
@@ -90,7 +91,8 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   problems.push(...emptyTrust(env))
   if (!isNewDeviceId(device)) problems.push('--device must be the deviceId of this device')
   if (handlers === '') problems.push('--handlers must name a folder')
-  if (tokenFile === undefined && token === undefined) problems.push('--token-file must name a file')
+  if (tokenFile === undefined && token === undefined && !server?.readCertificate)
+    problems.push('--token-file must name a file')
   else attempt(readToken)
   const maxOutputBytes = Number(flags.maxOutputBytes ?? defaultMaxOutputBytes)
   if (!Number.isSafeInteger(maxOutputBytes) || maxOutputBytes < 1) {
@@ -120,20 +122,40 @@ function optionsOf(flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOptions {
   }
 }
 
-function serverOf({ url, mqtt, http, broker, brokerPrefix }: AgentFlags): AgentOptions['server'] {
-  if (broker === undefined && brokerPrefix !== undefined) throw new Error('--broker-prefix needs --broker')
+function serverOf(flags: AgentFlags): AgentOptions['server'] {
+  const { url, mqtt, http, broker, brokerPrefix, brokerCertFile, brokerKeyFile } = flags
+  const onlyBroker = { '--broker-prefix': brokerPrefix, '--broker-cert-file': brokerCertFile }
+  for (const [flag, value] of Object.entries(onlyBroker))
+    if (broker === undefined && value !== undefined) throw new Error(`${flag} needs --broker`)
+  if ((brokerCertFile === undefined) !== (brokerKeyFile === undefined))
+    throw new Error('--broker-cert-file and --broker-key-file must be set together')
   if (broker !== undefined && (mqtt !== undefined || http))
     throw new Error('--broker cannot be used together with --mqtt or --http')
   if (brokerPrefix !== undefined && !/^[^/+#][^+#]*[^/+#]$/.test(brokerPrefix))
     throw new Error('--broker-prefix must be a topic such as $aws/things')
-  if (broker !== undefined) return { by: 'mqtt', url: mqttAddress(broker), topicPrefix: brokerPrefix }
+  if (broker !== undefined) return brokerOf(broker, flags)
   if (mqtt !== undefined && http) throw new Error('--mqtt and --http cannot be used together')
   if (mqtt !== undefined) return { by: 'mqtt', url: mqttAddress(mqtt) }
   if (url === undefined) throw new Error('--url must be the address of the service')
   return http ? { by: 'http', url: httpAddress(url) } : { by: 'mqtt', url: webSocketAddress(url) }
 }
 
-/** As many as are required, at least one with --require-signature. */
+function brokerOf(broker: string, flags: AgentFlags): AgentOptions['server'] {
+  const {
+    brokerPrefix: topicPrefix = defaultTopicPrefix,
+    brokerCertFile: certFile,
+    brokerKeyFile: keyFile,
+  } = flags
+  const server = { by: 'mqtt', url: mqttAddress(broker), topicPrefix } as const
+  if (certFile === undefined || keyFile === undefined) return server
+  if (!/^(mqtts|wss):/.test(server.url))
+    throw new Error('--broker-cert-file needs an address with mqtts or wss')
+  const read = () => readCertificate(certFile, keyFile)
+  read()
+  return { ...server, readCertificate: read }
+}
+
+/** --require-signature means at least one signature. */
 function trustOf(flags: AgentFlags): AgentOptions['trust'] {
   const { trust, requireSignature, requireSignatures, audience } = flags
   const given = Number(requireSignatures ?? 0)
@@ -150,7 +172,7 @@ function trustOf(flags: AgentFlags): AgentOptions['trust'] {
   return undefined
 }
 
-/** One that is there and says nothing, or is misspelled, would switch a check off that somebody wanted. */
+/** An empty or misspelled variable would silently disable a check that the user wanted. */
 function emptyTrust(env: NodeJS.ProcessEnv): string[] {
   const names = ['JOBCAST_TRUST', 'JOBCAST_REQUIRE_SIGNATURES', 'JOBCAST_AUDIENCE']
   const problems = names.filter((name) => env[name] === '').map((name) => `${name} is empty`)

@@ -47,7 +47,7 @@ function readEnrollmentToken(file: string | undefined, env: NodeJS.ProcessEnv): 
   )
 }
 
-/** Where `-` is standard input. */
+/** `-` is standard input. */
 function isForOthers(file: string): boolean {
   return file !== '-' && (statSync(file).mode & 0o077) !== 0
 }

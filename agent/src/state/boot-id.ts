@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 
-/** Differs after every boot of the machine. In a container JOBCAST_BOOT_ID can say what counts as one. */
+/** Changes at every boot of the machine. In a container, JOBCAST_BOOT_ID can define what counts as a boot. */
 export function readBootId(): string {
   if (process.env.JOBCAST_BOOT_ID) return process.env.JOBCAST_BOOT_ID
   try {

@@ -14,7 +14,7 @@ export type JournalRecord =
       startId: string
       bootId: string
       onInterrupt: 'report' | 'rerun'
-      /** The seconds that it asked for when it last could not run. */
+      /** The retry delay after the last "not now", in seconds. */
       waited?: number | undefined
     } & AttemptKey)
   | ({ kind: 'started'; pid: number; startedAt: string } & AttemptKey)
@@ -67,7 +67,7 @@ export function afterRecord(before: Entry | undefined, record: JournalRecord): E
     case 'starting': {
       const { start, startId, bootId, onInterrupt, waited } = record
       const begun = { start, startId, bootId, onInterrupt, waited, processes: [] }
-      // One that could not run and is started again has its outcome still to come.
+      // Drops the "not now" outcome of an attempt that is started again.
       return { ...entry, ...begun, phase: 'started', outcome: undefined }
     }
     case 'started': {

@@ -1,4 +1,4 @@
-// A lock that is a file with the process that holds it. It counts while that process runs, on this boot.
+// A lock file that names the process that holds it. The lock is valid while that process runs, in this boot.
 
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readProcess } from '../process/list-processes.ts'
@@ -30,7 +30,7 @@ function holderOf(pid: number): Holder {
   return { pid, startedAt: readProcess(pid)?.startedAt, bootId: readBootId() }
 }
 
-/** A link is made once, also when two try. */
+/** Creating a hard link is atomic: only one of two processes succeeds. */
 function take(own: string, path: string): boolean {
   try {
     linkSync(own, path)
@@ -59,7 +59,7 @@ function isRunning(content: string): boolean {
   }
 }
 
-/** False if another agent has replaced it meanwhile; then it gets it back. */
+/** Returns false if another agent has replaced the lock meanwhile; then the lock is put back. */
 function removeStale(path: string, stale: string): boolean {
   const aside = `${path}.${process.pid}.stale`
   renameSync(path, aside)

@@ -1,6 +1,6 @@
 // Only one agent may use a state folder: two would start the same execution twice. SQLite's exclusive file lock is
-// released when the process ends in any way, and is not inherited by handlers. An older Node has no stable SQLite, and Node no
-// other lock: there a file names the process that holds it.
+// released when the process ends in any way, and is not inherited by handlers. Older versions of Node have no stable SQLite
+// and no other file lock: there, a lock file names the process that holds it.
 
 import { join } from 'node:path'
 import { neededNode } from '../../bin/needed-node.js'
@@ -12,7 +12,7 @@ const busy = 5
 export function lockState(folder: string): { release(): void } {
   const path = join(folder, 'lock')
   const isTaken = () => new StartRefused(`Another agent is running with the state folder ${folder}.`)
-  // Where it is experimental, Node says so on standard error.
+  // Node prints a warning to standard error where SQLite is experimental.
   if (neededNode('sqlite') !== undefined) return lockByFile(`${path}.pid`, isTaken)
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
   const lock = new DatabaseSync(path)

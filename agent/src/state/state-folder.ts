@@ -1,7 +1,7 @@
 // The agent's persistent state: its journal, and a folder for each unsettled attempt.
 //
-// Read next: journal.ts and journal-records.ts, what has started and ended, on disk before it happens; attempt-key.ts
-// and boot-id.ts, what an entry is about; lock-state.ts, which keeps a second agent out.
+// Read next: journal.ts and journal-records.ts, the write-ahead journal of starts; attempt-key.ts and boot-id.ts, what
+// identifies an entry; lock-state.ts, which keeps a second agent out.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,9 +12,9 @@ export type AttemptPaths = { folder: string; output: string; result: string; wor
 
 export type StateFolder = {
   journal: string
-  /** What the server knows of this device. */
+  /** The attributes that the server has. */
   attributes: string
-  /** The highest version of each signed job. */
+  /** The highest version seen of each signed job. */
   versions: string
   /** Fetched files. */
   files: string

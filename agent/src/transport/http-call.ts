@@ -1,5 +1,5 @@
-// One HTTP request. Of Node's fetch a process keeps 15 to 20 MB, of this one; and an answer has a limit here. It follows no
-// redirect: a token goes to the server that it is for, and to nobody else.
+// One HTTP request. Node's fetch would cost 15 to 20 MB of memory and has no limit on the response. Redirects are not
+// followed, so that a token is sent only to its own server.
 
 import { Agent, type ClientRequest, type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import type * as Https from 'node:https'
@@ -14,7 +14,7 @@ type HttpCall = {
 
 type HttpAnswer = { status: number; headers: IncomingHttpHeaders; text: string }
 
-/** A document of 64 KiB, escaped, and its envelope of 128 KiB fit in several times. */
+/** Several times a document of 64 KiB, escaped, with its envelope of 128 KiB. */
 export const maxAnswerBytes = 1024 * 1024
 
 export class AnswerTooLong extends Error {
@@ -23,7 +23,7 @@ export class AnswerTooLong extends Error {
   }
 }
 
-/** Rejects if there is no answer, or if it is too long. Connections are kept for the next call. */
+/** Calls reject if there is no answer, or if it is too long. Connections are reused. */
 export class HttpCaller {
   readonly #isSecure: boolean
   #connections: Agent | undefined
@@ -36,7 +36,7 @@ export class HttpCaller {
     try {
       return await this.#send(call)
     } catch (error) {
-      // The server closed a kept connection at the same moment: nothing was answered on it.
+      // The server closed an idle connection just as it was reused, so the request got no answer.
       if (!(error instanceof Stale)) throw error
       return this.#send(call)
     }

@@ -1,4 +1,4 @@
-// The HTTP transport, for networks where MQTT does not pass: long-polls for work, and polls the running execution.
+// The HTTP transport, for networks that block MQTT: long-polls for work, and polls the running execution.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DeviceOperation, deviceErrors } from '@jobcast/contract'
@@ -9,7 +9,7 @@ import { type Backoff, reconnectDelayMs } from './reconnect-delay.ts'
 import { type Answer, isOver, NoAnswer, parseObject, rejectionOf, type Transport } from './transport.ts'
 
 type HttpTransportOptions = {
-  /** Of the server, without a path. */
+  /** Address of the server, without a path. */
   url: string
   deviceId: string
   readToken: () => string
@@ -166,7 +166,7 @@ function noAnswer(error: unknown): undefined {
   if (!(error instanceof NoAnswer)) throw error
 }
 
-/** A connection that was refused on several addresses has its reasons in a list. */
+/** If several addresses refused the connection, the reasons are in a list. */
 function reasonOf(error: unknown): string {
   const { message, code, errors } = error as NodeJS.ErrnoException & { errors?: Error[] }
   return message || errors?.[0]?.message || String(code)

@@ -3,17 +3,27 @@
 
 import { randomUUID } from 'node:crypto'
 import { type DeviceOperation, shadowPrefix, topicPrefix } from '@jobcast/contract'
-import { connect, type ErrorWithReasonCode, type IDisconnectPacket, type MqttClient } from 'mqtt'
+import {
+  connect,
+  type ErrorWithReasonCode,
+  type IClientPublishOptions,
+  type IDisconnectPacket,
+  type MqttClient,
+} from 'mqtt'
+import type { Certificate } from '../device/read-certificate.ts'
 import { maxAnswerBytes } from './http-call.ts'
 import { orAborted } from './or-aborted.ts'
+import { PacketLimit } from './packet-limit.ts'
 import { type Answer, NoAnswer, parseObject, rejectionOf } from './transport.ts'
 
 type LinkOptions = {
   url: string
   deviceId: string
+  /** Empty: it signs in with its certificate alone. */
   token: string
-  /** What topics start with on a broker of the user. */
+  /** The prefix of topics on the user's own broker. Undefined: connected to the service itself. */
   topicPrefix?: string | undefined
+  certificate?: Certificate | undefined
   /** Called for every message in order of arrival; `suffix` is the topic without the device's prefix. */
   onMessage: (suffix: string, json: Record<string, unknown>) => void
 }
@@ -23,12 +33,16 @@ export class SignInRefused extends Error {}
 
 const filters = ['notify-next', '+/cancel', 'start-next/+', '+/get/+', '+/update/+', '+/output/+']
 const keepAliveSeconds = 30
-/** As an answer over HTTP. */
+/** The same limit as for an answer over HTTP. */
 const maxPacketBytes = maxAnswerBytes
 const connectWithinMs = 20_000
 /** A server that takes longer counts as unreachable. */
 const answerWithinMs = 30_000
 const disconnectWithinMs = 1000
+/** The answer confirms that the request is stored, so the publish itself needs no acknowledgement. */
+const atMostOnce = { qos: 0 } as const
+/** The user's broker keeps a request for a service that restarts, but not longer than the agent waits for the answer. */
+const keptByBroker = { qos: 1, properties: { messageExpiryInterval: answerWithinMs / 1000 } } as const
 // MQTT 5: bad user name or password, not authorized.
 const refusalCodes = new Set([0x86, 0x87])
 
@@ -40,6 +54,7 @@ export class MqttLink {
   readonly #client: MqttClient
   readonly #prefix: string
   readonly #shadowPrefix: string
+  readonly #delivery: IClientPublishOptions
   #hasShadow = false
   readonly #onMessage: LinkOptions['onMessage']
   readonly #waiting = new Map<string, Waiting>()
@@ -47,27 +62,34 @@ export class MqttLink {
   #lastToken = 0
   #error: Error | undefined
 
-  private constructor({ url, deviceId, token, topicPrefix: prefix, onMessage }: LinkOptions) {
+  private constructor(options: LinkOptions) {
+    const { url, deviceId, token, topicPrefix: prefix, certificate, onMessage } = options
     this.#prefix = topicPrefix(deviceId, prefix)
     this.#shadowPrefix = shadowPrefix(deviceId, prefix)
     this.#onMessage = onMessage
+    this.#delivery = prefix === undefined ? atMostOnce : keptByBroker
     this.#client = connect({
       ...addressOf(url),
       protocolVersion: 5,
       clean: true,
       clientId: `jobcast-agent-${deviceId}`,
-      username: deviceId,
-      password: token,
+      ...(token !== '' && { username: deviceId, password: token }),
+      ...certificate,
       keepalive: keepAliveSeconds,
       connectTimeout: connectWithinMs,
       reconnectPeriod: 0,
       resubscribe: false,
       queueQoSZero: false,
-      // A table of all numbers of packets: 10 MB.
+      // The cache would be a table of all packet numbers: 10 MB.
       writeCache: false,
-      // Messages are short; and a frame is limited here as a packet is in its properties.
+      // Messages are too short to compress. A frame has the same limit as a packet.
       wsOptions: { perMessageDeflate: false, maxPayload: maxPacketBytes },
       properties: { maximumPacketSize: maxPacketBytes },
+    })
+    const limit = new PacketLimit(maxPacketBytes)
+    this.#client.stream.on('data', (chunk: Buffer) => {
+      if (!limit.accepts(chunk))
+        this.#fail(new Error(`the server sent a packet of more than ${maxPacketBytes} bytes`))
     })
     this.#client.on('message', (topic, payload) => this.#take(topic, payload))
     this.#client.on('error', (error) => this.#fail(error))
@@ -100,11 +122,12 @@ export class MqttLink {
       return link
     } catch (error) {
       link.destroy()
-      throw error
+      // The error that ended the connection says more than the failed request.
+      throw link.#error ?? error
     }
   }
 
-  /** A server without shadows refuses it; then attributes are not reported. */
+  /** A server without shadows refuses the subscription; then attributes are not reported. */
   async #subscribeShadow(): Promise<void> {
     const granted = await this.#client
       .subscribeAsync(`${this.#shadowPrefix}update/+`, { qos: 1 })
@@ -112,7 +135,6 @@ export class MqttLink {
     this.#hasShadow = granted !== undefined
   }
 
-  /** The answer confirms that the request is stored, so the publish itself needs no acknowledgement. */
   request(operation: DeviceOperation, fields: Record<string, unknown>): Promise<Answer> {
     if (operation.name === 'attributes' && !this.#hasShadow) {
       const message = 'the server does not accept attributes'
@@ -121,7 +143,7 @@ export class MqttLink {
     return new Promise((resolve, reject) => {
       if (!this.#client.connected) throw new NoAnswer('there is no connection')
       this.#lastToken++
-      // Never one of another connection: the server takes a report with the same token for a repetition.
+      // Unique across connections: the server treats a report with the same token as a repetition.
       const clientToken = `${this.#tokenPrefix}-${this.#lastToken}`
       const timer = setTimeout(() => {
         this.#error ??= new Error('the server did not answer')
@@ -130,7 +152,7 @@ export class MqttLink {
       this.#waiting.set(clientToken, { resolve, reject, timer })
       const isShadow = operation.name === 'attributes'
       const topic = isShadow ? `${this.#shadowPrefix}update` : this.#prefix + suffixOf(operation)
-      this.#client.publish(topic, JSON.stringify({ ...fields, clientToken }), { qos: 0 })
+      this.#client.publish(topic, JSON.stringify({ ...fields, clientToken }), this.#delivery)
     })
   }
 
@@ -172,11 +194,11 @@ export class MqttLink {
 
 const defaultPorts: Record<string, number> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 }
 
-/** Given a text, the library parses it with what Node warns of, which costs a line on stderr and a megabyte. */
+/** The library would parse a string with a deprecated function of Node, which costs a warning on stderr and a megabyte. */
 function addressOf(address: string) {
   const { protocol: scheme, hostname: name, port, pathname, search } = new URL(address)
   const protocol = scheme.slice(0, -1) as 'mqtt' | 'mqtts' | 'ws' | 'wss'
-  // A WebSocket's address is put together again; a socket wants the address of IPv6 without brackets.
+  // The library rebuilds a WebSocket's URL from this; a socket needs an IPv6 address without brackets.
   const host = protocol.startsWith('ws') ? name : name.replace(/^\[|\]$/g, '')
   const path = `${pathname || '/'}${search}`
   return { protocol, host, hostname: host, port: Number(port) || (defaultPorts[protocol] as number), path }

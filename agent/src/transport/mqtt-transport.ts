@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeviceOperation } from '@jobcast/contract'
+import type { Certificate } from '../device/read-certificate.ts'
 import type { AgentEvent } from '../events.ts'
 import { WakeUp } from '../execution/wake-up.ts'
 import type { AttemptKey } from '../state/attempt-key.ts'
@@ -15,15 +16,17 @@ export type MqttTransportOptions = {
   deviceId: string
   /** Read for every connection, so that a replaced token takes effect without a restart. */
   readToken: () => string
-  /** What topics start with on a broker of the user. */
+  /** The prefix of topics on the user's own broker. */
   topicPrefix?: string | undefined
+  /** Read for every connection, as the token. */
+  readCertificate?: (() => Certificate) | undefined
   backoff: Backoff
   tell: (event: AgentEvent) => void
 }
 
 /** A connection that lasted this long resets the backoff; a shorter one may be two agents with the same device id. */
 const stableMs = 10_000
-/** Bounds what is kept of cancels for executions that this agent does not run. */
+/** Limit on remembered cancels of executions that this agent does not run. */
 const maxKeptCancels = 100
 
 type Watch = AttemptKey & { onCancel: (deadlineSeconds: number) => void }
@@ -88,11 +91,12 @@ export class MqttTransport implements Transport {
   }
 
   async #runLink(signal: AbortSignal): Promise<void> {
-    const { url, deviceId, readToken, topicPrefix, tell } = this.#options
+    const { url, deviceId, readToken, readCertificate, topicPrefix, tell } = this.#options
     try {
       const onMessage = (suffix: string, json: Record<string, unknown>) => this.#take(suffix, json)
       this.#cancels.clear()
-      const link = await MqttLink.open({ url, deviceId, token: readToken(), topicPrefix, onMessage }, signal)
+      const signIn = { token: readToken(), certificate: readCertificate?.() }
+      const link = await MqttLink.open({ url, deviceId, ...signIn, topicPrefix, onMessage }, signal)
       this.#link = link
       tell({ kind: 'connected', url })
       this.#connected.resolve()

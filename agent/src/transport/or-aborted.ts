@@ -8,7 +8,7 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
     return await Promise.race([promise, aborted.promise])
   } finally {
     signal.removeEventListener('abort', abort)
-    // It may still reject, and nobody handles that any more.
+    // It may still reject after this returned.
     promise.catch(() => undefined)
   }
 }

@@ -21,7 +21,7 @@ function parse(address: string, protocols: string[], example: string): URL {
   if (url === undefined || !protocols.includes(url.protocol)) {
     throw new Error(`"${address}" is not an address such as ${example}`)
   }
-  // It would end up in log lines; the token has its own setting.
+  // Credentials would end up in log lines; the token has its own setting.
   if (url.username !== '' || url.password !== '')
     throw new Error('an address must not contain a user name or password')
   return url

@@ -1,7 +1,7 @@
 // The port to the server: what the agent needs from any transport.
 //
-// Read next: mqtt-transport.ts and mqtt-link.ts, over MQTT; http-transport.ts and http-call.ts, where MQTT does not
-// pass; ask.ts, requests that are repeated until they are answered.
+// Read next: mqtt-transport.ts and mqtt-link.ts, over MQTT; http-transport.ts and http-call.ts, where MQTT is blocked;
+// ask.ts, requests that are retried until they are answered.
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
 import type { AttemptKey } from '../state/attempt-key.ts'
@@ -45,7 +45,7 @@ export function meansOver(code: DeviceErrorCode): boolean {
   return code === 'TerminalStateReached' || code === 'InvalidStateTransition' || code === 'ResourceNotFound'
 }
 
-/** Shadows have numbers for codes. */
+/** The error codes of shadows are numbers. */
 const shadowCodes: Record<number, DeviceErrorCode> = {
   404: 'ResourceNotFound',
   429: 'RequestThrottled',

@@ -2,7 +2,7 @@
 
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 
-/** An envelope has at most ten signatures; each is tried with each key. */
+/** Limits the work: an envelope has up to ten signatures, and each is tried with each key. */
 const maxKeys = 64
 const block = /-----BEGIN ([A-Z0-9 ]{1,40})-----[A-Za-z0-9+/=\s]*-----END \1-----/g
 
@@ -14,7 +14,7 @@ export function keyIdOf(publicKey: KeyObject): string {
   return createHash('sha256').update(der).digest('hex')
 }
 
-/** The public keys in a text; the same key twice is one. Throws if there is none, or something else. */
+/** The distinct public keys in a text. Throws if there is none, or if there is anything but public keys. */
 export function readAuthorKeys(pem: string): AuthorKey[] {
   const blocks = [...pem.matchAll(block)]
   if (blocks.some(([, label]) => label?.endsWith('PRIVATE KEY'))) {

@@ -1,6 +1,6 @@
-// From the document that an author has signed to the one that this device runs. Of the server it takes the values of
-// parameters, if they are as the signed schema says, the secrets that the signed document uses, the URLs of its files, and the
-// number of the run; the rest this device knows itself.
+// Turns the document that an author has signed into the one that this device runs. From the server it takes only parameter
+// values that match the signed schema, the secrets that the signed document uses, the URLs of its files, and the number of
+// the run; the device knows the rest itself.
 
 import {
   checkParameterSchema,
@@ -26,7 +26,7 @@ export type Filled = { document: unknown; parameters: ParameterValues; secrets?:
 
 export type FillDeps = {
   deviceId: string
-  /** What this device reports about itself: what its owner has set on the server is not signed. */
+  /** The attributes reported by this device; those set on the server are not signed. */
   attributes: () => Record<string, unknown>
 }
 
@@ -63,14 +63,14 @@ function fill(signed: SignedJob, offered: Offered, { deviceId, attributes }: Fil
   })
   const [first = unknown] = missing
   if (first) throw new Refused(`this device has no value for ${placeholderText(first)}`)
-  // What runs is what was signed anyway. But a server that says something else is broken or taken, and its owner is to know.
+  // The signed document is what runs. But a server that sends a different one is broken or compromised: report that.
   if (!isUsed('attributes') && canonicalJson(offered.document) !== canonicalJson(document)) {
     throw new Refused('the server sent a document that differs from the signed one')
   }
   return { document, parameters: values, secrets }
 }
 
-/** No others: the server must not set variables of which the author knows nothing. */
+/** Only these: the server must not set variables that the author did not intend. */
 function secretsFor(names: string[], given: Readonly<Record<string, unknown>>): SecretValues {
   const entries = names.map((name): [string, string] => {
     const value = Object.hasOwn(given, name) ? given[name] : undefined

@@ -1,6 +1,6 @@
-// The highest version of each signed job that this device has accepted, and the hash of what was signed. On disk before the job
-// is started, so that nobody who has taken the server can go back to a version that its author has replaced, or give another
-// content to one that the device has seen.
+// The highest version of each signed job that this device has accepted, and the hash of its signed payload. On disk before
+// the job is started, so that a compromised server can neither roll back to a version that the author has replaced nor
+// change the content of a version that the device has seen.
 
 import { open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,7 +9,7 @@ import { asObject, parseObject } from '../transport/transport.ts'
 type Seen = {
   /** 0 if none. */
   version: number
-  /** Of the signed payload, in hex. Undefined where an earlier agent has recorded only the version. */
+  /** Hash of the signed payload, in hex. Undefined if an earlier agent recorded only the version. */
   sha256?: string
 }
 
@@ -22,7 +22,7 @@ export class SeenVersions {
     this.#versions = versions
   }
 
-  /** Rejects if the file is damaged: to begin anew would accept old versions again. */
+  /** Rejects if the file is damaged: starting over would accept old versions again. */
   static async open(path: string): Promise<SeenVersions> {
     const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
@@ -36,7 +36,7 @@ export class SeenVersions {
     return this.#versions.get(jobName) ?? { version: 0 }
   }
 
-  /** Resolves once it is on disk. A lower version, or what is recorded already, changes nothing. */
+  /** Resolves once it is on disk. A lower or already recorded version changes nothing. */
   async record(jobName: string, seen: Seen): Promise<void> {
     const before = this.of(jobName)
     if (seen.version < before.version) return

@@ -1,5 +1,5 @@
-// Decides what may run on a device that trusts authors, not its server: only what enough of them have signed, for this job,
-// for this audience, not expired, in no lower version than before, and each version with one content.
+// Decides what may run on a device that trusts authors instead of its server: only jobs signed by enough of them, for this
+// job and this audience, not expired, in no lower version than before, and with one content per version.
 
 import { createHash } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
@@ -13,11 +13,11 @@ import { SeenVersions } from './seen-versions.ts'
 import { verifyEnvelope } from './verify-envelope.ts'
 
 export type TrustOptions = {
-  /** PEM file with the public keys of authors. Read for each execution, so that a replaced one takes effect at once. */
+  /** PEM file with the public keys of authors. Read for each execution, so that a replaced file takes effect at once. */
   keysFile: string
   /** How many different keys must have signed; 0: jobs without signatures run as well. */
   requiredSignatures: number
-  /** What is signed for another audience, or for none, is refused. Undefined: it is not checked. */
+  /** Jobs signed for another audience, or for none, are refused. Undefined: the audience is not checked. */
   audience?: string
 }
 
@@ -53,7 +53,7 @@ export class Trust {
     return new Trust(options, deps, seen)
   }
 
-  /** What to run instead of what the server says. Throws Refused; then nothing of it may run. */
+  /** What to run instead of the server's document. Throws Refused; then nothing may run. */
   async check(offered: Offered): Promise<Filled | undefined> {
     const required = this.#options.requiredSignatures
     if (offered.jobSignature === undefined) {
@@ -101,7 +101,7 @@ export class Trust {
     return filled
   }
 
-  /** Before its version counts: a higher one of somebody else would keep out the genuine ones. */
+  /** Checked before the version is recorded: a higher version for another audience would block the genuine ones. */
   #checkAudience({ audience: signedFor }: SignedJob): void {
     const { audience } = this.#options
     if (audience === undefined || audience === signedFor) return

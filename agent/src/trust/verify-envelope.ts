@@ -1,14 +1,14 @@
-// Who has signed an envelope, of those whom this device trusts.
+// Verifies that enough of the authors that this device trusts have signed an envelope.
 
 import { verify } from 'node:crypto'
 import { readEnvelope, readSignedJob, type SignedJob } from '@jobcast/contract/signature'
 import { Refused } from '../document/document-fields.ts'
 import type { AuthorKey } from './author-key.ts'
 
-/** What was signed by enough keys. Nothing of the payload is read before that. Throws Refused and SignatureError. */
+/** Returns the signed job. The payload is not read before enough keys match. Throws Refused and SignatureError. */
 export function verifyEnvelope(envelope: unknown, keys: readonly AuthorKey[], required: number): SignedJob {
   const { payload, signatures, signed } = readEnvelope(envelope)
-  // Keys are counted, not signatures, and by what they verify: anybody can write any keyid.
+  // Counts keys that verify, not signatures or key ids: anyone can write any keyid.
   const signers = keys.filter(({ key }) => signatures.some(({ sig }) => verify(null, signed, key, sig)))
   if (signers.length < required) {
     throw new Refused(

@@ -1,4 +1,4 @@
-// Agents in a process of their own, to be killed. Options come as JSON, one agent each; events go out as JSON lines.
+// Agents in a separate process, to be killed. Options are passed as JSON, one agent each; events are printed as JSON lines.
 
 import { startAgent } from '../../src/agent.ts'
 import type { AgentEvent } from '../../src/events.ts'

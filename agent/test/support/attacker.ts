@@ -1,24 +1,24 @@
-// Somebody who has taken the server: changes what it has stored, and what it tells a device over HTTP.
+// An attacker who controls the server: changes its stored data, and its HTTP responses to devices.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { OpenServer } from '@jobcast/testkit/open-server'
 
-// biome-ignore lint/suspicious/noExplicitAny: it changes whatever it likes
+// biome-ignore lint/suspicious/noExplicitAny: it changes any field
 export type Anything = any
 
 type Attacker = {
-  /** What devices use as the address of the server. */
+  /** The address of the server for devices. */
   http: string
-  /** Changes each execution that is handed out from now on; undefined: none. */
+  /** Changes each execution that is sent from now on; undefined: none. */
   tamper: ((execution: Anything) => void) | undefined
-  /** What went wrong while tampering. */
+  /** Errors during tampering. */
   problems: unknown[]
   close(): void
 }
 
-/** The server's answers go through it. */
+/** The responses of the server pass through it. */
 export async function openAttacker(server: OpenServer): Promise<Attacker> {
   const attacker: Attacker = {
     http: '',
@@ -57,7 +57,7 @@ export async function openAttacker(server: OpenServer): Promise<Attacker> {
   return attacker
 }
 
-/** Changes the content of the current version of a job in the database, behind the back of the running server. */
+/** Changes the content of the current version of a job in the database, while the server is running. */
 export function changeStored(server: OpenServer, jobName: string, change: (content: Anything) => void): void {
   const db = new DatabaseSync(join(server.folder, 'jobcast.db'))
   try {

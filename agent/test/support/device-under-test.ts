@@ -1,4 +1,4 @@
-// A device with an agent on it, and the server it belongs to: jobs are triggered as an owner does, handlers are files.
+// A device with an agent, and its server: jobs are triggered as by an owner, handlers are files.
 
 import assert from 'node:assert/strict'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ export type DeviceUnderTest = {
   /** All options of an agent on this device. */
   options(more?: Partial<AgentOptions>): AgentOptions
   start(more?: Partial<AgentOptions>): Promise<RunningAgent>
-  /** The same in a process of its own; it is killed after the test if it still runs. */
+  /** The same in a separate process, which is killed after the test if it still runs. */
   spawn(more?: Partial<AgentSettings>): SpawnedAgents
   /** An executable file in the folder of handlers; a script of sh unless it says otherwise. */
   addHandler(name: string, script: string): string
@@ -50,7 +50,7 @@ export type DeviceUnderTest = {
     trigger: (timeoutSeconds: number) => Promise<number>,
     pattern: RegExp,
   ): Promise<{ id: number; match: RegExpExecArray }>
-  /** For a program that runs the agent: when it ends by itself, whoever waits for an execution gets this message at once. */
+  /** For a program that runs the agent: when it exits unexpectedly, waits for executions fail with this message at once. */
   fail(message: string): void
   cancel(jobExecutionId: number, force?: boolean): Promise<void>
 }
@@ -63,7 +63,7 @@ const outputLimitsSeconds = [1, 4, 16, 64]
 
 class NotPrinted extends Error {}
 
-/** A process that has ended, and that only its parent has not noticed, counts as gone. */
+/** A zombie process counts as ended. */
 export function isAlive(pid: number): boolean {
   const seen = readProcess(pid)
   return seen !== undefined && !seen.isZombie

@@ -1,4 +1,4 @@
-// What agents told, for tests to wait for.
+// Events of agents, for which tests can wait.
 
 import { within } from '@jobcast/testkit/within'
 import type { AgentEvent } from '../../src/events.ts'
@@ -14,7 +14,7 @@ export class EventLog {
     this.#failed.promise.catch(() => undefined)
   }
 
-  /** Nothing more will be told: whoever waits gets this message. */
+  /** There will be no more events: waits fail with this message. */
   fail(message: string): void {
     this.#failed.reject(new Error(message))
   }
@@ -28,7 +28,7 @@ export class EventLog {
     return this.events.filter((event) => event.kind === kind) as Extract<AgentEvent, { kind: K }>[]
   }
 
-  /** Resolves when this kind was told so many times, with the last of them. */
+  /** Resolves with the last of this number of events of a kind. */
   async until<K extends AgentEvent['kind']>(kind: K, times = 1): Promise<Extract<AgentEvent, { kind: K }>> {
     await this.untilTrue(() => this.of(kind).length >= times, `${kind} was not told ${times} times`)
     return this.of(kind)[times - 1] as Extract<AgentEvent, { kind: K }>

@@ -1,4 +1,4 @@
-// Answers of somebody who has taken the server: what it would say, with each field replaced by each of many values.
+// Responses of a compromised server: real responses, with each field replaced by each of many values.
 
 import type { Random } from '@jobcast/testkit/seeded-random'
 

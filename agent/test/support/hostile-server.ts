@@ -1,4 +1,4 @@
-// A server that answers anything: each answer is genuine but for one thing that an attacker has put there.
+// A hostile server: each response is genuine except for one part that an attacker has changed.
 
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import type { Random } from '@jobcast/testkit/seeded-random'
 
 type Route = 'next' | 'wait' | 'output' | 'report' | 'look' | 'attributes' | 'enroll'
 
-/** What to do to the answers of a route: another value at a path of the JSON, or another answer. */
+/** Changes the responses of a route: another value at a path of the JSON, or another response. */
 export type Attack = { route: Route; path?: readonly string[]; value?: unknown; answer?: Answer }
 type Answer = { status: number; headers?: Record<string, string>; body: string; isEndless?: boolean }
 
@@ -15,7 +15,7 @@ type Json = { [name: string]: unknown }
 
 type Genuine = { jobName: string; document: object; envelope: Envelope }
 
-/** Texts that would run a command, or write a file, in the folder if anything took them for more than text. */
+/** Texts that would run a command, or write a file in the folder, if they were interpreted. */
 export function hostileTexts(canaries: string): string[] {
   let last = 0
   const touch = () => `touch ${canaries}/${++last}`
@@ -145,7 +145,7 @@ export async function openHostileServer(
     if (route === 'wait') return { inProgressJobs: [], queuedJobs: [] }
     if (route === 'enroll') return { deviceId: 'd', deviceToken: `jd_${'x'.repeat(48)}` }
     if (route === 'attributes') return {}
-    // Between attacks there is nothing to do, so that an agent that is waiting longer and longer starts anew.
+    // Between attacks there is nothing to do, so that an agent that is waiting longer and longer starts over.
     if (round % 2 === 1 && round < attacks.length * 2) return {}
     const execution = {
       ...{ jobId: String(round + 1), executionNumber: 1, queuedAt: 1_700_000_000, versionNumber: 1 },

@@ -1,4 +1,4 @@
-// The agent as programs that are installed on devices: one for Node, one for each shell of this machine.
+// The agent programs for devices: one for Node, one for each shell of this machine.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
@@ -23,9 +23,18 @@ export type AgentProgram = {
 const script = fileURLToPath(new URL('../../bin/jobcast-agent.sh', import.meta.url))
 const shells: string[][] = [[firstShell()], ['bash'], ['bash', '--posix'], ['busybox', 'ash'], ['mksh']]
 
-export async function findPrograms(): Promise<AgentProgram[]> {
+let built: Promise<string> | undefined
+
+/** Once for all files of a process. */
+async function buildAgent(): Promise<string> {
   const file = join(newTemporaryFolder(), 'jobcast-agent.cjs')
   await bundle('src/program/main.ts', file)
+  return file
+}
+
+export async function findPrograms(): Promise<AgentProgram[]> {
+  built ??= buildAgent()
+  const file = await built
   const node = { name: 'jobcast-agent', words: [process.execPath, file], isShell: false, isOther: false }
   return [node, ...findShellPrograms()]
 }
@@ -40,7 +49,7 @@ export function findShellPrograms(): AgentProgram[] {
   }))
 }
 
-/** dash, or what the machine has for sh. */
+/** dash, or the default sh of the machine. */
 function firstShell(): string {
   return spawnSync('dash', ['-c', 'true']).status === 0 ? 'dash' : 'sh'
 }
@@ -67,7 +76,7 @@ const failsafeMs = 90_000
 /** curl asks the proxy of the machine for 127.0.0.1 as well. */
 export const noProxy = { no_proxy: '127.0.0.1' }
 
-/** What a program needs to know of its device. */
+/** The fields of its device that a program needs. */
 export type ProgramDevice = Pick<DeviceUnderTest, 'deviceId' | 'token' | 'folder' | 'handlers' | 'fail'>
 
 /** Ended after the test if it still runs. */
@@ -99,7 +108,7 @@ export function startProgram(
     })
   }
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  // What it wrote last comes after its exit; what it has left running may hold the pipes for longer.
+  // The last output arrives after the exit; remaining child processes may keep the pipes open for longer.
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
   let isExpected = false
   void exited.then(async (code) => {

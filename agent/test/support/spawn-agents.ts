@@ -11,7 +11,7 @@ import { EventLog } from './event-log.ts'
 
 const program = fileURLToPath(new URL('./agent-program.ts', import.meta.url))
 
-/** What can be said in JSON. */
+/** Options that can be expressed in JSON. */
 export type AgentSettings = Omit<AgentOptions, 'readToken' | 'tell' | 'environment'> & { token: string }
 
 export type SpawnedAgents = {
@@ -21,7 +21,7 @@ export type SpawnedAgents = {
   end(signal: NodeJS.Signals): Promise<void>
 }
 
-/** Whoever spawns must end it; `onGone` is called when it ends on its own. */
+/** The caller must end the process; `onGone` is called when it exits unexpectedly. */
 export function spawnAgents(
   settings: AgentSettings[],
   onGone: (message: string) => void = () => undefined,

@@ -1,5 +1,5 @@
-// A way to the server that can be cut at any instant, and closed for a while. It does not use resetAndDestroy: with a
-// shutdown under way that leaks the handle, and the process never ends (Node 24.21 and 26.10).
+// A proxy to the server that can be cut at any time, and closed for a while. It does not use resetAndDestroy: with a
+// shutdown in progress that leaks the handle, and the process never ends (Node 24.21 and 26.10).
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -9,11 +9,11 @@ export class TcpProxy {
   readonly #server: Server
   readonly #target: () => Promise<string>
   readonly #sockets = new Set<Socket>()
-  /** While closed, whoever connects is cut at once. */
+  /** While closed, new connections are cut at once. */
   isClosed = false
-  /** Connections that were let through. */
+  /** The number of forwarded connections. */
   connections = 0
-  /** Told with every chunk that goes to the server. */
+  /** Called for every chunk that is sent to the server. */
   onUpstream: (bytes: number) => void = () => undefined
 
   private constructor(target: () => Promise<string>) {
@@ -38,7 +38,7 @@ export class TcpProxy {
     return this.#sockets.size
   }
 
-  /** As if the cable had been pulled. */
+  /** Cuts all connections, as if the cable was unplugged. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy()
   }

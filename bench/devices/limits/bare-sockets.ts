@@ -1,4 +1,4 @@
-// Limit: plain TCP sockets, and on command so many bytes to each.
+// Limit: plain TCP sockets that get a number of bytes on command.
 
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tellParent } from '../../server-process.ts'

@@ -1,4 +1,4 @@
-// jobcast agent: runs on a device and carries out its executions. Devices usually have `jobcast-agent` instead.
+// jobcast agent: runs on a device and carries out its executions. Devices usually run `jobcast-agent` instead.
 
 import { type AgentFlags, agentFlags, resolveFlags } from '@jobcast/agent/flags'
 import { Command } from 'commander'

@@ -68,7 +68,7 @@ async function callApi(
   }
 }
 
-/** In another form than it arrives in, so all of it is needed first; a stream would not end. */
+/** Prints a JSON body in another format. It must be complete first, so this does not work for streams. */
 async function showBody(response: Response, out: Out): Promise<string> {
   const type = response.headers.get('content-type') ?? 'nothing'
   if (!/^application\/(?:[\w.-]+\+)?json\b/.test(type)) {
@@ -79,7 +79,7 @@ async function showBody(response: Response, out: Out): Promise<string> {
   return ''
 }
 
-/** As it arrives: a response may be a stream that does not end. Gives the text of an error. */
+/** Prints the body as it arrives: a response may be an endless stream. Returns the text of an error. */
 async function printBody(
   { ok, body }: Response,
   { io, out, signal }: Pick<OwnerContext, 'io' | 'out'> & { signal: AbortSignal },
@@ -93,13 +93,13 @@ async function printBody(
     endsWithNewline = bytes.at(-1) === 0x0a
     await out.bytes(filter.push(bytes), signal)
   }
-  // The prompt of a shell would follow a JSON document on its line.
+  // Otherwise the shell's prompt would follow the JSON document on the same line.
   const newline = io.stdout.isTTY && !endsWithNewline ? '\n' : ''
   await out.bytes(filter.end() + filter.resetColors() + newline, signal)
   return text
 }
 
-/** For its exit code. */
+/** The error that leads to the right exit code. */
 function errorOf(status: number, text: string): Error {
   const [, code] = /"code":\s*"(J-\d{3})"/.exec(text) ?? []
   if (code === undefined) return new UnexpectedAnswer(`HTTP ${status}`, status)

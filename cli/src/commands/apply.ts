@@ -31,7 +31,7 @@ export function applyCommand(): Command {
 }
 
 async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Promise<ExitCode> {
-  // First: whether this is refused in a pipe must not depend on what the server has today.
+  // Checked first: whether this is refused in a pipe must not depend on the state of the server.
   if (flags.prune && !flags.dryRun) refuseUnasked(io, flags)
   const plan = await planFleet(client, await readFleet(io, flags), flags)
   if (flags.dryRun) return showPlan(out, plan)
@@ -42,7 +42,14 @@ async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Prom
     return exitCode.ok
   }
   if (!out.json) out.line(planText(plan, out.paint))
-  if (deletions > 0 && !(await confirm(io, `Delete ${deletions} that are not in the files?`, flags))) {
+  if (
+    deletions > 0 &&
+    !(await confirm(
+      io,
+      `Delete ${deletions} ${deletions === 1 ? 'resource that is' : 'resources that are'} not in the files?`,
+      flags,
+    ))
+  ) {
     out.say('Canceled; nothing was changed.')
     return exitCode.interrupted
   }
@@ -51,7 +58,7 @@ async function apply({ client, out, io }: OwnerContext, flags: ApplyFlags): Prom
   return report(out, outcomes, unchanged)
 }
 
-/** An invalid key or an unreachable service: every other change would end the same way. */
+/** An invalid key or an unreachable service: every other change would fail the same way. */
 function affectsAll(error: unknown): boolean {
   const code = exitCodeOf(error)
   return code === exitCode.key || code === exitCode.unavailable
@@ -64,7 +71,7 @@ function outcomeJson(outcome: Outcome) {
   return { ...changeJson(change), outcome: kind, ...secret, ...error }
 }
 
-/** A new secret is shown only once, so it is data. */
+/** A new secret is shown only once, so it goes to standard output. */
 function secretLines(outcomes: Outcome[]): string {
   return outcomes
     .flatMap((outcome) =>

@@ -1,4 +1,4 @@
-// jobcast audit verify: whether an export of the audit is what was sealed. Works without the service.
+// jobcast audit verify: checks whether an export of the audit matches its seals. Works without the service.
 
 import { createReadStream, readFileSync } from 'node:fs'
 import { AuditVerifier, type Checkpoint, readCheckpoint } from '@jobcast/contract/audit'
@@ -9,14 +9,14 @@ import { UsageError } from '../errors/usage-error.ts'
 import { instantBack } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 
-/** A seal has the hashes of up to 2,000 entries; an entry two values of up to 32 KiB. */
+/** A seal has the hashes of up to 2,000 entries, and an entry has two values of up to 32 KiB. */
 const maxLineLength = 4 * 1024 * 1024
 
 type VerifyFlags = { checkpoint: string; keptDays: number; exported?: string }
 
 export function verifyCommand(): Command {
   return plainCommand('verify')
-    .description('Verify an export of the audit against a checkpoint that was kept elsewhere.')
+    .description('Verify an export of the audit log against a checkpoint that was stored elsewhere.')
     .argument('<file>', 'export (jobcast audit export)')
     .requiredOption(
       '--checkpoint <file>',
@@ -31,7 +31,7 @@ export function verifyCommand(): Command {
     .option('--exported <instant>', 'when the export was made (default: now)', instantBack)
     .addHelpText(
       'after',
-      '\nThe service is not contacted. Exits with 0, or with 6 and the first auditId that does not fit.\n' +
+      '\nThe service is not contacted. Exits with 0, or with 6 and the first auditId that fails verification.\n' +
         '\nExample:\n  jobcast audit verify audit.ndjson --checkpoint checkpoint.json\n',
     )
     .action(
@@ -43,13 +43,13 @@ export function verifyCommand(): Command {
         if (verdict.kind === 'fits') {
           const { entries, seals, from, to } = verdict
           out.show({ fits: true, entries, seals, from, to }, () => {
-            return `The audit fits: ${entries} entries under ${seals} seals, from ${from} to ${to}.`
+            return `The audit log is intact: ${entries} entries under ${seals} seals, from ${from} to ${to}.`
           })
           return exitCode.ok
         }
         const { auditId, because } = verdict
         out.show({ fits: false, auditId, because }, () => {
-          return `The audit does not fit from entry ${auditId} on: ${because}.`
+          return `The audit log is damaged from entry ${auditId} on: ${because}.`
         })
         return exitCode.differs
       }),
@@ -76,7 +76,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** By line feeds alone: an entry may have other characters that some take for the end of a line. */
+/** Splits only at line feeds: an entry may contain other characters that readline takes for a line end. */
 async function readAll(file: string, verifier: AuditVerifier): Promise<void> {
   let rest = ''
   try {

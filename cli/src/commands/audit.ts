@@ -1,4 +1,4 @@
-// jobcast audit: who has changed what, exported so that it can be verified.
+// jobcast audit: lists who changed what, and exports it in a form that can be verified.
 
 import type { AuditEntry } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -28,7 +28,7 @@ export function auditCommand(): Command {
   return groupCommand(
     'audit',
     ls
-      .description('List entries of the audit, newest first (default; requires AUDIT).')
+      .description('List entries of the audit log, newest first (default; requires AUDIT).')
       .option('--principal <principal>', 'only of this principal, such as key:3f9aZ0qLxw')
       .option('--action <action>', 'only this action, such as job.changed, or job.* for all of a noun')
       .option('--subject <subject>', 'only of this subject, such as job:restart')
@@ -42,7 +42,7 @@ export function auditCommand(): Command {
 
 function exportCommand(): Command {
   return ownerCommand('export')
-    .description('Print all sealed entries and their seals, one a line.')
+    .description('Print all sealed entries and their seals, one per line.')
     .addHelpText('after', '\nExample:\n  jobcast audit export > audit.ndjson\n')
     .action(
       withClient(async ({ client, io }) => {

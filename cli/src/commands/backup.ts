@@ -25,7 +25,7 @@ export function backupCommand(): Command {
           out.say(
             `Backup written and verified: ${copied.file}, ${copied.bytes} bytes. It contains secrets; store it safely. ` +
               'The files secrets-key and audit-key.pem of the data folder are not in it, nor is the content of files ' +
-              '(files/, or files-folder): keep a copy of each elsewhere.',
+              '(files/, files-folder, or the bucket of files-s3): keep a copy of each elsewhere.',
           )
           if (out.json) out.show(copied, () => '')
           return exitCode.ok

@@ -1,5 +1,5 @@
-// jobcast complete-names: what the completion scripts call while somebody types. It never fails and never waits for long:
-// whatever goes wrong, there are no names.
+// jobcast complete-names: called by the completion scripts on Tab. It never fails and never waits for long: after any error
+// it prints no names.
 
 import { Jobcast, type ResourceName, resources } from '@jobcast/client'
 import { Command } from 'commander'
@@ -10,12 +10,12 @@ import { type AccessFlags, accessOf } from '../service/access.ts'
 import { freshAccess } from '../service/fresh-access.ts'
 import { maxPageSize } from '../service/take-items.ts'
 
-/** Longer than that, and the shell seems to hang. JOBCAST_COMPLETION_SECONDS changes it. */
+/** A longer wait would look as if the shell hangs. JOBCAST_COMPLETION_SECONDS changes it. */
 const [usualSeconds, maxSeconds] = [1.5, 60]
 const maxPages = 5
 const maxNames = 200
 
-/** The words are those typed so far: a profile or an address among them counts. */
+/** Takes the words typed so far, and uses a profile or an address among them. */
 export function completeNamesCommand(): Command {
   return new Command('complete-names')
     .argument('<kind>')
@@ -42,7 +42,7 @@ async function namesOf(io: Io, kind: string, begin: string, words: readonly stri
     const { names, nextCursor } = await (kind === 'runs'
       ? newestRuns(client, asked)
       : namesIn(client, kind as ResourceName, asked))
-    // A shell reads lines, and shows them.
+    // The shell reads lines and prints them, so control characters are not allowed.
     found.push(...names.filter((name) => name.startsWith(begin) && !/\p{Cc}/u.test(name)))
     if (nextCursor === null) break
     cursor = nextCursor
@@ -55,7 +55,7 @@ function timeLimitMs({ JOBCAST_COMPLETION_SECONDS: given }: NodeJS.ProcessEnv): 
   return 1000 * (seconds > 0 && seconds <= maxSeconds ? seconds : usualSeconds)
 }
 
-/** The client would try again for as long as there is time. */
+/** Without this, the client would retry until the time is up. */
 function fetchOnce(failed: AbortController): typeof fetch {
   return async (...request) => {
     try {
@@ -73,7 +73,7 @@ type Asked = { begin: string; cursor: string | undefined; signal: AbortSignal }
 type NamePage = { names: string[]; nextCursor: string | null }
 
 const limit = maxPageSize
-/** The newest are those somebody types; there may be millions. */
+/** There may be millions of runs; people type recent ones. */
 async function newestRuns({ runs }: Jobcast, { signal }: Asked): Promise<NamePage> {
   const { items } = await runs.list({ limit: 50 }, { signal }).page()
   return { names: items.map(({ runId }) => String(runId)), nextCursor: null }
@@ -90,12 +90,12 @@ async function namesIn(
   return { names: items.map((item) => String(new Map(Object.entries(item)).get(key))), nextCursor }
 }
 
-/** Of a million devices, only these are asked for. Other beginnings are compared here. */
+/** Lets the service filter a million devices by prefix. Other prefixes are compared here. */
 function startingWith(begin: string): { where?: string } {
   return /^[\w.-]+$/.test(begin) ? { where: `deviceId~${begin}*` } : {}
 }
 
-/** As the shell has it on its line: with quotes and backslashes. */
+/** The word as typed may have quotes and backslashes. */
 function unquoted(text: string): string {
   return text.replace(/^["']/, '').replace(/\\(.)/g, '$1')
 }
@@ -105,7 +105,7 @@ function typedAccess(words: readonly string[]): AccessFlags {
   return { ...(url && { url }), ...(apiKey && { apiKey }), ...(profile && { profile }) }
 }
 
-/** `--profile test`, `--profile=test`, and as bash splits it: `--profile = test`. */
+/** `--profile test`, `--profile=test`, and `--profile = test`, which is how bash splits it. */
 function typedValue(words: readonly string[], flag: string): string | undefined {
   const joined = words.find((word) => word.startsWith(`${flag}=`))
   if (joined !== undefined) return joined.slice(flag.length + 1)

@@ -1,4 +1,4 @@
-// jobcast devices change: many devices at once.
+// jobcast devices change: changes many devices at once.
 
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'

@@ -12,12 +12,12 @@ type ImportFlags = { csv?: true; merge?: true; dryRun?: true }
 const shownFailures = 20
 const importHelp = `
 Rejected lines do not stop the others; the exit code is then 5.
-CSV begins with a header line: deviceId, then any of deviceName, tags (separated by ;), timeZone and attributes.
+CSV begins with a header line: deviceId, then any fields except window, and attributes. Tags are separated by ;.
 `
 
 export function countCommand(): Command {
   return ownerCommand('count')
-    .description('Count the devices that a selector matches.')
+    .description('Count the devices that match a selector.')
     .argument('<where>', 'selector')
     .action(
       withClient(async ({ client, out }, where: string) => {
@@ -43,13 +43,13 @@ export function importDevicesCommand(): Command {
     .description('Create or replace devices from an NDJSON or CSV file, one device per line.')
     .argument('<file>', 'file; - is standard input')
     .option('--csv', 'the file is CSV (default: if its name ends with .csv)')
-    .option('--merge', 'of devices that exist, set only what a line has (default: replace them)')
+    .option('--merge', 'update only the fields that a line has (default: replace devices that exist)')
     .option('--dry-run', 'show what would be created and overwritten, and store nothing')
     .addHelpText('after', importHelp)
     .action(
       withClient(async ({ client, out, io }, file: string, { csv, merge, dryRun }: ImportFlags) => {
         const isCsv = csv ?? /\.csv$/i.test(file)
-        // In CSV a line break between quotes is part of a value, as it is.
+        // In CSV, a quoted line break is part of a value and must not change.
         const lines = (await readText(io, file)).replace(/^\ufeff/, '').split(isCsv ? '\n' : /\r?\n/)
         const result = await withTaskBar(io, 'Importing', (onProgress) =>
           client.devices.import(counted(lines, onProgress), { csv: isCsv, merge, dryRun }),
@@ -75,7 +75,7 @@ export function importDevicesCommand(): Command {
     )
 }
 
-/** Lines are taken some at a time, when the ones before are sent. */
+/** The client pulls lines in batches, each when the one before has been sent. */
 function* counted(lines: readonly string[], onProgress?: OnProgress): Generator<string> {
   for (const [at, line] of lines.entries()) {
     onProgress?.(at, lines.length)

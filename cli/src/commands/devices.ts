@@ -22,7 +22,7 @@ type PutFlags = {
   attribute?: [string, AttributeValue][]
   clearAttributes?: true
   timeZone?: string
-  /** False: none. */
+  /** False removes the window. */
   window?: string | false
 }
 
@@ -114,7 +114,7 @@ function putCommand(): Command {
     .action(
       withClient(async (context, name: string, flags: PutFlags) => {
         const base = await devices.contentOf(context.client, name)
-        // Every field of a device, so that none is forgotten here.
+        // The type lists every field of a device, so that none is missed here.
         const content: Record<keyof DeviceContent, unknown> = {
           deviceName: flags.name ?? base.deviceName,
           tags: flags.clearTags ? [] : (flags.tag ?? base.tags),

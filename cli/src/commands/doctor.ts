@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { ownerCommand, withOut } from '../define/owner-command.ts'
 import { type BridgeFlags, checkBridge } from '../doctor/check-bridge.ts'
+import { checkBucket } from '../doctor/check-bucket.ts'
 import { checkData } from '../doctor/check-data.ts'
 import { checkDatabase } from '../doctor/check-database.ts'
 import { checkIssuer } from '../doctor/check-issuer.ts'
@@ -16,7 +17,7 @@ import { padText, plainText } from '../output/text-width.ts'
 import { type AccessFlags, findAccess } from '../service/access.ts'
 import { freshAccess } from '../service/fresh-access.ts'
 
-type DoctorFlags = AccessFlags & BridgeFlags & { data?: string }
+type DoctorFlags = AccessFlags & BridgeFlags & { data?: string; filesS3?: string }
 
 const marks: Record<Finding['mark'], { sign: string; style: Style }> = {
   ok: { sign: '✓', style: 'green' },
@@ -27,10 +28,20 @@ const marks: Record<Finding['mark'], { sign: string; style: Style }> = {
 export function doctorCommand(): Command {
   return ownerCommand('doctor')
     .option('--data <folder>', 'also check this data folder on this machine')
-    .option('--bridge <url>', 'also check your own MQTT broker, with JOBCAST_BRIDGE_USER and the like')
-    .option('--bridge-prefix <topic>', 'what topics of devices start with there')
-    .option('--bridge-device <user>', 'user of a device there: can it speak as another device?')
+    .option(
+      '--bridge <url>',
+      'also check your own MQTT broker; credentials as for serve, such as JOBCAST_BRIDGE_USER',
+    )
+    .option('--bridge-prefix <topic>', 'prefix of the topics of devices on the broker')
+    .option(
+      '--bridge-device <user>',
+      'user name of a device on the broker: check that it cannot act as another device',
+    )
     .option('--bridge-password-file <file>', 'file with the password of that user')
+    .option(
+      '--files-s3 <url>',
+      'also check the bucket for files; credentials and JOBCAST_FILES_S3_DIRECT as for serve (default: JOBCAST_FILES_S3)',
+    )
     .addHelpText(
       'after',
       '\nExits with 0 if every check passed or only warned, else with the code of the first problem.\n',
@@ -58,6 +69,7 @@ async function* checkAll(env: NodeJS.ProcessEnv, flags: DoctorFlags): AsyncGener
   if (flags.data !== undefined) yield* checkData(flags.data)
   yield* checkDatabase(env)
   yield* checkBridge(env, flags)
+  yield* checkBucket(env, flags.filesS3)
   const access = findAccess(flags, env)
   yield ok('address', `${access.url}, from ${access.urlFrom}`)
   for await (const finding of checkNetwork(access.url)) {

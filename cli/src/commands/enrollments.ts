@@ -1,4 +1,4 @@
-// jobcast enrollments: with which devices fetch their first token themselves.
+// jobcast enrollments: let devices fetch their first token themselves.
 
 import type { Enrollment, NewEnrollment } from '@jobcast/client'
 import type { Command } from 'commander'

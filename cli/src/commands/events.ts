@@ -1,7 +1,7 @@
 // jobcast events: prints events as they happen, until Ctrl-C.
 
 import type { EventPattern, JobcastEvent } from '@jobcast/client'
-import { eventPatterns } from '@jobcast/contract'
+import { eventPatterns } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'

@@ -1,4 +1,4 @@
-// jobcast executions: each is one job on one device.
+// jobcast executions: an execution is one job on one device.
 
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'

@@ -1,4 +1,4 @@
-// jobcast export: a whole database in one file.
+// jobcast export: writes a whole database to one file.
 
 import { statSync } from 'node:fs'
 import { describePlace, exportStore } from '@jobcast/server'
@@ -28,7 +28,8 @@ export function exportCommand(): Command {
         const { size } = statSync(file)
         out.say(
           `Exported from ${describePlace(place)}: ${file}, ${size} bytes. It contains secrets; store it safely. ` +
-            'It does not contain the content of files: copy files/ of the data folder, or files-folder, as well.',
+            'It does not contain audit-key.pem, without which a service does not start on it, secrets-key, and the content of files: ' +
+            'copy these from the data folder as well, or from where audit-key, secrets-key, files-folder and files-s3 say they are.',
         )
         return exitCode.ok
       }),

@@ -50,13 +50,13 @@ function lsCommand(): Command {
 function putCommand(): Command {
   return ownerCommand('put')
     .description(
-      'Put a version of a file. The service checks that what arrives has the hash of what was sent. After an interruption the same ' +
-        'command goes on where it stopped.',
+      'Upload a version of a file. The service verifies the hash of the content. After an interruption, repeat the ' +
+        'command to resume the upload.',
     )
     .argument('<fileName>')
     .argument('<version>')
     .argument('<path>', 'file with the content')
-    .option('--no-resume', 'send it in one request, and do not go on with an upload that was interrupted')
+    .option('--no-resume', 'send the content in one request, and do not resume an interrupted upload')
     .action(
       withClient(
         async ({ client, out, io }, fileName: string, version: string, path: string, flags: PutFlags) => {
@@ -76,7 +76,7 @@ function putCommand(): Command {
 
 function getCommand(): Command {
   return ownerCommand('get')
-    .description('Fetch the content of a version and check its hash.')
+    .description('Download the content of a version and verify its hash.')
     .argument('<fileName>')
     .argument('<version>')
     .option('-f, --file <path>', 'where to write it (default: the name of the file)')
@@ -85,7 +85,7 @@ function getCommand(): Command {
         const path = file ?? fileName
         const found = await context.client.files.get(fileName, version)
         if (found.url !== null)
-          throw new UsageError(`the content is not kept by the service: see ${found.url}`)
+          throw new UsageError(`the content is not stored by the service: see ${found.url}`)
         await fetchTo(context, found, path)
         context.out.say(`Wrote ${path}: ${found.size} bytes, sha256 ${found.sha256}.`)
         context.out.show(found, () => '')
@@ -113,7 +113,7 @@ function rmCommand(): Command {
     )
 }
 
-/** Under another name until it is whole and its hash is right. */
+/** Writes to a temporary name until the file is complete and its hash matches. */
 async function fetchTo(
   { client }: OwnerContext,
   { fileName, version, sha256 }: FileVersion,
@@ -130,7 +130,8 @@ async function fetchTo(
       await written.appendFile(chunk)
     }
     await written.close()
-    if (hash.digest('hex') !== sha256) throw new Error(`what arrived has another sha256 than ${sha256}`)
+    if (hash.digest('hex') !== sha256)
+      throw new Error(`the downloaded content does not have the sha256 ${sha256}`)
     await rename(part, path)
   } catch (error) {
     await written.close().catch(() => undefined)

@@ -26,7 +26,7 @@ function statusCommand(): Command {
 function freezeCommand(): Command {
   return ownerCommand('freeze')
     .description('Stop offering work to devices; running executions continue.')
-    .requiredOption('--reason <text>', 'why, for everybody who looks at the fleet')
+    .requiredOption('--reason <text>', 'reason, shown to everybody who views the fleet')
     .option(
       '--until <time>',
       'when the freeze ends automatically: a date, a time, or a duration such as 12h',

@@ -1,11 +1,13 @@
 // jobcast groups: named selectors.
 
 import { type GroupContent, isJobcastError } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 
 type PutFlags = { description?: string; window?: string | false }
 
@@ -18,6 +20,7 @@ export function groupsCommand(): Command {
       { title: 'GROUP', of: ({ groupName }) => groupName },
       { title: 'WHERE', of: ({ where }) => where },
       { title: 'WINDOW', of: ({ window }) => window },
+      { title: 'BY', of: ({ updatedBy, updatedByName }) => whoInWords(updatedBy, updatedByName) },
       { title: 'DESCRIPTION', of: ({ description }) => description || null },
     ]),
     getCommand(),
@@ -37,7 +40,7 @@ function removeCommand(): Command {
     )
 }
 
-/** A group that it names was deleted: the others of what it says can be shown. */
+/** The selector names a deleted group, so it has no counts; the other fields can be shown. */
 function unlessUnknown(error: unknown): { total?: number; online?: number } {
   if (isJobcastError(error, 'J-309')) return {}
   throw error
@@ -57,7 +60,9 @@ function getCommand(): Command {
         devices:
           total === null ? 'unknown: it refers to a group that does not exist' : `${total}, ${online} online`,
         created: localTime(createdAt),
+        'created by': whoWithId(group.createdBy, group.createdByName),
         updated: localTime(updatedAt),
+        'updated by': whoWithId(group.updatedBy, group.updatedByName),
       },
     }
   })
@@ -76,7 +81,7 @@ function putCommand(): Command {
     .action(
       withClient(async (context, name: string, where: string, flags: PutFlags) => {
         const base = await groups.contentOf(context.client, name)
-        // Every field of a group, so that none is forgotten here.
+        // The type lists every field of a group, so that none is missed here.
         const content: Record<keyof GroupContent, unknown> = {
           where,
           description: flags.description ?? base.description,

@@ -1,4 +1,4 @@
-// jobcast import: an exported file into an empty database.
+// jobcast import: reads an exported file into an empty database.
 
 import { existsSync } from 'node:fs'
 import { describePlace, importStore } from '@jobcast/server'

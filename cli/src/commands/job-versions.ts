@@ -1,4 +1,4 @@
-// jobcast jobs versions, diff, restore: what a job was before.
+// jobcast jobs versions, diff, restore: earlier versions of a job.
 
 import type { Jobcast, JobVersion } from '@jobcast/client'
 import { whoInWords } from '@jobcast/contract/words'

@@ -90,13 +90,13 @@ function inWords({ signed, envelope: { signatures }, replaced }: SignedResult): 
   return `Signed job ${signed.jobName}, version ${signed.version}${audience}${until}: ${count}.${before}`
 }
 
-/** As in what is signed. */
+/** Instants in the signed payload have no fractions of a second. */
 function wholeSeconds(instant: string): string {
   if (Date.parse(instant) <= Date.now()) throw new UsageError('--not-after must be in the future')
   return instant.replace(/\.\d+Z$/, 'Z')
 }
 
-/** Undefined: there is no such job. */
+/** Undefined if the job does not exist. */
 async function readStored(
   flags: AccessFlags,
   env: NodeJS.ProcessEnv,

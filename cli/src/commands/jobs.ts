@@ -1,4 +1,4 @@
-// jobcast jobs: what devices can be told to do.
+// jobcast jobs: jobs, which devices can run.
 
 import { isJobcastError, type Job, type JobContent, type Jobcast } from '@jobcast/client'
 import { whoInWords } from '@jobcast/contract/words'
@@ -106,7 +106,7 @@ function putCommand(): Command {
     )
 }
 
-/** Undefined: there is none, or, if it is needed only for a message, this key may not read it. */
+/** Undefined if the job does not exist or, if it is optional, the key must not read it. */
 async function readJob(client: Jobcast, name: string, isOptional: boolean): Promise<Job | undefined> {
   try {
     return await client.jobs.get(name)

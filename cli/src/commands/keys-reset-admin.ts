@@ -1,4 +1,4 @@
-// jobcast keys reset-admin: a new ADMIN key for an operator who has none any more, without the service.
+// jobcast keys reset-admin: creates a new ADMIN key for an operator who lost theirs, without the service.
 
 import { writeFileSync } from 'node:fs'
 import { resetAdminKey } from '@jobcast/server'
@@ -28,7 +28,7 @@ export function resetAdminCommand(): Command {
       withDatabase(async ({ io, out, place }, { file, print }: Flags) => {
         if (file !== undefined) {
           const { written: keyId } = await writeNewFile(io, file, 'a key', async (draft) => {
-            // Made first, so that no key is created that cannot be stored.
+            // The file is created first, so that no key is created that cannot be stored.
             writeFileSync(draft, '', { mode: 0o600, flag: 'wx' })
             const { id, text } = await resetAdminKey(place, Date.now)
             writeFileSync(draft, `${text}\n`)
@@ -37,7 +37,7 @@ export function resetAdminCommand(): Command {
           out.say(`Created ADMIN key ${keyId}; it is in ${file}.`)
           return exitCode.ok
         }
-        // Only on a terminal: other output is kept and read by others.
+        // Only on a terminal: other output may be stored and read by others.
         if (!io.stdout.isTTY && !print)
           throw new UsageError('standard output is not a terminal; use --file to store the key, or --print')
         const { id, text } = await resetAdminKey(place, Date.now)

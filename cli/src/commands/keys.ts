@@ -77,12 +77,12 @@ function newCommand(): Command {
     .option('--owner <ownerId>', 'create it for another owner (requires ADMIN)')
     .option(
       '--job <name>',
-      'restrict it to a job, or to those whose names begin with what stands before the * (update-*); can be repeated',
+      'restrict it to a job, or to all jobs with a prefix (update-*); can be repeated',
       collect,
     )
     .option(
       '--where <selector>',
-      'restrict it to the devices that a selector of tags, ids and own attributes matches (tag=kiosk)',
+      'restrict it to the devices that match a selector of tags, ids and own attributes (tag=kiosk)',
     )
     .option(
       '--address <range>',

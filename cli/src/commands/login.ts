@@ -29,11 +29,11 @@ export function loginCommand(): Command {
     .option('--url <address>', 'address of the service (default: ask)')
     .option('--profile <name>', 'save it under this name', defaultProfile)
     .option('--api-key-stdin', 'read the key from standard input instead of asking')
-    .option('--with-key', 'use an API key, also where people sign in at an issuer')
+    .option('--with-key', 'use an API key, even if the service has sign-in with OpenID Connect')
     .option('--owner <name>', 'act for this owner, if you have a role at several')
     .addHelpText(
       'after',
-      '\nWhere people sign in at an issuer, it prints an address and a code to enter there.\n\nExample:\n  jobcast login --url https://jobs.example --api-key-stdin < key-file\n',
+      '\nIf the service has sign-in with OpenID Connect, the command prints an address and a code to enter there.\n\nExample:\n  jobcast login --url https://jobs.example --api-key-stdin < key-file\n',
     )
     .action(
       withOut(async ({ out, io }, flags: LoginFlags) => {
@@ -50,7 +50,7 @@ export function loginCommand(): Command {
         // Verified before it is saved: a profile that does not work is worse than none.
         const key = await new Jobcast({ url, apiKey: profile.apiKey, maxRetries: 1 }).keys.self()
         const file = profilesFile(io.env)
-        saveProfile(file, flags.profile, profile)
+        await saveProfile(file, flags.profile, profile)
         out.say(`Saved profile "${flags.profile}" in ${file}. It is now the current profile.`)
         out.show({ profile: flags.profile, url, ...key }, () => fieldsText(shown(url, key), out.paint))
         return exitCode.ok
@@ -61,17 +61,19 @@ export function loginCommand(): Command {
 export function logoutCommand(): Command {
   return plainCommand('logout')
     .option('--profile <name>', 'delete this profile instead of the current one')
-    .addHelpText('after', '\nA key stays valid; "jobcast keys rm" revokes it. A sign-in at an issuer ends.\n')
+    .addHelpText(
+      'after',
+      '\nA key stays valid; "jobcast keys rm" revokes it. A sign-in with OpenID Connect ends.\n',
+    )
     .action(
       withOut(async ({ out, io }, flags: { profile?: string }) => {
         const file = profilesFile(io.env)
         const name = flags.profile ?? readProfiles(file).current
         if (name === undefined) throw new UsageError('there is no current profile; use --profile')
-        const { person } = readProfiles(file).byName.get(name) ?? {}
-        removeProfile(file, name)
+        const { person } = await removeProfile(file, name)
         if (person) await revokeSignIn(person)
         const left = person
-          ? 'You are signed out; what was issued last expires within 15 minutes.'
+          ? 'You are signed out; the last access token expires within 15 minutes.'
           : 'Its key is still valid; "jobcast keys rm" revokes it.'
         out.say(`Deleted profile "${name}". ${left}`)
         if (out.json) out.show({ removed: name }, () => '')

@@ -1,5 +1,5 @@
-// jobcast mcp: the tools of the service for an assistant that starts programs. Standard input and output are connected with
-// /mcp of the service, which has the tools and their rules.
+// jobcast mcp: the tools of the service for an assistant that starts programs. Connects standard input and output with /mcp
+// of the service, which implements the tools.
 
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
@@ -10,11 +10,11 @@ export function mcpCommand(): Command {
     .addHelpText(
       'after',
       '\nFor the configuration of an assistant: {"command":"jobcast","args":["mcp"]}. Use a key with the scopes it needs:' +
-        '\nREAD to look; TRIGGER, too, to plan and start runs.\n',
+        '\nREAD to list and explain; TRIGGER as well to plan and start runs.\n',
     )
     .action(
       withClient(async ({ client, access, keyNow, reach, io }) => {
-        // A wrong key or address is said at once, and not to the assistant's first question.
+        // Report a wrong key or address at once, not in the answer to the assistant's first request.
         await client.keys.self()
         const { connectStdio } = await import('../service/connect-stdio.ts')
         await connectStdio({

@@ -1,4 +1,4 @@
-// jobcast profiles: saved by login.
+// jobcast profiles: lists and changes the profiles saved by login.
 
 import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
@@ -32,7 +32,7 @@ function useCommand(): Command {
     .argument('<name>')
     .action(
       withOut(async ({ out, io }, name: string) => {
-        useProfile(profilesFile(io.env), name)
+        await useProfile(profilesFile(io.env), name)
         out.say(`Profile "${name}" is now the current profile.`)
       }),
     )
@@ -40,13 +40,12 @@ function useCommand(): Command {
 
 function rmCommand(): Command {
   return plainCommand('rm')
-    .description('Delete a profile. A key stays valid; a sign-in at an issuer ends.')
+    .description('Delete a profile. A key stays valid; a sign-in with OpenID Connect ends.')
     .argument('<name>')
     .action(
       withOut(async ({ out, io }, name: string) => {
         const file = profilesFile(io.env)
-        const { person } = readProfiles(file).byName.get(name) ?? {}
-        removeProfile(file, name)
+        const { person } = await removeProfile(file, name)
         if (person) await revokeSignIn(person)
         out.say(`Deleted profile "${name}".`)
       }),

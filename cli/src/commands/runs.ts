@@ -1,7 +1,7 @@
-// jobcast runs: each is one trigger call.
+// jobcast runs: a run is all executions of one trigger call.
 
 import type { RetryRequest, Run } from '@jobcast/client'
-import { type RetryVersion, type RolloutState, retryVersions, rolloutStates } from '@jobcast/contract'
+import { type RetryVersion, type RolloutState, retryVersions, rolloutStates } from '@jobcast/contract/words'
 import { type Command, Option } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
@@ -145,7 +145,7 @@ type RollbackFlags = WaitFlags &
     again?: boolean
   }
 
-/** Of a run that repeats another; by default it is released as that was. */
+/** Options of a run that repeats another; by default it uses the rollout of that run. */
 function releaseOptions(): Option[] {
   const options = rolloutOptions().filter(({ long }) => long !== '--approval' && long !== '--approvals')
   return [new Option('--all-at-once', 'release it to all devices at once'), ...options]
@@ -167,7 +167,7 @@ function rollbackCommand(): Command {
     )
     .addOption(repeatable('-d, --device <id>', 'only this device; can be repeated'))
     .option('--where <selector>', 'only devices that match this selector')
-    .option('--note <text>', 'why, for whoever looks at the run later')
+    .option('--note <text>', 'reason, stored with the run')
     .option('--again', 'even if the run was rolled back before')
   const release = releaseOptions().filter(({ long }) => long !== '--all-at-once')
   for (const option of [...release, ...waitOptions()]) command.addOption(option)
@@ -188,7 +188,7 @@ function rollbackCommand(): Command {
   )
 }
 
-/** Starts the new run, and waits for it if requested. Without devices: all that were unsuccessful. */
+/** Starts the new run, and waits for it if requested. Without devices, it retries all unsuccessful ones. */
 export async function retryRun(
   context: OwnerContext,
   runId: number,
@@ -232,7 +232,7 @@ function showRun(out: Out, run: Run): void {
         ...approvalFields(run),
         ...(window !== null && { window }),
         ...(run.priority !== 5 && { priority: run.priority }),
-        ...(run.replaces && { replaces: 'what waits of the same job' }),
+        ...(run.replaces && { replaces: 'pending executions of the same job' }),
       },
       out.paint,
     ),

@@ -62,11 +62,17 @@ export function putScheduleCommand(): Command {
     .option('--at <time>', 'once, at this time, or after a duration such as 2h', instantAhead)
     .option('--match', 'once for every device, as soon as it matches')
     .addOption(
-      choiceOption('--again <rule>', 'with --match: on each new version, or while a device matches', agains),
+      choiceOption(
+        '--again <rule>',
+        'with --match: run it again on each new version, or while a device matches',
+        agains,
+      ),
     )
-    .option('--back-off <time>', 'how long a device waits before it gets it again (1m)', durationSeconds)
+    .option('--back-off <time>', 'delay before a device gets the job again (1m)', durationSeconds)
     .addOption(
-      choiceOption('--on-leave <rule>', 'cancel what waits on a device that no longer matches', ['CANCEL']),
+      choiceOption('--on-leave <rule>', 'cancel the pending execution of a device that no longer matches', [
+        'CANCEL',
+      ]),
     )
     .addOption(
       choiceOption('--overlap <rule>', 'for devices that have not finished the previous execution', overlaps),
@@ -79,8 +85,8 @@ export function putScheduleCommand(): Command {
       '--window <name>',
       'offer its runs to devices only while this window is open (default: the window of the job)',
     )
-    .addOption(priorityOption('as the job says'))
-    .option('--replaces', 'its runs cancel what still waits of the same job on their devices')
+    .addOption(priorityOption('that of the job'))
+    .option('--replaces', 'its runs cancel pending executions of the same job on their devices')
     .option('--no-replaces', 'its runs cancel nothing')
   for (const option of [...valueOptions(), ...rolloutOptions()]) command.addOption(option)
   return command.addHelpText('after', '\nWithout --file, fields without a flag keep their value.\n').action(
@@ -96,7 +102,7 @@ export function putScheduleCommand(): Command {
   )
 }
 
-/** A value that is given keeps the others; a file has all of them. */
+/** --param changes one value and keeps the others; a file replaces all of them. */
 async function newParameters(client: Jobcast, io: Io, given: Partial<ScheduleContent>, flags: PutFlags) {
   const { jobName = '', version } = given
   const { parameters } = await parametersOf(io, flags, declaredTypes(client, jobName, version ?? undefined))

@@ -1,4 +1,4 @@
-// jobcast schedules: what makes runs by itself.
+// jobcast schedules: schedules start runs automatically.
 
 import type { Occurrence, Schedule } from '@jobcast/client'
 import { whoInWords } from '@jobcast/contract/words'
@@ -71,14 +71,14 @@ function fieldsOf(schedule: Schedule) {
     ...(schedule.approval && { approval: approvalText(schedule.approval) }),
     ...(schedule.window !== null && { window: schedule.window }),
     ...(schedule.priority !== null && { priority: schedule.priority }),
-    ...(schedule.replaces && { replaces: 'what waits of the same job' }),
+    ...(schedule.replaces && { replaces: 'pending executions of the same job' }),
     lastRun: schedule.lastRunId,
     lastFired: localTime(schedule.lastFiredAt),
     updated: `${localTime(schedule.updatedAt)} by ${updaterText(schedule)}`,
   }
 }
 
-/** A key that is no longer active says so: the schedule goes on without it. */
+/** Marks a key that is no longer active: the schedule continues without it. */
 function updaterText({ updatedBy, updatedByName, updatedByState }: Schedule): string | null {
   const isActive = updatedByState === null || updatedByState === 'ACTIVE'
   return whoWithId(updatedBy, updatedByName, ...(isActive ? [] : [updatedByState.toLowerCase()]))

@@ -1,4 +1,4 @@
-// The key that encrypts secrets at rest: jobcast secrets new-key and rotate. Loaded by these two alone, because it loads the server.
+// The key that encrypts secrets at rest: jobcast secrets new-key and rotate. Loaded only for these two, because it loads the server.
 
 import { newSecretsKey, readSecretsKeys, rotateSecrets } from '@jobcast/server'
 import { withDatabase } from '../database/store-command.ts'

@@ -1,4 +1,4 @@
-// jobcast secrets: values for devices that nobody can read back, and the key that encrypts them at rest.
+// jobcast secrets: write-only values for devices, and the key that encrypts them at rest.
 
 import { whoInWords } from '@jobcast/contract/words'
 import { Command } from 'commander'
@@ -44,7 +44,7 @@ function getCommand(): Command {
       'used by': usedBy.join(', ') || null,
     },
   }))
-  return show.description('Show when a secret was put, by whom, and what uses it; never its value.')
+  return show.description('Show when a secret was set, by whom, and what uses it; never its value.')
 }
 
 function putCommand(): Command {

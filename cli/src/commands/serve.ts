@@ -15,7 +15,7 @@ export function serveCommand(): Command {
         (config) => ({ ...config, jsonLog: config.jsonLog || !io.stdout.isTTY }),
         async ({ newAdminKey }, { dataFolder, adminKey }) => {
           if (newAdminKey === undefined || adminKey !== undefined) return undefined
-          // On standard error: standard output is for log lines. Only on a terminal: logs are kept and read by others.
+          // On standard error: standard output is for log lines. Only on a terminal: logs are stored and read by others.
           const file = join(dataFolder, 'admin-key')
           const isSeen = io.stdout.isTTY && io.stderr.isTTY
           io.stderr.write(

@@ -20,7 +20,24 @@ export function simCommand(): Command {
       ).env('JOBCAST_MQTT'),
     )
     .addOption(
-      new Option('--protocol <name>', 'how devices connect: mqtt, or as devices of hawkBit poll')
+      new Option(
+        '--broker <url>',
+        'connect to your own MQTT broker, to which the service has a bridge, instead of --mqtt',
+      ).env('JOBCAST_BROKER'),
+    )
+    .addOption(
+      new Option(
+        '--broker-prefix <topic>',
+        'what topics on the broker start with, as bridge-prefix of the service (default: $aws/things)',
+      ).env('JOBCAST_BROKER_PREFIX'),
+    )
+    .option(
+      '--broker-password-file <file>',
+      'file with the password of the devices on the broker (default: no sign-in)',
+    )
+    .option('--broker-user <name>', 'user name of all devices on the broker (default: the deviceId of each)')
+    .addOption(
+      new Option('--protocol <name>', 'protocol of the devices: mqtt, or ddi to poll as hawkBit devices do')
         .choices(['mqtt', 'ddi'])
         .default('mqtt'),
     )

@@ -68,8 +68,8 @@ export function triggerCommand(): Command {
       '--ignore-windows',
       'offer it at any time, even outside the window of the job; requires --note and MANAGE',
     )
-    .addOption(priorityOption('as the job says'))
-    .option('--replaces', 'cancel what still waits of the same job on these devices')
+    .addOption(priorityOption('that of the job'))
+    .option('--replaces', 'cancel pending executions of the same job on these devices')
     .option('--note <text>', 'note that is stored with the run, for example the reason')
     .option('--start-at <time>', 'release nothing before this time (2027-01-31T03:00:00Z, 2h)', instantAhead)
     .option('--dry-run', 'show what would be triggered without creating anything, as a plan')
@@ -156,7 +156,7 @@ function windowOf({ window, ignoreWindows }: WindowFlags): Pick<NewRun, 'window'
   return { ...(window !== undefined && { window }), ...(ignoreWindows && { ignoreWindows }) }
 }
 
-/** With what the call of a plain list does not take. */
+/** Starts a run with options that the plain trigger call does not accept. */
 async function triggerRun(context: OwnerContext, request: NewRun, flags: TriggerFlags): Promise<ExitCode> {
   const { client, out } = context
   const { idempotencyKey, note, dryRun } = flags
@@ -165,7 +165,7 @@ async function triggerRun(context: OwnerContext, request: NewRun, flags: Trigger
   return showRun(context, await client.runs.create(noted, { idempotencyKey }), flags)
 }
 
-/** What the plan has said is not said again. */
+/** Rejects a job and flags that the plan already defines. */
 function requireAlone(jobName: string | undefined, command: Command): void {
   const given = Object.keys(givenFlags(command)).find((name) => !besidePlan.includes(name))
   if (jobName === undefined && given === undefined) return
@@ -201,7 +201,7 @@ async function showRun(context: OwnerContext, run: Run, flags: TriggerFlags): Pr
   return exitCode.ok
 }
 
-/** In the order of their release. Undefined: the key may trigger, but not read. */
+/** The executions in the order of their release. Undefined if the key can trigger but not read. */
 async function executionsOf(
   { client }: OwnerContext,
   runId: number,
@@ -219,7 +219,7 @@ async function executionsOf(
   return found.reverse()
 }
 
-/** Those of the job if the call has none; nothing if the key may trigger, but not read. */
+/** The rollout of the call, or else of the job. Empty if the key can trigger but not read. */
 async function rulesOf({ client }: OwnerContext, { jobName, version, rollout }: NewRun): Promise<Rollout> {
   if (rollout) return rollout
   const job = version === undefined ? client.jobs.get(jobName) : client.jobs.version(jobName, version)

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { EventPattern, JobcastEvent } from '@jobcast/client'
-import { eventPatterns } from '@jobcast/contract'
+import { eventPatterns } from '@jobcast/contract/words'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type OwnerContext, ownerCommand, withClient } from '../define/owner-command.ts'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
@@ -18,7 +18,7 @@ import { ReconnectNotice } from '../watch/reconnect-notice.ts'
 
 type ListenFlags = { forward: string; event?: EventPattern[]; job?: string; device?: string; after?: number }
 
-/** As long as the service waits for a receiver. */
+/** The service waits as long for a receiver. */
 const responseLimitMs = 15_000
 const secretVariable = 'JOBCAST_WEBHOOK_SECRET'
 

@@ -19,7 +19,7 @@ type PutFlags = {
 const webhooks = resourceCommands('webhooks')
 
 export function putWebhookCommand(): Command {
-  // --to, because --url is the address of the service in every command.
+  // The flag is --to, because --url is the address of the service in every command.
   return webhooks
     .put()
     .description('Create or update a webhook. The secret of a new one is shown only once.')
@@ -27,7 +27,7 @@ export function putWebhookCommand(): Command {
     .addOption(
       choicesOption(
         '--event <type>',
-        'only events of this type; can be repeated or comma-separated (default: all; for a chat those that people wait for)',
+        'only events of this type; can be repeated or comma-separated (default: all; for chats those that matter to people)',
         eventPatterns,
       ),
     )
@@ -36,7 +36,7 @@ export function putWebhookCommand(): Command {
     .addOption(
       choiceOption(
         '--format <format>',
-        'what is sent: events, messages for a chat, or CloudEvents',
+        'what is sent: events, chat messages, or CloudEvents',
         webhookFormats,
       ),
     )

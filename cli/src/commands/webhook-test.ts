@@ -1,4 +1,4 @@
-// jobcast webhooks test: sends one test request and shows what came of it.
+// jobcast webhooks test: sends one test request and shows the response.
 
 import type { Command } from 'commander'
 import { ownerCommand, withClient } from '../define/owner-command.ts'

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
 import { resourceCommands } from '../define/resource-commands.ts'
+import { restrictionText } from '../output/key-fields.ts'
 import { localTime } from '../output/local-time.ts'
 import { makerText, makerWithId } from '../output/maker-text.ts'
 import { deliveriesCommand, replayCommand } from './webhook-deliveries.ts'
@@ -47,7 +48,8 @@ export function webhooksCommand(): Command {
 }
 
 function fieldsOf(webhook: Webhook) {
-  const { jobName, deviceId, lastFailure } = webhook
+  const { jobName, deviceId, lastFailure, jobs, where } = webhook
+  const restricted = restrictionText({ jobs, where, addresses: null })
   return {
     webhook: webhook.webhookName,
     url: webhook.url,
@@ -55,6 +57,7 @@ function fieldsOf(webhook: Webhook) {
     events: eventsText(webhook),
     ...(jobName !== null && { job: jobName }),
     ...(deviceId !== null && { device: deviceId }),
+    ...(restricted !== null && { 'restricted to': restricted }),
     state: stateText(webhook),
     'last delivered': localTime(webhook.lastDeliveredAt),
     'failing since': localTime(webhook.failingSince),
@@ -69,7 +72,7 @@ function stateText({ state, pausedBecause }: Webhook): string {
   return pausedBecause === null ? state : `${state} (${pausedBecause})`
 }
 
-/** Without types, a chat gets few of them. */
+/** Without types, a chat gets only a default selection. */
 function eventsText({ eventTypes, format }: Pick<Webhook, 'eventTypes' | 'format'>): string {
   const isChat = format === 'slack' || format === 'teams'
   return eventTypes.join(', ') || (isChat ? 'default for chats' : 'all')

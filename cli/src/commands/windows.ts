@@ -1,6 +1,7 @@
 // jobcast windows: when work is offered to devices.
 
 import type { WindowOpening, WindowTimes } from '@jobcast/client'
+import { whoInWords } from '@jobcast/contract/words'
 import { type Command, InvalidArgumentError } from 'commander'
 import { groupCommand } from '../define/group-command.ts'
 import { ownerCommand, withClient } from '../define/owner-command.ts'
@@ -8,6 +9,7 @@ import { resourceCommands } from '../define/resource-commands.ts'
 import { durationSeconds } from '../flags/duration.ts'
 import { wholeNumber } from '../flags/whole-number.ts'
 import { localTime } from '../output/local-time.ts'
+import { whoWithId } from '../output/maker-text.ts'
 import type { Column } from '../output/print-table.ts'
 import { zonedTime } from '../output/zoned-time.ts'
 
@@ -23,6 +25,7 @@ export function windowsCommand(): Command {
       { title: 'OPENS', of: ({ cron }) => cron },
       { title: 'FOR', of: ({ durationMinutes }) => minutesText(durationMinutes) },
       { title: 'ZONE', of: ({ timeZone }) => timeZone },
+      { title: 'BY', of: ({ updatedBy, updatedByName }) => whoInWords(updatedBy, updatedByName) },
       { title: 'EXCEPT', of: ({ except }) => except.join(' ') || null },
     ]),
     getCommand(),
@@ -49,7 +52,9 @@ function getCommand(): Command {
         except: window.except.join(', ') || null,
         next: items[0] ? `${openingText(items[0])} (${timeZone})` : 'never',
         created: localTime(window.createdAt),
+        'created by': whoWithId(window.createdBy, window.createdByName),
         updated: localTime(window.updatedAt),
+        'updated by': whoWithId(window.updatedBy, window.updatedByName),
       },
     }
   })

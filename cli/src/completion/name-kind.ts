@@ -1,4 +1,4 @@
-// Which names of the service an argument or a flag takes. Arguments and flags have the same names in all commands.
+// Which kind of names an argument or a flag takes. Arguments and flags are named alike in all commands.
 
 import { type ResourceName, resources } from '@jobcast/client'
 import type { Command } from 'commander'
@@ -19,7 +19,7 @@ const ofFlags: Readonly<Record<string, NameKind>> = {
   '--run': 'runs',
 }
 
-/** Of its first argument. */
+/** The kind of the first argument. */
 export function argumentKind(command: Command): NameKind | undefined {
   const name = command.registeredArguments[0]?.name()
   return name !== undefined && callsService(command) ? ofArguments[name] : undefined
@@ -29,7 +29,7 @@ export function flagKind(command: Command, long: string | undefined): NameKind |
   return long !== undefined && callsService(command) ? ofFlags[long] : undefined
 }
 
-/** A device knows no names but its own. */
+/** Commands that run on a device have no API key to ask with. */
 function callsService(command: Command): boolean {
   return command.options.some(({ long }) => long === '--api-key')
 }

@@ -13,7 +13,7 @@ export type Flag = {
   choices: readonly string[]
   /** Its value is a file or folder. */
   isFile: boolean
-  /** Its value is the name of such a thing. */
+  /** Its value is a name of this kind. */
   names?: NameKind | undefined
 }
 
@@ -23,7 +23,7 @@ export type Position = {
   commands: { name: string; description: string }[]
   /** Allowed values of the first argument. */
   words: readonly string[]
-  /** The first argument is the name of such a thing. */
+  /** The first argument is a name of this kind. */
   names?: NameKind | undefined
   flags: Flag[]
 }
@@ -44,13 +44,13 @@ export function positionsOf(command: Command, path = '', parent?: Command): Posi
   return [position, ...children.flatMap((child) => positionsOf(child, `${path} ${child.name()}`, command))]
 }
 
-/** `jobcast help` takes a command as well. */
+/** `jobcast help` takes the name of a command. */
 function wordsOf(command: Command, parent: Command | undefined): readonly string[] {
   if (command.name() !== 'help') return command.registeredArguments[0]?.argChoices ?? []
   return parent?.commands.map((each) => each.name()) ?? []
 }
 
-/** `jobcast runs --limit 5` is `jobcast runs ls --limit 5`. */
+/** Includes the flags of the default command: `jobcast runs --limit 5` means `jobcast runs ls --limit 5`. */
 function flagsOf(command: Command): Flag[] {
   const commands = [command, defaultCommandOf(command)].filter((each) => each !== undefined)
   const flags = commands.flatMap((each) =>
@@ -74,7 +74,7 @@ function flagOf(command: Command, option: Option): Flag {
   }
 }
 
-/** Completion lists have room for one. */
+/** Completion lists have room for one sentence. */
 function firstSentence(text: string): string {
   return text.split(/(?<=\.) |\n/)[0] ?? ''
 }

@@ -50,7 +50,7 @@ fi
 `
 }
 
-/** name:description, as _describe takes them. */
+/** Lines of name:description, for _describe. */
 function foundIn({ commands, words, flags }: Position): string[] {
   return [
     ...commands.map(({ name, description }) => described(name, description)),

@@ -38,8 +38,8 @@ export async function copyDatabase(io: Io, dataFolder: string, to: string): Prom
 }
 
 /**
- * SQLite restarts its copy whenever another process has written. Inside a transaction the source stays as it was when that
- * began, so a busy service cannot delay the copy for ever; with the write-ahead log neither waits for the other.
+ * SQLite restarts its copy whenever another process has written. Inside a transaction the copy reads one snapshot, so a busy
+ * service cannot delay it forever; with the write-ahead log neither waits for the other.
  */
 async function copy(source: string, draft: string, onProgress?: OnProgress): Promise<number> {
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5000 })
@@ -56,7 +56,7 @@ async function copy(source: string, draft: string, onProgress?: OnProgress): Pro
 }
 
 function check(draft: string): void {
-  // Immutable: creates no log and lock files next to it.
+  // Immutable, so that SQLite creates no log and lock files next to it.
   const db = new DatabaseSync(new URL(`${pathToFileURL(draft)}?immutable=1`), { readOnly: true })
   try {
     const problems = db

@@ -7,6 +7,7 @@ import type { OnProgress } from '../output/task-bar.ts'
 /** Tables whose name is not the word that users know. */
 const namesForUsers: Readonly<Record<string, string>> = {
   api_key: 'API keys',
+  audit_entry: 'audit entries',
   device_group: 'groups',
   device_rename: 'earlier device names',
   device_tag: 'device tags',
@@ -14,6 +15,7 @@ const namesForUsers: Readonly<Record<string, string>> = {
   fleet_freeze: 'freezes',
   group_sweep: 'sweeps of groups',
   idempotency_key: 'idempotency keys',
+  offer_history: 'open times of windows',
   offer_window: 'windows',
   output: 'pieces of output',
   rollout_release: 'releases of rollouts',
@@ -24,7 +26,7 @@ const namesForUsers: Readonly<Record<string, string>> = {
   webhook_delivery: 'deliveries',
 }
 
-/** Names of tables as people read them. */
+/** Replaces table names by the words that users know. */
 export function tableWords(onProgress: OnProgress | undefined): OnProgress | undefined {
   return onProgress && ((done, of, table) => onProgress(done, of, table && wordsOf(table)))
 }

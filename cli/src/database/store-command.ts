@@ -25,7 +25,7 @@ export function storeCommand(name: string): Command {
   return plainCommand(name).addOption(dataOption())
 }
 
-/** For commander: arguments, then flags, then the command. */
+/** The action's arguments are those of commander: arguments, then flags, then the command. */
 export function withDatabase<Args extends unknown[]>(
   act: (context: StoreContext, ...args: Args) => Promise<ExitCode>,
 ) {
@@ -43,7 +43,7 @@ export function withDatabase<Args extends unknown[]>(
   })
 }
 
-/** A DATABASE_URL that is not valid is invalid usage. */
+/** An invalid DATABASE_URL is a usage error. */
 export function placeOf({ data }: StoreFlags, env: NodeJS.ProcessEnv): StorePlace {
   try {
     return loadPlace(data, env)

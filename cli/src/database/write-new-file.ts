@@ -1,4 +1,4 @@
-// Writes a file that is complete or does not exist, also when a signal ends the program half way.
+// Writes a file atomically: it is complete or does not exist, also when a signal interrupts the program.
 
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

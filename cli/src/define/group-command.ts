@@ -4,7 +4,7 @@ import { Command } from 'commander'
 
 const defaults = new WeakMap<Command, Command>()
 
-/** What a group runs when no subcommand is named; commander keeps it to itself. */
+/** The subcommand that a group runs by default; commander does not expose it. */
 export function defaultCommandOf(group: Command): Command | undefined {
   return defaults.get(group)
 }

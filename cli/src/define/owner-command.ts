@@ -44,7 +44,7 @@ export function ownerCommand(name: string): Command {
 
 const group = 'Address and key (also JOBCAST_URL, JOBCAST_API_KEY, JOBCAST_PROFILE; in CI JOBCAST_ID_TOKEN):'
 
-/** For a command that needs no key, or finds it itself. */
+/** A command that needs no key, or finds it itself. */
 export function plainCommand(name: string): Command {
   return new Command(name)
     .configureHelp({ helpWidth: 110 })
@@ -52,7 +52,7 @@ export function plainCommand(name: string): Command {
     .addOption(outputOption())
 }
 
-/** Gives the action a client. Its arguments are those of commander: arguments, then flags, then the command. */
+/** Passes a client to the action. Its arguments are those of commander: arguments, then flags, then the command. */
 export function withClient<Args extends unknown[]>(act: (context: OwnerContext, ...args: Args) => Ending) {
   return runAction(async (context, found, args: Args) => {
     const { env } = context.io
@@ -69,7 +69,7 @@ export function withClient<Args extends unknown[]>(act: (context: OwnerContext, 
   })
 }
 
-/** A wait may take longer than the key lasts that it began with. */
+/** A wait may outlast the key that it began with, so each request uses the current one. */
 function fetchWith(keyNow: () => Promise<string>): typeof fetch {
   return async (input, init) => {
     const headers = new Headers(init?.headers)
@@ -105,7 +105,7 @@ function runAction<Args extends unknown[]>(
   })
 }
 
-/** Refused before the command does anything. */
+/** An invalid format is refused before the command does anything. */
 async function formatOf(flags: OwnerFlags, io: Io, command: Command): Promise<Formatter | undefined> {
   try {
     return await formatterOf(flags, io.stdout.isTTY ?? false)

@@ -17,7 +17,7 @@ type Removal = {
   noun: string
   /** Shown with the question: what else changes. */
   consequence?: string
-  /** `flags`: those that the caller adds. */
+  /** `flags` are the ones that the caller adds to the command. */
   remove: (client: Jobcast, name: string, flags: object) => Promise<void>
 }
 

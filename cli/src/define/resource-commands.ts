@@ -1,4 +1,4 @@
-// `ls`, `get`, `put` and `rm` of a resource, as its description says.
+// `ls`, `get`, `put` and `rm` of a resource, built from its description.
 
 import {
   type AllResourceCalls,
@@ -18,7 +18,7 @@ import { removeCommand } from './remove-command.ts'
 
 type View<Name extends ResourceName> = ResourceTypes[Name]['view']
 type Content<Name extends ResourceName> = ResourceTypes[Name]['content']
-/** What `get` prints; `value` for programs, if it is more than the resource. */
+/** What `get` prints; `value` is the JSON, if it has more than the resource. */
 type Shown = { fields: Parameters<typeof fieldsText>[0]; value?: object }
 
 export function callsOf<Name extends ResourceName>(
@@ -53,7 +53,7 @@ export function resourceCommands<Name extends ResourceName>(name: Name) {
         )
     },
 
-    /** Its flags, its further arguments and its action are its own. */
+    /** The caller adds flags, further arguments and the action. */
     put: (): Command => ownerCommand('put').description(`Create or update a ${noun}.`).argument(`<${key}>`),
 
     rm: (
@@ -62,7 +62,7 @@ export function resourceCommands<Name extends ResourceName>(name: Name) {
         callsOf(client, name).delete(each),
     ): Command => removeCommand({ argument: key, noun, consequence, remove }).description(`Delete ${name}.`),
 
-    /** What can be put of it as it is; empty if there is none. */
+    /** The current content of a resource; empty if it does not exist. */
     async contentOf(client: Jobcast, each: string): Promise<Partial<Content<Name>>> {
       const { fields, notFound } = resources[name]
       try {

@@ -14,16 +14,16 @@ import { onlineLine, storyLine } from './story-line.ts'
 import { welcomeText, welcomeWithoutKey } from './welcome.ts'
 
 export async function runDev(io: Io, options: Record<string, unknown>): Promise<ExitCode> {
-  // Before the server starts, which reads it then. Everything else works without it.
+  // Built before the server starts, which reads it at start. Everything else works without the console.
   await buildConsoleIfStale().catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
     io.stderr.write(`Warning: the console could not be built and is not served. ${why}\n`)
   })
   let asked: Config['logLevel'] = 'info'
-  // The welcome text comes first, not the log lines of our own set-up calls.
+  // The welcome text comes first, without the log lines of our own set-up calls.
   const quietAtFirst = (config: Config): Config => {
     asked = config.logLevel
-    // At a terminal the lines of the devices are what counts; requests that fail are shown there, too.
+    // On a terminal, show the lines of the devices, and of requests only the failed ones.
     const isForPeople = io.stdout.isTTY && !config.jsonLog
     return {
       ...config,
@@ -58,7 +58,7 @@ async function showWelcome(
   const simulatedIds = simulated.map(({ deviceId }) => deviceId)
   const { ticket } = (await api.post('/job/api/session/tickets')) as SignInTicket
   stdout.write(`${welcomeText({ http, mqtt, apiKey, ticket, simulatedIds })}\n`)
-  // Not for programs that read JSON lines.
+  // With --json-log, standard output has only JSON lines.
   const say = (line: string | undefined) => {
     if (!jsonLog && line !== undefined) stdout.write(`${clockTime()}  ${line}\n`)
   }

@@ -12,7 +12,7 @@ export const switchedOffId = 'kiosk-8'
 
 const cities = ['Berlin', 'Lagos', 'Lima', 'Osaka']
 
-/** Only if there is no job at all yet: existing data is left alone. */
+/** Adds the samples only if there is no job yet: existing data is not changed. */
 export async function addSamples(api: LocalApi, dataFolder: string): Promise<void> {
   const { items } = (await api.get('/job/api/jobs?limit=1')) as { items: unknown[] }
   if (items.length > 0) return
@@ -28,7 +28,7 @@ export async function addSamples(api: LocalApi, dataFolder: string): Promise<voi
     credentials.push((await api.post(`/job/api/devices/${deviceId}/credential`)) as DeviceCredential)
   }
   writeSampleTokens(dataFolder, credentials)
-  // Last: if a start is interrupted before this, the next start creates the samples.
+  // The job comes last: if a start is interrupted before this, the next start creates the samples.
   await api.put(`/job/api/jobs/${sampleJobName}`, {
     description: 'Restarts the kiosk application',
     document: { handler: 'restart', args: ['kiosk-app'] },

@@ -26,7 +26,7 @@ export function storyLine(event: FleetEvent): string | undefined {
   }
 }
 
-/** A device does not know the job's name, only its document; the sample job's names a handler. */
+/** A device gets only the document, not the job's name; the document of the sample job names a handler. */
 function subjectOf({ deviceId, jobId, document }: Extract<FleetEvent, { jobId: string }>): string {
   const { handler } = document
   const work = typeof handler === 'string' ? `${handler} on ` : ''

@@ -18,7 +18,7 @@ export function welcomeText({ http, mqtt, apiKey, ticket, simulatedIds }: Welcom
   const body = JSON.stringify({ jobName: sampleJobName, deviceIds })
   const key = `-H 'X-API-Key: ${apiKey}'`
   const commandLine = awaited.length === 0 ? '' : commandLineOf(http, apiKey, awaited)
-  // After the #, so that no server and no log sees the ticket.
+  // The ticket follows the #, so that it reaches no server and no log.
   const signIn = `${http}/sign-in#ticket=${ticket}     (signs in once; afterwards use ${http})`
   return `
 ${headOf(http, mqtt, signIn)}
@@ -63,7 +63,7 @@ JOBCAST_URL=${http} JOBCAST_API_KEY=${apiKey} npx --no-install jobcast trigger $
 `
 }
 
-/** Three devices with different outcomes, if they are simulated; `awaited` are those whose executions end. */
+/** Three devices with different outcomes, if they are simulated; the executions of `awaited` end. */
 function exampleOf(simulatedIds: string[]): { deviceIds: string[]; outlook: string; awaited: string[] } {
   const [working] = simulatedIds.filter((deviceId) => deviceId !== failingId)
   if (working === undefined || !simulatedIds.includes(failingId)) {

@@ -1,8 +1,17 @@
-// Runs simulated devices until a signal, with a status line now and then on standard error.
+// Runs simulated devices until a signal, with a periodic status line on standard error.
 
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { type Fleet, type FleetEvent, registerDevices, startDdiFleet, startFleet } from '@jobcast/sim'
+import {
+  type CallApi,
+  createDevices,
+  type Fleet,
+  type FleetEvent,
+  registerDevices,
+  startDdiFleet,
+  startFleet,
+  type TellFleet,
+} from '@jobcast/sim'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io } from '../io.ts'
 import { clockTime } from '../output/clock-time.ts'
@@ -14,7 +23,7 @@ const statusEveryMs = 15_000
 const registerAtOnce = 32
 
 export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
-  // Nothing to stop until the devices have started.
+  // There is nothing to stop until the devices have started.
   let stop: () => Promise<void> = async () => undefined
   const ended = runUntilSignal(io, () => stop())
   try {
@@ -22,17 +31,17 @@ export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
     const say = (text: string) => {
       if (!options.quiet) io.stderr.write(`${clockTime()}  ${text}\n`)
     }
-    const devices = await Promise.race([register(options, say), ended])
-    if (!Array.isArray(devices)) return devices
+    const start = await Promise.race([register(options, say), ended])
+    if (typeof start === 'number') return start
     const trouble = new ConnectTrouble()
-    const given = { ...options, devices, tell: trouble.tell }
-    const fleet = options.protocol === 'ddi' ? startDdiFleet(given) : startFleet(given)
-    const timer = setInterval(() => say(statusLine(fleet, trouble)), statusEveryMs)
+    const fleet = start(trouble.tell)
+    const status = () => say(statusLine(fleet, trouble, options))
+    const timer = setInterval(status, statusEveryMs)
     stop = () => {
       clearInterval(timer)
       return fleet.stop()
     }
-    void fleet.whenUp().then(() => say(statusLine(fleet, trouble)))
+    void fleet.whenUp().then(status)
     return await ended
   } catch (error) {
     io.stderr.write(`${explain(error)}\n`)
@@ -40,24 +49,38 @@ export async function runSim(io: Io, flags: SimFlags): Promise<ExitCode> {
   }
 }
 
-async function register(options: SimOptions, say: (text: string) => void) {
-  const { server: address, apiKey, deviceIds, seed, mqtt, protocol } = options
+type Start = (tell: TellFleet) => Fleet
+
+async function register(options: SimOptions, say: (text: string) => void): Promise<Start> {
+  const { server: address, apiKey, deviceIds } = options
   const keep = { keepAlive: true, maxSockets: registerAtOnce }
   const agent = address.startsWith('https:') ? new HttpsAgent(keep) : new Agent(keep)
   try {
-    const devices = await registerDevices(
-      (method, path, { body } = {}) => callServer({ address, apiKey, agent }, method, path, body),
-      deviceIds,
-      registerAtOnce,
-    )
-    const [first, last] = [deviceIds.at(0), deviceIds.at(-1)]
-    say(
-      `${first} to ${last} are registered and ${protocol === 'ddi' ? `poll ${address}` : `connect to ${mqtt}`} (seed ${seed})`,
-    )
-    return devices
+    const call: CallApi = (method, path, { body } = {}) =>
+      callServer({ address, apiKey, agent }, method, path, body)
+    const start = await registered(options, call)
+    const { protocol, mqtt, seed } = options
+    const where = protocol === 'ddi' ? `poll ${address}` : `connect to ${mqtt}`
+    say(`${deviceIds.at(0)} to ${deviceIds.at(-1)} are registered and ${where} (seed ${seed})`)
+    return start
   } finally {
     agent.destroy()
   }
+}
+
+async function registered(options: SimOptions, call: CallApi): Promise<Start> {
+  const { deviceIds, broker, protocol } = options
+  if (broker !== undefined) {
+    await createDevices(call, deviceIds, registerAtOnce)
+    const { userName, password: deviceToken } = broker
+    const devices = deviceIds.map((deviceId) => ({ deviceId, userName, deviceToken }))
+    return (tell) => startFleet({ ...options, broker, devices, tell })
+  }
+  const devices = await registerDevices(call, deviceIds, registerAtOnce)
+  return (tell) =>
+    protocol === 'ddi'
+      ? startDdiFleet({ ...options, devices, tell })
+      : startFleet({ ...options, broker, devices, tell })
 }
 
 /** Why devices cannot connect; shown with the status once, not once per device. */
@@ -75,9 +98,10 @@ class ConnectTrouble {
   }
 }
 
-function statusLine(fleet: Fleet, trouble: ConnectTrouble): string {
+function statusLine(fleet: Fleet, trouble: ConnectTrouble, { broker }: SimOptions): string {
   const { devices, online, working, refused, ended } = fleet.counts()
   const reason = trouble.take()
+  const why = broker ? 'by the broker' : 'because their tokens were replaced'
   const parts = [
     `${online} of ${devices} online`,
     `${working} working`,
@@ -85,13 +109,13 @@ function statusLine(fleet: Fleet, trouble: ConnectTrouble): string {
     `${ended.FAILED} FAILED`,
     ...(ended.REJECTED > 0 ? [`${ended.REJECTED} REJECTED`] : []),
     ...(ended.CANCELED > 0 ? [`${ended.CANCELED} CANCELED`] : []),
-    ...(refused > 0 ? [`${refused} rejected because their tokens were replaced`] : []),
+    ...(refused > 0 ? [`${refused} rejected ${why}`] : []),
     ...(reason !== '' ? [`some could not connect: ${reason}`] : []),
   ]
   return parts.join(', ')
 }
 
-/** Without a stack for what the user can fix: flags, the key, the address. */
+/** Omits the stack for problems that the user can fix: flags, the key, the address. */
 function explain(error: unknown): string {
   if (error instanceof SimFlagError) {
     return [

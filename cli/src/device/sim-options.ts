@@ -2,12 +2,11 @@
 
 import { mqttAddress, mqttAddressBeside, type Pattern, type Range } from '@jobcast/sim'
 import { isHttpUrl } from '../service/http-url.ts'
+import { type BrokerFlags, type BrokerSignIn, brokerOf } from './sim-broker.ts'
 
-export type SimFlags = {
+export type SimFlags = BrokerFlags & {
   server?: string
   apiKey?: string
-  mqtt?: string
-  protocol: 'mqtt' | 'ddi'
   tenant: string
   devices: string
   prefix: string
@@ -24,7 +23,9 @@ export type SimFlags = {
 export type SimOptions = {
   server: string
   apiKey: string
+  /** Where devices connect: to the service, or to the broker. */
   mqtt: string
+  broker: BrokerSignIn | undefined
   protocol: 'mqtt' | 'ddi'
   tenant: string
   deviceIds: string[]
@@ -80,12 +81,24 @@ export function simOptionsOf(flags: SimFlags): SimOptions {
   if (!/^[^\p{Cc}\p{Cs}/+#?]{1,120}$/u.test(prefix))
     problems.push(`--prefix is "${prefix}", not 1 to 120 characters without / + # ?`)
   if (apiKey === '') problems.push('--api-key or JOBCAST_API_KEY must be set to an API key')
+  const broker = brokerOf(flags, problems)
   const { server, mqtt } = addressesOf(flags, problems)
   const seed = flags.seed === undefined ? randomSeed() : count('seed', flags.seed, 0, 2 ** 32 - 1)
   if (problems.length > 0) throw new SimFlagError(problems)
   const deviceIds = Array.from({ length: devices }, (_, index) => `${prefix}${index + 1}`)
   const { protocol, tenant, quiet = false } = flags
-  return { server, apiKey, mqtt, protocol, tenant, deviceIds, pattern, seed, quiet }
+  return {
+    server,
+    apiKey,
+    mqtt: broker?.url ?? mqtt,
+    broker,
+    protocol,
+    tenant,
+    deviceIds,
+    pattern,
+    seed,
+    quiet,
+  }
 }
 
 function addressesOf({ server = '', mqtt }: SimFlags, problems: string[]): { server: string; mqtt: string } {

@@ -1,4 +1,4 @@
-// The user's own broker: whether a bridge could work there, and whether its access rules let a client speak as another device.
+// The user's own broker: whether a bridge can work there, and whether its access rules keep devices apart.
 
 import { readFileSync } from 'node:fs'
 import {
@@ -67,6 +67,6 @@ function judgeAnonymous({ outcome }: Impersonation): Finding {
 function judgeDevice(who: string, found: Impersonation): Finding {
   if (found.outcome === 'refused')
     return problem('devices', `${who} could not sign in: ${found.reason}`, exitCode.unavailable)
-  if (found.outcome === 'withheld') return ok('devices', `${who} cannot speak as another device`)
+  if (found.outcome === 'blocked') return ok('devices', `${who} cannot speak as another device`)
   return warning('devices', `${who} can speak as any other device: set access rules`)
 }

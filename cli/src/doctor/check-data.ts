@@ -1,4 +1,4 @@
-// A data folder on this machine: is it in use, who can read it, is it intact, is there disk space.
+// A data folder on this machine: whether it is in use, who can read it, whether it is intact, and its disk space.
 
 import { existsSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type Finding, ok, problem, warning } from './finding.ts'
 const mib = 1024 * 1024
 const minFree = 100 * mib
 const lowFree = 1024 * mib
-/** Who can read one of these can read what is kept here, or act for somebody. */
+/** Files that give access to the stored data, or let their reader act as someone else. */
 const secret = [
   'admin-key',
   'audit-key.pem',

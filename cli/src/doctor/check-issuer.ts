@@ -1,4 +1,4 @@
-// The issuer that people sign in at, if the service has one. It is asked from this machine, as `jobcast login` does.
+// The issuer that people sign in at, if the service has one. Asks it from this machine, as `jobcast login` does.
 
 import { exitCode } from '../errors/exit-code.ts'
 import { discover, readAuthConfig } from '../service/person-login.ts'
@@ -22,7 +22,7 @@ export async function* checkIssuer(url: string): AsyncGenerator<Finding> {
   }
 }
 
-/** The service may reach an issuer that this machine does not reach; one that answers wrongly does so for both. */
+/** Only a warning if the issuer is unreachable: the service may still reach it. A wrong answer is a problem for both. */
 function judgeFailure(issuer: string, error: unknown): Finding {
   const reason = reasonOf(error as Error)
   const { code, cause } = error as { code?: unknown; cause?: unknown }

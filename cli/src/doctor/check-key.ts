@@ -10,7 +10,7 @@ const waitLimitMs = 10_000
 const soonDays = 14
 const dayMs = 86_400_000
 
-/** `renew`: the key of a person is renewed at the issuer first, if it has to be. */
+/** `renew` renews the key of a person at the issuer, if needed. */
 export async function* checkKey(
   { url, keyFrom }: FoundAccess,
   renew: () => Promise<FoundAccess>,
@@ -45,7 +45,7 @@ function judgeKey(key: OwnKey, from: string): Finding {
   return ok('key', `${text}; it expires in ${days} days`)
 }
 
-/** The stream starts with a short block. A proxy that buffers responses holds it back. */
+/** The stream starts with a short block, which a buffering proxy would hold back. */
 async function checkEvents(address: string, apiKey: string): Promise<Finding> {
   const over = new AbortController()
   const timer = setTimeout(() => over.abort(), waitLimitMs)

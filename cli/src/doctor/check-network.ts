@@ -58,7 +58,7 @@ async function checkEncryption(url: URL): Promise<Finding> {
 
 async function checkCertificate(url: URL): Promise<Finding> {
   const host = hostOf(url.hostname)
-  // Read even if it is not trusted, to say why. Nothing is sent.
+  // Read the certificate even if it is not trusted, to say why. No data is sent.
   const socket = tlsConnect({ host, port: portOf(url), servername: nameFor(host), rejectUnauthorized: false })
   try {
     await once(socket, 'secureConnect', { signal: AbortSignal.timeout(waitLimitMs) })

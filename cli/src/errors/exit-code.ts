@@ -1,23 +1,23 @@
 // Exit codes, so that a script can tell errors apart. docs/cli.md has the same table.
 
-import { ConnectionError, JobcastError, UnexpectedAnswer, WaitTimeout } from '@jobcast/client'
+import { ConnectionError, InvalidName, JobcastError, UnexpectedAnswer, WaitTimeout } from '@jobcast/client'
 import { MissingKey, NothingFound, UsageError } from './usage-error.ts'
 
 export const exitCode = {
   ok: 0,
-  /** None of the others: a bug. */
+  /** Any other error: a bug. */
   unexpected: 1,
   usage: 2,
   key: 3,
   notFound: 4,
   validation: 5,
-  /** Some executions were unsuccessful: they ended otherwise than SUCCEEDED, also because the run was denied or aborted. */
+  /** Some executions ended otherwise than SUCCEEDED, including runs that were denied or aborted. */
   unsuccessful: 6,
   /** `diff`: the server differs from the files. */
   differs: 6,
   timedOut: 7,
   unavailable: 8,
-  /** A wait has ended because the run waits for somebody's approval. */
+  /** A wait has ended because the run needs approval. */
   needsApproval: 9,
   /** A wait has ended because the run is paused. */
   paused: 10,
@@ -28,7 +28,7 @@ export const exitCode = {
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 export function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof UsageError) return exitCode.usage
+  if (error instanceof UsageError || error instanceof InvalidName) return exitCode.usage
   if (error instanceof MissingKey) return exitCode.key
   if (error instanceof NothingFound) return exitCode.notFound
   if (error instanceof WaitTimeout) return exitCode.timedOut
@@ -39,7 +39,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   return exitCode.unexpected
 }
 
-/** The content, the state of something, a quota or a version does not allow it. */
+/** Rejected because of the content, the current state, a quota or a version. */
 const rejections = new Set([400, 409, 412, 413, 415, 422])
 
 function exitCodeOfAnswer({ code, status }: JobcastError): ExitCode {

@@ -32,8 +32,10 @@ function sentenceOfAnswer({
   deviceIds,
   requestId,
 }: JobcastError): string {
-  // A message may end with what the detail says in a whole sentence.
-  const [title = message, ...suffix] = message.split(': ')
+  // The message may end with a short form of the detail.
+  const [first = message, ...suffix] = message.split(': ')
+  // The missing scope is in no detail.
+  const title = code === 'J-804' && detail !== undefined ? message : first
   const reason = detail !== undefined && detail !== message ? detail : suffix.join(': ')
   const parts = [`${title} (${code})`]
   // The detail often names the field already.

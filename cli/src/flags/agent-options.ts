@@ -1,4 +1,4 @@
-// The agent has its own list of flags: the program `jobcast-agent` takes them without a library.
+// The flags of the agent as options of commander: `jobcast-agent` parses the same list without a library.
 
 import type { Flag } from '@jobcast/agent/flags'
 import { Option } from 'commander'

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander'
 
 export type AttributeValue = string | number | boolean
 
-/** A number, true or false where the text is what JSON writes for one, which 2.10 is not; in double quotes it is text. */
+/** A number or boolean if the text is exactly how JSON writes it, so 2.10 is a string; so is anything in double quotes. */
 export function parseAttribute(text: string): [string, AttributeValue] {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('It must be name=value.')

@@ -32,7 +32,7 @@ function parseChoice<T extends string>(value: string, allowed: readonly T[]): T 
   return choice
 }
 
-/** Of a long list only those that begin alike, if there are any. */
+/** Shortens a long list to the values with the same beginning, if there are any. */
 function near(value: string, allowed: readonly string[]): string {
   const start = value.slice(0, 4).toLowerCase()
   const alike = allowed.length > 20 ? allowed.filter((each) => each.startsWith(start)) : []

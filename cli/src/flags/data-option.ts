@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 
-/** Of commands that open a database. */
+/** The option of commands that open a database. */
 export function dataOption(): Option {
   return new Option(
     '--data <folder>',

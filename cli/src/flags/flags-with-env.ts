@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 
 /**
- * The flags of a command; one that was not given comes from the variable that it names. Commander reads those as well, but
- * from the environment of the process.
+ * The flags of a command, with defaults from the environment variables that they name. Commander reads those as well, but
+ * only from the environment of the process.
  */
 export function flagsWithEnv<Flags extends object>(command: Command, env: NodeJS.ProcessEnv): Flags {
   const fromEnv = withAncestors(command).flatMap((each) =>
@@ -17,7 +17,7 @@ export function flagsWithEnv<Flags extends object>(command: Command, env: NodeJS
   return { ...command.opts(), ...Object.fromEntries(fromEnv), ...Object.fromEntries(given) } as Flags
 }
 
-/** A command above may have flags of the same names, and takes them for itself. */
+/** A parent command may have flags of the same names, and then gets their values. */
 function withAncestors(command: Command): Command[] {
   return command.parent === null ? [command] : [command, ...withAncestors(command.parent)]
 }

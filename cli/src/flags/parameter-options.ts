@@ -21,7 +21,7 @@ export function parameterOptions(): Option[] {
   ]
 }
 
-/** Those that a schedule has as well. */
+/** The options that a schedule has as well. */
 export function valueOptions(): Option[] {
   return [
     new Option('--version <number>', 'version of the job (default: the current one)').argParser(
@@ -36,7 +36,7 @@ export function valueOptions(): Option[] {
   ]
 }
 
-/** Nothing where no flag is given. `typeOf`: by which a value is a text or something else. */
+/** Empty if no flag is given. `typeOf` returns the declared type of a parameter, by which its value is parsed. */
 export async function parametersOf(
   io: Io,
   { version, param = [], paramsFile, skipMissing }: ParameterFlags,
@@ -53,7 +53,7 @@ export async function parametersOf(
 
 type Properties = Record<string, { type?: unknown }>
 
-/** Which type the job declares for a parameter; its schema is read once, and only if there is one to look up. */
+/** Returns the declared types of the job's parameters. Its schema is read once, and only when needed. */
 export function declaredTypes(client: Jobcast, jobName: string, version: number | undefined) {
   let properties: Promise<Properties> | undefined
   const read = async () => {
@@ -62,7 +62,7 @@ export function declaredTypes(client: Jobcast, jobName: string, version: number 
   }
   return async (name: string): Promise<unknown> => {
     properties ??= read()
-    // A key that only triggers cannot read it: then values are taken as they look.
+    // A key that can only trigger must not read the schema: then the type is inferred from the value.
     return (await properties.catch((): Properties => ({})))[name]?.type
   }
 }
@@ -73,7 +73,7 @@ function nameAndText(value: string): { name: string; text: string } {
   return { name: value.slice(0, at), text: value.slice(at + 1) }
 }
 
-/** What is no JSON is a text. */
+/** Anything but JSON is a string. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -77,7 +77,7 @@ export function rolloutOptions(): Option[] {
   ]
 }
 
-/** Nothing where no flag is given: then the job decides. */
+/** Empty if no flag is given: then the rollout of the job applies. */
 export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approval'> {
   const { order, rate, maxUnderWay, budget, success, soak, stopAt, until, untilWait } = flags
   const approval = toApproval(flags.approvals ?? Number(flags.approval ?? false))
@@ -107,7 +107,7 @@ export function rolloutOf(flags: RolloutFlags): Pick<NewRun, 'rollout' | 'approv
   return { ...(Object.keys(rollout).length > 0 && { rollout }), ...(approval && { approval }) }
 }
 
-/** After canaries alone come all the others. With a selector and no number, all that match are canaries. */
+/** With only canaries, a second wave has all other devices. A selector without a number selects all matching devices. */
 function wavesOf({ canary, canaryWhere, waves }: RolloutFlags): Wave[] {
   const isFirst = canary !== undefined || canaryWhere !== undefined
   const first = { size: canary ?? '100%', ...(canaryWhere !== undefined && { where: canaryWhere }) }

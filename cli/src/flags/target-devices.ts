@@ -16,7 +16,7 @@ export type TargetFlags = {
   group?: string
 }
 
-/** Not variadic: `--device a b JOB` would take the job for a device. Not comma-separated: ids may contain commas. */
+/** Not variadic: `--device a b JOB` would treat the job as a device. Not comma-separated: ids may contain commas. */
 export function repeatable<T = string>(
   flag: string,
   text: string,
@@ -42,7 +42,7 @@ export function targetOptions(): Option[] {
   ]
 }
 
-/** By a selector or a group, which the service evaluates; undefined: neither is given. */
+/** A selector or a group, which the service evaluates; undefined if neither is given. */
 export function selectedTargets(flags: TargetFlags): { where: string } | { group: string } | undefined {
   const { where, group, device, tag, devicesFile, online } = flags
   if (where === undefined && group === undefined) return undefined

@@ -33,7 +33,7 @@ export async function carryOut(
   return changes.map((change) => outcomes.get(change) ?? { kind: 'skipped', change })
 }
 
-/** Kind by kind; deletions come last, in reverse: what uses something goes before it. */
+/** Kind by kind. Deletions come last and in reverse order: dependents before what they depend on. */
 function inOrder(changes: Change[]): Change[][] {
   const isDeletion = ({ action }: Change) => action === 'delete'
   const byKind = (some: Change[]) => [...Map.groupBy(some, ({ kind }) => kind.field).values()]
@@ -41,7 +41,7 @@ function inOrder(changes: Change[]): Change[][] {
   return [...puts, ...byKind(changes.filter(isDeletion)).flatMap(byNeed).reverse()]
 }
 
-/** In steps: what others of its kind need is there before them. */
+/** Splits changes of one kind into steps, so that each resource comes after those that it needs. */
 function byNeed(changes: Change[]): Change[][] {
   const { needs } = changes[0]?.kind ?? {}
   if (needs === undefined) return [changes]
@@ -51,7 +51,7 @@ function byNeed(changes: Change[]): Change[][] {
     const names = new Set(left.map(({ name }) => name))
     const isReady = ({ name, content }: Change) =>
       needs(content).every((each) => each === name || !names.has(each))
-    // In a circle nothing is ready: the service refuses it.
+    // In a cycle nothing is ready. Send it all, and the service refuses it.
     const ready = left.some(isReady) ? left.filter(isReady) : left
     steps.push(ready)
     left = left.filter((change) => !ready.includes(change))

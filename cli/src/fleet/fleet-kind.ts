@@ -1,6 +1,6 @@
 // All kinds of resources in a fleet file, and how they are read from the service.
 
-import { isJobcastError, type Jobcast } from '@jobcast/client'
+import { isJobcastError, type Jobcast, type ResourceName } from '@jobcast/client'
 import { deviceKind } from './kinds/devices.ts'
 import { fileKind } from './kinds/files.ts'
 import { groupKind } from './kinds/groups.ts'
@@ -11,17 +11,18 @@ import { secretKind } from './kinds/secrets.ts'
 import { webhookKind } from './kinds/webhooks.ts'
 import { windowKind } from './kinds/windows.ts'
 
-/** In the order in which they are applied: groups, jobs, devices and schedules may name a window, jobs secrets, files and groups, a schedule names a job. */
-export const kinds: readonly Kind[] = [
-  windowKind,
-  secretKind,
-  fileKind,
-  groupKind,
-  jobKind,
-  deviceKind,
-  scheduleKind,
-  webhookKind,
-]
+/** In the order in which they are applied: groups, jobs, devices and schedules may name a window; jobs name secrets, files and groups; a schedule names a job. */
+const kindsByName = {
+  windows: windowKind,
+  secrets: secretKind,
+  files: fileKind,
+  groups: groupKind,
+  jobs: jobKind,
+  devices: deviceKind,
+  schedules: scheduleKind,
+  webhooks: webhookKind,
+} satisfies Record<ResourceName | 'files', Kind>
+export const kinds: readonly Kind[] = Object.values(kindsByName)
 
 export type Found = { name: string; fields: Fields }
 
@@ -39,7 +40,7 @@ export async function readOne(kind: Kind, client: Jobcast, name: string): Promis
   }
 }
 
-/** With the same defaults as the content of a file, so that the two can be compared. */
+/** Fills in the same defaults as for the content of a file, so that the two can be compared. */
 function toFound(kind: Kind, item: Fields): Found {
   const name = String(item[kind.nameField])
   const given = Object.keys(kind.contentSchema.properties).filter((key) => (item[key] ?? null) !== null)

@@ -1,7 +1,7 @@
 import { isMap, isSeq, type Node } from 'yaml'
 import { keyText } from './yaml-reader.ts'
 
-/** The node of the last field on a path that can be found; paths are not followed through aliases. */
+/** The node of the last field on a path that exists; paths are not followed through aliases. */
 export function nodeAt(from: unknown, path: readonly string[]): Node | undefined {
   let node = from
   let found: Node | undefined

@@ -12,7 +12,7 @@ export type Wanted = { kind: Kind; name: string; content: Fields }
 
 export type Fleet = {
   items: Wanted[]
-  /** The kinds that the files mention, possibly as empty. */
+  /** The kinds that the files mention, even with an empty list. */
   kinds: Set<Kind>
 }
 

@@ -13,12 +13,12 @@ export type Change = {
   action: 'create' | 'update' | 'delete'
   kind: Kind
   name: string
-  /** What to send; what there was, for a deletion. */
+  /** What to send; for a deletion, the content to delete. */
   content: Fields
   fields: Record<string, FieldChange>
 }
 
-/** `hasHidden`: the key lacks MANAGE, so that part of a field (the path of a webhook's URL) was not compared. */
+/** `hasHidden`: the key lacks MANAGE, so part of a field (the path of a webhook's URL) was not compared. */
 export type Plan = { changes: Change[]; unchanged: number; hasHidden: boolean }
 
 /** Up to this many are read one by one: the server may have a million others. */
@@ -66,13 +66,13 @@ async function canManage(client: Jobcast): Promise<boolean> {
   return (await client.keys.self()).scopes.includes('MANAGE')
 }
 
-/** Undefined if nothing differs. `isHidden`: only what a key without MANAGE is shown can be compared. */
+/** Undefined if nothing differs. `isHidden`: only the part that a key without MANAGE can read is compared. */
 function changeOf(
   { kind, name, content }: Wanted,
   found: Fields | undefined,
   isHidden: boolean,
 ): Change | undefined {
-  // As JSON transports it: -0 becomes 0.
+  // Through JSON, as the server gets it: -0 becomes 0.
   const wanted: Fields = JSON.parse(JSON.stringify(kind.filled(name, content)))
   if (found === undefined) {
     const fields = Object.keys(wanted).filter((field) => content[field] !== undefined)

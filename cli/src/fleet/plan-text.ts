@@ -47,7 +47,7 @@ export function changeJson({ action, kind, name, fields }: Change) {
   return { action, kind: kind.noun, name, fields }
 }
 
-/** Inside maps, such as a document, only what differs. */
+/** Inside maps, such as a document, shows only differences. */
 export function fieldLines(field: string, { from, to }: FieldChange): PlanLine[] {
   const [before, after] = [leaves(field, from), leaves(field, to)]
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((path): PlanLine[] => {

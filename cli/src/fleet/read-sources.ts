@@ -10,7 +10,7 @@ export type Source = { file: string; text: string }
 
 const fleetFile = /\.(?:ya?ml|json)$/
 
-/** Of a folder, its .yaml, .yml and .json files by name, without subfolders. Throws errors of node:fs. */
+/** For a folder, reads its .yaml, .yml and .json files by name, without subfolders. Throws errors of node:fs. */
 export async function readSources(stdin: Readable, paths: readonly string[]): Promise<Source[]> {
   const sources: Source[] = []
   for (const path of new Set(paths)) {

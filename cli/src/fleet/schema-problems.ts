@@ -30,7 +30,7 @@ export function buildCheck(schema: TSchema): Check {
   }
 }
 
-/** Of a value that may be one of several things: what it must be, where the schema says so, not what each of them lacks. */
+/** For a union with a description, reports what the value must be instead of the errors of every alternative. */
 function inOneLine(errors: SchemaError[], schema: TSchema): SchemaError[] {
   const described = errors.flatMap((error) => {
     const wanted = error.keyword === 'anyOf' ? wordsAt(schema, error.schemaPath) : undefined

@@ -1,11 +1,11 @@
-// What would change, for `diff` and `apply --dry-run`.
+// Shows what would change, for `diff` and `apply --dry-run`.
 
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Out } from '../output/out.ts'
 import type { Plan } from './plan-fleet.ts'
 import { planJson, planText } from './plan-text.ts'
 
-/** Gives 6 if something differs. */
+/** Returns exit code 6 if something differs. */
 export function showPlan(out: Out, plan: Plan): ExitCode {
   out.show(planJson(plan), () => planText(plan, out.paint))
   if (plan.hasHidden) {

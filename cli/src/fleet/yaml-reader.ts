@@ -5,7 +5,7 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } f
 
 type Report = (node: Node | null | undefined, problem: string) => void
 
-/** One per document. Read nodes in their order: an alias refers to something read before it. */
+/** One per document. Read nodes in order: an alias refers to a node read before it. */
 export class YamlReader {
   readonly #anchors = new Map<string, unknown>()
   readonly #report: Report
@@ -62,7 +62,7 @@ export class YamlReader {
   }
 }
 
-/** As written: 0012 is a name like any other. Undefined if it is not a scalar. */
+/** The key as written: 0012 is a name like any other. Undefined if it is not a scalar. */
 export function keyText({ key }: Pair): string | undefined {
   if (!isScalar(key) || key.value === null) return undefined
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))

@@ -35,7 +35,7 @@ export function ask(
       if (hidden || answer === undefined) stderr.write('\n')
       resolve(answer)
     })
-    // Only now: echo is off.
+    // Asked only now, because echo is off.
     stderr.write(question)
   })
 }

@@ -2,13 +2,12 @@
 
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { parse } from 'yaml'
 import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
 import type { Io } from '../io.ts'
 
 export async function readContent(io: Io, file: string): Promise<Record<string, unknown>> {
-  const content = parseContent(file, await readText(io, file))
+  const content = await parseContent(file, await readText(io, file))
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new UsageError(`${nameOf(file)} must contain a map of fields`)
   return content as Record<string, unknown>
@@ -16,7 +15,7 @@ export async function readContent(io: Io, file: string): Promise<Record<string, 
 
 const nameOf = (file: string) => (file === '-' ? 'standard input' : file)
 
-/** A file that cannot be read is invalid usage. */
+/** A file that cannot be read is a usage error. */
 export async function readText({ stdin }: Io, file: string): Promise<string> {
   try {
     return file === '-' ? await text(stdin) : readFileSync(file, 'utf8')
@@ -25,7 +24,9 @@ export async function readText({ stdin }: Io, file: string): Promise<string> {
   }
 }
 
-function parseContent(file: string, source: string): unknown {
+async function parseContent(file: string, source: string): Promise<unknown> {
+  // Not a static import: most commands read no file, and this one has 72 modules.
+  const { parse } = await import('yaml')
   try {
     return parse(source)
   } catch (error) {

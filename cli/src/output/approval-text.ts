@@ -1,4 +1,4 @@
-// Approvals in words: how many are required, who has given them.
+// Approvals as text: how many are required, and who has given them.
 
 import type { Job, Run } from '@jobcast/client'
 import { requiredApprovals, whoInWords } from '@jobcast/contract/words'
@@ -12,7 +12,7 @@ export function approvalText(approval: Job['approval']): string {
 
 type Shown = Pick<Run, 'approvals' | 'rollout'>
 
-/** Fields of a run. */
+/** The approval fields of a run. */
 export function approvalFields({ approvals, rollout }: Shown) {
   const { required, given } = rollout?.approval ?? { required: 0, given: 0 }
   return {

@@ -12,7 +12,7 @@ const lineEveryMs = 5000
 const hideCursor = '\u001b[?25l'
 const showCursor = '\u001b[?25h'
 const eraseToLineEnd = '\u001b[K'
-/** From the beginning of the line: the terminal echoes keys such as ^C at the cursor. */
+/** Erases from the beginning of the line, because the terminal echoes keys such as ^C at the cursor. */
 const eraseBelow = '\r\u001b[J'
 
 export function openProgress({ stderr, env }: Io, out: Out): Progress {
@@ -21,7 +21,7 @@ export function openProgress({ stderr, env }: Io, out: Out): Progress {
 }
 
 /**
- * The cursor stays at the beginning of the bar. So drawing needs no erasing and does not flicker, and when the terminal
+ * The cursor stays at the beginning of the bar, so that drawing needs no erasing and does not flicker. When the terminal
  * gets narrower and wraps the bar, all of it is still after the cursor.
  */
 class Bar implements Progress {

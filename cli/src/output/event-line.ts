@@ -1,7 +1,7 @@
 // An event as a line of text.
 
 import type { EventNoun, EventOf, JobcastEvent } from '@jobcast/client'
-import { nounOf } from '@jobcast/contract'
+import { eventMap, nounOf } from '@jobcast/contract/words'
 import { clockTime } from './clock-time.ts'
 import { type Paint, paintState } from './colors.ts'
 import { localTime } from './local-time.ts'
@@ -12,14 +12,14 @@ type Data<Noun extends EventNoun> = EventOf<Noun>['data']
 
 /** 12:03:04  81  execution.failed  restart on kiosk-7: exit code 1 (execution 34, run 12) */
 export function eventLine({ eventId, type, timestamp, data }: JobcastEvent, paint: Paint): string {
-  // A newer server may have nouns that this program does not know.
-  const text = texts[nounOf(type)] as ((of: JobcastEvent['data'], paint: Paint) => string) | undefined
+  const noun = nounOf(type)
+  const text = texts[noun] as ((of: JobcastEvent['data'], paint: Paint) => string) | undefined
   const shown = 'jobExecutionId' in data ? paintState(paint, data.execState, type) : type
-  return `${clockTime(new Date(timestamp))}  ${eventId}  ${shown}  ${text?.(data, paint) ?? ''}`.trimEnd()
+  return `${clockTime(new Date(timestamp))}  ${eventId}  ${shown}  ${text ? text(data, paint) : subjectText(noun, data)}`.trimEnd()
 }
 
-/** What follows the type. */
-const texts: { [Noun in EventNoun]: (data: Data<Noun>, paint: Paint) => string } = {
+/** The text after the type, for nouns that need more than their subject and who did it. */
+const texts: { [Noun in EventNoun]?: (data: Data<Noun>, paint: Paint) => string } = {
   execution: executionText,
   run: runText,
   device: ({ deviceId, transport }) =>
@@ -27,9 +27,6 @@ const texts: { [Noun in EventNoun]: (data: Data<Noun>, paint: Paint) => string }
   schedule: (data) => plainText(scheduleText(data)),
   fleet: ({ reason, principal }) => who(reason, principal),
   job: ({ jobName, version, principal }) => who(`${jobName}, version ${version}`, principal),
-  group: ({ groupName, principal }) => who(groupName, principal),
-  window: ({ windowName, principal }) => who(windowName, principal),
-  secret: ({ secretName, principal }) => who(secretName, principal),
   file: ({ fileName, version, principal }) => who(`${fileName}, version ${version}`, principal),
   key: ({ keyId, keyName, principal }) => who(`${keyName} (${keyId})`, principal),
   enrollment: ({ enrollmentId, name, principal }) =>
@@ -39,6 +36,13 @@ const texts: { [Noun in EventNoun]: (data: Data<Noun>, paint: Paint) => string }
   session: ({ sessionId, keyId, principal }) => who(`${sessionId} of key ${keyId}`, principal),
   audit: ({ seal, lastAuditId }) => `seal ${seal}, up to entry ${lastAuditId}`,
   owner: ({ ownerId, ownerName, principal }) => who(`${ownerName} (${ownerId})`, principal),
+}
+
+function subjectText(noun: EventNoun, data: JobcastEvent['data']): string {
+  // Undefined for a noun of a newer server.
+  const id = eventMap[noun]?.id
+  const fields = new Map<string, unknown>(Object.entries(data))
+  return typeof id === 'string' ? who(String(fields.get(id)), String(fields.get('principal'))) : ''
 }
 
 function who(what: string, principal: string): string {

@@ -1,5 +1,5 @@
-// The part of JSONPath that --output takes: names, indexes and wildcards, one after the other. Each value of the document
-// is looked at once at most, so a path takes no longer than the document is long; filters and `..` do not exist.
+// The subset of JSONPath that --output supports: a sequence of names, indexes and wildcards. Each value of the document is
+// visited at most once, so the time is linear in its size; filters and `..` are not supported.
 
 export type JsonPath = (document: unknown) => unknown[]
 
@@ -7,7 +7,7 @@ type Step = { kind: 'name'; name: string } | { kind: 'index'; index: number } | 
 
 const maxLength = 1000
 
-/** A sentence about what is wrong with a path. */
+/** The message is a sentence that says what is wrong with the path. */
 export class JsonPathError extends Error {
   override name = 'JsonPathError'
 }
@@ -47,7 +47,7 @@ function stepOf([, word, index, quoted, doubleQuoted]: RegExpExecArray): Step {
   return index === undefined ? { kind: 'all' } : { kind: 'index', index: Number(index) }
 }
 
-/** What is not there gives nothing. */
+/** A step that does not exist matches nothing. */
 function follow(value: unknown, step: Step): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   if (step.kind === 'all') return Object.values(value)

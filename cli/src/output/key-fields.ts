@@ -1,7 +1,7 @@
 import type { ApiKey, OwnKey } from '@jobcast/client'
 import { localTime } from './local-time.ts'
 
-/** Null: all that its owner has, from anywhere. */
+/** Null if the key has no restriction. */
 export function restrictionText({
   jobs,
   where,
@@ -28,7 +28,7 @@ function keyFields(key: ApiKey) {
   }
 }
 
-/** Whoever acts: a person, or a key. */
+/** The principal of a request: a person or a key. */
 export function selfFields(self: OwnKey) {
   const { principal, name, email, ownerName, scopes } = self
   if (!principal.startsWith('user:')) return keyFields(self)

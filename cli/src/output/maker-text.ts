@@ -1,4 +1,4 @@
-// Who made or changed something, as people read it.
+// Names the principal that created or changed something.
 
 import { whoInWords } from '@jobcast/contract/words'
 
@@ -9,13 +9,13 @@ export function makerText({ createdBy, createdByName, createdBySession }: Made):
   return withMore(whoInWords(createdBy, createdByName), [sessionText(createdBySession)])
 }
 
-/** With its id, for what shows one thing. */
+/** With the id of the principal, for the view of a single resource. */
 export function makerWithId({ createdBy, createdByName, createdBySession }: Made): string | null {
   const session = sessionText(createdBySession)
   return whoWithId(createdBy, createdByName, ...(session === null ? [] : [session]))
 }
 
-/** Of somebody whose session is not recorded. */
+/** For a principal whose session is not recorded. */
 export function whoWithId(who: string | null, name: string | null, ...more: string[]): string | null {
   return withMore(whoInWords(who, name), [name === null ? null : who, ...more])
 }

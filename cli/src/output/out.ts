@@ -1,4 +1,4 @@
-// Where a command writes: data to standard output, messages to standard error.
+// The output of a command: data on standard output, messages on standard error.
 
 import { once } from 'node:events'
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
@@ -8,7 +8,7 @@ import type { Formatter } from './output-format.ts'
 import { type Column, tableText } from './print-table.ts'
 
 export class Out {
-  /** For programs, as JSON, YAML or a path: one document, or one per item of a stream. */
+  /** Data is written for programs, as JSON, YAML or a path: one document, or one per item of a stream. */
   readonly json: boolean
   readonly paint: Paint
   readonly paintMessage: Paint
@@ -26,7 +26,7 @@ export class Out {
     this.paintMessage = paintFor(io.stderr, io.env)
     this.readerGone = new Promise((resolve) => {
       io.stdout.on('error', (error: NodeJS.ErrnoException) => {
-        // `jobcast executions ls | head -1`: the reader has read enough, which is not an error.
+        // `jobcast executions ls | head -1`: the reader has enough, which is not an error.
         if (error.code === 'EPIPE' && this.#ignoresReader) return
         if (error.code !== 'EPIPE') this.say(`jobcast: cannot write to standard output: ${error.message}`)
         resolve(error.code === 'EPIPE' ? exitCode.ok : exitCode.unexpected)
@@ -75,7 +75,7 @@ export class Out {
     this.#io.stderr.write(`${text}\n`)
   }
 
-  /** For a command whose exit code matters even if nobody reads its output any more. */
+  /** For a command whose exit code matters even if nobody reads its output. */
   ignoreReader(): void {
     this.#ignoresReader = true
   }

@@ -1,4 +1,4 @@
-// --output: in which form a command prints its data.
+// --output: the format in which a command prints its data.
 
 import { InvalidArgumentError, Option } from 'commander'
 import { UsageError } from '../errors/usage-error.ts'
@@ -42,7 +42,7 @@ function parseFormat(text: string): OutputFormat {
   }
 }
 
-/** Undefined: for people. `--json` is short for `--output json`. */
+/** Undefined means text for people. `--json` is short for `--output json`. */
 export async function formatterOf(
   { json, output }: FormatFlags,
   isTerminal: boolean,
@@ -58,7 +58,7 @@ const jsonFormatter: Formatter = {
   item: (value) => JSON.stringify(value),
 }
 
-/** Loaded only for those who ask for it. */
+/** YAML is loaded only when it is requested. */
 async function yamlFormatter(): Promise<Formatter> {
   const { stringify } = await import('yaml')
   // Readers of YAML 1.1 would take an unquoted `no` for false.
@@ -67,7 +67,7 @@ async function yamlFormatter(): Promise<Formatter> {
   return { document: text, item: (value) => `---\n${text(value)}` }
 }
 
-/** A match a line: strings as they are, anything else as JSON. */
+/** One match per line: strings as they are, anything else as JSON. */
 function pathFormatter(
   { expression, path }: OutputFormat & { kind: 'jsonpath' },
   isTerminal: boolean,
@@ -83,7 +83,7 @@ function pathFormatter(
   return { document: text, item: text, expression }
 }
 
-/** What JSON would have of it: no undefined fields. */
+/** Removes what JSON does not have, such as undefined fields. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value) ?? 'null')
 }

@@ -13,7 +13,7 @@ export type Column<T> = {
 
 type TableStyle = {
   paint: Paint
-  /** Undefined in a pipe, where nothing is cut. */
+  /** Width of the terminal; undefined in a pipe, where nothing is cut. */
   columns: number | undefined
 }
 

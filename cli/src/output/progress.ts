@@ -75,7 +75,7 @@ function numbersOf(run: Run, elapsedMs: number, paint: Paint): string {
   return `${endedOf(run)}/${total}  ${countsText(counts, paint)}  ${elapsedText(elapsedMs)}`
 }
 
-/** Succeeded, then unsuccessful, then unfinished. */
+/** Draws succeeded, then unsuccessful, then unfinished executions. */
 function barOf(run: Run, width: number, paint: Paint): string {
   const { counts, total } = run
   const cells = (number: number) => Math.floor((number / Math.max(1, total)) * width)

@@ -1,4 +1,4 @@
-// A rollout in words: what it is allowed to do, and how far it is.
+// A rollout as text: its rules and its progress.
 
 import type { NewRun, Run } from '@jobcast/client'
 import { elapsedText } from '../flags/wait-time.ts'
@@ -7,7 +7,7 @@ import { localTime } from './local-time.ts'
 type Rollout = NonNullable<NewRun['rollout']>
 type StopRule = NonNullable<Rollout['stop']>[number]
 
-/** Fields of a plan. */
+/** The rollout fields of a plan. */
 export function ruleFields({ ratePerMinute, maxUnderWay, budget, next, stop }: Rollout, waves: number) {
   const { succeededPercent = 100, where, soakSeconds, action } = next ?? {}
   const reported = where === undefined ? '' : ` and report ${where}`
@@ -24,7 +24,7 @@ export function ruleFields({ ratePerMinute, maxUnderWay, budget, next, stop }: R
 
 type Progress = NonNullable<Run['rollout']>
 
-/** What it waits for, and how near it is to what stops it. */
+/** What the rollout waits for, and how close its stop rules are. */
 export function progressFields({ gate, stopRules, definition }: Progress) {
   const { next, stop = [] } = definition
   return {

@@ -72,7 +72,7 @@ export function showExecution(out: Out, execution: Execution, explanation?: Expl
   )
 }
 
-/** What the device reported with each attempt; for the last step also what its state means. */
+/** Shows what the device reported in each attempt; for the last step also the meaning of its state. */
 export function showHistory(out: Out, steps: readonly Transition[], execution: Execution): void {
   const reason = unsuccessfulReason(execution)
   const lastVersion = steps.at(-1)?.versionNumber
@@ -86,7 +86,7 @@ export function showHistory(out: Out, steps: readonly Transition[], execution: E
   ])
 }
 
-/** Null unless it has ended otherwise than SUCCEEDED. */
+/** Null unless the execution has ended otherwise than SUCCEEDED. */
 function unsuccessfulReason(execution: Execution): string | null {
   const { execState } = execution
   return isEnd(execState) && execState !== 'SUCCEEDED' ? reasonOf(execution) || null : null
@@ -109,7 +109,7 @@ const executionColumns: Column<Execution>[] = [
   { title: 'DETAILS', of: (execution) => reasonOf(execution) },
 ]
 
-/** Of one that runs, so far: clocks of the service and of this machine may differ. */
+/** The time so far for a running execution, which is approximate: the clocks of service and machine may differ. */
 function tookText({ startedAt, finishedAt }: Execution): string | null {
   if (startedAt === null) return null
   const until = finishedAt === null ? Date.now() : Date.parse(finishedAt)

@@ -1,4 +1,4 @@
-// Who has signed a job, as far as the envelope says: only devices know which keys to trust.
+// The signers of a job, according to its envelope: only devices know which keys to trust.
 
 import type { Job } from '@jobcast/client'
 import { SignatureError, signedJobOf } from '@jobcast/contract/signature'

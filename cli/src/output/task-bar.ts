@@ -1,4 +1,4 @@
-// The progress of work that has a size: one bar on standard error, on a terminal only.
+// The progress of work of known size: one bar on standard error, on a terminal only.
 
 import { elapsedText } from '../flags/wait-time.ts'
 import type { Io } from '../io.ts'
@@ -6,14 +6,14 @@ import { untilInterrupted } from '../signals/interrupt.ts'
 import { paintFor } from './colors.ts'
 import { cutText } from './text-width.ts'
 
-/** So much is done of so much, and what of it is being done. `of` may be an estimate. */
+/** `done` of `of`, which may be an estimate; `what` is the current part. */
 export type OnProgress = (done: number, of: number, what?: string) => void
 
 const drawEveryMs = 100
 const width = 30
 const eraseLine = '\r\u001b[K'
 
-/** Runs `work` under a bar, which is erased when it ends or is interrupted. It gets undefined where nobody would see one. */
+/** Runs `work` with a bar, which is erased when the work ends or is interrupted. Without a terminal, `work` gets undefined. */
 export async function withTaskBar<T>(
   io: Io,
   verb: string,

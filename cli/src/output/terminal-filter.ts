@@ -1,5 +1,5 @@
-// Device output for a terminal: printable text, newlines, tabs and colors. Everything else that a terminal obeys is removed:
-// cursor movement, window titles, clipboard access, replies typed on the user's behalf.
+// Makes device output safe for a terminal: keeps printable text, newlines, tabs and colors. Removes all other control
+// sequences: cursor movement, window titles, clipboard access, replies typed on the user's behalf.
 
 import type { TextOutput } from '../io.ts'
 
@@ -7,11 +7,11 @@ export type OutputFilter = {
   push(bytes: Uint8Array): Uint8Array | string
   /** The rest of an incomplete character. */
   end(): string
-  /** To be written last, so that colors of the device do not stay. */
+  /** Write this last, so that colors of the device do not stay. */
   resetColors(): string
 }
 
-/** Unchanged where no terminal reads it, or if the user wants it so. */
+/** Changes nothing if the output is not a terminal, or if the user asks for raw output. */
 export function filterFor(
   { isTTY }: TextOutput,
   { raw = false }: { raw?: boolean | undefined },
@@ -26,7 +26,7 @@ type State = 'text' | 'escape' | 'sequence' | 'string'
 const esc = '\u001b'
 const reset = '\u001b[0m'
 const maxParameters = 64
-// One byte each after ESC, or one C1 control: DCS, SOS, OSC, PM, APC. They start a string that only the terminal reads.
+// DCS, SOS, OSC, PM and APC, as one byte after ESC or as a C1 control. They start a string for the terminal itself.
 const stringStarts = new Set(['P', 'X', ']', '^', '_', '\u0090', '\u0098', '\u009d', '\u009e', '\u009f'])
 const bidirectional = /[\u202a-\u202e\u2066-\u2069]/
 
@@ -73,7 +73,7 @@ export class TerminalFilter implements OutputFilter {
     }
   }
 
-  /** A lone carriage return would let a device overwrite its line; progress that uses it gets a line each. */
+  /** Turns a lone carriage return into a newline: a device must not overwrite its line. */
   #newline(character: string): string {
     const isSecondOfPair = character === '\n' && this.#afterReturn
     this.#afterReturn = character === '\r'
@@ -102,7 +102,7 @@ export class TerminalFilter implements OutputFilter {
       return ''
     }
     if (character < '@') {
-      // Intermediate bytes: whatever it is, it is no color.
+      // With intermediate bytes, the sequence is not a color.
       this.#parameters = '?'
       return ''
     }

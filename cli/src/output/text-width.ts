@@ -37,7 +37,7 @@ export function padText(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - textWidth(text)))
 }
 
-/** Text of others, such as a device, must not control the terminal: control characters become replacement characters. */
+/** Untrusted text, for example of a device, must not control the terminal: control characters become replacement characters. */
 export function plainText(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, '�')
 }

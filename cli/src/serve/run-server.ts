@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 import { runUntilSignal } from '../signals/run-until-signal.ts'
 import { configOf, explainStartError } from './server-options.ts'
 
-/** Returns how to stop what it has started besides the server. */
+/** Returns a function that stops what it has started besides the server. */
 type OnStarted = (server: RunningServer, config: Config) => Promise<(() => Promise<void>) | undefined>
 
 export async function runServer(
@@ -30,7 +30,7 @@ async function serve(io: Io, config: Config, onStarted: OnStarted): Promise<Exit
   const lost = Promise.withResolvers<ExitCode>()
   const server = await startUnlessTerminated(io, config, () => lost.resolve(exitCode.unexpected))
   if (server === undefined) return exitCode.terminated
-  // Without a certificate a closed terminal ends the server, as before.
+  // Without a certificate, SIGHUP keeps its default: a closed terminal ends the server.
   const { reloadCertificate } = server
   if (reloadCertificate) io.signals.on('SIGHUP', () => void reloadCertificate())
   let stopOther: (() => Promise<void>) | undefined
@@ -49,9 +49,9 @@ async function serve(io: Io, config: Config, onStarted: OnStarted): Promise<Exit
 }
 
 /**
- * A start may wait for its database, and process 1 of a container ignores signals that it does not listen for. Undefined if
- * SIGTERM came first. The listener stays: Node drops a signal that has arrived, but was not handled yet, when its last listener
- * is removed.
+ * Returns undefined if SIGTERM came first: a start may wait for its database, and process 1 of a container ignores signals that
+ * it does not listen for. The listener is not removed, because Node would drop a signal that has arrived but was not handled
+ * yet.
  */
 async function startUnlessTerminated(
   { signals }: Io,

@@ -46,7 +46,7 @@ DATABASE_URL_FILE and JOBCAST_ADMIN_KEY_FILE name files that hold them. The file
   return command
 }
 
-/** A quota or rate as a flag of its own: the message names the form that there is. */
+/** A hidden flag for a quota or rate that is not a flag of its own; the error names the valid form. */
 function refusedOption(spelled: string): Option {
   const { setting, name } = numberMeant(spelled) ?? {}
   return new Option(`--${spelled} <number>`).hideHelp().argParser((text) => {
@@ -88,7 +88,7 @@ type StartError = {
   cause?: unknown
 }
 
-/** One sentence, and what to do, for what the user can fix; a stack for the rest. */
+/** One sentence, with advice, for problems that the user can fix; a stack for all others. */
 function explain(error: unknown): string {
   const { name, message, code, address, hostname, port, cause } = error as StartError
   if (name === 'StartRefused') return `${message}`

@@ -1,4 +1,4 @@
-// The address of the service and the API key: from flags, the environment, or a profile. In CI, a token takes the place of the key.
+// The address of the service and the API key: from flags, the environment, or a profile. In CI, a token can replace the key.
 
 import { MissingKey, UsageError } from '../errors/usage-error.ts'
 import { type CiToken, githubToken, givenToken } from './ci-token.ts'
@@ -15,7 +15,7 @@ export type FoundAccess = {
   keyFrom: string
   /** The profile that the key is from. */
   profile?: string
-  /** Exchanged for the key, which is undefined until then. */
+  /** To be exchanged for the key, which is undefined until then. */
   token?: CiToken
 }
 export type Access = FoundAccess & { apiKey: string }
@@ -26,7 +26,7 @@ type Environment = NodeJS.ProcessEnv
 type Source = { url?: Given | undefined; key?: Given | undefined; token?: CiToken | undefined }
 type Given = { value: string; from: string }
 
-/** For commands that need a key. Undefined in what is found: there is a token that is exchanged for it. */
+/** For commands that need a key. If `apiKey` is undefined, there is a token to exchange for one. */
 export function accessOf(flags: AccessFlags, env: Environment): FoundAccess {
   const access = findAccess(flags, env)
   if (access.apiKey === undefined && access.token === undefined)
@@ -35,8 +35,8 @@ export function accessOf(flags: AccessFlags, env: Environment): FoundAccess {
 }
 
 /**
- * Flags take precedence over the environment, the environment over the current profile. But a profile that is named on the
- * command line takes precedence over the environment. The token of GitHub Actions is there without being asked for, so it comes last.
+ * Flags take precedence over the environment, the environment over the current profile. A profile named on the command line
+ * takes precedence over the environment. The token of GitHub Actions comes last, because the user did not set it.
  */
 export function findAccess(flags: AccessFlags, env: Environment): FoundAccess {
   const profile = profileOf(flags, env)

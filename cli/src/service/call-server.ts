@@ -7,7 +7,7 @@ type ServerAccess = {
   /** http://host:8080, or https:// */
   address: string
   apiKey: string
-  /** Also a self-signed one. */
+  /** Accepts any certificate, even a self-signed one. */
   trustAnyCertificate?: boolean
   /** To reuse connections for many calls. */
   agent?: Agent | HttpsAgent

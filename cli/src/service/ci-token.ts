@@ -1,4 +1,4 @@
-// The token that a CI system issues for a job, in place of a stored key. The service exchanges it for a key of 15 minutes.
+// The token that a CI system issues for a job, in place of a stored key. The service exchanges it for a key that is valid for 15 minutes.
 
 import { readFile } from 'node:fs/promises'
 import { systemReason } from '../errors/system-reason.ts'
@@ -6,7 +6,7 @@ import { MissingKey, UsageError } from '../errors/usage-error.ts'
 import { isHttpUrl, isLoopback } from './http-url.ts'
 import { reasonOf } from './reach.ts'
 
-/** `read` is called again when the key has to be renewed: a file is replaced by then, and GitHub issues another token. */
+/** `read` is called again when the key must be renewed: by then the file has been replaced, or GitHub issues a new token. */
 export type CiToken = { from: string; read: () => Promise<string> }
 
 type Environment = NodeJS.ProcessEnv
@@ -15,7 +15,7 @@ const defaultAudience = 'jobcast'
 const timeoutMs = 15_000
 const maxTokenLength = 32 * 1024
 
-/** Set for this purpose. */
+/** A token set by the user. */
 export function givenToken(env: Environment): CiToken | undefined {
   const { JOBCAST_ID_TOKEN: text, JOBCAST_ID_TOKEN_FILE: file } = env
   if (text) return { from: 'JOBCAST_ID_TOKEN', read: async () => checked(text, 'JOBCAST_ID_TOKEN') }

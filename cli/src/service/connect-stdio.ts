@@ -1,4 +1,4 @@
-// Messages of the Model Context Protocol from standard input to the service, and its answers back.
+// Forwards messages of the Model Context Protocol from standard input to the service, and its answers back.
 
 import type { Readable, Writable } from 'node:stream'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -14,7 +14,7 @@ type Connected = {
   stdout: Writable
 }
 
-/** Until standard input ends. */
+/** Resolves when standard input ends. */
 export async function connectStdio({ url, keyNow, fetch, stdin, stdout }: Connected): Promise<void> {
   const assistant = new StdioServerTransport(stdin, stdout)
   const service = new StreamableHTTPClientTransport(url, {
@@ -24,24 +24,24 @@ export async function connectStdio({ url, keyNow, fetch, stdin, stdout }: Connec
       return fetch(to, { ...init, headers })
     },
   })
-  const underWay = new Set<Promise<void>>()
+  const inFlight = new Set<Promise<void>>()
   service.onmessage = (message) => void assistant.send(message)
   assistant.onmessage = (message) => {
     const sent = service.send(message).catch((error: unknown) => refuse(assistant, message, error))
-    underWay.add(sent)
-    void sent.finally(() => underWay.delete(sent))
+    inFlight.add(sent)
+    void sent.finally(() => inFlight.delete(sent))
   }
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   stdin.once('end', resolve).once('close', resolve)
   await service.start()
   await assistant.start()
   await ended
-  await Promise.all(underWay)
+  await Promise.all(inFlight)
   await assistant.close()
   await service.close()
 }
 
-/** Who asked is answered, also if the service is down or refuses the key. */
+/** Every request gets an answer, even if the service is down or refuses the key. */
 async function refuse(
   assistant: StdioServerTransport,
   message: JSONRPCMessage,

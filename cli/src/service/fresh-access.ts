@@ -1,18 +1,15 @@
-// The key of a person, and the one that a token of CI is exchanged for, last 15 minutes: they are renewed before a command
-// uses them, and while it runs.
+// Keys of people, and keys from a CI token, are valid for 15 minutes: they are renewed before a command uses them, and while
+// it runs.
 
-import { closeSync, openSync, rmSync, statSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Jobcast } from '@jobcast/client'
 import type { FoundAccess } from './access.ts'
-import { renewKey } from './person-login.ts'
+import { withLock } from './file-lock.ts'
 import { profilesFile, readProfiles, updateProfile } from './profiles.ts'
 
 const renewBeforeMs = 60_000
 const lockLastsMs = 60_000
-const lookEveryMs = 100
 
-/** `expiresAt`: only of a key that can be renewed. */
+/** Only a key that can be renewed has `expiresAt`. */
 type FreshKey = { apiKey: string | undefined; expiresAt?: number }
 
 export async function freshAccess(access: FoundAccess, env: NodeJS.ProcessEnv): Promise<FoundAccess> {
@@ -24,7 +21,7 @@ export async function freshKey(access: FoundAccess, env: NodeJS.ProcessEnv): Pro
   return personKey(access, env)
 }
 
-/** Gives the key from now on. One that can no longer be renewed is used until it expires. */
+/** Returns a function that gives the current key. A key that can no longer be renewed is used until it expires. */
 export function keepFresh(access: FoundAccess, env: NodeJS.ProcessEnv, first: FreshKey) {
   let current = first
   let renewal: Promise<void> | undefined
@@ -59,11 +56,13 @@ async function personKey({ profile: name, apiKey }: FoundAccess, env: NodeJS.Pro
   }
   if (name === undefined) return { apiKey }
   if (!isFresh()) {
-    // A refresh token works once: of several commands one renews the key for all.
-    await withLock(`${file}.lock`, async () => {
+    // A refresh token works once: of several concurrent commands, one renews the key for all.
+    await withLock(`${file}.renewal.lock`, lockLastsMs, async () => {
+      // Not a static import: few commands sign a person in, and the libraries for that take long to load.
+      const { renewKey } = await import('./person-login.ts')
       const profile = isFresh() ? undefined : profileNamed(file, name)
       const renewed = profile && (await renewKey(profile))
-      if (renewed) updateProfile(file, name, renewed)
+      if (renewed) await updateProfile(file, name, { from: profile, to: renewed })
     })
   }
   const { person, apiKey: renewedKey = apiKey } = profileNamed(file, name) ?? {}
@@ -72,26 +71,4 @@ async function personKey({ profile: name, apiKey }: FoundAccess, env: NodeJS.Pro
 
 function profileNamed(file: string, name: string | undefined) {
   return name === undefined ? undefined : readProfiles(file).byName.get(name)
-}
-
-async function withLock(file: string, act: () => Promise<void>): Promise<void> {
-  while (!takeLock(file)) await sleep(lookEveryMs)
-  try {
-    await act()
-  } finally {
-    rmSync(file, { force: true })
-  }
-}
-
-/** One that was left behind counts for a minute. */
-function takeLock(file: string): boolean {
-  try {
-    closeSync(openSync(file, 'wx', 0o600))
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() }
-    if (Date.now() - mtimeMs > lockLastsMs) rmSync(file, { force: true })
-    return false
-  }
 }

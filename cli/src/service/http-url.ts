@@ -1,4 +1,4 @@
-// What can be told from an address alone.
+// Checks of an address that need no request.
 
 export function isHttpUrl(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')

@@ -1,5 +1,5 @@
-// Sign-in of a person at the issuer of the service: by a code that is entered in a browser (device flow, RFC 8628). What the
-// issuer gives is exchanged for a key of 15 minutes.
+// Sign-in of a person at the issuer of the service, with a code that is entered in a browser (device flow, RFC 8628). The
+// issuer's token is exchanged for a key that is valid for 15 minutes.
 
 import { Jobcast } from '@jobcast/client'
 import {
@@ -17,13 +17,13 @@ import { isLoopback } from './http-url.ts'
 import type { Profile, ProfilePerson } from './profiles.ts'
 import { reasonOf } from './reach.ts'
 
-/** What /auth/config answers. */
+/** The response of /auth/config. */
 type AuthConfig = { oidc: boolean; issuer: string | null; clientId: string | null; scopes: string | null }
 type Issuer = { issuer: string; clientId: string; scopes: string }
 
 const timeoutSeconds = 15
 
-/** Undefined: nobody signs in at an issuer there. */
+/** Undefined if the service has no issuer. */
 export async function readAuthConfig(url: string): Promise<Issuer | undefined> {
   const response = await fetch(`${url}/auth/config`, {
     signal: AbortSignal.timeout(timeoutSeconds * 1000),
@@ -51,7 +51,7 @@ export async function signInByCode(
   })
 }
 
-/** Undefined: the person has to sign in again. */
+/** Undefined if the person must sign in again. */
 export async function renewKey({ url, person }: Profile): Promise<Profile | undefined> {
   const { refreshToken } = person ?? {}
   if (person === undefined || refreshToken === undefined) return undefined
@@ -61,7 +61,7 @@ export async function renewKey({ url, person }: Profile): Promise<Profile | unde
   })
 }
 
-/** As far as the issuer can be reached. */
+/** Best effort: does nothing if the issuer is unreachable. */
 export async function revokeSignIn(person: ProfilePerson): Promise<void> {
   const { refreshToken } = person
   if (refreshToken === undefined) return
@@ -97,7 +97,7 @@ export function discover({
   clientId,
 }: Pick<ProfilePerson, 'issuer' | 'clientId'>): Promise<Configuration> {
   const url = new URL(issuer)
-  // In clear text on this machine only, whatever the service says: what it says may have come in clear text.
+  // Clear text is allowed only on this machine: the issuer's address may itself have arrived in clear text.
   const execute = url.protocol === 'http:' && isLoopback(url) ? [allowInsecureRequests] : []
   return discovery(url, clientId, undefined, None(), { execute, timeout: timeoutSeconds })
 }

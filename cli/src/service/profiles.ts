@@ -13,24 +13,26 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { systemReason } from '../errors/system-reason.ts'
 import { UsageError } from '../errors/usage-error.ts'
+import { withLock } from './file-lock.ts'
 
 export type Profile = {
   url: string
-  /** Of a person: what was exchanged for a token of the issuer. */
+  /** For a person, the key that the issuer's token was exchanged for. */
   apiKey: string
   person?: ProfilePerson
 }
 
-/** A sign-in at an issuer, by which the key is renewed. */
+/** A sign-in at an issuer, with which the key is renewed. */
 export type ProfilePerson = {
   issuer: string
   clientId: string
-  /** Without one, the person signs in again when the key has expired. */
+  /** Without it, the person must sign in again when the key has expired. */
   refreshToken?: string
   owner?: string
-  /** Of the key, in milliseconds. */
+  /** When the key expires, in milliseconds. */
   expiresAt: number
 }
 
@@ -41,6 +43,9 @@ type Profiles = {
 }
 
 export const defaultProfile = 'default'
+
+/** A change takes a few milliseconds. */
+const lockLastsMs = 10_000
 
 /** The named profile, which must exist; or the current one, if any. */
 export function readProfile(file: string, name?: string): Profile | undefined {
@@ -55,35 +60,61 @@ export function readProfiles(file: string): Profiles {
   return parseProfiles(file, text)
 }
 
-/** It becomes the current profile. */
-export function saveProfile(file: string, name: string, profile: Profile): void {
+/** Makes it the current profile. */
+export async function saveProfile(file: string, name: string, profile: Profile): Promise<void> {
   if (!/^[\w.-]{1,64}$/.test(name)) {
     throw new UsageError(`"${name}" is not a valid profile name: use up to 64 letters, digits, _ . -`)
   }
-  const { byName } = readProfiles(file)
-  byName.set(name, profile)
-  writeProfiles(file, { current: name, byName })
+  await changeProfiles(file, (profiles) => {
+    profiles.byName.set(name, profile)
+    profiles.current = name
+  })
 }
 
-/** The same profile stays the current one. One that was deleted meanwhile stays deleted. */
-export function updateProfile(file: string, name: string, profile: Profile): void {
-  const { current, byName } = readProfiles(file)
-  if (!byName.has(name)) return
-  byName.set(name, profile)
-  writeProfiles(file, { current, byName })
+/** Does not change which profile is current. One that was deleted or saved anew meanwhile stays as it is. */
+export function updateProfile(
+  file: string,
+  name: string,
+  { from, to }: { from: Profile; to: Profile },
+): Promise<void> {
+  return changeProfiles(file, ({ byName }) => {
+    if (!isDeepStrictEqual(byName.get(name), from)) return
+    byName.set(name, to)
+  })
 }
 
-export function useProfile(file: string, name: string): void {
-  const { byName } = readProfiles(file)
-  if (!byName.has(name)) throw profileNotFound(name)
-  writeProfiles(file, { current: name, byName })
+export function useProfile(file: string, name: string): Promise<void> {
+  return changeProfiles(file, (profiles) => {
+    if (!profiles.byName.has(name)) throw profileNotFound(name)
+    profiles.current = name
+  })
 }
 
-/** If it was the current profile, there is no current one afterwards. */
-export function removeProfile(file: string, name: string): void {
-  const { current, byName } = readProfiles(file)
-  if (!byName.delete(name)) throw profileNotFound(name)
-  writeProfiles(file, { current: current === name ? undefined : current, byName })
+/** After the current profile is removed, none is current. Returns the removed one. */
+export function removeProfile(file: string, name: string): Promise<Profile> {
+  return changeProfiles(file, (profiles) => {
+    const removed = profiles.byName.get(name)
+    if (removed === undefined) throw profileNotFound(name)
+    profiles.byName.delete(name)
+    if (profiles.current === name) profiles.current = undefined
+    return removed
+  })
+}
+
+/** One process at a time, so that no change of another is overwritten. */
+async function changeProfiles<T>(file: string, change: (profiles: Profiles) => T): Promise<T> {
+  try {
+    return await withLock(`${file}.lock`, lockLastsMs, () => {
+      const profiles = readProfiles(file)
+      const before = structuredClone(profiles)
+      const result = change(profiles)
+      if (!isDeepStrictEqual(profiles, before)) writeProfiles(file, profiles)
+      return result
+    })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error
+    throw new UsageError(`cannot write ${file}: ${(error as Error).message}`)
+  }
 }
 
 function profileNotFound(name: string): UsageError {
@@ -149,7 +180,7 @@ function isPerson({
   return areTexts && typeof expiresAt === 'number'
 }
 
-/** Atomically: readers see the previous content until it is complete. */
+/** Atomic: readers see the previous content until the new one is complete. */
 function writeProfiles(file: string, { current, byName }: Profiles): void {
   const content = { current, profiles: Object.fromEntries(byName) }
   const draft = `${file}.${process.pid}.new`

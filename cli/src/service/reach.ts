@@ -10,7 +10,7 @@ export class Reach {
     this.#fetch = fetchIt
   }
 
-  /** For the client, instead of the global fetch. */
+  /** The client uses this instead of the global fetch. */
   readonly fetch: typeof fetch = async (input, init) => {
     try {
       const response = await this.#fetch(input, init)

@@ -16,7 +16,7 @@ type JobFile = { jobs: FileJob[]; write(to: string): void }
 
 type Found = { name: string; node: unknown }
 
-/** `jobName`: of a job file, its name; of a fleet file, the only one wanted. */
+/** `jobName` is the name for a job file; for a fleet file it selects one job. */
 export function readJobFile(file: string, jobName: string | undefined): JobFile {
   const documents = parse(file)
   const found = documents.flatMap((document) => jobsOf(document, file, jobName))
@@ -54,7 +54,7 @@ function jobsOf(document: Document, file: string, jobName: string | undefined): 
   const value = reader.read(contents) as Fields
   const pair = pairAt(contents, 'jobs')
   if (pair === undefined) {
-    // The content of one job, called like the file if nothing else is said.
+    // The content of one job, named after the file by default.
     const name = jobName ?? basename(file).replace(/\.(ya?ml|json)$/, '')
     return [{ job: toJob(file, name, value, contents, document) }]
   }
@@ -100,7 +100,7 @@ function textOf(documents: Document[], file: string): string {
   return documents.map((document) => document.toString({ lineWidth: 0 })).join('---\n')
 }
 
-/** Complete or not at all; with the mode that it had. */
+/** Writes atomically and keeps the file's mode. */
 function writeText(to: string, text: string): void {
   const mode = statSync(to, { throwIfNoEntry: false })?.mode
   const draft = `${to}.${process.pid}.part`

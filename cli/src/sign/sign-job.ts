@@ -1,4 +1,4 @@
-// Signs a job: one more signature on the envelope that it has, or a new envelope if it has none or has changed since.
+// Signs a job: adds a signature to its envelope, or makes a new one if there is none or the job has changed since.
 
 import { sign } from 'node:crypto'
 import {
@@ -21,9 +21,9 @@ type Wish = {
   version: number | undefined
   notAfter: string | undefined
   audience: string | undefined
-  /** As the service has it: asked only if the flags do not say the version. Undefined: there is none. */
+  /** Reads the job from the service, only if no flag gives the version. Undefined if it does not exist. */
   stored: (jobName: string) => Promise<Stored | undefined>
-  /** Gets told if it could not be asked, and the version of the file is taken instead. */
+  /** Called if the service cannot be asked, so that the version in the file is used. */
   warn: (text: string) => void
 }
 
@@ -45,7 +45,7 @@ export async function signJob(job: FileJob, key: SigningKey, wish: Wish): Promis
   }
 }
 
-/** What the envelope is of, if that is still what is to be signed. */
+/** The job in the envelope, if it is still what should be signed. */
 function keptJob(before: Envelope, job: FileJob, wish: Wish): SignedJob | undefined {
   const signed = signedJobOf(before)
   const wanted = partsOf(job, {
@@ -56,7 +56,7 @@ function keptJob(before: Envelope, job: FileJob, wish: Wish): SignedJob | undefi
   return canonicalJson(wanted) === canonicalJson(signed) ? signed : undefined
 }
 
-/** The envelope with one more signature; undefined if it is of something else, or of a version that exists already. */
+/** The envelope with one more signature; undefined if it is for other content, or for a version that exists already. */
 async function addedTo(before: Envelope, job: FileJob, key: SigningKey, wish: Wish) {
   const signed = keptJob(before, job, wish)
   if (signed === undefined) return undefined
@@ -65,7 +65,7 @@ async function addedTo(before: Envelope, job: FileJob, key: SigningKey, wish: Wi
   return isOld ? undefined : { signed, envelope, replaced: 0 }
 }
 
-/** Whether the service would refuse it because that version exists already, with other signatures. */
+/** Whether the service would reject the envelope because that version exists already, with other signatures. */
 async function isBehind(signed: SignedJob, envelope: Envelope, { stored, warn }: Wish): Promise<boolean> {
   let found: Stored | undefined
   try {
@@ -83,7 +83,7 @@ async function isBehind(signed: SignedJob, envelope: Envelope, { stored, warn }:
   return there === undefined || canonicalJson(there) !== canonicalJson(envelope)
 }
 
-/** That which the next change of the job makes. */
+/** The version that the next change of the job will get. */
 function nextVersion(stored: Stored | undefined): number {
   return (stored?.version ?? 0) + 1
 }

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM while something is awaited: the first one asks the wait to end.
+// Ctrl-C and SIGTERM during a wait: the first one asks the wait to end.
 
 import { type ExitCode, exitCode } from '../errors/exit-code.ts'
 import type { Io, SignalName } from '../io.ts'
@@ -30,7 +30,7 @@ export function listenForInterrupt({ signals }: Pick<Io, 'signals'>): Interrupt 
   return { signal: controller.signal, stop }
 }
 
-/** For work that cannot be aborted: rejects with Interrupted, and the end of the process ends the work. */
+/** For work that cannot be aborted: rejects with Interrupted, and the work ends with the process. */
 export async function untilInterrupted<T>(io: Pick<Io, 'signals'>, work: () => Promise<T>): Promise<T> {
   const { signal, stop } = listenForInterrupt(io)
   const interrupted = new Promise<never>((_, reject) => {

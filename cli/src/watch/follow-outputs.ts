@@ -1,11 +1,11 @@
-// Prints the output of devices while they write it: unchanged for one device, line by line for several.
+// Prints the output of devices as they write it: unchanged for one device, line by line for several.
 
 import type { Jobcast, TriggeredExecution } from '@jobcast/client'
 import { explainError } from '../errors/explain-error.ts'
 import type { OutputFilter } from '../output/terminal-filter.ts'
 import { padText, plainText, textWidth } from '../output/text-width.ts'
 
-/** Each needs its own connection, and nobody can read more at once. */
+/** Each one needs its own connection, and nobody can read more at once. */
 export const maxFollowed = 50
 
 export type OutputSink = {

@@ -1,4 +1,4 @@
-// A run of which nothing more is released until somebody does something: there is nothing to wait for.
+// A wait ends when nothing more of the run is released without an action of a user.
 
 import type { Run } from '@jobcast/client'
 import { whoInWords } from '@jobcast/contract/words'
@@ -20,12 +20,12 @@ export class RolloutHalted extends Error {
   }
 }
 
-/** By name, where it is a key or a person. */
+/** Who paused the rollout: the name of a key or a person, otherwise the principal. */
 function pauserOf(rollout: Run['rollout']): string | null {
   return rollout ? whoInWords(rollout.pausedBy, rollout.pausedByName) : null
 }
 
-/** Where one is not enough. */
+/** Empty if one approval is enough. */
 function counted(approval: NonNullable<Run['rollout']>['approval']): string {
   const { required = 1, given = 0 } = approval ?? {}
   return required > 1 ? `, ${given} of ${required} given` : ''

@@ -1,11 +1,11 @@
-// Says which devices a wait is waiting for, and why: an offline device would otherwise keep a run open without a word.
+// Reports which devices a wait is waiting for, and why: otherwise an offline device would silently keep a run open.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Execution, isEnd, type Jobcast, type Run } from '@jobcast/client'
 import { plainText } from '../output/text-width.ts'
 
 const everyMs = 5000
-/** So many unfinished executions are all named; of more only one, and only when nothing changes. */
+/** Up to this many unfinished executions are all named; of more, only one, and only while nothing changes. */
 const maxNamed = 3
 const unfinishedStates = ['PENDING', 'IN_PROGRESS', 'CANCELING'] as const
 
@@ -18,14 +18,14 @@ type WaitingForOptions = {
 
 export class WaitingFor {
   readonly #options: WaitingForOptions
-  /** What was said, so that it is said once. */
+  /** Reported texts, so that each is reported once. */
   readonly #said = new Set<string>()
   #run: Run | undefined
   #lastCounts = ''
 
   constructor(options: WaitingForOptions) {
     this.#options = options
-    // The wait itself reports what goes wrong; an explanation is an extra.
+    // The wait itself reports errors; explanations are optional.
     void this.#explainRepeatedly().catch(() => undefined)
   }
 
@@ -33,7 +33,7 @@ export class WaitingFor {
     this.#run = run
   }
 
-  /** Also if the run is not stalled: the wait is about to end. */
+  /** Called when the wait is about to end, so it explains even if the run is not stalled. */
   async explainNow(): Promise<void> {
     if (this.#run !== undefined) await this.#explain(this.#run, true).catch(() => undefined)
   }

@@ -46,7 +46,7 @@ export async function watchExecution(
   }
 }
 
-/** The result comes from GET; events only show the steps sooner. */
+/** The result comes from GET; events only show state changes sooner. */
 async function untilEnd(
   client: Jobcast,
   id: number,

@@ -45,7 +45,7 @@ export async function watchRun(
       onProgress(run) {
         progress.update(run)
         waiting.update(run)
-        // Nothing ends by itself any more: whoever waits has to know.
+        // Nothing more will end without an action of a user, so the wait ends.
         if (isHalted(run)) throw new RolloutHalted(run)
       },
       onEnded: (execution) => progress.say(unsuccessfulLine(execution, out.paintMessage)),

@@ -26,7 +26,7 @@ export async function writeOutput(
     await out.bytes(filter.end() + filter.resetColors(), signal)
     return exitCode.ok
   } catch (error) {
-    // Whatever the abort has led to: the reason has the exit code.
+    // After an abort, the reason determines the exit code, not the error that it led to.
     throw signal.aborted ? signal.reason : error
   } finally {
     stop()

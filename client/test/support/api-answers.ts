@@ -1,4 +1,4 @@
-// What the service answers, held against the OpenAPI document while the client uses it.
+// Checks responses of the service against the OpenAPI document while the client uses it.
 
 import assert from 'node:assert/strict'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'

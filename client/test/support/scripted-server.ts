@@ -1,4 +1,4 @@
-// A real HTTP server that gives prepared answers, for those that the service gives only in trouble.
+// A real HTTP server with prepared responses, for those that the service sends only in case of problems.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'

@@ -1,4 +1,4 @@
-// A fetch that tells how much of the body was sent, which the one of the browser cannot.
+// A fetch that reports upload progress, which the browser's fetch does not support.
 
 export function fetchWithProgress(onSent: (bytes: number) => void): typeof fetch {
   return async (url, init = {}) => {

@@ -1,6 +1,6 @@
 import { isJobcastError } from '@jobcast/client'
 
-/** PUT replaces an existing item; who wants to create a new one asks first. */
+/** PUT replaces an existing item, so check before creating a new one. */
 export async function isThere(get: () => Promise<unknown>): Promise<boolean> {
   try {
     await get()

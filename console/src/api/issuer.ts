@@ -1,8 +1,8 @@
-// The issuer that people sign in at, if there is one.
+// The OpenID Connect issuer for people, if there is one.
 
 let asked: Promise<boolean> | undefined
 
-/** Whether people can sign in at an issuer. Asked once. */
+/** Whether people can sign in at an issuer. Requested once. */
 export function hasIssuer(): Promise<boolean> {
   asked ??= fetch('/auth/config')
     .then(async (answer) => answer.ok && ((await answer.json()) as { oidc: boolean }).oidc)
@@ -13,13 +13,13 @@ export function hasIssuer(): Promise<boolean> {
   return asked
 }
 
-/** Leads to the issuer and back. `owner`: the name of the one to act for. */
+/** A link to the issuer that returns to this page. `owner`: the name of the owner to act for. */
 export function signInHref(returnTo: string, owner?: string): string {
   const query = new URLSearchParams({ returnTo, ...(owner !== undefined && { owner }) })
   return `/auth/sign-in?${query}`
 }
 
-/** Ends the session here; where to end that at the issuer, if it has a page for that. */
+/** Ends the session here; returns the address for ending the session at the issuer, if there is one. */
 export async function signOutEverywhere(): Promise<string | undefined> {
   const answer = await fetch('/auth/sign-out', { method: 'POST' })
   if (!answer.ok) throw new Error(`Sign-out failed (${answer.status})`)

@@ -1,6 +1,6 @@
-// A list that is read page by page while somebody scrolls, a hundred thousand rows if need be. A change on the server
-// reloads its first page and keeps what was loaded below, as far as somebody has scrolled: reloading every page would take
-// minutes, and a list that stays open must not grow with all that happens.
+// A list that is read page by page while the user scrolls, up to a hundred thousand rows. A change on the server reloads the
+// first page and keeps the rows below, as far as the user has scrolled: reloading every page would take minutes, and an open
+// list must not grow with every change.
 
 import type { Page } from '@jobcast/client'
 import { signal } from '@preact/signals'
@@ -14,7 +14,7 @@ export type ListSource<T> = {
 
 export type ListState<T> = {
   rows: T[]
-  /** Undefined before the first page, null when all is loaded. */
+  /** Undefined before the first page, null when all pages are loaded. */
   nextCursor: string | null | undefined
   isLoading: boolean
   error: unknown
@@ -28,9 +28,9 @@ export class PagedList<T> {
     isLoading: false,
     error: undefined,
   })
-  /** By the last row of a page: how the list goes on after it. */
+  /** The next cursor by the last row of a page. */
   readonly #cursors = new Map<string | number, string>()
-  /** How many rows somebody has scrolled to. */
+  /** The number of rows that the user has scrolled to. */
   #asked = 0
   #loading: Promise<void> | undefined
   #life = new AbortController()
@@ -39,7 +39,7 @@ export class PagedList<T> {
     this.source = source
   }
 
-  /** The next page, if there is one and none is on its way. With filters a page may be empty before the end. */
+  /** Loads the next page, if there is one and none is being loaded. With filters a page before the end may be empty. */
   loadMore(): Promise<void> {
     const { nextCursor } = this.state.value
     if (nextCursor === null) return Promise.resolve()
@@ -56,7 +56,7 @@ export class PagedList<T> {
     })
   }
 
-  /** Reloads the first page; the rows after it stay. */
+  /** Reloads the first page and keeps the rows after it. */
   async refresh(): Promise<void> {
     await this.#loading?.catch(() => undefined)
     if (this.state.value.nextCursor === undefined) return this.loadMore()
@@ -65,7 +65,7 @@ export class PagedList<T> {
       const { rows, nextCursor } = this.state.value
       const last = page.items.at(-1)
       const place = last === undefined ? -1 : rows.findIndex((row) => this.#isSame(row, last))
-      // Where the old rows do not follow on the new ones there may be others between.
+      // If the old rows do not follow the new ones, there may be other rows in between.
       const follows = place >= 0 && page.nextCursor !== null
       if (!follows) {
         this.#cursors.clear()
@@ -88,7 +88,7 @@ export class PagedList<T> {
     return page
   }
 
-  /** Without what new rows have moved beyond what somebody has scrolled to, where a page ends. */
+  /** Cuts the list at the end of a page, beyond the rows that the user has scrolled to. */
   #cut(list: { rows: T[]; nextCursor: string | null }): { rows: T[]; nextCursor: string | null } {
     for (let index = this.#asked; index < list.rows.length; index++) {
       const cursor = this.#cursors.get(this.source.idOf(list.rows[index] as T))
@@ -99,13 +99,13 @@ export class PagedList<T> {
     return list
   }
 
-  /** Changes rows in place, where an event has all that a row shows; undefined removes the row. */
+  /** Changes rows in place, if an event has all fields of a row; undefined removes the row. */
   patch(change: (row: T) => T | undefined): void {
     const rows = this.state.value.rows.map(change).filter((row) => row !== undefined)
     this.#set({ rows })
   }
 
-  /** It is gone for good; a list that is read page by page would show it until its page is read again. */
+  /** Removes a deleted row, which would otherwise be shown until its page is read again. */
   remove(id: string | number): void {
     this.#set({ rows: this.state.value.rows.filter((row) => this.source.idOf(row) !== id) })
   }

@@ -1,4 +1,4 @@
-// Every resource as a query: its key, by which events find it (live/affected-keys.ts), and how it is read.
+// All queries of the API: their keys, by which events invalidate them (live/affected-keys.ts), and their reads.
 
 import {
   type AllResourceCalls,
@@ -32,7 +32,7 @@ function read<T>(queryKey: readonly unknown[], queryFn: Read<T>['queryFn']): Rea
   return { queryKey, queryFn }
 }
 
-/** Of executions that their device has begun with. */
+/** States of executions that their device has begun. */
 export const reachedStates = [
   'IN_PROGRESS',
   'CANCELING',
@@ -54,12 +54,12 @@ export const queries = {
       const page = await jobcast.fleet.devices({ limit: mappedDevices }, options).page()
       return { ...page, items: naturally(page.items, ({ deviceId }) => deviceId) }
     }),
-    structuralSharing: false, // to compare ten thousand devices takes longer than to draw them
+    structuralSharing: false, // comparing ten thousand devices takes longer than drawing them
   }),
   freeze: () => read(['freeze'], (options) => jobcast.fleet.getFreeze(options)),
   fleetGroups: (by: string) =>
     read(['fleet', 'groups', by], (options) => jobcast.fleet.groups({ by, limit: 200 }, options)),
-  /** However many there are; the trigger searches in them. */
+  /** All devices, in which the trigger screen searches. */
   allFleetDevices: () => ({
     ...read(['fleet-devices', 'all'], (options) =>
       Array.fromAsync(jobcast.fleet.devices({ limit: mappedDevices }, options)),
@@ -92,18 +92,18 @@ export const queries = {
     read(['schedules', 'first'], (options) => jobcast.schedules.list({ limit: 200 }, options).page()),
   calendar: (query: CalendarQuery) =>
     read(['schedules', 'calendar', query], async (options) => {
-      // Few screens need it, and every screen loads this file.
+      // Imported on demand, because few screens need it and every screen loads this file.
       const { readCalendar } = await import('./read-calendar.ts')
       return readCalendar(query, options)
     }),
   deviceCount: (where: string) =>
     read(['devices', 'count', where], (options) => jobcast.devices.count(where, options)),
-  /** What a change of many devices would change. */
+  /** Preview of a change of many devices. */
   devicesChange: (change: DevicesChange) =>
     read(['devices', 'change', change], (options) =>
       jobcast.devices.change(change, { dryRun: true, ...options }),
     ),
-  /** Under ['devices']: what changes there may change what matches. */
+  /** Under ['devices'], because changes of devices may change the plan. */
   runPlan: (run: NewRun) => read(['devices', 'plan', run], (options) => jobcast.runs.plan(run, options)),
   firstDevices: () =>
     read(['devices', 'first'], (options) => jobcast.devices.list({ limit: 200 }, options).page()),
@@ -115,7 +115,7 @@ export const queries = {
     read(['approvals'], (options) =>
       jobcast.runs.list({ finished: false, rolloutState: 'AWAITING_APPROVAL', limit: 200 }, options).page(),
     ),
-  /** Under ['approvals']: what pauses or resumes a run renews those as well. */
+  /** Under ['approvals'], which is also invalidated when a run is paused or resumed. */
   pausedRuns: () =>
     read(['approvals', 'paused'], (options) =>
       jobcast.runs.list({ finished: false, rolloutState: 'PAUSED', limit: 20 }, options).page(),
@@ -124,31 +124,31 @@ export const queries = {
   run: (runId: number) => read(['run', runId], (options) => jobcast.runs.get(runId, options)),
   runTimeline: (runId: number) =>
     read(['run', runId, 'timeline'], (options) => jobcast.runs.timeline(runId, { buckets: 120 }, options)),
-  /** Why nothing of a run has begun, as the server explains it; null if there is something that has. */
+  /** The server's explanation why nothing of a run has begun; null if something has. */
   whyWaiting: (runId: number) => read(['run', runId, 'waiting'], (options) => readWhyWaiting(runId, options)),
-  /** Why devices of a run failed. `count`: how many there are, as far as that is reason to read them again. */
+  /** Why devices of a run failed. `count`: part of the key, so that another number of failures causes a new read. */
   failuresOf: (runId: number, count: number) =>
     read(['failures', runId, count], (options) => jobcast.runs.failures(runId, options)),
-  /** Runs that try again what this one did not do. Of the same job, so they are among its newest. */
+  /** Retries of this run. They are of the same job, so they are among its newest runs. */
   retriesOf: ({ runId, jobName }: { runId: number; jobName: string }) =>
     read(['runs', 'retries of', runId], async (options) => {
       const { items } = await jobcast.runs.list({ jobName, limit: 200 }, options).page()
       return items.filter(({ retryOf }) => retryOf === runId)
     }),
-  /** The first devices that a rollback of the run concerns. */
+  /** The first devices that a rollback of the run would affect. */
   rolledBack: (runId: number) =>
     read(['run', runId, 'rolled-back'], (options) =>
       jobcast.executions.list({ runId, execState: [...reachedStates], limit: 200 }, options).page(),
     ),
   execution: (id: number) => read(['execution', id], (options) => jobcast.executions.get(id, options)),
-  /** What its device got, or would get now. */
+  /** The document that its device got, or would get now. */
   executionDocument: (id: number) =>
     read(['execution', id, 'document'], (options) => jobcast.executions.document(id, options)),
   executionHistory: (id: number) =>
     read(['execution', id, 'history'], (options) => jobcast.executions.history(id, options)),
   executionExplanation: (id: number) =>
     read(['execution', id, 'explanation'], (options) => jobcast.executions.explain(id, options)),
-  /** What the device may have had to finish first. */
+  /** Earlier executions that the device may have had to finish first. */
   executionsBefore: ({ jobExecutionId, deviceId }: { jobExecutionId: number; deviceId: string }) =>
     read(['device', deviceId, 'executions before', jobExecutionId], async (options) => {
       const { items } = await jobcast.executions.list({ deviceId, limit: 200 }, options).page()
@@ -167,11 +167,11 @@ export const queries = {
     }),
   runsOfJob: (jobName: string) =>
     read(['runs', 'of-job', jobName], (options) => jobcast.runs.list({ jobName, limit: 10 }, options).page()),
-  /** For names: an owner rarely has more. */
+  /** Keys for names; an owner rarely has more. */
   firstKeys: () => read(['keys', 'first'], (options) => jobcast.keys.list({ limit: 200 }, options).page()),
   firstWebhooks: () =>
     read(['webhooks', 'first'], (options) => jobcast.webhooks.list({ limit: 200 }, options).page()),
-  /** The first event after the one before it; null if it is no longer retained. */
+  /** Read as the first event after the previous id; null if it is no longer retained. */
   event: (eventId: number) =>
     read(['event', eventId], async ({ signal }) => {
       const life = AbortSignal.any([signal, AbortSignal.timeout(eventWaitMs)])
@@ -179,7 +179,7 @@ export const queries = {
         for await (const event of jobcast.events({ after: eventId - 1, signal: life }))
           return event.eventId === eventId ? event : null
       } catch {
-        // The log does not reach back so far, or is closed after the wait.
+        // The event is no longer in the log, or the log was closed after the wait.
       }
       return null
     }),
@@ -189,7 +189,7 @@ export const queries = {
   job: (jobName: string) => read(['job', jobName], (options) => jobcast.jobs.get(jobName, options)),
   jobVersion: (jobName: string, version: number) =>
     read(['job', jobName, 'version', version], (options) => jobcast.jobs.version(jobName, version, options)),
-  /** The newest. */
+  /** The newest versions. */
   jobVersions: (jobName: string) =>
     read(['job', jobName, 'versions'], (options) =>
       jobcast.jobs.versions(jobName, { limit: 100 }, options).page(),

@@ -1,4 +1,4 @@
-// The cache of API answers. Events invalidate it (live/).
+// The cache of API responses. Events invalidate it (live/).
 
 import { QueryClient } from '@tanstack/query-core'
 
@@ -7,8 +7,8 @@ export const queryClient = new QueryClient({
     queries: {
       staleTime: 5000,
       gcTime: 5 * 60_000,
-      retry: false, // the client repeats what can be repeated
-      networkMode: 'always', // the service may be on this very machine
+      retry: false, // the client already retries
+      networkMode: 'always', // the service may be on this machine
     },
   },
 })

@@ -1,4 +1,4 @@
-// What schedules, later runs and windows have in store between two instants.
+// Occurrences of schedules, scheduled runs and openings of windows between two instants.
 
 import type { Schedule, Window } from '@jobcast/client'
 import { parseTime } from '../parts/parse-time.ts'
@@ -7,7 +7,7 @@ import { jobcast } from './client.ts'
 export type CalendarQuery = {
   from: number
   to: number
-  /** In which windows of devices are shown. */
+  /** The zones in which windows with the zone of the device are shown. */
   deviceZones: readonly string[]
 }
 
@@ -17,14 +17,14 @@ export type WindowSpan = { from: number; until: number; name: string; zone: stri
 export type CalendarContent = {
   runs: ComingRun[]
   windows: WindowSpan[]
-  /** Names of what has more than is shown. */
+  /** Names of schedules and windows with more times than shown. */
   cut: string[]
   isEmpty: boolean
 }
 
 const schedulesAtMost = 100
 const windowsAtMost = 30
-/** As many as the API answers at once. */
+/** The maximum that the API returns at once. */
 const timesAtMost = 100
 
 type Options = { signal: AbortSignal }
@@ -69,7 +69,7 @@ async function runsOf(
   return times.map(({ at }) => ({ at: parseTime(at), name, href: `/schedules/${encodeURIComponent(name)}` }))
 }
 
-/** A fixed zone, or those in which the windows of devices are wanted. */
+/** The fixed zone of the window, or the requested device zones. */
 function zonesOf({ timeZone }: Window, { deviceZones }: CalendarQuery): readonly string[] {
   return timeZone === 'device' ? deviceZones : [timeZone]
 }

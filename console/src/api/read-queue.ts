@@ -1,15 +1,15 @@
-// What a device has to do, in the order in which it will: what is under way, then what waits, by priority, oldest first.
+// The queue of a device in its order: executions in progress, then waiting ones by priority, oldest first.
 
 import type { Execution } from '@jobcast/client'
 import { jobcast } from './client.ts'
 
-/** Beyond that the order of what waits is not read: lists come newest first. */
+/** Beyond this number, the order of waiting executions is unknown, because lists are sorted newest first. */
 const waitingAtMost = 1000
 
 type DeviceQueue = {
   active: Execution[]
   waiting: Execution[]
-  /** There are more than these; then they are the newest. */
+  /** There are more, and these are the newest ones. */
   hasMore: boolean
 }
 
@@ -37,7 +37,7 @@ async function readWaiting(deviceId: string, options: { signal: AbortSignal }) {
   return { waiting: inOrder(waiting), hasMore: false }
 }
 
-/** An execution that waits to retry lets the others pass. */
+/** Executions that wait for a retry are last. */
 function inOrder(waiting: Execution[]): Execution[] {
   const retriesAt = ({ notBefore }: Execution) => notBefore ?? ''
   return waiting.sort(

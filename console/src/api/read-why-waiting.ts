@@ -1,6 +1,6 @@
 import { jobcast } from './client.ts'
 
-/** What holds back all executions of a run alike. */
+/** Reasons that hold back all executions of a run. */
 const ofRun: string[] = [
   'SCHEDULED',
   'AWAITING_APPROVAL',
@@ -10,7 +10,7 @@ const ofRun: string[] = [
   'FROZEN',
 ]
 
-/** Of one of its executions that wait: where nothing has begun, all wait for the same, or each for its device. */
+/** Explains one waiting execution: if nothing has begun, all wait for the same reason, or each for its device. */
 export async function readWhyWaiting(runId: number, options: { signal: AbortSignal }) {
   const query = { runId, execState: ['PENDING' as const], limit: 1 }
   const [last] = (await jobcast.executions.list(query, options).page()).items

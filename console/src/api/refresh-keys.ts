@@ -1,4 +1,4 @@
-// After a change made by this page: reloads what it affects at once, without waiting for an event.
+// Reloads affected data at once after a change by this page, without waiting for an event.
 
 import type { Key } from '../live/affected-keys.ts'
 import { queryClient } from './query-client.ts'

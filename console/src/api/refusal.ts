@@ -1,4 +1,4 @@
-// The session has ended on the server: every request may be the one that finds out.
+// Detects that the session has ended on the server, which any request may report.
 
 import { isJobcastError } from '@jobcast/client'
 
@@ -13,7 +13,7 @@ export function onRefusal(call: () => void): void {
   listener = call
 }
 
-/** For everything that makes requests. */
+/** Must be called for errors of all requests. */
 export function noteRefusal(error: unknown): void {
   if (isRefusal(error)) listener()
 }

@@ -1,4 +1,4 @@
-// Who is signed in: the key of this session, or a person. Undefined while loading, null when signed out. All tabs share the session.
+// The signed-in key or person. Undefined while loading, null when signed out. All tabs share the session.
 
 import type { OwnKey, SignIn } from '@jobcast/client'
 import { signal } from '@preact/signals'
@@ -13,25 +13,25 @@ export const self = signal<OwnKey | null | undefined>(undefined)
 /** Why the request for the signed-in key failed. */
 export const selfError = signal<unknown>(undefined)
 
-/** Why a session that was open in this tab has ended. An expired one can be continued: its screen is kept. */
+/** Why the session of this tab has ended. An expired session can be continued, so its screen is kept. */
 export const endedBecause = signal<'expired' | 'signed out' | undefined>(undefined)
 
-/** Of the session on the screen, also while it is hidden because it has expired. */
+/** The key of the session whose screen is open, also while it is hidden because the session has expired. */
 export const shownSelf = signal<OwnKey | undefined>(undefined)
 
-/** Counts the sessions that cannot continue the one before. */
+/** Incremented for each session that cannot continue the previous one. */
 export const sessionNumber = signal(0)
 
-/** A script cannot see the cookie; this holds the key's ID, and tells other tabs when it changes. */
+/** Scripts cannot read the cookie. This item has the id of the key, and notifies other tabs of changes. */
 const signedInKey = 'jobcast-signed-in'
 
-/** As far as this page knows: the session may have ended since. */
+/** May be outdated, because the session may have ended on the server. */
 export function mayBeSignedIn(): boolean {
   return localStorage.getItem(signedInKey) !== null
 }
 
 export async function findSelf(): Promise<void> {
-  // Whoever comes back from the issuer has a session that this page does not know of.
+  // After a return from the issuer, there is a session that is not recorded yet.
   if (!mayBeSignedIn() && !(await hasIssuer())) {
     self.value = null
     return
@@ -54,7 +54,7 @@ export async function signIn(by: SignIn): Promise<void> {
 }
 
 function begin(key: OwnKey): void {
-  // Another owner must not see what the session before has left.
+  // Another owner must not see data of the previous session.
   if (shownSelf.value?.ownerId !== key.ownerId || endedBecause.value !== 'expired') forgetAll()
   shownSelf.value = key
   endedBecause.value = undefined
@@ -76,7 +76,7 @@ function endSession(because: 'expired' | 'signed out' | undefined): void {
   if (endedBecause.value !== 'expired') forgetAll()
 }
 
-/** Nothing that was read may be seen by whoever comes next. */
+/** Clears all data, so that the next user cannot see it. */
 function forgetAll(): void {
   queryClient.clear()
   clearLists()
@@ -84,7 +84,7 @@ function forgetAll(): void {
   sessionNumber.value++
 }
 
-/** A request of this session was refused. */
+/** Called when a request of this session was refused. */
 export function sessionRefused(): void {
   if (self.value) endSession('expired')
 }
@@ -94,7 +94,7 @@ queryClient.getQueryCache().subscribe((change) => {
   if (change.type === 'updated' && change.action.type === 'error') noteRefusal(change.action.error)
 })
 
-// Another tab has signed out, or in: the cookie is the same for all of them.
+// Another tab has signed in or out; all tabs share the cookie.
 window.addEventListener('storage', ({ key, newValue }) => {
   if (key !== signedInKey) return
   if (newValue === null) {

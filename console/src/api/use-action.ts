@@ -1,4 +1,4 @@
-// Something that a person does: it is under way, has failed, or is done.
+// An action of the user: it is in progress, has failed, or is done.
 
 import { useState } from 'preact/hooks'
 import { noteRefusal } from './refusal.ts'

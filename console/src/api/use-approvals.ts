@@ -1,4 +1,4 @@
-// Runs that wait for an approval, by whether this key can give it.
+// Runs that wait for an approval, split by whether this key can approve them.
 
 import type { Run } from '@jobcast/client'
 import { useScopes } from '../scopes.ts'
@@ -8,7 +8,7 @@ import { useQuery } from './use-query.ts'
 type Approvals = {
   /** Undefined while loading. */
   runs: Run[] | undefined
-  /** Others must approve them: this key has a hand in them, or has approved them already. */
+  /** Others must approve them: this key is involved in them, or has approved them already. */
   forOthers: Run[]
   hasMore: boolean
   error: unknown

@@ -1,4 +1,4 @@
-// Polling, for what has no events, while the page is visible.
+// Polling while the page is visible, for data without events.
 
 import { useEffect } from 'preact/hooks'
 

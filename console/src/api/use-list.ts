@@ -1,4 +1,4 @@
-// A paged list in a component. Lists outlive their component for a while, so that the way back shows them at once.
+// A paged list in a component. Lists are kept for a while after their component is removed, so that going back shows them at once.
 
 import { useEffect, useMemo } from 'preact/hooks'
 import { type ListSource, type ListState, PagedList } from './paged-list.ts'
@@ -26,12 +26,12 @@ export function useList<T>(source: ListSource<T>): OpenList<T> {
   return { ...list.state.value, list }
 }
 
-/** Of the lists on the screen. */
+/** Keys of the lists on the screen. */
 export function shownListKeys(): (readonly unknown[])[] {
   return [...shown.keys()].map(({ source }) => source.key)
 }
 
-/** Lists on the screen are reloaded at once, others when they are shown again. */
+/** Reloads lists on the screen at once, others when they are shown again. */
 export async function refreshLists(prefix: readonly unknown[]): Promise<void> {
   const concerned = [...shown.keys()].filter(({ source }) => startsWith(source.key, prefix))
   await Promise.all(concerned.map((list) => list.refresh()))
@@ -42,7 +42,7 @@ export function removeRow(prefix: readonly unknown[], id: string | number): void
   for (const list of lists.values()) if (startsWith(list.source.key, prefix)) list.remove(id)
 }
 
-/** For another session nothing that was read may remain. */
+/** Clears all lists for another session. */
 export function clearLists(): void {
   for (const list of lists.values()) list.close()
   lists.clear()

@@ -1,4 +1,4 @@
-// A query of query-core in a component: it is read when the component shows it, and drawn again when it changes.
+// A query of query-core in a component: it is read when the component is shown, and redrawn when it changes.
 
 import { type QueryKey, QueryObserver, type QueryObserverResult } from '@tanstack/query-core'
 import { useEffect, useLayoutEffect, useReducer, useState } from 'preact/hooks'
@@ -19,6 +19,6 @@ export function useQuery<T>(options: QueryOptions<T>): QueryObserverResult<T, Er
   const [, draw] = useReducer((count: number, _: unknown) => count + 1, 0)
   useEffect(() => observer.subscribe(draw), [observer])
   useLayoutEffect(() => observer.setOptions(whole))
-  // It begins to read after the first drawing, so that one has isPending but not isFetching.
+  // Reading begins after the first drawing, which therefore has isPending but not isFetching.
   return observer.getOptimisticResult(whole)
 }

@@ -1,16 +1,15 @@
-// What needs a person, each with where to look and what to do.
+// Items that need attention, each with a link and an action.
 
 import './needs-you.css'
 import type { Run } from '@jobcast/client'
 import { jobcast } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
 import { refreshKeys } from '../api/refresh-keys.ts'
-import { useQuery } from '../api/use-query.ts'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { failuresOf, formatCount } from '../parts/exec-state.ts'
 import { Icon } from '../parts/icon.tsx'
 import { useScopes } from '../scopes.ts'
 import { isWall } from '../wall.ts'
+import { CommonReason } from './common-reason.tsx'
 import { type AttentionItem, titleOf } from './use-attention.ts'
 
 const shownAtMost = 5
@@ -83,19 +82,16 @@ function About({ item }: { item: AttentionItem }) {
   }
 }
 
-/** In which wave, why, and the reason that most devices give. */
-function PausedRun({ run: { runId, counts, rollout } }: { run: Run }) {
-  const failures = failuresOf(counts)
-  const { data } = useQuery({ ...queries.failuresOf(runId, failures), enabled: failures > 0 })
-  const reason = data?.reasons[0]
+/** The wave, the cause, and the most frequent reason of devices. */
+function PausedRun({ run }: { run: Run }) {
+  const { counts, rollout } = run
   return (
     <>
       {rollout !== null && rollout.waves.length > 1 && `in wave ${rollout.wave} of ${rollout.waves.length}: `}
       <bdi>{rollout?.pausedBecause}</bdi>
-      {reason && (
-        <span class="quiet">
-          {' '}
-          · mostly <bdi>{reason.reason}</bdi> ({formatCount(reason.count)} of {formatCount(failures)})
+      {failuresOf(counts) > 0 && (
+        <span class="quiet common-reason">
+          <CommonReason run={run} />
         </span>
       )}
     </>

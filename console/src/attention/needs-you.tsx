@@ -1,4 +1,4 @@
-// On top of the fleet: what needs a person. A quiet line if there is nothing, which is all that most loads need.
+// Items that need attention, on top of the fleet screen. Usually there are none, and only one line is shown.
 
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { type AttentionItem, useAttention } from './use-attention.ts'

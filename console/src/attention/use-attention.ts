@@ -1,5 +1,5 @@
-// What needs a person: rollouts that have stopped, runs that wait for an approval this key can give, webhooks that cannot
-// deliver, schedules that the service has paused, and bridges that do not work. Read from their lists, which events and a timer renew.
+// Items that need attention: stopped rollouts, runs that wait for an approval this key can give, webhooks that cannot
+// deliver, schedules that the service has paused, and failing bridges. Read from their lists, which are refreshed by events and a timer.
 
 import type { Bridge, Run, Schedule, Webhook } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
@@ -8,7 +8,7 @@ import { useQuery } from '../api/use-query.ts'
 import { isFailing } from '../parts/failing-webhooks.tsx'
 import { useScopes } from '../scopes.ts'
 
-/** Webhooks and bridges begin to fail without an event. */
+/** There is no event when webhooks and bridges begin to fail. */
 const pollMs = 60_000
 
 export type AttentionItem =
@@ -18,19 +18,19 @@ export type AttentionItem =
   | { kind: 'schedule'; key: string; schedule: Schedule }
   | { kind: 'bridge'; key: string; bridge: Bridge }
 
-/** Undefined while it is not known. */
+/** Undefined while loading. */
 export function useAttention(): AttentionItem[] | undefined {
   const { can, isRestricted } = useScopes()
   const polled = { enabled: can('READ'), refetchInterval: pollMs, staleTime: pollMs }
-  // None of these is shown to whoever is restricted.
+  // Refused to restricted keys.
   const ofOwner = { ...polled, enabled: polled.enabled && !isRestricted }
   const paused = useQuery({ ...queries.pausedRuns(), ...polled })
   const approvals = useApprovals()
-  const webhooks = useQuery({ ...queries.firstWebhooks(), ...ofOwner })
+  const webhooks = useQuery({ ...queries.firstWebhooks(), ...polled })
   const schedules = useQuery({ ...queries.firstSchedules(), ...ofOwner })
   const bridges = useQuery({ ...queries.bridges(), ...ofOwner })
-  const areRead = paused.data && (isRestricted || (webhooks.data && schedules.data && bridges.data))
-  // What was not known at first would be reported as new.
+  const areRead = paused.data && webhooks.data && (isRestricted || (schedules.data && bridges.data))
+  // Without this, items that are loaded later would be reported as new.
   const isAsking = can('APPROVE') && approvals.runs === undefined && !approvals.error
   if (!paused.data || !areRead || isAsking) return undefined
   return [
@@ -52,7 +52,7 @@ export function useAttention(): AttentionItem[] | undefined {
   ]
 }
 
-/** Not by a person, who knows of it. */
+/** Excludes pauses by a person. */
 function isStopped({ paused, pausedCause }: Schedule): boolean {
   return paused && pausedCause !== null && pausedCause.rule !== 'PRINCIPAL'
 }

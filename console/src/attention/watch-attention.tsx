@@ -1,4 +1,4 @@
-// Counts what needs a person in the title of the tab and in the navigation, and reports what is new while the tab is hidden.
+// Shows the number of items that need attention in the tab title and the navigation, and notifies of new ones while the tab is hidden.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { attentionCount } from '../parts/screen-title.ts'

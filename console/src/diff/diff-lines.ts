@@ -1,9 +1,9 @@
-// Two texts line by line: what they have in common, what only the first has, what only the second has.
+// Compares two texts line by line.
 
 type DiffRow = { left?: DiffLine; right?: DiffLine; isSame: boolean }
 export type DiffLine = { number: number; text: string }
 
-/** Larger differences are shown as one block that was replaced: to compare each line with each takes too long. */
+/** Larger differences are shown as one replaced block, because comparing all pairs of lines takes too long. */
 const comparedAtMost = 4_000_000
 
 export function diffLines(before: string, after: string): DiffRow[] {
@@ -27,7 +27,7 @@ export function diffLines(before: string, after: string): DiffRow[] {
 /** Indexes of a line in both texts, or in one of them. */
 type Pair = [number | undefined, number | undefined]
 
-/** By the longest common subsequence. */
+/** Uses the longest common subsequence. */
 function pairLines(left: string[], right: string[]): Pair[] {
   const only: Pair[] = [
     ...left.map((_, index): Pair => [index, undefined]),
@@ -35,7 +35,7 @@ function pairLines(left: string[], right: string[]): Pair[] {
   ]
   const width = right.length + 1
   if ((left.length + 1) * width > comparedAtMost) return only
-  // At each place: how many lines of what follows are in both.
+  // For each pair of positions: the length of the longest common subsequence after it.
   const common = new Uint16Array((left.length + 1) * width)
   const at = (l: number, r: number) => common[l * width + r] as number
   for (let l = left.length - 1; l >= 0; l--) {
@@ -55,7 +55,7 @@ function pairLines(left: string[], right: string[]): Pair[] {
   return pairs
 }
 
-/** Lines that were replaced stand in one row with those that replace them. */
+/** Puts replaced lines in the same row as their replacements. */
 function besideEachOther(pairs: Pair[], left: string[], right: string[]): DiffRow[] {
   const rows: DiffRow[] = []
   const line = (lines: string[], index: number): DiffLine => ({
@@ -78,7 +78,7 @@ function besideEachOther(pairs: Pair[], left: string[], right: string[]): DiffRo
   return rows
 }
 
-/** Rows to show, and how many equal ones are left out before each. */
+/** The rows to show, each with the number of equal rows omitted before it. */
 export function onlyChanges(rows: DiffRow[], around = 3): { row: DiffRow; skipped: number }[] {
   const near = new Set<number>()
   for (const [index, { isSame }] of rows.entries()) {

@@ -1,4 +1,4 @@
-// Two texts beside each other, the changes marked; below each other where the window is narrow.
+// Two texts side by side with marked changes; one below the other in a narrow window.
 
 import './side-by-side.css'
 import { Fragment } from 'preact'

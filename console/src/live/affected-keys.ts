@@ -1,16 +1,16 @@
-// Which queries and lists an event invalidates, by their keys (api/queries.ts): those of what it is about, unless its type
-// has its own. So a further type of event needs nothing here.
+// The queries and lists that an event invalidates, by their keys (api/queries.ts): those of its noun, unless its noun or its
+// type has an entry here.
 
 import type { EventNoun, EventOf, EventType, JobcastEvent } from '@jobcast/client'
 
 export type Key = readonly (string | number)[]
 
-type ByNoun = { [Noun in EventNoun]: (data: EventOf<Noun>['data']) => Key[] }
+type ByNoun = { [Noun in EventNoun]?: (data: EventOf<Noun>['data']) => Key[] }
 type DataOf<Type> = Type extends `${infer Noun extends EventNoun}.${string}` ? EventOf<Noun>['data'] : never
 type ByType = { [Type in EventType]?: (data: DataOf<Type>) => Key[] }
 
 const byNoun: ByNoun = {
-  // The explanation of any of its executions may be on the screen.
+  // The screen may show the explanation of any of its executions.
   run: ({ runId }) => [['runs'], ['run', runId], ['approvals'], ['execution']],
   execution: ({ jobExecutionId, runId, deviceId }) => [
     ['executions'],
@@ -26,14 +26,9 @@ const byNoun: ByNoun = {
   job: ({ jobName }) => [['jobs'], ['job', jobName]],
   group: ({ groupName }) => [['groups'], ['group', groupName], ['devices']], // selectors may refer to it
   window: ({ windowName }) => [['windows'], ['window', windowName], ['execution']],
-  secret: () => [['secrets']],
-  file: () => [['files']],
   schedule: ({ scheduleName }) => [['schedules'], ['schedule', scheduleName]],
   key: () => [['keys'], ['sessions']], // the sessions of a key end with it
-  enrollment: () => [['enrollments']],
   webhook: ({ webhookName }) => [['webhooks'], ['webhook', webhookName]],
-  session: () => [['sessions']],
-  owner: () => [['owners']],
   audit: () => [['audit']],
 }
 
@@ -59,9 +54,9 @@ function ofFleet({ deviceId }: EventOf<'device'>['data']): Key[] {
   return [['devices'], ['device', deviceId], ['fleet'], ['fleet-devices']]
 }
 
-/** A newer server may have types and nouns that this page does not know. */
+/** Also for types and nouns of a newer server, which this page does not know. */
 export function affectedKeys({ type, data }: JobcastEvent): Key[] {
   const noun = type.slice(0, type.indexOf('.')) as EventNoun
   const find = (byType[type] ?? byNoun[noun]) as ((of: JobcastEvent['data']) => Key[]) | undefined
-  return find?.(data) ?? []
+  return find?.(data) ?? [[`${noun}s`], [noun]]
 }

@@ -1,5 +1,5 @@
-// One event stream for all tabs of a browser: over HTTP/1.1 it has six connections to a server, and a stream takes one
-// for good. Tabs join while they are visible; the stream is open while there is one.
+// One event stream for all tabs of a browser: with HTTP/1.1 a browser has six connections to a server, and a stream occupies
+// one permanently. Visible tabs join the stream, and it is closed when there are none.
 
 import { type Connection, followEvents, type StreamUpdate } from './follow-events.ts'
 
@@ -19,7 +19,7 @@ globalThis.addEventListener('connect', (event) => {
 
 function join(port: MessagePort, keyId: string): void {
   tabs.add(port)
-  // Another key has signed in since: its events are others.
+  // Another key has signed in, which has other events.
   if (stream && stream.keyId !== keyId) close()
   if (stream) port.postMessage({ kind: 'connection', connection: stream.connection } satisfies StreamUpdate)
   else open(keyId)

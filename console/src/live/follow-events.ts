@@ -1,4 +1,4 @@
-// Follows the event stream until the signal: it reconnects automatically, and hands out events in batches.
+// Follows the event stream until the signal: reconnects automatically, and delivers events in batches.
 
 import { isJobcastError, type JobcastEvent } from '@jobcast/client'
 import { jobcast } from '../api/client.ts'
@@ -9,7 +9,7 @@ export type Connection = 'connecting' | 'live' | 'reconnecting'
 export type StreamUpdate =
   | { kind: 'connection'; connection: Connection }
   | { kind: 'events'; events: JobcastEvent[] }
-  /** Events may be missing: nothing that was read before can be trusted. */
+  /** Events may be missing, so earlier data may be outdated. */
   | { kind: 'gap' }
   | { kind: 'refused' }
 
@@ -28,7 +28,7 @@ export async function followEvents(abort: AbortSignal, tell: (update: StreamUpda
   const onReconnect = () => tell({ kind: 'connection', connection: 'reconnecting' })
   while (!abort.aborted) {
     try {
-      // What could not be read meanwhile is read again with onResume, as after a gap.
+      // After a reconnect, onResume reloads failed reads, as after a gap.
       const stream = jobcast.events({ signal: abort, onOpen, onResume: onOpen, onReconnect })
       for await (const event of stream) take(event)
     } catch (error) {

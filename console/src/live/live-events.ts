@@ -1,5 +1,5 @@
-// Events in this tab: they invalidate what they affect, and go to listeners in batches. They come from the one stream of
-// all tabs, while this one is visible or watches a run.
+// Events in this tab: they invalidate affected data, and are passed to listeners in batches. They come from the shared stream of
+// all tabs, while this tab is visible or watches a run.
 
 import type { JobcastEvent } from '@jobcast/client'
 import { effect, signal } from '@preact/signals'
@@ -12,7 +12,7 @@ import { checkWatched, reportEnds, watchedRuns } from './watched-runs.ts'
 
 export const connection = signal<Connection>('connecting')
 
-/** When the connection was lost: what is on the screen is as of then. */
+/** When the connection was lost; the screen shows data from then. */
 export const lostAt = signal<number | undefined>(undefined)
 
 type Listener = (events: JobcastEvent[]) => void
@@ -26,7 +26,7 @@ export function useEvents(listener: Listener): void {
   }, [listener])
 }
 
-/** While the tab is visible, until the signal. */
+/** Follows events while the tab is visible, until the signal. */
 export function followWhileVisible(keyId: string, onRefused: () => void, end: AbortSignal): void {
   let source: Source | undefined
   const take = (update: StreamUpdate) => (update.kind === 'refused' ? onRefused() : apply(update))
@@ -39,12 +39,12 @@ export function followWhileVisible(keyId: string, onRefused: () => void, end: Ab
   }
   const onVisibility = () => {
     if (document.visibilityState === 'hidden') return watchedRuns.value.length > 0 ? undefined : stop()
-    if (source === undefined) refreshAll() // what happened meanwhile was not followed
+    if (source === undefined) refreshAll() // events were missed in the meantime
     start()
   }
   const listen = { signal: end }
   document.addEventListener('visibilitychange', onVisibility, listen)
-  // A page that is left for another one, perhaps to come back to it.
+  // The page is left, and may be restored from the back/forward cache.
   window.addEventListener('pagehide', stop, listen)
   window.addEventListener('pageshow', ({ persisted }) => persisted && onVisibility(), listen)
   end.addEventListener('abort', stop, { once: true })
@@ -52,7 +52,7 @@ export function followWhileVisible(keyId: string, onRefused: () => void, end: Ab
   if (document.visibilityState !== 'hidden') start()
 }
 
-/** A hidden tab has no stream once the last run that it watches has ended. */
+/** Closes the stream of a hidden tab when its last watched run has ended. */
 function stopWhenReported(stop: () => void): () => void {
   return effect(() => {
     if (watchedRuns.value.length === 0 && document.visibilityState === 'hidden') stop()
@@ -61,7 +61,7 @@ function stopWhenReported(stop: () => void): () => void {
 
 type Source = { close: () => void }
 
-/** Where there is no shared worker (Chrome on Android), the tab has a stream of its own. */
+/** Without shared workers (Chrome on Android), each tab has its own stream. */
 function openSource(keyId: string, take: (update: StreamUpdate) => void): Source {
   if (typeof SharedWorker === 'undefined') return openOwnStream(take)
   const worker = new SharedWorker(new URL('./events-worker.ts', import.meta.url), {

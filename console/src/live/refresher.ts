@@ -1,19 +1,19 @@
-// Reloads what events have invalidated: at once, then as fast as requests are allowed. So ten thousand events a second cost
-// as many requests as two do.
+// Reloads data that events have invalidated: at once, then at a limited rate. So ten thousand events per second cause as many
+// requests as two.
 
 import { queryClient } from '../api/query-client.ts'
 import { refreshLists, shownListKeys } from '../api/use-list.ts'
 import type { Key } from './affected-keys.ts'
 import { RequestBudget } from './request-budget.ts'
 
-/** Less than two requests a second in the long run; a few changes one after the other show at once. */
+/** Less than two requests per second on average; a few consecutive changes are shown at once. */
 const budget = new RequestBudget({ perSecond: 1.5, burst: 6 })
 const pauseMs = 250
 
 const touched = new Map<string, Key>()
 let isReading = false
 
-/** Only what was read can be out of date: of ten thousand executions that move, few are on the screen. */
+/** Ignores keys that were never read: of ten thousand changing executions, few are on the screen. */
 export function refresh(keys: Iterable<Key>): void {
   const read = readKeys()
   for (const key of keys) {
@@ -23,7 +23,7 @@ export function refresh(keys: Iterable<Key>): void {
   if (touched.size > 0 && !isReading) void keepReading()
 }
 
-/** All that `affectedKeys` could name: the first one or two parts of what was read. */
+/** All keys that `affectedKeys` could return: the first one or two parts of the keys that were read. */
 function readKeys(): Set<string> {
   const queries = queryClient.getQueryCache().getAll()
   const keys = [...queries.map(({ queryKey }) => queryKey), ...shownListKeys()]
@@ -56,7 +56,7 @@ function requestsFor(keys: Key[]): number {
   return [...shown.map(({ queryKey }) => queryKey), ...shownListKeys()].filter(isNamed).length
 }
 
-/** After a gap: nothing that was read can be trusted. */
+/** Called after a gap, when all data may be outdated. */
 export function refreshAll(): void {
   void queryClient.invalidateQueries()
   void refreshLists([])

@@ -1,4 +1,4 @@
-/** So many requests a second in the long run. What was not used is saved, up to a burst. */
+/** Allows this many requests per second on average. Unused requests are saved, up to a burst. */
 export class RequestBudget {
   readonly #perSecond: number
   readonly #burst: number
@@ -16,7 +16,7 @@ export class RequestBudget {
     this.#left -= requests
   }
 
-  /** Until nothing is owed. */
+  /** The time until the next request is allowed. */
   waitMs(): number {
     this.#refill()
     return Math.max(0, (-this.#left * 1000) / this.#perSecond)

@@ -1,4 +1,4 @@
-// Runs whose end the browser reports, also while the tab is hidden. Each tab has its own; a reload keeps them.
+// Runs whose end is reported by a browser notification, also while the tab is hidden. Each tab has its own; a reload keeps them.
 
 import type { JobcastEvent, Run } from '@jobcast/client'
 import { effect, signal } from '@preact/signals'
@@ -15,7 +15,7 @@ function readWatched(): number[] {
   return (sessionStorage.getItem(storageKey) ?? '').split(',').filter(Boolean).map(Number)
 }
 
-/** Why the browser cannot report anything; undefined if it can. */
+/** Why the browser cannot show notifications; undefined if it can. */
 export function cannotNotify(): string | undefined {
   if (!('Notification' in globalThis) || !globalThis.isSecureContext)
     return 'Notifications need HTTPS, or a server on this machine.'
@@ -40,7 +40,7 @@ export function reportEnds(events: JobcastEvent[]): void {
   }
 }
 
-/** After a gap in the events. */
+/** Called after a gap in the events. */
 export async function checkWatched(): Promise<void> {
   for (const runId of watchedRuns.value) {
     const run = await jobcast.runs.get(runId).catch(() => undefined)

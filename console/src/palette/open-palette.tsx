@@ -1,4 +1,4 @@
-// Ctrl-K or ⌘K opens the command palette, which is loaded then.
+// Ctrl-K or ⌘K loads and opens the command palette.
 
 import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
@@ -27,7 +27,7 @@ export function PaletteShortcut() {
     import('./palette.tsx').then(
       (loaded) => setPalette(() => loaded.default),
       () => {
-        isOpen.value = false // without a connection there is nothing to find, either
+        isOpen.value = false // without a connection, searching would fail, too
       },
     )
   }, [isWanted, Palette])

@@ -1,4 +1,4 @@
-// What is wrong with the schema of a job's parameters, or with the placeholders of its document. Loaded when one edits them.
+// Checks the schema of a job's parameters and the placeholders of its document. Loaded when they are edited.
 
 import {
   checkParameterSchema,
@@ -11,7 +11,7 @@ import {
 
 export type SchemaProblems = { parameters?: string; document?: string }
 
-/** Of texts that are JSON; an empty schema is none. */
+/** Both texts must be JSON; an empty schema text means no schema. */
 export function checkSchema(schemaText: string, documentText: string): SchemaProblems {
   const problems: SchemaProblems = {}
   let schema: ParameterSchema | undefined
@@ -30,7 +30,7 @@ export function checkSchema(schemaText: string, documentText: string): SchemaPro
   return problems
 }
 
-/** Names of parameters, or what is wrong. */
+/** The names of used parameters, or an error. */
 function usedIn(documentText: string): string[] | string {
   try {
     return namesUsed(parseDocument(JSON.parse(documentText)), 'params')

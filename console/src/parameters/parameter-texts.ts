@@ -1,4 +1,4 @@
-// Values of parameters as they are in the fields of a form: texts. What is empty is left out.
+// Values of parameters as texts in form fields. Empty ones are omitted.
 
 import type { ParameterProperty, ParameterSchema, ScalarType } from '@jobcast/contract/parameters'
 import { judgeParameters, namesUsed, PlaceholderError, parseDocument } from '@jobcast/contract/parameters'
@@ -7,15 +7,23 @@ export type ParameterTexts = Readonly<Record<string, string>>
 type GivenParameters = Record<string, unknown>
 type JudgedTexts = { given: GivenParameters; problems: ReadonlyMap<string, string> }
 
-/** `document`: parameters that it uses need a value. */
+/** `document`: parameters used in it need a value. */
 export function judgeTexts(schema: ParameterSchema, document: unknown, texts: ParameterTexts): JudgedTexts {
   const given: GivenParameters = {}
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const text = texts[name] ?? ''
     if (text !== '') given[name] = valueOfText(property, text)
   }
+  return { given, problems: problemsOf(schema, document, given) }
+}
+
+function problemsOf(
+  schema: ParameterSchema,
+  document: unknown,
+  given: GivenParameters,
+): JudgedTexts['problems'] {
   const { problems } = judgeParameters(schema, given, usedIn(document))
-  return { given, problems: new Map(problems.map(({ name, message }) => [name, message])) }
+  return new Map(problems.map(({ name, message }) => [name, message]))
 }
 
 function valueOfText({ type, items }: ParameterProperty, text: string): unknown {
@@ -24,17 +32,12 @@ function valueOfText({ type, items }: ParameterProperty, text: string): unknown 
   return lines.map((line) => scalarOf((items?.type ?? 'string') as ScalarType, line))
 }
 
-/** What is no number stays text, and is refused as such. */
+/** A text that is not a number remains text, and is refused. */
 function scalarOf(type: ScalarType, text: string): unknown {
   if (type === 'string') return text
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text
   const number = Number(text)
   return text.trim() !== '' && Number.isFinite(number) ? number : text
-}
-
-/** As it would be typed. */
-export function textOfValue(value: unknown): string {
-  return Array.isArray(value) ? value.map(String).join('\n') : String(value)
 }
 
 function usedIn(document: unknown): string[] {

@@ -1,32 +1,46 @@
-// Values of parameters being entered, as the screens pass them around. Free of the code that judges them, which is large.
+// The draft of parameter values, shared by screens. Does not import their validation, which is large.
 
 import { isJobcastError } from '@jobcast/client'
 
 export type ParametersDraft = {
   texts: Readonly<Record<string, string>>
-  /** What is sent. */
+  /** The values to send. */
   given: Record<string, unknown>
   isRight: boolean
-  /** Names of those that are shown nowhere. */
+  /** Names of secret parameters, which are never shown. */
   secrets: readonly string[]
 }
 
-/** Not right before the form has judged it. */
+/** Invalid until the form has validated it. */
 export const emptyParameters: ParametersDraft = { texts: {}, given: {}, isRight: false, secrets: [] }
+
+/** Values that are stored; the form judges them when it is shown. */
+export function givenParameters(given: Record<string, unknown>): ParametersDraft {
+  return { texts: textsOf(given), given, isRight: true, secrets: [] }
+}
+
+export function textsOf(given: Record<string, unknown>): ParametersDraft['texts'] {
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, textOfValue(value)]))
+}
+
+/** The text that a user would enter. */
+export function textOfValue(value: unknown): string {
+  return Array.isArray(value) ? value.map(String).join('\n') : String(value)
+}
 
 export function hasParameters(schema: unknown): boolean {
   const { properties = {} } = (schema ?? {}) as { properties?: object }
   return Object.keys(properties).length > 0
 }
 
-/** The parameter that the server refuses, and why. */
+/** The parameter that the server refuses, with the reason. */
 export function refusedParameter(error: unknown): { name: string; text: string } | undefined {
   if (!isJobcastError(error)) return undefined
   const [, name] = /^parameters\.([^.[]+)/.exec(error.field ?? '') ?? []
   return name === undefined ? undefined : { name, text: `${error.detail ?? error.message} (${error.code})` }
 }
 
-/** Instead of a secret, wherever a call is shown. */
+/** Replaces secrets wherever a call is shown. */
 const maskedSecret = '********'
 
 export function maskGiven({ given, secrets }: ParametersDraft): Record<string, unknown> {

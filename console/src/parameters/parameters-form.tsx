@@ -1,11 +1,12 @@
-// A form made from the schema of a job's parameters; what is wrong is said at each field. Loaded where a job has any.
+// A form generated from the schema of a job's parameters, with errors at each field. Loaded if the job has parameters.
 
+import './parameters.css'
 import type { ParameterProperty, ParameterSchema } from '@jobcast/contract/parameters'
 import { useEffect, useState } from 'preact/hooks'
 import { Field, SelectField, TextField } from '../parts/field.tsx'
-import { judgeTexts, type ParameterTexts, textOfValue } from './parameter-texts.ts'
-import type { ParametersDraft } from './parameters-draft.ts'
-import { refusedParameter } from './parameters-draft.ts'
+import { judgeTexts, type ParameterTexts } from './parameter-texts.ts'
+import { type ParametersDraft, refusedParameter, textOfValue, textsOf } from './parameters-draft.ts'
+import { ParametersJson } from './parameters-json.tsx'
 
 type Props = {
   schema: ParameterSchema
@@ -16,14 +17,21 @@ type Props = {
 }
 
 export default function ParametersForm({ schema, document, draft, onChange, error }: Props) {
+  const [isJson, setJson] = useState(false)
   const [touched, setTouched] = useState<ReadonlySet<string>>(new Set())
   const { problems } = judgeTexts(schema, document, draft.texts)
   const change = (texts: ParameterTexts) => {
     const judged = judgeTexts(schema, document, texts)
     onChange({ texts, given: judged.given, isRight: judged.problems.size === 0, secrets: secretsOf(schema) })
   }
-  // Before anything is typed the defaults may be all that is needed.
+  // The defaults may be sufficient without any input.
   useEffect(() => change(draft.texts), [schema, document])
+  const toggleJson = () => {
+    // What could not be used as JSON is dropped.
+    if (isJson) change(draft.texts)
+    setJson(!isJson)
+  }
+  const otherView = isJson ? 'Edit as form' : 'Edit as JSON'
   const refused = refusedParameter(error)
   const errorOf = (name: string): string | undefined => {
     const problem = problems.get(name)
@@ -34,19 +42,42 @@ export default function ParametersForm({ schema, document, draft, onChange, erro
     <fieldset class="stack parameters-form">
       <legend>{schema.title ?? 'Parameters'}</legend>
       {schema.description && <p class="quiet">{schema.description}</p>}
-      {Object.entries(schema.properties ?? {}).map(([name, property]) => (
-        <div key={name} onFocusOut={() => setTouched((before) => new Set(before).add(name))}>
-          <ParameterField
-            name={name}
-            property={property}
-            isRequired={schema.required?.includes(name) ?? false}
-            text={draft.texts[name] ?? ''}
-            onInput={(text) => change({ ...draft.texts, [name]: text })}
-            error={errorOf(name)}
-          />
-        </div>
-      ))}
-      {problems.has('') && <p class="field-error">The parameters {problems.get('')}.</p>}
+      {isJson && (
+        <ParametersJson
+          given={draft.given}
+          names={Object.keys(schema.properties ?? {})}
+          onChange={(given) => (given ? change(textsOf(given)) : onChange({ ...draft, isRight: false }))}
+        />
+      )}
+      {isJson &&
+        [...problems].map(([name, problem]) => (
+          <p class="field-error" key={name}>
+            <bdi>{name || 'The parameters'}</bdi> {problem}.
+          </p>
+        ))}
+      {!isJson &&
+        Object.entries(schema.properties ?? {}).map(([name, property]) => (
+          <div key={name} onFocusOut={() => setTouched((before) => new Set(before).add(name))}>
+            <ParameterField
+              name={name}
+              property={property}
+              isRequired={schema.required?.includes(name) ?? false}
+              text={draft.texts[name] ?? ''}
+              onInput={(text) => change({ ...draft.texts, [name]: text })}
+              error={errorOf(name)}
+            />
+          </div>
+        ))}
+      {!isJson && problems.has('') && <p class="field-error">The parameters {problems.get('')}.</p>}
+      {secretsOf(schema).length === 0 && (
+        <button
+          type="button"
+          aria-label={`${otherView}: ${schema.title ?? 'Parameters'}`}
+          onClick={toggleJson}
+        >
+          {otherView}
+        </button>
+      )}
     </fieldset>
   )
 }

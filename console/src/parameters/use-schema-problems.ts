@@ -3,7 +3,7 @@ import { findJsonError } from '../parts/find-json-error.ts'
 import { useSettled } from '../parts/use-settled.ts'
 import type { SchemaProblems } from './check-schema.ts'
 
-/** While one edits; none as long as a text is no JSON, or nothing in them can be wrong. */
+/** Validates while the user edits; returns no problems while a text is not JSON, or there is nothing to check. */
 export function useSchemaProblems(parameters: string, document: string): SchemaProblems {
   const [problems, setProblems] = useState<SchemaProblems>({})
   const settled = useSettled(`${parameters}\n${document}`)

@@ -1,4 +1,4 @@
-// Some of a few, to be checked.
+// A list of check boxes.
 
 import '../styles/forms.css'
 

@@ -1,18 +1,18 @@
-// Commands that people copy into a terminal. Names come from whoever may create devices and jobs, or from a link, so
-// each is one word of a POSIX shell, whatever is in it.
+// Commands that people copy into a terminal. Names are untrusted, so each is quoted as one word of a POSIX shell, whatever it
+// contains.
 
-/** Characters that a terminal acts on, or that show a text in another order than it has. */
+/** Characters that a terminal interprets, or that change the order in which text is shown. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u
 const invisibles = new RegExp(invisible, 'gu')
 
 export function shellWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text
-  // A line break is text within quotes; anything else that is invisible is written as bytes.
+  // Line breaks are allowed within quotes; other invisible characters are written as bytes.
   if (invisible.test(text.replaceAll('\n', ''))) return `"$(printf '${asOctal(text)}')"`
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** All but letters and digits, so that neither the shell nor printf finds anything to interpret. */
+/** Escapes everything except letters and digits, so that the shell and printf interpret nothing. */
 function asOctal(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => {
     const letter = String.fromCharCode(byte)
@@ -30,12 +30,12 @@ export function visibleJson(value: unknown): string {
   )
 }
 
-/** An empty folder of handlers will do for a start; without one the agent ends at once. */
+/** An empty folder of handlers is sufficient to start; without one the agent exits. */
 export function agentLine(server: string, deviceId: string, deviceToken: string): string {
   return `mkdir -p handlers && JOBCAST_DEVICE_TOKEN=${shellWord(deviceToken)} npx --no-install jobcast agent --server=${shellWord(server)} --device=${shellWord(deviceId)} --handlers=handlers`
 }
 
-/** The device ID is the name of the machine, after the prefix. */
+/** The device ID is the prefix followed by the name of the machine. */
 export function enrollLine(server: string, prefix: string | null, enrollmentToken: string): string {
   const deviceId = `${prefix === null ? '' : shellWord(prefix)}"$(hostname)"`
   return `JOBCAST_ENROLLMENT_TOKEN=${shellWord(enrollmentToken)} npx --no-install jobcast agent enroll --server=${shellWord(server)} --device=${deviceId} --token-file=device.token`

@@ -6,20 +6,20 @@ import { ErrorNote } from './error-note.tsx'
 
 type Props = {
   label: string
-  /** What will happen, and whether it can be undone. */
+  /** Describes the effect, and whether it can be undone. */
   question: ComponentChildren
-  /** On the button that does it, unless it is the label. */
+  /** The text of the confirming button; default: the label. */
   confirm?: string
-  /** Nothing is lost by it. */
+  /** The action loses nothing. */
   isHarmless?: boolean
-  /** What is most likely wanted here. */
+  /** The most likely action of the screen. */
   isPrimary?: boolean
-  /** Say nearby why. */
+  /** The reason must be shown nearby. */
   isDisabled?: boolean
   work: () => Promise<unknown>
 }
 
-/** For what cannot be undone: it asks first, and stays open with the error if it fails. */
+/** For actions that cannot be undone: asks for confirmation, and stays open with the error if the action fails. */
 export function ConfirmButton(props: Props) {
   const {
     label,

@@ -1,24 +1,27 @@
-// A table that draws only the rows in sight, so a hundred thousand scroll as smoothly as ten. It asks for more when the
-// end comes near. Arrow keys move from row to row, Enter opens.
+// A table that draws only visible rows, so a hundred thousand rows scroll as smoothly as ten. It loads more rows near the end.
+// Arrow keys move from row to row, Enter opens a row.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useKeptScroll } from '../kept-scroll.ts'
 import { navigate } from '../router.ts'
 import { Icon } from './icon.tsx'
+import { isNarrow } from './is-narrow.ts'
 import type { Sort } from './sorted-rows.ts'
 import { rowHeight, rowsAhead, scrollToRow, useVisibleRows } from './visible-rows.ts'
 
 export type Column<T> = {
   name: string
   title: ComponentChildren
-  /** A width of CSS grid, as `2fr` or `120px`. */
+  /** A width of CSS grid, such as `2fr` or `120px`. */
   width: string
   cell: (row: T) => ComponentChildren
-  /** Left out where the window is narrow. */
+  /** A second, smaller line in a narrow window: what its omitted columns say. */
+  under?: (row: T) => ComponentChildren
+  /** Omitted in a narrow window. */
   isMinor?: boolean
   align?: 'end'
-  /** By what the rows can be put in order. */
+  /** The value for sorting by this column. */
   sortBy?: (row: T) => string | number | null
 }
 
@@ -27,17 +30,17 @@ type Props<T> = {
   columns: Column<T>[]
   rows: T[]
   idOf: (row: T) => string | number
-  /** Where a row leads. The first column should show a link to it. */
+  /** The target of a row. The first column should show a link to it. */
   hrefOf?: (row: T) => string
   hasMore?: boolean
   onEndNear?: () => void
   isLoading?: boolean
   sort?: Sort | undefined
-  /** Missing where the order cannot be changed. */
+  /** Undefined if the order cannot be changed. */
   onSort?: ((name: string) => void) | undefined
 }
 
-/** So many rows before the end the next ones are asked for. */
+/** The next rows are loaded this many rows before the end. */
 const endIsNear = 60
 
 export function DataTable<T>(props: Props<T>) {
@@ -46,7 +49,7 @@ export function DataTable<T>(props: Props<T>) {
   useKeptScroll(scroller, label)
   const { from, to } = useVisibleRows(rows.length, scroller)
   const [active, setActive] = useState(0)
-  // After Back the table is scrolled, and the row that was active may not be drawn.
+  // After Back the table is scrolled, and the active row may not be drawn.
   const isDrawn = active >= from && active < to
   const reachable = isDrawn ? active : Math.floor((from + to) / 2)
   useEffect(() => {
@@ -57,7 +60,7 @@ export function DataTable<T>(props: Props<T>) {
     const index = Math.max(0, Math.min(rows.length - 1, wanted))
     setActive(index)
     scrollToRow(index, scroller.current)
-    // It may have to be drawn first.
+    // The row may have to be drawn first.
     requestAnimationFrame(() =>
       scroller.current?.querySelector<HTMLElement>(`[aria-rowindex="${index + 2}"]`)?.focus(),
     )
@@ -89,9 +92,9 @@ export function DataTable<T>(props: Props<T>) {
       .join(' '),
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the rows in it are what is pressed
+    // biome-ignore lint/a11y/noStaticElementInteractions: its rows are interactive
     <div class="data-table" ref={scroller} onKeyDown={onKeyDown}>
-      {/* A grid of divs with the roles of a table: rows of a real one cannot be placed one by one. */}
+      {/* A grid of divs with the roles of a table, because rows of a table element cannot be positioned individually. */}
       <div
         role="table"
         aria-label={label}
@@ -152,14 +155,14 @@ type RowProps<T> = {
   index: number
   columns: Column<T>[]
   isActive: boolean
-  /** Where it leads, wherever in the row one clicks. */
+  /** The target of a click anywhere in the row. */
   href: string | undefined
   onFocus: () => void
 }
 
 function Row<T>({ row, index, columns, isActive, href, onFocus }: RowProps<T>) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a row is heard by the table
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the table handles Enter on a row
     <div
       role="row"
       class={href === undefined ? '' : 'leads-on'}
@@ -175,13 +178,14 @@ function Row<T>({ row, index, columns, isActive, href, onFocus }: RowProps<T>) {
       {columns.map((column) => (
         <div role="cell" key={column.name} class={cellClass(column)}>
           {column.cell(row)}
+          {column.under && isNarrow.value && <div class="under">{column.under(row)}</div>}
         </div>
       ))}
     </div>
   )
 }
 
-/** What is in a row has its own purpose, and so has a text that somebody selects. */
+/** Ignores clicks on links and controls in the row, and text selections. */
 function openRow(event: MouseEvent, href: string): void {
   const isOwn = (event.target as Element).closest('a, button, input, label, dialog') !== null
   if (isOwn || event.defaultPrevented || getSelection()?.isCollapsed === false) return

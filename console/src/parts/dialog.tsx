@@ -4,11 +4,11 @@ import { Icon } from './icon.tsx'
 
 type Props = { title: string; onClose: () => void; children: ComponentChildren }
 
-/** Open for as long as it is drawn. The browser keeps the focus in it and gives it back. */
+/** Open as long as it is rendered. The browser keeps the focus in it and restores it afterwards. */
 export function Dialog({ title, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  /** A text selected with the mouse may end outside; that is no click on the outside. */
+  /** A text selection with the mouse may end outside, which is not a click outside. */
   const isPressedOutside = useRef(false)
   useEffect(() => {
     element.current?.showModal()

@@ -24,7 +24,7 @@ export function drawTimeChart(box: HTMLElement, data: ChartData, look: ChartLook
           stroke: read(`--${tone}`),
           fill: `${read(`--${tone}`)}22`,
           width: 1.5,
-          // A value between two gaps has no line.
+          // A value between two gaps has no line, so it needs a point.
           points: { show: hasGaps(data), size: 4 },
           spanGaps: false,
           value: (_: UPlot, count: number | null) => (count === null ? '' : format(count)),

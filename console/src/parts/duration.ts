@@ -1,4 +1,4 @@
-// Spans of time as they are typed: "90 s", "5 min", "2 h", "3 d", or seconds alone.
+// Durations as text: "90 s", "5 min", "2 h", "3 d", or a number of seconds.
 
 const units = [
   { seconds: 86_400, word: 'd' },
@@ -7,7 +7,7 @@ const units = [
   { seconds: 1, word: 's' },
 ]
 
-/** In seconds; undefined if it is not understood. "1 h 30 min" is. */
+/** In seconds; undefined if invalid. Accepts "1 h 30 min". */
 export function parseDuration(text: string): number | undefined {
   const written = text.trim().toLowerCase()
   if (/^\d{1,9}$/.test(written)) return Number(written)
@@ -20,7 +20,7 @@ export function parseDuration(text: string): number | undefined {
   return sum
 }
 
-/** Exactly: what `parseDuration` reads as the same. */
+/** Exact: `parseDuration` returns the same value. */
 export function writeDuration(seconds: number): string {
   let rest = seconds
   const parts: string[] = []

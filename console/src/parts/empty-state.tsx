@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.tsx'
 
-/** Where there is nothing: what would be here, and as children the next step to get there. */
+/** The state of an empty list: describes what would be here, with the next step as children. */
 export function EmptyState({
   icon,
   title,
@@ -20,7 +20,7 @@ export function EmptyState({
   )
 }
 
-/** Where filters let nothing through. */
+/** Shown if nothing matches the filters. */
 export function NoMatches({ what, href }: { what: string; href: string }) {
   return (
     <EmptyState icon="search" title={`No ${what} match`}>

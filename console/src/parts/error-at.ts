@@ -1,6 +1,6 @@
 import { isJobcastError } from '@jobcast/client'
 
-/** What is refused about a field, or something in it, to be shown there. */
+/** The error for a field, or a part of it, to be shown at the field. */
 export function errorAt(error: unknown, field: string): string | undefined {
   if (!isJobcastError(error) || !error.field?.startsWith(field)) return undefined
   return `${error.detail ?? error.message} (${error.code})`

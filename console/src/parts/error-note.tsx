@@ -1,7 +1,7 @@
 import { ConnectionError, JobcastError } from '@jobcast/client'
 import { Icon } from './icon.tsx'
 
-/** What went wrong, by the code of the API where it has one. Nothing while there is no error. */
+/** Shows an error, with its code if it comes from the API. Empty without an error. */
 export function ErrorNote({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   if (error === undefined || error === null) return null
   return (

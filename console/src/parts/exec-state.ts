@@ -1,4 +1,4 @@
-// Colour, icon and word of every state, the same on all screens. A tone is a colour; icon and word differ as well.
+// Colour, icon and word of every state, the same on all screens. A tone is a colour; icons and words differ as well.
 
 import type { ExecState } from '@jobcast/client'
 import type { IconName } from './icon.tsx'
@@ -19,7 +19,7 @@ export const stateStyles: Record<ExecState, StateStyle> = {
   CANCELED: { tone: 'off', icon: 'off', word: 'canceled' },
 }
 
-/** In the order of a bar: failures first. */
+/** The order of states in bars: failures first. */
 export const stateOrder: readonly ExecState[] = [
   'FAILED',
   'TIMED_OUT',
@@ -32,7 +32,7 @@ export const stateOrder: readonly ExecState[] = [
   'CANCELED',
 ]
 
-/** Ended, and neither as wanted nor canceled on purpose. */
+/** End states other than success and cancellation. */
 export const failedStates = stateOrder.filter((state) => stateStyles[state].tone === 'bad')
 
 export type Counts = Record<ExecState, number>
@@ -41,14 +41,14 @@ export function failuresOf(counts: Counts): number {
   return stateOrder.reduce((sum, state) => (stateStyles[state].tone === 'bad' ? sum + counts[state] : sum), 0)
 }
 
-/** Something of a run has reached a device. */
+/** An execution of the run has reached its device. */
 export function hasBegun({ counts, total }: { counts: Counts; total: number }): boolean {
   return counts.PENDING < total
 }
 
-/** "312 succeeded, 3 failed, 25 waiting" */
-export function countsInWords(counts: Counts): string {
-  return stateOrder
+/** "3 failed, 312 succeeded, 25 waiting" */
+export function countsInWords(counts: Counts, states = stateOrder): string {
+  return states
     .filter((state) => counts[state] > 0)
     .map((state) => `${formatCount(counts[state])} ${stateStyles[state].word}`)
     .join(', ')

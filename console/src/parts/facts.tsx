@@ -1,8 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import '../styles/forms.css'
 
-/** What there is to know about one thing, each with its name. */
-export function Facts({ facts }: { facts: { name: string; value: ComponentChildren }[] }) {
+export type Fact = { name: string; value: ComponentChildren }
+
+/** A list of named facts. */
+export function Facts({ facts }: { facts: Fact[] }) {
   return (
     <dl class="facts">
       {facts.map(({ name, value }) => (

@@ -1,4 +1,4 @@
-// On the page of a run or a schedule: the service cannot go on with it, and tries again.
+// Shown on the page of a run or a schedule if the service cannot continue it and retries.
 
 import type { Schedule } from '@jobcast/client'
 import { Icon } from './icon.tsx'

@@ -1,4 +1,4 @@
-// In the header of every screen: webhooks that cannot deliver. Nobody looks for them where they are.
+// Webhooks that cannot deliver, shown in the header of every screen, because their own screen is rarely visited.
 
 import type { Webhook } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
@@ -7,14 +7,14 @@ import { useScopes } from '../scopes.ts'
 import { formatCount } from './exec-state.ts'
 import { Icon } from './icon.tsx'
 
-/** A webhook begins to fail without an event: that would be delivered to it. */
+/** There is no event when a webhook begins to fail. */
 const pollMs = 60_000
 
 export function FailingWebhooks() {
-  const { can, isRestricted } = useScopes()
+  const { can } = useScopes()
   const { data } = useQuery({
     ...queries.firstWebhooks(),
-    enabled: can('READ') && !isRestricted,
+    enabled: can('READ'),
     refetchInterval: pollMs,
     staleTime: pollMs,
   })
@@ -30,7 +30,7 @@ export function FailingWebhooks() {
   )
 }
 
-/** Also one that was paused for it. Not one that somebody has paused. */
+/** Includes webhooks paused because of failures, but not those paused by a person. */
 export function isFailing({ state, failingSince, pausedBecause }: Webhook): boolean {
   return state === 'PAUSED' ? pausedBecause !== 'owner' : failingSince !== null
 }

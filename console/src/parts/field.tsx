@@ -1,4 +1,4 @@
-// A control of a form with its label, a hint and what is wrong with it.
+// A form control with its label, a hint and an error.
 
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
@@ -10,7 +10,7 @@ type Props = {
   label: string
   hint?: string
   error?: string | undefined
-  /** Gets what ties the control to its label. */
+  /** Gets the attributes that connect the control with its label. */
   children: (control: Control) => ComponentChildren
 }
 

@@ -1,4 +1,4 @@
-// Where a text stops being JSON. Browsers report that each in their own way, one of them not at all.
+// Finds the position of a JSON error. Browsers report it in different ways, and one does not report it.
 
 type JsonError = { line: number; column: number; offset: number; message: string }
 
@@ -32,7 +32,7 @@ class Wrong extends Error {
 const space = /[ \t\n\r]*/y
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const word = /true|false|null/y
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON does not have them in texts
+// biome-ignore lint/suspicious/noControlCharactersInRegex: not allowed in JSON strings
 const plainText = /[^"\\\u0000-\u001f]*/y
 const escaped = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const deepest = 500

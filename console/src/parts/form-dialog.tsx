@@ -1,4 +1,4 @@
-// A dialog with a form: Enter sends it, it stays open with the error if that fails, and closes if not.
+// A dialog with a form: Enter submits it; it closes on success, and stays open with the error otherwise.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -9,15 +9,15 @@ import '../styles/forms.css'
 
 type Props = {
   title: string
-  /** On the button that sends it. */
+  /** The text of the submit button. */
   submit: string
-  /** False while something in it is wrong. */
+  /** False while the form is invalid. */
   canSubmit?: boolean
   work: () => Promise<unknown>
   onClose: () => void
-  /** May show what was refused at a field. */
+  /** May show errors at fields. */
   children: ComponentChildren | ((error: unknown) => ComponentChildren)
-  /** Shown there, so not again below. */
+  /** True for errors that are shown at a field, and therefore not below. */
   isAtField?: (error: unknown) => boolean
 }
 
@@ -28,7 +28,7 @@ export function FormDialog(props: Props) {
     await work()
     onClose()
   })
-  // The browser gives the focus to the first thing in a dialog, which is how to close it.
+  // The browser would focus the first element of the dialog, the close button.
   useEffect(() => form.current?.querySelector<HTMLElement>('input, textarea, select')?.focus(), [])
   return (
     <Dialog title={title} onClose={onClose}>
@@ -42,15 +42,30 @@ export function FormDialog(props: Props) {
       >
         {typeof children === 'function' ? children(action.error) : children}
         {!isAtField?.(action.error) && <ErrorNote error={action.error} />}
-        <footer class="form-end">
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={!canSubmit || action.isRunning}>
-            {submit}
-          </button>
-        </footer>
+        <FormEnd submit={submit} canSubmit={canSubmit && !action.isRunning} onClose={onClose} />
       </form>
     </Dialog>
+  )
+}
+
+/** `isDone`: the form was submitted, and shows a result. */
+export function FormEnd(props: {
+  submit: string
+  canSubmit: boolean
+  isDone?: boolean
+  onClose: () => void
+}) {
+  const { submit, canSubmit, isDone, onClose } = props
+  return (
+    <footer class="form-end">
+      <button type="button" onClick={onClose}>
+        {isDone ? 'Close' : 'Cancel'}
+      </button>
+      {!isDone && (
+        <button type="submit" class="primary" disabled={!canSubmit}>
+          {submit}
+        </button>
+      )}
+    </footer>
   )
 }

@@ -1,4 +1,4 @@
-// On top of every screen while the fleet is frozen: why nothing moves.
+// Shown on top of every screen while the fleet is frozen, with the reason.
 
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -7,7 +7,7 @@ import { Icon } from './icon.tsx'
 import { lazyPart } from './lazy-part.tsx'
 import { RelativeTime } from './relative-time.tsx'
 
-/** It may end by itself. */
+/** A freeze may end automatically. */
 const pollMs = 60_000
 
 const Unfreeze = lazyPart<object>(() => import('./unfreeze.tsx'))

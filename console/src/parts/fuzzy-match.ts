@@ -18,7 +18,7 @@ export function fuzzyMatch(pattern: string, text: string): FuzzyMatch | undefine
   return best(wanted, given, text)
 }
 
-/** Best first; of equals those that are shorter, then by name. */
+/** Best matches first; equal scores by length, then by name. */
 export function fuzzyFilter<T>(
   pattern: string,
   items: readonly T[],
@@ -32,7 +32,7 @@ export function fuzzyFilter<T>(
     .sort((a, b) => b.score - a.score || a.text.length - b.text.length || (a.text < b.text ? -1 : 1))
 }
 
-/** From each possible start; the other letters are taken as early as possible. */
+/** Tries each possible start; the other letters match as early as possible. */
 function best(wanted: string, given: string, text: string): FuzzyMatch | undefined {
   let found: FuzzyMatch | undefined
   for (let from = given.indexOf(wanted[0] as string); from >= 0; ) {

@@ -1,4 +1,4 @@
-/** Whether a text of the address can be the name of a job or the ID of a device: the API accepts no others. */
+/** Whether a text in the address is valid as a job name or device ID; the API accepts no others. */
 export function isPossibleName(text: string): boolean {
   return /^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)
 }

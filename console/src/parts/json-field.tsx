@@ -12,10 +12,10 @@ type Props = {
   onInput: (value: string) => void
   maxBytes: number
   isReadOnly?: boolean
-  /** Empty means that there is none. */
+  /** May be empty, which means no value. */
   isOptional?: boolean
   placeholder?: string
-  /** What the server refuses about it. */
+  /** The error from the server. */
   error?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-// Shortcuts: what is pressed after `g` leads to a screen, `/` to the search, `?` shows them all.
+// Keyboard shortcuts: `g` and a letter opens a screen, `/` focuses the search, `?` shows all shortcuts.
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -73,7 +73,7 @@ function isTyping(target: EventTarget | null): boolean {
   )
 }
 
-/** A screen has at most one. */
+/** A screen has at most one search field. */
 function focusSearch(event: KeyboardEvent): void {
   const search = document.querySelector<HTMLInputElement>('main input[type="search"]')
   if (!search) return

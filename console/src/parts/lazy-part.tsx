@@ -1,4 +1,4 @@
-// A part of a screen that few need: its script is loaded when it is shown first.
+// A rarely needed part of a screen, whose script is loaded when it is first shown.
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// A screen that is one list: its title and buttons, what came of them, filters, the table.
+// A screen with one list: title, buttons, results of actions, filters, and the table.
 
 import type { ComponentChildren } from 'preact'
 import type { Route } from '../route.ts'
@@ -7,9 +7,9 @@ import { PagedTable, type PagedTableProps } from './paged-table.tsx'
 
 type Props<T> = Omit<PagedTableProps<T>, 'label'> & {
   route: Route
-  /** Buttons and links beside the title. */
+  /** Buttons and links next to the title. */
   actions?: ComponentChildren
-  /** Between title and filters: what was just made. */
+  /** Shown between title and filters, for example a created item. */
   notice?: ComponentChildren
   filters?: ComponentChildren
   /** Dialogs. */

@@ -1,4 +1,4 @@
-// Instants of the address (UTC) and what a field for date and time holds (in the time zone of the browser).
+// Converts between instants in the address (UTC) and values of date and time fields (in the time zone of the browser).
 
 export function localTime(instant: string): string {
   const ms = Date.parse(instant)

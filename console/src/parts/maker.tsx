@@ -9,7 +9,7 @@ type Props = {
   createdBySession?: string | null
 }
 
-/** Who created something. A key that was revoked says so: what it created may still be valid. */
+/** Who created something. Marks revoked keys, because their creations may still be valid. */
 export function Maker({ createdBy, createdByName, createdBySession = null }: Props) {
   const { data } = useQuery({ ...queries.firstKeys(), staleTime: 60_000 })
   if (createdBy === null) return <span class="quiet">not recorded</span>

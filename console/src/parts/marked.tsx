@@ -1,4 +1,4 @@
-/** A text with some of its letters marked, as a search has found them. */
+/** A text with marked letters of a search match. */
 export function Marked({ text, positions }: { text: string; positions: number[] }) {
   if (positions.length === 0) return <>{text}</>
   const marked = new Set(positions)
@@ -12,7 +12,7 @@ export function Marked({ text, positions }: { text: string; positions: number[] 
   return (
     <>
       {pieces.map((piece, index) =>
-        // Pieces have no identity but their index.
+        // Pieces are identified by their index.
         piece.isMarked ? <mark key={index}>{piece.text}</mark> : piece.text,
       )}
     </>

@@ -1,6 +1,6 @@
-// sim-2 before sim-10, as people count.
+// Natural sort order: sim-2 before sim-10.
 
-/** Numbers with leading zeros sort by their value. A collator would do, and takes ten times as long. */
+/** Numbers with leading zeros sort by value. A collator has the same result, but takes ten times as long. */
 function keyOf(name: string): string {
   return name.replace(/\d+/g, (digits) => digits.padStart(12, '0'))
 }

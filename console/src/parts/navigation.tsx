@@ -1,29 +1,29 @@
-// The navigation at the side, at the top where the window is narrow.
+// The navigation at the side, or at the top in a narrow window.
 
 import { signal } from '@preact/signals'
 import { self, signOut } from '../api/self.ts'
 import { useAction } from '../api/use-action.ts'
 import { useApprovals } from '../api/use-approvals.ts'
-import { connection, lostAt } from '../live/live-events.ts'
 import { openPalette } from '../palette/open-palette.tsx'
 import type { Route } from '../route.ts'
 import { path } from '../router.ts'
 import { routes } from '../routes.ts'
 import { useScopes } from '../scopes.ts'
 import { chooseTheme, type Theme, theme, themes } from '../theme.ts'
+import { ConnectionState } from './connection-state.tsx'
 import { formatCount } from './exec-state.ts'
 import { FailingWebhooks } from './failing-webhooks.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { isKeyHelpOpen } from './key-help.tsx'
 import { OwnerSwitch } from './owner-switch.tsx'
 import { attentionCount } from './screen-title.ts'
-import { formatClock, timeZone } from './time.ts'
+import { timeZone } from './time.ts'
 
 const isMenuOpen = signal(false)
 
 export function Navigation() {
-  const { can } = useScopes()
-  const offered = routes.filter(({ nav, scopes }) => nav && scopes.some(can))
+  const { mayOpen } = useScopes()
+  const offered = routes.filter((route) => route.nav && mayOpen(route))
   return (
     <header class={`side ${isMenuOpen.value ? 'open' : ''}`}>
       <div class="brand">
@@ -91,7 +91,7 @@ function NavLink({ route: { path: href, title, nav } }: { route: Route }) {
   )
 }
 
-/** Of the runs that this key may approve. */
+/** The number of runs that this key may approve. */
 function ApprovalCount() {
   const count = useApprovals().runs?.length ?? 0
   return count === 0 ? null : <span class="nav-count">{formatCount(count)}</span>
@@ -100,19 +100,6 @@ function ApprovalCount() {
 function AttentionCount() {
   const count = attentionCount.value
   return count === 0 ? null : <span class="nav-count">{formatCount(count)}</span>
-}
-
-const connectionWords = { connecting: 'connecting', live: 'live', reconnecting: 'reconnecting' }
-
-function ConnectionState() {
-  const { can } = useScopes()
-  if (!can('READ')) return null // events cannot be followed
-  return (
-    <span class={`connection ${connection.value}`} role="status">
-      {connectionWords[connection.value]}
-      {lostAt.value !== undefined && `, as of ${formatClock(lostAt.value)}`}
-    </span>
-  )
 }
 
 const themeIcons: Record<Theme, IconName> = { system: 'system', light: 'sun', dark: 'moon' }

@@ -1,4 +1,4 @@
-// The owner that a person acts for, and the others at which the person has a role. Keys act for one owner, and see nothing.
+// The current owner of a person, and the others at which the person has a role. Not shown for keys, which act for one owner.
 
 import { signInHref } from '../api/issuer.ts'
 import { self } from '../api/self.ts'
@@ -6,7 +6,7 @@ import { self } from '../api/self.ts'
 export function OwnerSwitch() {
   const { owners = [], ownerName = '' } = self.value ?? {}
   if (owners.length < 2) return null
-  // The issuer is asked again: it remembers the person, so that nobody types anything.
+  // Redirects to the issuer, where the person usually is still signed in.
   return (
     <label class="owner-switch">
       Owner

@@ -3,16 +3,16 @@ import { useEffect } from 'preact/hooks'
 import { attentionCount, screenTitle } from './screen-title.ts'
 
 type Props = {
-  /** Names the tab, and is the heading unless there is another. */
+  /** The title of the tab, and by default the heading. */
   title: string
   heading?: ComponentChildren
-  /** What it is about, in small, behind the title. */
+  /** A description in small type after the title. */
   about?: ComponentChildren
-  /** Buttons, at the right. */
+  /** Buttons at the right. */
   children?: ComponentChildren
 }
 
-/** The head of every screen; it also names the tab. */
+/** The header of every screen; it also sets the title of the tab. */
 export function PageHeader({ title, heading = title, about, children }: Props) {
   const count = attentionCount.value
   useEffect(() => {

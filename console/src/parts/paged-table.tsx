@@ -10,12 +10,12 @@ import { sortNext, sortOf, sortRows } from './sorted-rows.ts'
 export type PagedTableProps<T> = {
   label: string
   list: OpenList<T>
-  /** Those to show, if not all. */
+  /** The rows to show; default: all. */
   rows?: T[]
   columns: Column<T>[]
-  /** Where a row leads. */
+  /** The target of a row. */
   hrefOf?: (row: T) => string
-  /** Shown when all is read and there is no row. */
+  /** Shown when everything is read and there are no rows. */
   empty: ComponentChildren
 }
 

@@ -1,4 +1,4 @@
-/** Before the name of who acts: a key is called one, a person is not. */
+/** The word before the name of a principal: only keys have one. */
 export function principalWord(principal: string | null): 'key ' | '' {
   return principal?.startsWith('user:') ? '' : 'key '
 }

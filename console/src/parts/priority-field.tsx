@@ -1,10 +1,10 @@
 import { SelectField } from './field.tsx'
 
 type Props = {
-  /** A digit; empty: none is chosen. */
+  /** A digit, or empty for none. */
   value: string
   onChange: (priority: string) => void
-  /** What it means to choose none; without it, one is always chosen. */
+  /** The text of the option for no priority; undefined: a priority is required. */
   none?: string
   error?: string | undefined
 }
@@ -20,7 +20,7 @@ export function PriorityField({ value, onChange, none, error }: Props) {
       value={value}
       options={none === undefined ? options : [{ value: '', label: none }, ...options]}
       onChange={onChange}
-      hint="Of what waits on a device, a higher one is offered first."
+      hint="Executions with a higher priority are offered to a device first."
       error={error}
     />
   )

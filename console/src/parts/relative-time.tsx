@@ -1,6 +1,6 @@
 import { formatDuration, formatRelative, formatTimeWithZone, nowNear, parseTime } from './time.ts'
 
-/** Clocks of server and browser differ by seconds: the past is never shown as the future, unless it `isAhead`. */
+/** Clocks of server and browser may differ by seconds, so times are never shown as future unless `isAhead`. */
 export function RelativeTime({ at, isAhead = false }: { at: string; isAhead?: boolean }) {
   const ms = parseTime(at)
   const now = nowNear(ms)
@@ -11,7 +11,7 @@ export function RelativeTime({ at, isAhead = false }: { at: string; isAhead?: bo
   )
 }
 
-/** "11 min", and going on. */
+/** "11 min", and counting. */
 export function Elapsed({ since }: { since: string }) {
   const ms = parseTime(since)
   return (

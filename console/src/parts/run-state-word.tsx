@@ -1,4 +1,4 @@
-// What a run does as a whole, in a word or two beside its counts: where it is in its rollout, and what it waits for.
+// The state of a whole run in a word or two: its position in the rollout, and what it waits for.
 
 import type { Run } from '@jobcast/client'
 import { RelativeTime } from './relative-time.tsx'
@@ -30,7 +30,7 @@ export function RunStateWord({ run }: { run: Run }) {
   }
 }
 
-/** Whether it is open depends on the device; what has not begun may wait for it. */
+/** Whether the window is open depends on the device; executions that have not begun may wait for it. */
 function WindowWord({ run: { window, counts, finished } }: { run: Run }) {
   if (finished || window === null || counts.PENDING === 0) return null
   return <span class="run-word">in the window {window}</span>

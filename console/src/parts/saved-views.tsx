@@ -1,4 +1,4 @@
-// Filters under a name, for each screen with filters. They are kept in this browser, for each owner.
+// Named filters for each screen with filters, stored in this browser for each owner.
 
 import { computed, signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
@@ -16,7 +16,7 @@ const changes = signal(0)
 const storageKey = () => `jobcast-views ${shownSelf.value?.ownerId}`
 
 export const savedViews = computed<SavedView[]>(() => {
-  changes.value // they are read again after each
+  changes.value // causes a new read after each change
   return readViews(localStorage.getItem(storageKey()))
 })
 
@@ -24,7 +24,7 @@ addEventListener('storage', ({ key }) => {
   if (key?.startsWith('jobcast-views')) changes.value++
 })
 
-/** Whatever is there: another version of the console may have written it. */
+/** Accepts any stored text, because another version of the console may have written it. */
 function readViews(text: string | null): SavedView[] {
   try {
     const views: unknown = JSON.parse(text ?? '[]')
@@ -83,7 +83,7 @@ function NameView({ href, onClose }: { href: string; onClose: () => void }) {
   const [text, setText] = useState('')
   const name = text.trim().slice(0, nameAtMost)
   const save = async () => {
-    // The same name again is the same view with other filters.
+    // A view with the same name is replaced.
     const others = savedViews.value.filter(
       (view) => view.name !== name || new URL(view.href, location.href).pathname !== path.value,
     )

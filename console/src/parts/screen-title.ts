@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 
-/** What the screen is about, as in the title of the tab. Announced when another screen is opened. */
+/** The title of the screen and the tab. Announced when another screen is opened. */
 export const screenTitle = signal('')
 
-/** How much needs a person: in the title of the tab and in the navigation. */
+/** The number of items that need attention, shown in the title of the tab and in the navigation. */
 export const attentionCount = signal(0)

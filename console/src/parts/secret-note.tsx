@@ -1,4 +1,4 @@
-// A secret that the server shows only once. The page does not keep it: after leaving the screen it cannot be seen again.
+// A secret that the server shows only once. The page does not store it, so it cannot be shown again after leaving the screen.
 
 import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
@@ -9,7 +9,7 @@ import '../styles/forms.css'
 type Props = {
   title: string
   secret: string
-  /** What it is for. */
+  /** A description of its use. */
   children?: ComponentChildren
   /** Ready to be pasted into a terminal. */
   commands?: { title: string; line: string }[]

@@ -4,11 +4,11 @@ import type { Column } from './data-table.tsx'
 type Selection<Id> = {
   selected: ReadonlySet<Id>
   onChange: (selected: ReadonlySet<Id>) => void
-  /** Where all that match can be selected, however many are loaded: then `selected` are those that are not. */
+  /** For lists in which all matches can be selected, including those not loaded: then `selected` has the exceptions. */
   all?: { isOn: boolean; onChange: (isOn: boolean) => void }
 }
 
-/** A column of check boxes, one for each row. */
+/** A column with a check box for each row. */
 export function selectColumn<T, Id extends string | number>(
   idOf: (row: T) => Id,
   { selected, onChange, all }: Selection<Id>,

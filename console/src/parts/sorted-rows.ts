@@ -1,9 +1,9 @@
-// Rows in the order of a column. The API has one order for each list, so this is for lists that are read completely.
+// Sorts rows by a column. The API has one order per list, so this is only for lists that are read completely.
 
 import { search, setSearch } from '../router.ts'
 import { naturally } from './natural-order.ts'
 
-/** A column; without `sortBy` it has no order. */
+/** A column; without `sortBy` it cannot be sorted. */
 type Sortable<T> = { name: string; sortBy?: (row: T) => string | number | null }
 
 /** `?sort=name`, `?sort=-name` for descending. */
@@ -16,7 +16,7 @@ export function sortOf<T>(columns: readonly Sortable<T>[]): Sort | undefined {
   return isKnown ? { name, isDescending: text.startsWith('-') } : undefined
 }
 
-/** Ascending, descending, then as it was. */
+/** Cycles through ascending, descending and the original order. */
 export function sortNext(name: string, now: Sort | undefined): void {
   const next = now?.name !== name ? name : now.isDescending ? undefined : `-${name}`
   setSearch({ sort: next })

@@ -1,4 +1,4 @@
-// A small curve without axes, for the shape of a day. The numbers are beside it.
+// A small chart without axes, for the shape of a day. The numbers are next to it.
 
 import type { Tone } from './exec-state.ts'
 
@@ -43,7 +43,7 @@ function Bars({ values, most }: Drawn) {
         const top = value === 0 ? height - 1 : yOf(value, most)
         return (
           <rect
-            // Bars have no identity but their index.
+            // Bars are identified by their index.
             key={index}
             class={value === 0 ? 'none' : ''}
             x={round(index * step)}

@@ -11,7 +11,7 @@ export function StateBar({ counts, total }: { counts: Counts; total: number }) {
           <span
             key={state}
             class={`tone-${stateStyles[state].tone}`}
-            // Two in ten thousand are still to be seen.
+            // The minimum width keeps two in ten thousand visible.
             style={{ flexGrow: counts[state] / total, minWidth: '3px' }}
           />
         ))}

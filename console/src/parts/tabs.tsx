@@ -1,4 +1,4 @@
-// Tabs with counts. They are links: the current one is in the address.
+// Tabs with counts. They are links, so the address has the current one.
 
 import { formatCount } from './exec-state.ts'
 

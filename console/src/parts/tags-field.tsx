@@ -27,7 +27,7 @@ export function TagsField({ label, hint, values, onChange, suggestions = [], pla
   }
   const onInput = (event: InputEvent) => {
     const written = (event.currentTarget as HTMLInputElement).value
-    // A suggestion that was chosen, not typed, is complete.
+    // A chosen suggestion is complete, unlike typed text.
     const isPicked = !/^(?:insertText|delete)/.test(event.inputType ?? '') && suggestions.includes(written)
     if (written.includes(',') || isPicked) add(written)
     else setText(written)

@@ -1,4 +1,4 @@
-// Curves over time, by uPlot, which is loaded when the first one is drawn.
+// Time series with uPlot, which is loaded when the first chart is drawn.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { isDark } from '../theme.ts'
@@ -6,15 +6,15 @@ import type { ChartData, Curve, TimeChartPlot } from './draw-time-chart.ts'
 import { formatCount } from './exec-state.ts'
 
 type Props = {
-  /** What it shows, in words. */
+  /** Describes the chart. */
   label: string
-  /** Milliseconds since 1970, growing. */
+  /** Milliseconds since 1970, ascending. */
   times: number[]
   curves: Curve[]
   height?: number
-  /** What a value is in words; counts if nothing else is said. */
+  /** Formats a value; default: a count. */
   format?: (value: number) => string
-  /** The end of the axis, where that is known. */
+  /** The maximum of the axis, if known. */
   most?: number
 }
 
@@ -36,7 +36,7 @@ export function TimeChart({ label, times, curves, height = 180, format = formatC
       plot.current?.close()
       plot.current = undefined
     }
-  }, [shape, height, dark]) // colours are read when it is drawn
+  }, [shape, height, dark]) // colours are read when the chart is drawn
   useEffect(() => plot.current?.setData({ times, curves }), [times, curves])
   return (
     <div class="time-chart" ref={box} role="img" aria-label={label} style={{ minHeight: `${height}px` }} />

@@ -6,14 +6,14 @@ import { parseTime } from './parse-time.ts'
 
 export { parseTime }
 
-/** Every ten seconds: what is further away is not shown more precisely. */
+/** Updated every ten seconds, which is sufficient for times more than a minute away. */
 export const now = signal(Date.now())
 setInterval(() => {
   now.value = Date.now()
 }, 10_000)
 
 let seconds: ReturnType<typeof setInterval> | undefined
-/** For what is less than a minute away; it ticks only while somebody looks at such a time. */
+/** For times less than a minute away; updated every second only while such a time is shown. */
 const second = signal(Date.now(), {
   watched() {
     this.value = Date.now()
@@ -24,7 +24,7 @@ const second = signal(Date.now(), {
   unwatched: () => clearInterval(seconds),
 })
 
-/** The time to compare an instant with: every second near it, every ten seconds else. */
+/** The time to compare an instant with: updated every second near it, otherwise every ten seconds. */
 export function nowNear(ms: number): number {
   return Math.abs(now.value - ms) < 70_000 ? Math.max(second.value, now.value) : now.value
 }

@@ -1,4 +1,4 @@
-/** The trigger screen, with a choice made already. */
+/** A link to the trigger screen with a selection. */
 export function triggerHref(choice: {
   jobName?: string
   deviceIds?: Iterable<string>

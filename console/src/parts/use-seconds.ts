@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** The time, every second while something goes on that is counted in seconds. */
+/** The current time, updated every second while `goesOn` is true. */
 export function useSeconds(goesOn: boolean): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 
 const typingMs = 250
 
-/** Whoever types is not done. */
+/** Debounces a value while the user types. */
 export function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -1,15 +1,15 @@
-// Which rows of a table are in sight. All rows are of one height, so a division says it.
+// Computes the visible rows of a table. All rows have the same height, so a division is sufficient.
 
 import { useLayoutEffect, useState } from 'preact/hooks'
 
 export const rowHeight = 40
 const headHeight = 37
-/** Drawn beyond what is in sight, so that scrolling finds them there. */
+/** Additional rows drawn beyond the visible ones, so that scrolling shows them immediately. */
 export const rowsAhead = 6
 
 type Scroller = { current: HTMLElement | null }
 
-/** From the first to before the last. */
+/** `to` is exclusive. */
 export function useVisibleRows(count: number, scroller: Scroller): { from: number; to: number } {
   const [sight, setSight] = useState({ first: 0, last: 0 })
   useLayoutEffect(() => {
@@ -33,7 +33,7 @@ export function useVisibleRows(count: number, scroller: Scroller): { from: numbe
   return { from: Math.max(0, Math.min(sight.first - rowsAhead, to - 1)), to }
 }
 
-/** No farther than needed. The head stays above the rows. */
+/** Scrolls no farther than needed. The header remains above the rows. */
 export function scrollToRow(index: number, box: HTMLElement | null): void {
   if (!box) return
   const top = index * rowHeight

@@ -5,13 +5,13 @@ import { SelectField } from './field.tsx'
 type Props = {
   value: string
   onChange: (window: string) => void
-  /** What it means to choose none. */
+  /** The text of the option for no window. */
   none: string
   hint?: string
   error?: string | undefined
 }
 
-/** One of the windows, by name. One that was deleted since is still shown. */
+/** Selects a window by name. A deleted window that is still set is shown as well. */
 export function WindowField({ value, onChange, none, hint, error }: Props) {
   const windows = useQuery(queries.allWindows()).data ?? []
   const names = windows.map(({ windowName }) => windowName)

@@ -1,9 +1,9 @@
-// A link with a filter that cannot be applied shows more than it says, so the screen says that.
+// Reports invalid filters in the address, because the list is then larger than the link suggests.
 
 import { search } from '../router.ts'
 import { Icon } from './icon.tsx'
 
-/** Which values each filter of the address may have. */
+/** Checks the values of each filter in the address. */
 export type FilterRules = Record<string, (value: string) => boolean>
 
 export const isOneOf =
@@ -11,7 +11,7 @@ export const isOneOf =
   (value: string): boolean =>
     values.includes(value)
 
-/** Several, separated by commas. */
+/** Several values, separated by commas. */
 export const areOf =
   (values: readonly string[]) =>
   (value: string): boolean =>
@@ -22,7 +22,7 @@ export const isInstant = (value: string) => !Number.isNaN(Date.parse(value))
 export const isNumber = (value: string) =>
   /^[1-9]\d{0,15}$/.test(value) && Number.isSafeInteger(Number(value))
 
-/** The value of a filter, or undefined if it is missing or wrong. */
+/** The value of a filter, or undefined if it is missing or invalid. */
 export function filterOf(name: string, rules: FilterRules): string | undefined {
   const value = search.value.get(name)
   return value && rules[name]?.(value) ? value : undefined
@@ -35,7 +35,7 @@ export function WrongFilters({ rules }: { rules: FilterRules }) {
     <div class="error-note" role="alert">
       <Icon name="warning" />
       <p>
-        <strong>Not a valid filter, so it is not applied:</strong>{' '}
+        <strong>Invalid filter, not applied:</strong>{' '}
         {wrong.map(([name, value]) => `${name}=${value}`).join(', ')}
       </p>
     </div>

@@ -10,7 +10,7 @@ type Props = {
   value: string
   onInput: (value: string) => void
   placeholder?: string
-  /** Names that are allowed beside those of zones. */
+  /** Names that are allowed in addition to zones. */
   others?: readonly string[]
   error?: string | undefined
 }
@@ -22,7 +22,7 @@ export function zoneProblem(value: string, others: readonly string[] = []): stri
 }
 
 export function ZoneField({ label, hint, value, onInput, placeholder, others = [], error }: Props) {
-  // Hundreds of elements that nobody sees before the field is used.
+  // The list has hundreds of elements, so it is created when the field is used.
   const [isUsed, setUsed] = useState(false)
   const zones = useMemo(() => (isUsed ? [...others, ...Intl.supportedValuesOf('timeZone')] : []), [isUsed])
   return (

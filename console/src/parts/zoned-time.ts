@@ -1,4 +1,4 @@
-// Times in a zone that is not that of the browser. Whoever shows one says which zone it is.
+// Times in another zone than that of the browser. The caller must show the zone.
 
 type WallTime = { year: number; month: number; day: number; hour: number; minute: number }
 
@@ -55,11 +55,11 @@ export function dateInZone(ms: number, zone: string): string {
   return `${year}-${two(month)}-${two(day)}`
 }
 
-/** When a day begins there. */
+/** The beginning of a day in the zone. */
 export function startOfDay(date: string, zone: string): number {
   const asUtc = Date.parse(`${date}T00:00:00Z`)
   let ms = asUtc
-  // The offset at the guess may be that of the other side of a change of the clock.
+  // The guess may be on the other side of a daylight saving change, so its offset may be wrong.
   for (let time = 0; time < 2; time++) {
     const { year, month, day, hour, minute } = wallTime(ms, zone)
     ms += asUtc - Date.UTC(year, month - 1, day, hour, minute)

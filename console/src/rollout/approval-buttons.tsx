@@ -1,4 +1,4 @@
-// Approve or deny a run. Who may not is told why.
+// Buttons to approve or deny a run, with the reason if the key may not.
 
 import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -20,7 +20,7 @@ const answers = {
   deny: {
     label: 'Deny',
     say: (devices: string) =>
-      `What has not been released is canceled, on up to ${devices}. This cannot be undone.`,
+      `Executions that have not been released are canceled, on up to ${devices}. This cannot be undone.`,
   },
 } as const
 type Answer = keyof typeof answers
@@ -50,7 +50,7 @@ function ApprovalDialog({ run, answer, onClose }: { run: Run; answer: Answer; on
     const digest = rollout?.approval?.digest
     const request = {
       ...(comment.trim() !== '' && { comment: comment.trim() }),
-      // What was looked at, not what it may have become since.
+      // The digest of the run as shown, so that later changes are not approved.
       ...(digest !== undefined && { digest }),
     }
     queryClient.setQueryData(queries.run(runId).queryKey, await jobcast.runs[answer](runId, request))

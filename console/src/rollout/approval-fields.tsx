@@ -1,4 +1,4 @@
-// Whether runs need approval, and by how many others.
+// Fields for the number of approvals that runs need.
 
 import { type ApprovalAsked, maxApprovals, requiredApprovals, toApproval } from '@jobcast/contract/words'
 import { CheckList } from '../parts/check-list.tsx'

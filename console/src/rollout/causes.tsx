@@ -1,4 +1,4 @@
-// The executions that a stop rule or a gate has counted, or all unsuccessful ones if a gate stayed closed for too long.
+// The executions counted by a stop rule or a gate, or all unsuccessful ones if a gate stayed closed for too long.
 
 import type { RolloutProgress, Run } from '@jobcast/client'
 import { failedStates, formatCount, stateStyles } from '../parts/exec-state.ts'
@@ -14,7 +14,7 @@ export default function Causes({ run: { runId, counts }, cause }: Props) {
   const total = states.reduce((sum, state) => sum + counts[state], 0)
   if (total === 0) return null
   const unnamed = (count ?? 0) - executions.length
-  // What was accepted by an earlier resume is in the list behind the link, but not counted.
+  // Failures accepted by an earlier resume are in the linked list, but not counted.
   const isWhole = count === null || count === total
   return (
     <>

@@ -1,4 +1,4 @@
-// Changes the rollout of a run under way: as fields where those can express it, else as JSON.
+// Changes the rollout of a run in progress: with fields if they can express it, otherwise as JSON.
 
 import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -25,7 +25,7 @@ export default function ChangeRollout({ run, onClose }: { run: Run; onClose: () 
       rollout: asPatch(rollout?.definition ?? {}, edited()),
     })
     const { queryKey } = queries.run(runId)
-    // An answer that is still on its way may be from before the change.
+    // A pending response may be from before the change.
     await queryClient.cancelQueries({ queryKey })
     queryClient.setQueryData(queryKey, changed)
     void queryClient.invalidateQueries({ queryKey })

@@ -1,4 +1,4 @@
-// Who has approved or denied a run, and what they said.
+// Approvals and denials of a run, with comments.
 
 import type { Run } from '@jobcast/client'
 import { principalWord } from '../parts/principal-word.ts'

@@ -1,4 +1,4 @@
-// The gate after a wave of a run: when it has opened, what it waits for, or what it will need.
+// The gate after a wave of a run: when it opened, its unmet conditions, or its requirements.
 
 import type { RolloutProgress, Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
@@ -9,10 +9,10 @@ import { useSeconds } from '../parts/use-seconds.ts'
 import { GateRow } from './gate-row.tsx'
 import { needsOfGate, waitsOfGate } from './gate-words.ts'
 
-/** `index`: of the wave before it. */
+/** `index`: the wave before the gate. */
 export type GateProps = { run: Run; rollout: RolloutProgress; index: number }
 
-/** What devices report, and the begin of a soak time, are no events of the run. */
+/** There are no events of the run for reports of devices and the begin of a soak time. */
 const pollMs = 5000
 
 export default function GateOfRun({ run: { runId }, rollout, index }: GateProps) {

@@ -1,4 +1,4 @@
-// A gate as it stands between two lanes.
+// A gate between two lanes.
 
 import './picture.css'
 import type { ComponentChild, ComponentChildren } from 'preact'
@@ -6,11 +6,11 @@ import type { ComponentChild, ComponentChildren } from 'preact'
 type Props = {
   of: ComponentChild[]
   isOpen?: boolean
-  /** It is the next to open. */
+  /** The gate is the next to open. */
   isWaitedFor?: boolean
-  /** How much of what it needs is there. */
+  /** The fulfilled share of its conditions. */
   share?: number
-  /** What can be done to it. */
+  /** Actions. */
   children?: ComponentChildren
 }
 

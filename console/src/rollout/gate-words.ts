@@ -1,4 +1,4 @@
-// What the gate between two waves needs, and what it still waits for, in a few words each.
+// Short descriptions of the conditions of a gate, and of the unmet ones.
 
 import { writeDuration } from '../parts/duration.ts'
 import { formatCount } from '../parts/exec-state.ts'
@@ -6,7 +6,7 @@ import type { Rollout } from './rollout-draft.ts'
 
 type Next = Rollout['next']
 
-/** As they were when nothing is waited for yet: "95 % must report fw=2.4.1", "soak 1 h", "then awaits approval". */
+/** All conditions of a future gate: "95 % must report fw=2.4.1", "soak 1 h", "then awaits approval". */
 export function needsOfGate(next: Next = {}): string[] {
   const { succeededPercent = 100, where, soakSeconds } = next
   return [

@@ -1,5 +1,5 @@
-// A planned run as it would be released: the same picture as of one under way. Gates can be moved, added and taken away,
-// and it says what no stop rule can hold back.
+// The release of a planned run, in the same form as a run in progress. Gates can be moved, added and removed, and a note shows
+// how many devices begin before a stop rule can take effect.
 
 import type { RunPlan } from '@jobcast/client'
 import { useEffect, useState } from 'preact/hooks'
@@ -12,10 +12,10 @@ import { nothing } from './wave-parts.ts'
 
 export type PlanPictureProps = {
   plan: RunPlan
-  /** The next one is on its way. */
+  /** The next plan is being loaded. */
   isOutdated: boolean
   rollout: Rollout
-  /** Undefined: it cannot be changed here. */
+  /** Undefined: sizes cannot be changed here. */
   onSizes: ((sizes: number[]) => void) | undefined
 }
 
@@ -94,14 +94,14 @@ function MoveGate({ sizes, index, onSizes }: MoveProps) {
   )
 }
 
-/** In two halves. */
+/** Splits a wave in two halves. */
 function split(sizes: number[], index: number): number[] {
   const size = sizes[index] ?? 0
   const half = Math.ceil(size / 2)
   return [...sizes.slice(0, index), half, size - half, ...sizes.slice(index + 1)]
 }
 
-/** The largest wave that begins on all of its devices in the same moment. */
+/** The largest wave that begins on all of its devices at once. */
 function AtOnce({ sizes, rollout }: { sizes: number[]; rollout: Rollout }) {
   const { ratePerMinute, budget, maxUnderWay = Number.POSITIVE_INFINITY, stop = [] } = rollout
   const largest = Math.max(...sizes)

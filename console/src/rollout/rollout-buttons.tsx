@@ -1,4 +1,4 @@
-// What can be done to a rollout in its state. What the key may not do is shown disabled, with the reason beside it.
+// The actions on a rollout in its state. Actions that the key may not use are disabled, with the reason next to them.
 
 import type { Run } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -9,6 +9,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { formatCount } from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { useScopes } from '../scopes.ts'
+import { ResumeWithout } from './resume-without.tsx'
 import { whyNotApprove } from './why-not-approve.ts'
 
 export default function RolloutButtons({ run }: { run: Run }) {
@@ -54,6 +55,18 @@ function ChangeButton({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
   )
 }
 
+function ResumeWithoutButton({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" disabled={isDisabled} onClick={() => setOpen(true)}>
+        Resume without…
+      </button>
+      {isOpen && <ResumeWithout run={run} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
 function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
   const { runId, rollout } = run
   if (rollout === null) return null
@@ -72,14 +85,17 @@ function Steering({ run, isDisabled }: { run: Run; isDisabled: boolean }) {
           work={act('pause')}
         />
       ) : (
-        <ConfirmButton
-          label="Resume"
-          isHarmless
-          isPrimary
-          isDisabled={isDisabled}
-          question="The run continues where it was paused. Stop rules count only executions that end from now on."
-          work={act('resume')}
-        />
+        <>
+          <ConfirmButton
+            label="Resume"
+            isHarmless
+            isPrimary
+            isDisabled={isDisabled}
+            question="The run continues where it was paused. Stop rules count only executions that end from now on."
+            work={act('resume')}
+          />
+          <ResumeWithoutButton run={run} isDisabled={isDisabled} />
+        </>
       )}
       {next && (
         <ConfirmButton

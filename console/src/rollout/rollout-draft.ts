@@ -1,4 +1,4 @@
-// A rollout being put together: texts, as they are in the fields.
+// The draft of a rollout, as texts in form fields.
 
 import { isJobcastError, type NewRun } from '@jobcast/client'
 import { attributeOf, isAttributeName, parseSelector, SelectorError } from '@jobcast/contract/selector'
@@ -41,7 +41,7 @@ export const emptyRollout: RolloutDraft = {
 const devicesAtMost = 1_000_000
 const yearSeconds = 31_536_000
 
-/** Of a draft without problems. Nothing where nothing is asked for: then the job decides. */
+/** Only for valid drafts. Empty fields are omitted, so that the job's values apply. */
 export function releaseOf(draft: RolloutDraft): Release {
   if (!draft.isOn) return {}
   const number = (text: string) => Number(text.trim())
@@ -92,7 +92,7 @@ export function draftOf(rollout: Rollout): RolloutDraft | undefined {
   return inOrder(releaseOf(draft).rollout ?? {}) === inOrder(rollout) ? draft : undefined
 }
 
-/** The same text for the same content. */
+/** Returns the same text for equal content. */
 function inOrder(content: unknown): string {
   return JSON.stringify(content, (_, value) =>
     value && typeof value === 'object' && !Array.isArray(value)
@@ -101,21 +101,21 @@ function inOrder(content: unknown): string {
   )
 }
 
-/** After canaries alone come all the others. */
+/** With only canaries, the second wave has all other devices. */
 function sizesOf({ canary, waves }: RolloutDraft): WaveSize[] {
   const first = canary.trim() === '' ? [] : [Number(canary.trim())]
   const others = waves.trim() === '' ? (first.length > 0 ? ['100%'] : []) : waves.split(',')
   return [...first, ...others.map((size) => (size.includes('%') ? size.trim() : Number(size.trim())))]
 }
 
-/** The same with waves of these sizes; the last one has all that is left. */
+/** The draft with waves of these sizes; the last one has all remaining devices. */
 export function withSizes(draft: RolloutDraft, sizes: readonly number[]): RolloutDraft {
   const hasCanary = draft.canary.trim() !== '' && sizes.length > 1
   const others = [...sizes.slice(hasCanary ? 1 : 0, -1), '100%']
   return {
     ...draft,
     canary: hasCanary ? String(sizes[0]) : '',
-    // Nothing more is asked for than all at once, or than the canaries and then all.
+    // Empty if there is only one wave, or canaries followed by all others.
     waves: others.length > 1 ? others.join(', ') : '',
   }
 }
@@ -135,8 +135,15 @@ export function problemsOf(draft: RolloutDraft): Partial<Record<RolloutField, st
       draft.stopAfter.trim() !== '' && draft.stopPercent.trim() === ''
         ? 'Needs a percentage.'
         : numberProblem(draft.stopAfter, devicesAtMost),
+    ...(isEmpty(draft) && {
+      canary: 'Set canaries, waves, a rate or another field: without any, all devices start at once.',
+    }),
   }
   return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
+}
+
+function isEmpty({ isOn, approval, ...fields }: RolloutDraft): boolean {
+  return isOn && !approval && Object.values(fields).every((text) => text.trim() === '')
 }
 
 function numberProblem(text: string, most: number): string | undefined {
@@ -158,7 +165,7 @@ function budgetOf(text: string): NonNullable<Rollout['budget']> {
   return { by, max: Number(max) }
 }
 
-/** With up to three decimals. */
+/** Percentages have up to three decimals. */
 function percentProblem(text: string): string | undefined {
   const isRight = text.trim() === '' || isPercent(`${text.trim()}%`)
   return isRight ? undefined : 'Must be more than 0 and at most 100.'
@@ -201,7 +208,7 @@ const fieldPaths: [string, RolloutField][] = [
   ['rollout.stop', 'stopPercent'],
 ]
 
-/** The field that the server refuses, and why. */
+/** The field that the server refuses, with the reason. */
 export function refusedField(error: unknown): { field: RolloutField; text: string } | undefined {
   if (!isJobcastError(error)) return undefined
   const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []

@@ -1,4 +1,4 @@
-// The steps of a rollout as fields: waves, a rate, the gate between waves, and what stops it.
+// The fields of a rollout: waves, a rate, the gate between waves, and stop rules.
 
 import { TextField } from '../parts/field.tsx'
 import { problemsOf, type RolloutDraft, type RolloutField, refusedField } from './rollout-draft.ts'

@@ -1,4 +1,4 @@
-// The rollout on the page of a run: its state and why, what can be done, and a picture of its waves.
+// The rollout on the page of a run: its state with the reason, actions, and a picture of its waves.
 
 import './rollout.css'
 import type { RolloutProgress, Run } from '@jobcast/client'
@@ -6,7 +6,7 @@ import { Icon } from '../parts/icon.tsx'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
-import { formatTimeWithZone, parseTime } from '../parts/time.ts'
+import { formatTimeWithZone, now, parseTime } from '../parts/time.ts'
 import { RolloutPicture } from './rollout-picture.tsx'
 
 export default function RolloutPart({ run }: { run: Run }) {
@@ -24,7 +24,7 @@ export default function RolloutPart({ run }: { run: Run }) {
   )
 }
 
-// Most rollouts need none of them, or are over.
+// Loaded on demand, because most rollouts are finished or need no action.
 const RolloutButtons = lazyPart<{ run: Run }>(() => import('./rollout-buttons.tsx'))
 const Decisions = lazyPart<{ run: Run }>(() => import('./decisions.tsx'))
 const Causes = lazyPart<{ run: Run; cause: RolloutProgress['pausedCause'] }>(() => import('./causes.tsx'))
@@ -48,6 +48,9 @@ const headings: Record<RolloutProgress['state'], string> = {
   ABORTED: 'Stopped',
 }
 
+/** With a rate the next step is always near, and says nothing. */
+const soonMs = 5000
+
 function StateNote({ run, rollout }: StateProps) {
   const { state, wave, waves, nextAt, pausedBecause, failing } = rollout
   const isStopped = state === 'PAUSED' || state === 'DENIED' || state === 'ABORTED'
@@ -70,7 +73,7 @@ function StateNote({ run, rollout }: StateProps) {
           </p>
         )}
         {failing && <FailingNote failing={failing} />}
-        {state === 'ROLLING_OUT' && nextAt !== null && (
+        {state === 'ROLLING_OUT' && nextAt !== null && parseTime(nextAt) > now.value + soonMs && (
           <p class="quiet">
             Next step <RelativeTime at={nextAt} isAhead />
           </p>

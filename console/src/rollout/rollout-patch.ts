@@ -1,4 +1,4 @@
-// The fields show all rules of a run, the service takes what differs: what is gone is taken away with null.
+// Converts the fields, which have all rules of a run, to a patch with the differences. Removed rules are null.
 
 import type { RolloutPatch } from '@jobcast/client'
 import type { Rollout } from './rollout-draft.ts'

@@ -1,4 +1,4 @@
-// A run as it is released: a lane per wave, the gates between them with what they still wait for, and the stop rules.
+// The release of a run: a lane per wave, the gates between them with unmet conditions, and the stop rules.
 
 import type { RolloutProgress, Run } from '@jobcast/client'
 import { formatCount } from '../parts/exec-state.ts'
@@ -8,7 +8,7 @@ import type { GateProps } from './gate-of-run.tsx'
 import { WaveLane } from './wave-lane.tsx'
 import { partsInWords, partsOf, partWords, sumParts, type Wave, waveParts } from './wave-parts.ts'
 
-/** Most runs have one wave, or no rule. */
+/** Loaded on demand, because most runs have one wave, or no rule. */
 const GateOfRun = lazyPart<GateProps>(() => import('./gate-of-run.tsx'))
 const StopRules = lazyPart<{ rollout: RolloutProgress }>(() => import('./stop-rules.tsx'))
 
@@ -29,7 +29,7 @@ export function RolloutPicture({ run, rollout }: Props) {
               <span>
                 {formatCount(wave.released)} of {formatCount(wave.size)} released
               </span>
-              {/* The lane says it as well. */}
+              {/* The lane also shows this. */}
               <span class={partsOf(wave).failed > 0 ? 'has-failures' : ''} aria-hidden="true">
                 {partsInWords(partsOf(wave))}
               </span>

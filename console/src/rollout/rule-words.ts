@@ -1,4 +1,4 @@
-// How near a stop rule is to stopping a run, in words.
+// Describes how near a stop rule is to stopping a run.
 
 import type { RolloutProgress } from '@jobcast/client'
 import { formatCount, stateStyles } from '../parts/exec-state.ts'

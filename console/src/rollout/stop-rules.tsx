@@ -1,9 +1,9 @@
-// Each stop rule as a bar that grows towards a line: how near the failures are to what stops the run.
+// Each stop rule as a bar that grows towards a line, the limit that stops the run.
 
 import type { RolloutProgress } from '@jobcast/client'
 import { type Counted, ruleInWords, type StopRule } from './rule-words.ts'
 
-/** Where the line is: beyond it there is room for what a rule has let through. */
+/** The position of the line; the space beyond it is for failures above the limit. */
 const lineAt = 0.75
 
 export default function StopRules({ rollout }: { rollout: RolloutProgress }) {

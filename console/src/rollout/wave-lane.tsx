@@ -1,4 +1,4 @@
-// The devices of a wave as cells, one each in the colour of its state; as proportional parts where there are too many.
+// The devices of a wave as cells in the colour of their state, or as proportional parts if there are too many.
 
 import './picture.css'
 import { type PartCounts, partsInWords, waveParts } from './wave-parts.ts'
@@ -15,7 +15,7 @@ export function WaveLane({ parts, lanes }: Props) {
   return (
     <div class={`lane ${hasCells ? 'cells' : ''}`} role="img" aria-label={partsInWords(parts)}>
       {hasCells
-        ? // By their positions, so that a cell changes its colour and stays where it is.
+        ? // Ordered by position, so that cells change their colour but not their place.
           shown
             .flatMap((part) => Array.from({ length: parts[part] }, () => part))
             .map((part, index) => <span key={index} class={`part-${part}`} />)

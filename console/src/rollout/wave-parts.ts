@@ -1,4 +1,4 @@
-// What a wave consists of, in the order of its lane: ended, failed, under way, released, held.
+// The parts of a wave in the order of its lane: ended, failed, in progress, released, held.
 
 import type { RolloutProgress } from '@jobcast/client'
 import { failuresOf, formatCount } from '../parts/exec-state.ts'
@@ -10,7 +10,7 @@ type WavePart = (typeof waveParts)[number]
 export type PartCounts = Record<WavePart, number>
 
 export function partsOf({ size, released, counts }: Pick<Wave, 'size' | 'released' | 'counts'>): PartCounts {
-  // What is canceled before its release is not held any more.
+  // Executions that were canceled before their release are no longer held.
   const held = Math.min(counts.PENDING, Math.max(0, size - released))
   return {
     succeeded: counts.SUCCEEDED,

@@ -1,4 +1,4 @@
-// Runs that wait for the approval of somebody other than who created them.
+// Runs that wait for the approval of another principal than their creator.
 
 import './approvals.css'
 import type { Run } from '@jobcast/client'
@@ -41,7 +41,7 @@ export default function ApprovalsScreen({ route }: ScreenProps) {
           ))}
         </ol>
       )}
-      {hasMore && <p class="quiet">These are the newest; more runs wait.</p>}
+      {hasMore && <p class="quiet">Only the newest runs are shown.</p>}
       {forOthers.length > 0 && (
         <p class="quiet">
           {forOthers.length === 1 ? '1 run waits' : `${formatCount(forOthers.length)} runs wait`} for somebody

@@ -1,5 +1,5 @@
-// The audit: who has changed what and when, newest first; each entry with before and after. The filters are in the address, by
-// their names in the API.
+// The audit log, newest first; each entry has the state before and after. The filters are in the address, with their names in
+// the API.
 
 import './audit.css'
 import type { AuditEntry } from '@jobcast/client'
@@ -8,9 +8,7 @@ import { type AuditQuery, lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
-import { TextField } from '../parts/field.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
-import { localTime, utcTime } from '../parts/local-time.ts'
 import { PageHeader } from '../parts/page-header.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import { SavedViews } from '../parts/saved-views.tsx'
@@ -21,16 +19,29 @@ import { useScopes } from '../scopes.ts'
 import { EntryDialog } from './audit/entry-dialog.tsx'
 import { Principal } from './audit/principal.tsx'
 import { Subject } from './audit/subject.tsx'
-import { NameFilter } from './executions/name-filter.tsx'
+import { NameFilter, TimeFilters } from './executions/filters.tsx'
 
 const columns: Column<AuditEntry>[] = [
-  { name: 'at', title: 'When', width: '110px', cell: ({ at }) => <RelativeTime at={at} /> },
-  { name: 'who', title: 'Who', width: 'minmax(0, 2fr)', cell: (entry) => <Principal entry={entry} /> },
+  {
+    name: 'at',
+    title: 'When',
+    width: '110px',
+    cell: ({ at }) => <RelativeTime at={at} />,
+    under: ({ name, principal }) => name ?? principal,
+  },
+  {
+    name: 'who',
+    title: 'Who',
+    width: 'minmax(0, 2fr)',
+    isMinor: true,
+    cell: (entry) => <Principal entry={entry} />,
+  },
   {
     name: 'action',
     title: 'What',
     width: 'minmax(0, 2fr)',
     cell: ({ action }) => <code>{action}</code>,
+    under: ({ subject }) => subject,
   },
   {
     name: 'subject',
@@ -87,7 +98,7 @@ const rules: FilterRules = {
   before: isInstant,
 }
 
-/** A value that the API would refuse is left out. */
+/** Omits values that the API would refuse. */
 function currentQuery(): AuditQuery {
   const given = (name: keyof AuditQuery) => filterOf(name, rules)
   return {
@@ -144,15 +155,7 @@ function Entries({ route }: ScreenProps) {
                 onChange={(value) => setSearch({ [name]: value })}
               />
             ))}
-            {times.map(({ name, label }) => (
-              <TextField
-                key={name}
-                label={label}
-                type="datetime-local"
-                value={localTime(given(name))}
-                onInput={(value) => setSearch({ [name]: utcTime(value) })}
-              />
-            ))}
+            <TimeFilters times={times} />
           </search>
         </>
       }

@@ -1,4 +1,4 @@
-// Bridges to brokers of the user, and how each is doing.
+// Bridges to brokers of the user, with their state.
 
 import type { Bridge } from '@jobcast/client'
 import { useCallback } from 'preact/hooks'
@@ -72,7 +72,7 @@ const columns: Column<Bridge>[] = [
   { name: 'error', title: 'Last error', width: 'minmax(0, 3fr)', cell: LastError },
 ]
 
-/** Nothing of it is an event. */
+/** There are no events for the state of bridges. */
 const pollMs = 5000
 
 const source = {

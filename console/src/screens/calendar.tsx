@@ -1,4 +1,4 @@
-// A week from a day on: when schedules make runs, and when windows are open, in a zone that is said.
+// A week from a given day: runs of schedules and openings of windows, in a selected time zone.
 
 import './calendar.css'
 import { queries } from '../api/queries.ts'
@@ -18,7 +18,7 @@ import { NoSchedules } from './schedules/no-schedules.tsx'
 const minuteMs = 60_000
 const zonesAtMost = 6
 
-/** From the address, as far as it can be read. */
+/** The first day according to the address, if valid. */
 function firstDay(zone: string): string {
   const today = dateInZone(now.value, zone)
   const wanted = search.value.get('from') ?? ''

@@ -1,4 +1,4 @@
-// All devices, by what the API filters; the filters are in the address. Some can be selected, for a trigger.
+// All devices, with the filters of the API in the address. Devices can be selected, for a trigger.
 
 import type { Device } from '@jobcast/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
@@ -42,6 +42,8 @@ const columns: Column<Device>[] = [
     width: 'minmax(0, 2fr)',
     sortBy: ({ deviceId }) => deviceId,
     cell: (device) => <a href={hrefOf(device)}>{device.deviceId}</a>,
+    under: ({ deviceId, deviceName, tags }) =>
+      [deviceName !== deviceId && deviceName, ...tags].filter(Boolean).join(', '),
   },
   {
     name: 'name',
@@ -58,6 +60,7 @@ const columns: Column<Device>[] = [
     width: '100px',
     sortBy: ({ online }) => (online ? 0 : 1),
     cell: ({ online }) => <Presence online={online} />,
+    under: ({ online, lastSeenAt }) => !online && lastSeenAt && <RelativeTime at={lastSeenAt} />,
   },
   {
     name: 'seen',
@@ -103,7 +106,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
   const [isAllChecked, setAll] = useState(false)
   const where = search.value.get('where') ?? ''
   const filter = readFilter(where)
-  // What would match cannot be said then.
+  // The matching devices are unknown in this case.
   const isWrong = filter.kind === 'wrong'
   const isAll = isAllChecked && !isWrong
   const devices = useList(
@@ -114,7 +117,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
     }),
   )
   const isEmpty = isEmptyList(devices)
-  // The server sorts by characters; once all are here they can be in the order in which people count.
+  // The server sorts by characters; when all devices are loaded, they can be shown in natural order.
   const isWhole = devices.nextCursor === null
   const rows = useMemo(
     () => (isWhole ? naturally(devices.rows, idOf) : devices.rows),
@@ -147,7 +150,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
     tag === '' ? '' : whereTag(tag),
     online === '' ? '' : online === 'true' ? 'online' : 'not online',
   ])
-  // What was selected before may not be shown any more.
+  // Selected devices may no longer be shown.
   useEffect(() => selectAll(false), [matching, isWrong])
   const hasSelection = isAll || selected.size > 0
   return (
@@ -223,7 +226,7 @@ export default function DevicesScreen({ route }: ScreenProps) {
   )
 }
 
-/** On all that the filters let through. By its tag alone if that is the only filter. */
+/** A link to trigger on all devices that match the filters; uses the tag if it is the only filter. */
 function TriggerLink({ tag, where, isEmpty }: { tag: string; where: string; isEmpty: boolean }) {
   if (isEmpty || where === '') return null
   if (tag === '') {

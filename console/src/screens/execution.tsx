@@ -1,4 +1,4 @@
-// One execution: what became of it and why it took so long, what the device wrote, got and gave back.
+// One execution: its state and timeline, and the output, document and result of the device.
 
 import './execution.css'
 import './execution/ansi.css'
@@ -37,7 +37,7 @@ export default function ExecutionScreen({ params }: { params: { jobExecutionId?:
 
 function WholeExecution({ execution }: { execution: Execution }) {
   const { jobExecutionId, jobName, deviceId } = execution
-  // The newest, unless another was asked for.
+  // The newest attempt, unless another one is requested.
   const [chosen, setChosen] = useState(() => attemptOf(execution))
   const attempt = chosen ?? execution.attempt
   const { data: history } = useQuery(queries.executionHistory(jobExecutionId))
@@ -69,7 +69,7 @@ function WholeExecution({ execution }: { execution: Execution }) {
   )
 }
 
-/** A link to a line names the attempt that it is of. */
+/** Links to a line contain the attempt. */
 function attemptOf({ attempt }: Execution): number | undefined {
   const given = Number(filterOf('attempt', { attempt: isNumber }))
   return given < attempt ? given : undefined
@@ -123,7 +123,7 @@ function Life({ execution, history }: { execution: Execution; history: Transitio
   )
 }
 
-/** Then the timeline and the result explain everything. */
+/** For these states, the timeline and the result are sufficient. */
 function isReportedByDevice(state: Execution['execState']): boolean {
   return state === 'SUCCEEDED' || state === 'FAILED' || state === 'REJECTED'
 }
@@ -164,7 +164,7 @@ function History({ items }: { items: Transition[] }) {
       <header>
         <h2 id="history">History</h2>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where the window is narrow */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls in a narrow window */}
       <section class="history-rows" tabIndex={0} aria-label="All state changes">
         <table>
           <thead>

@@ -1,14 +1,12 @@
-// All executions, by what the API filters; the filters are in the address, by their names in the API.
+// All executions, with the filters of the API in the address, by their names in the API.
 
 import './executions.css'
 import type { ExecState, Execution } from '@jobcast/client'
 import { useMemo, useState } from 'preact/hooks'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
 import { stateOrder } from '../parts/exec-state.ts'
-import { TextField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
-import { localTime, utcTime } from '../parts/local-time.ts'
 import { SavedViews } from '../parts/saved-views.tsx'
 import { selectColumn } from '../parts/select-column.tsx'
 import {
@@ -25,9 +23,9 @@ import { useScopes } from '../scopes.ts'
 import { BulkActions } from './executions/bulk-actions.tsx'
 import { executionColumns, executionHref } from './executions/execution-columns.tsx'
 import { ExportButtons } from './executions/export.tsx'
+import { NameFilter, TimeFilters } from './executions/filters.tsx'
 import { JobFilter } from './executions/job-filter.tsx'
 import { type ExecutionsQuery, useLiveExecutions } from './executions/live-executions.ts'
-import { NameFilter } from './executions/name-filter.tsx'
 import { StatesFilter } from './executions/states-filter.tsx'
 
 const idOf = ({ jobExecutionId }: Execution) => jobExecutionId
@@ -44,7 +42,7 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
   const executions = useLiveExecutions(query)
   const { can } = useScopes()
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
-  // Only what is in the list: what a filter hides must not be canceled.
+  // Only listed executions: hidden ones must not be canceled.
   const chosen = executions.rows.filter((row) => selected.has(idOf(row)))
   const columns = useMemo(
     () =>
@@ -84,15 +82,7 @@ export default function ExecutionsScreen({ route }: ScreenProps) {
               value={given('runId')}
               onChange={(runId) => setSearch({ runId })}
             />
-            {times.map(({ name, label }) => (
-              <TextField
-                key={name}
-                label={label}
-                type="datetime-local"
-                value={localTime(given(name))}
-                onInput={(value) => setSearch({ [name]: utcTime(value) })}
-              />
-            ))}
+            <TimeFilters times={times} />
           </search>
         </>
       }
@@ -116,7 +106,7 @@ const rules: FilterRules = {
   deviceId: isPossibleName,
 }
 
-/** A value that the API does not have is left out rather than refused. */
+/** Omits values that the API would refuse. */
 function currentQuery(): ExecutionsQuery {
   const given = (name: string) => filterOf(name, rules)
   const runId = given('runId')

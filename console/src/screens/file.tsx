@@ -1,4 +1,4 @@
-// One file: its versions, what uses them, and their content.
+// One file: its versions with their users and content.
 
 import './files.css'
 import type { FileVersion } from '@jobcast/client'
@@ -13,14 +13,12 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { formatBytes } from '../parts/format-bytes.ts'
-import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
 import { useScopes } from '../scopes.ts'
 import { DropZone } from './files/drop-zone.tsx'
 import { UploadForm } from './files/upload-form.tsx'
-import { UsedBy } from './files/used-by.tsx'
+import { putByColumn, putColumn, usedByColumn } from './files/version-columns.tsx'
 
 const columns: Column<FileVersion>[] = [
   {
@@ -45,27 +43,9 @@ const columns: Column<FileVersion>[] = [
       </>
     ),
   },
-  {
-    name: 'used-by',
-    title: 'Used by',
-    width: 'minmax(0, 3fr)',
-    isMinor: true,
-    cell: ({ usedBy }) => <UsedBy usedBy={usedBy} />,
-  },
-  {
-    name: 'by',
-    title: 'Put by',
-    width: 'minmax(0, 2fr)',
-    isMinor: true,
-    cell: ({ createdBy, createdByName }) => <Maker {...{ createdBy, createdByName }} />,
-  },
-  {
-    name: 'created',
-    title: 'Put',
-    width: '110px',
-    isMinor: true,
-    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
-  },
+  usedByColumn,
+  putByColumn,
+  putColumn,
 ]
 
 const changing: Column<FileVersion> = {
@@ -118,7 +98,7 @@ export default function FileScreen({ params }: { params: Record<string, string> 
   )
 }
 
-/** A reference leads elsewhere. */
+/** For a reference, the link leads to another site. */
 function Download({ version: { fileName, version, url } }: { version: FileVersion }) {
   const href = url ?? `/job/api/files/${fileName}/${encodeURIComponent(version)}/content`
   return (
@@ -128,7 +108,7 @@ function Download({ version: { fileName, version, url } }: { version: FileVersio
   )
 }
 
-/** Refused while something uses it, which the error names. */
+/** Refused while the version is in use; the error names the users. */
 function DeleteVersion({ version: { fileName, version } }: { version: FileVersion }) {
   return (
     <ConfirmButton

@@ -1,4 +1,4 @@
-// All files, by their newest version. A file that is dropped anywhere on the screen is uploaded.
+// All files, by their newest version. Files dropped anywhere on the screen are uploaded.
 
 import './files.css'
 import type { FileVersion } from '@jobcast/client'
@@ -9,13 +9,11 @@ import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { formatBytes } from '../parts/format-bytes.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
-import { Maker } from '../parts/maker.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
 import { DropZone } from './files/drop-zone.tsx'
 import { UploadForm } from './files/upload-form.tsx'
-import { UsedBy } from './files/used-by.tsx'
+import { putByColumn, putColumn, usedByColumn } from './files/version-columns.tsx'
 
 const columns: Column<FileVersion>[] = [
   {
@@ -38,28 +36,9 @@ const columns: Column<FileVersion>[] = [
     sortBy: ({ size }) => size,
     cell: ({ size }) => formatBytes(size),
   },
-  {
-    name: 'used-by',
-    title: 'Used by',
-    width: 'minmax(0, 4fr)',
-    isMinor: true,
-    cell: ({ usedBy }) => <UsedBy usedBy={usedBy} />,
-  },
-  {
-    name: 'by',
-    title: 'Put by',
-    width: 'minmax(0, 2fr)',
-    isMinor: true,
-    cell: ({ createdBy, createdByName }) => <Maker {...{ createdBy, createdByName }} />,
-  },
-  {
-    name: 'created',
-    title: 'Put',
-    width: '110px',
-    isMinor: true,
-    sortBy: ({ createdAt }) => createdAt,
-    cell: ({ createdAt }) => <RelativeTime at={createdAt} />,
-  },
+  { ...usedByColumn, width: 'minmax(0, 4fr)' },
+  putByColumn,
+  { ...putColumn, sortBy: ({ createdAt }) => createdAt },
 ]
 
 export default function FilesScreen({ route }: ScreenProps) {

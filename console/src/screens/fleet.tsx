@@ -1,4 +1,4 @@
-// The fleet now: what runs, waits and fails, the runs of now, and every device as a cell.
+// The fleet overview: numbers of running, waiting and failed executions, current runs, and every device as a cell.
 
 import './fleet.css'
 import type { Fleet } from '@jobcast/client'
@@ -6,6 +6,7 @@ import { useState } from 'preact/hooks'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
 import { NeedsYou } from '../attention/needs-you.tsx'
+import { ConnectionState } from '../parts/connection-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { failedStates, formatCount } from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
@@ -20,7 +21,7 @@ import { Figure } from './fleet/figure.tsx'
 import { FleetMap } from './fleet/fleet-map.tsx'
 import { RunsNow } from './fleet/runs-now.tsx'
 
-/** Half a minute: what failed "in the last hour" changes though nothing happens. */
+/** Refreshed because failures "in the last hour" change without events. */
 const agesMs = 30_000
 
 export default function FleetScreen({ route }: ScreenProps) {
@@ -33,6 +34,7 @@ export default function FleetScreen({ route }: ScreenProps) {
       <PageHeader title={route.title}>
         {isWall.value ? (
           <>
+            <ConnectionState />
             <WallClock />
             <button type="button" class="ghost" onClick={leaveWall}>
               Leave wall mode
@@ -153,7 +155,7 @@ function Figures({ fleet }: { fleet: Fleet }) {
 
 const stepMs = 5 * 60_000
 
-/** The server counts in steps of five minutes, the open one and eleven before it. */
+/** The server counts in steps of five minutes: the current one and the eleven before it. */
 function hourStart(at: number): string {
   return new Date((Math.floor(at / stepMs) - 11) * stepMs).toISOString().replace('.000Z', 'Z')
 }

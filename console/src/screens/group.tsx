@@ -1,4 +1,4 @@
-// One group: its selector, what refers to it, and its devices.
+// One group: its selector, its users, and its devices.
 
 import type { Device, Group } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -6,6 +6,7 @@ import { isNotFound } from '../api/is-there.ts'
 import { lists, queries } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
+import { changeFacts } from '../parts/change-facts.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
@@ -14,7 +15,6 @@ import { Facts } from '../parts/facts.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
 import { Presence } from '../parts/presence.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
 import { triggerHref } from '../parts/trigger-href.ts'
 import { WindowLink } from '../parts/window-link.tsx'
 import { useScopes } from '../scopes.ts'
@@ -53,7 +53,7 @@ export default function GroupScreen({ params }: { params: Record<string, string>
   )
 }
 
-/** Undefined until all that may refer to it is read. */
+/** Undefined while loading. */
 function useUsers(groupName: string): GroupUser[] | undefined {
   const groups = useQuery(queries.allGroups()).data
   const jobs = useQuery(queries.allJobs()).data
@@ -96,13 +96,8 @@ function Actions({ group, users }: { group: Group; users: GroupUser[] | undefine
   )
 }
 
-function About({
-  group: { where, description, window, createdAt, updatedAt },
-  users,
-}: {
-  group: Group
-  users: GroupUser[] | undefined
-}) {
+function About({ group, users }: { group: Group; users: GroupUser[] | undefined }) {
+  const { where, description, window } = group
   return (
     <section class="panel" aria-label="About">
       <Facts
@@ -119,8 +114,7 @@ function About({
                 <UserList users={users} />
               ),
           },
-          { name: 'Updated', value: <RelativeTime at={updatedAt} /> },
-          { name: 'Created', value: <RelativeTime at={createdAt} /> },
+          ...changeFacts(group),
         ]}
       />
     </section>

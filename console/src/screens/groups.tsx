@@ -1,4 +1,4 @@
-// All groups: selectors that have a name.
+// All groups, which are named selectors.
 
 import type { Group } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -7,6 +7,7 @@ import { useList } from '../api/use-list.ts'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
@@ -42,6 +43,13 @@ const columns: Column<Group>[] = [
     isMinor: true,
     sortBy: ({ updatedAt }) => updatedAt,
     cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+  },
+  {
+    name: 'by',
+    title: 'By',
+    width: 'minmax(0, 1fr)',
+    isMinor: true,
+    cell: ({ updatedBy, updatedByName }) => <Maker createdBy={updatedBy} createdByName={updatedByName} />,
   },
 ]
 

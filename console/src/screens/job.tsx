@@ -79,13 +79,13 @@ export default function JobScreen({ params }: { params: Record<string, string> }
 
 function JobForm({ job }: { job: Job }) {
   const { can } = useScopes()
-  /** Undefined until something is edited: until then it shows what others change. */
+  /** Undefined until something is edited; until then the form shows changes by others. */
   const [edited, setEdited] = useKeptDraft(job.jobName)
   const [isSaved, setSaved] = useState(false)
   const original = newDraft(job)
   const draft = edited ?? original
   const save = useAction(async () => {
-    // Whoever has changed it meanwhile is not overruled.
+    // Fails if the job was changed concurrently.
     try {
       await jobcast.jobs.put(job.jobName, contentOf(draft), { ifVersion: draft.version })
     } catch (error) {

@@ -1,4 +1,4 @@
-// All jobs; with ?new the form for another one.
+// All jobs; with ?new the form for a new one.
 
 import type { Job } from '@jobcast/client'
 import { lists } from '../api/queries.ts'

@@ -40,7 +40,8 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'name',
     title: 'Name',
-    width: 'minmax(0, 3fr)',
+    width: 'minmax(0, 2fr)',
+    under: ({ scopes }) => scopes.join(', '),
     cell: ({ keyName, keyId }) => (
       <>
         {keyName}
@@ -51,7 +52,7 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'scopes',
     title: 'Scopes',
-    width: 'minmax(0, 3fr)',
+    width: 'minmax(0, 5fr)',
     isMinor: true,
     cell: ({ scopes, jobs, where, addresses }) => (
       <span class="tags">
@@ -94,7 +95,7 @@ const columns: Column<ApiKey>[] = [
   {
     name: 'id',
     title: 'ID',
-    width: 'minmax(0, 2fr)',
+    width: '100px',
     isMinor: true,
     cell: ({ keyId }) => <code class="quiet">{keyId}</code>,
   },
@@ -196,7 +197,7 @@ function Created({ created, onDone }: { created: CreatedApiKey; onDone: () => vo
   )
 }
 
-/** What was paused with the keys, until the screen is left. */
+/** Schedules and runs that were paused with the revocation; shown until the user leaves the screen. */
 function PausedNote({ revoked: { pausedSchedules, pausedRuns, isMore } }: { revoked: RevokedKeys }) {
   if (pausedSchedules.length + pausedRuns.length === 0) return null
   const schedules = pausedSchedules.map(({ scheduleName }) => scheduleName)
@@ -238,7 +239,7 @@ function State({ apiKey }: { apiKey: ApiKey }) {
   )
 }
 
-/** Of these keys, those that this one has created, and those that they have created. */
+/** The descendants of a key: those that it has created, and those created by these. */
 function descendantsOf({ keyId }: ApiKey, keys: readonly ApiKey[]): ApiKey[] {
   const children = keys.filter(({ createdBy }) => createdBy === `key:${keyId}`)
   return children.flatMap((child) => [child, ...descendantsOf(child, keys)])

@@ -5,16 +5,10 @@ import './executions.css'
 import { type ExecState, isJobcastError, type Run } from '@jobcast/client'
 import { queries } from '../api/queries.ts'
 import { useQuery } from '../api/use-query.ts'
+import { CountsWords } from '../parts/counts-words.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import {
-  countsInWords,
-  failuresOf,
-  formatCount,
-  hasBegun,
-  stateOrder,
-  stateStyles,
-} from '../parts/exec-state.ts'
+import { failuresOf, formatCount, hasBegun, stateOrder, stateStyles } from '../parts/exec-state.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
@@ -42,15 +36,15 @@ export default function RunScreen({ params }: { params: { runId?: string } }) {
   )
 }
 
-/** Most runs have none. */
+/** Loaded on demand, because most runs have no rollout. */
 const RolloutPart = lazyPart<{ run: Run }>(() => import('../rollout/rollout-part.tsx'))
 
 const FailureReasons = lazyPart<{ run: Run }>(() => import('./run/failure-reasons.tsx'))
 
-/** Most runs begin at once. */
+/** Loaded on demand, because most runs begin at once. */
 const NotBegun = lazyPart<{ run: Run }>(() => import('./run/not-begun.tsx'))
 
-/** As most jobs have none. */
+/** Loaded on demand, because most jobs have no parameters. */
 const RunParameters = lazyPart<{ run: Run }>(() => import('./run/run-parameters.tsx'))
 
 const rules: FilterRules = { execState: isOneOf(stateOrder) }
@@ -69,8 +63,8 @@ function WholeRun({ run }: { run: Run }) {
       {run.rollout !== null && <RolloutPart run={run} />}
       {Object.keys(run.parameters).length > 0 && <RunParameters run={run} />}
       <section class="panel run-state" aria-label="State">
-        <p class={failuresOf(counts) > 0 ? 'has-failures' : ''} aria-live="polite">
-          {countsInWords(counts)}
+        <p aria-live="polite">
+          <CountsWords counts={counts} />
         </p>
         <StateBar counts={counts} total={total} />
         {hasBegun(run) ? <ProgressChart run={run} /> : <NotBegun run={run} />}
@@ -97,7 +91,7 @@ function WholeRun({ run }: { run: Run }) {
   )
 }
 
-/** Those that are not empty, and the one that is open. */
+/** The tabs that are not empty, and the open one. */
 function tabsOf({ runId, total, counts }: Run, open: ExecState | undefined) {
   const href = `/runs/${runId}`
   return [

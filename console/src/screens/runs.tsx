@@ -1,12 +1,13 @@
-// All runs, newest first, each with how far it is.
+// All runs, newest first, with their progress.
 
 import './runs.css'
 import type { Run } from '@jobcast/client'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
+import { CountsWords } from '../parts/counts-words.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { EmptyState, NoMatches } from '../parts/empty-state.tsx'
-import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
+import { formatCount } from '../parts/exec-state.ts'
 import { SelectField } from '../parts/field.tsx'
 import { isPossibleName } from '../parts/is-possible-name.ts'
 import { ListScreen } from '../parts/list-screen.tsx'
@@ -39,6 +40,7 @@ const columns: Column<Run>[] = [
     width: 'minmax(0, 2fr)',
     sortBy: ({ jobName }) => jobName,
     cell: ({ jobName }) => <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a>,
+    under: ({ launchedAt }) => <RelativeTime at={launchedAt} />,
   },
   {
     name: 'devices',
@@ -65,9 +67,9 @@ const columns: Column<Run>[] = [
     width: 'minmax(0, 3fr)',
     isMinor: true,
     cell: (run) => (
-      <span class={failuresOf(run.counts) > 0 ? 'has-failures' : 'quiet'}>
-        <RunStateWord run={run} /> {countsInWords(run.counts)}
-        {run.retryOf !== null && <span class="quiet"> · retry of {run.retryOf}</span>}
+      <span class="quiet">
+        <RunStateWord run={run} /> <CountsWords counts={run.counts} />
+        {run.retryOf !== null && ` · retry of ${run.retryOf}`}
       </span>
     ),
   },

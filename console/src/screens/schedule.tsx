@@ -1,19 +1,22 @@
-// One schedule: its next times, what it has made so far, and what can be done with it.
+// One schedule: its next times, its runs, and actions.
 
 import './schedules.css'
 import type { Run, Schedule } from '@jobcast/client'
 import { requiredApprovals, whoInWords } from '@jobcast/contract/words'
+import { useMemo } from 'preact/hooks'
 import { isNotFound } from '../api/is-there.ts'
 import { lists, queries } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
+import { CountsWords } from '../parts/counts-words.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { countsInWords, failuresOf, formatCount } from '../parts/exec-state.ts'
+import { formatCount } from '../parts/exec-state.ts'
 import { Facts } from '../parts/facts.tsx'
 import FailingNote from '../parts/failing-note.tsx'
+import { lazyPart } from '../parts/lazy-part.tsx'
 import { Maker } from '../parts/maker.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
 import { PagedTable } from '../parts/paged-table.tsx'
@@ -23,11 +26,15 @@ import { timeZone as ownZone, parseTime } from '../parts/time.ts'
 import { formatInZone } from '../parts/zoned-time.ts'
 import { search } from '../router.ts'
 import { useScopes } from '../scopes.ts'
+import RunParameters from './run/run-parameters.tsx'
 import { NextTimes } from './schedules/next-times.tsx'
 import { ScheduleActions } from './schedules/schedule-actions.tsx'
+import { type ScheduleDraft, scheduleDraft } from './schedules/schedule-draft.ts'
 import { EditSchedule } from './schedules/schedule-editor.tsx'
 import { stateOf } from './schedules/schedule-state.tsx'
 import { targetsInWords, whenInWords } from './schedules/when-in-words.ts'
+
+const ScheduleDelivery = lazyPart<{ draft: ScheduleDraft }>(() => import('./schedules/schedule-delivery.tsx'))
 
 export default function ScheduleScreen({ params }: { params: Record<string, string> }) {
   const scheduleName = params.scheduleName as string
@@ -56,10 +63,21 @@ export default function ScheduleScreen({ params }: { params: Record<string, stri
             <About schedule={schedule} />
             <NextTimes schedule={schedule} />
           </div>
+          {!schedule.when.match && <Delivery schedule={schedule} />}
+          {Object.keys(schedule.parameters).length > 0 && <RunParameters run={schedule} />}
           <History schedule={schedule} />
         </>
       )}
     </>
+  )
+}
+
+function Delivery({ schedule }: { schedule: Schedule }) {
+  const draft = useMemo(() => scheduleDraft(schedule), [schedule])
+  return (
+    <div class="panel schedule-delivery">
+      <ScheduleDelivery draft={draft} />
+    </div>
   )
 }
 
@@ -86,7 +104,7 @@ function State({ schedule }: { schedule: Schedule }) {
   )
 }
 
-/** A schedule goes on when the key that put it is no longer active. */
+/** Who put the schedule, which continues if that key is no longer active. */
 function Updater({ schedule: { updatedBy, updatedByName, updatedByState } }: { schedule: Schedule }) {
   return (
     <span title={updatedBy ?? undefined}>
@@ -118,6 +136,7 @@ function About({ schedule }: { schedule: Schedule }) {
           { name: 'Job', value: <a href={`/jobs/${encodeURIComponent(jobName)}`}>{jobName}</a> },
           { name: 'On', value: targetsInWords(targets) },
           { name: 'When', value: whenInWords(when) },
+          ...(when.cron ? [{ name: 'Pattern', value: <code>{when.cron}</code> }] : []),
           ...(when.onLeave ? [{ name: 'On leave', value: 'pending executions are canceled' }] : []),
           ...(until
             ? [{ name: 'Until', value: `${formatInZone(parseTime(until), ownZone)} ${ownZone}` }]
@@ -127,11 +146,11 @@ function About({ schedule }: { schedule: Schedule }) {
             value: schedule.window ? (
               <a href={`/windows/${encodeURIComponent(schedule.window)}`}>{schedule.window}</a>
             ) : (
-              <span class="quiet">as the job says</span>
+              <span class="quiet">default of the job</span>
             ),
           },
-          { name: 'Priority', value: schedule.priority ?? <span class="quiet">as the job says</span> },
-          { name: 'Replaces', value: schedule.replaces ? 'what waits of the same job' : none },
+          { name: 'Priority', value: schedule.priority ?? <span class="quiet">default of the job</span> },
+          { name: 'Replaces', value: schedule.replaces ? 'pending executions of the same job' : none },
           { name: 'Overlap', value: overlaps[overlap] },
           {
             name: 'Catch up',
@@ -146,14 +165,14 @@ function About({ schedule }: { schedule: Schedule }) {
           },
           {
             name: 'Rollout',
-            value: schedule.rollout ? 'its own rollout' : <span class="quiet">as the job says</span>,
+            value: schedule.rollout ? 'its own rollout' : <span class="quiet">default of the job</span>,
           },
           {
             name: 'Approval',
             value: schedule.approval ? (
               `each run needs ${requiredApprovals(schedule.approval)}`
             ) : (
-              <span class="quiet">as the job says</span>
+              <span class="quiet">default of the job</span>
             ),
           },
           { name: 'By', value: <Updater schedule={schedule} /> },
@@ -194,7 +213,9 @@ const columns: Column<Run>[] = [
     width: 'minmax(0, 3fr)',
     isMinor: true,
     cell: ({ counts }) => (
-      <span class={failuresOf(counts) > 0 ? 'has-failures' : 'quiet'}>{countsInWords(counts)}</span>
+      <span class="quiet">
+        <CountsWords counts={counts} />
+      </span>
     ),
   },
 ]

@@ -1,4 +1,4 @@
-// All schedules, and when each makes its next run; with ?new the form for another one.
+// All schedules with their next runs; with ?new the form for a new one.
 
 import type { Schedule } from '@jobcast/client'
 import { lists } from '../api/queries.ts'

@@ -1,4 +1,4 @@
-// All secrets: values for devices that nobody can read back.
+// All secrets, which are write-only values for devices.
 
 import type { Secret } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -53,8 +53,8 @@ export default function SecretsScreen({ route }: ScreenProps) {
   const [open, setOpen] = useState<Open>()
   const changing: Column<Secret> = {
     name: 'change',
-    title: '',
-    width: '240px',
+    title: <span class="hidden">Change</span>,
+    width: '170px',
     cell: ({ secretName }) => (
       <>
         <button type="button" onClick={() => setOpen({ secretName })}>
@@ -83,7 +83,7 @@ export default function SecretsScreen({ route }: ScreenProps) {
   )
 }
 
-/** Refused while something uses it, which the error names. */
+/** Refused while the secret is in use; the error names the users. */
 function DeleteSecret({ secretName }: { secretName: string }) {
   return (
     <ConfirmButton

@@ -1,4 +1,4 @@
-// Sessions of the console: who is signed in, and ending that.
+// Sessions of the console, which can be ended here.
 
 import type { Session } from '@jobcast/client'
 import { jobcast } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// Sign-in: at the issuer of people, by an API key, or by a ticket in the link that `npm start` prints.
+// Sign-in: at the OpenID Connect issuer, with an API key, or with a ticket in the link that `npm start` prints.
 
 import type { TicketFacts } from '@jobcast/client'
 import { signal } from '@preact/signals'
@@ -12,10 +12,10 @@ import { ErrorNote } from '../parts/error-note.tsx'
 import { TextField } from '../parts/field.tsx'
 import { Mark } from '../parts/navigation.tsx'
 
-/** `/sign-in#ticket=…`: what is behind the # reaches no server. It is taken out of the address and of the history. */
+/** `/sign-in#ticket=…`: the part after # is not sent to any server. It is removed from the address and the history. */
 export const ticket = signal(takeTicket())
 
-// A link opened where the page is already open does not reload it.
+// If the page is already open, opening a link does not reload it.
 window.addEventListener('hashchange', () => {
   const taken = takeTicket()
   if (taken === undefined) return
@@ -42,7 +42,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
   useEffect(() => {
     void hasIssuer().then(setByIssuer)
   }, [])
-  // A link from somebody else must not replace a session unnoticed.
+  // Asks for confirmation, because a link from an attacker must not replace a session unnoticed.
   const [asked, setAsked] = useState<{ ticket: string; facts: TicketFacts }>()
   const checking = useAction(async (taken: string) => {
     setAsked({ ticket: taken, facts: await jobcast.session.checkTicket(taken) })
@@ -50,7 +50,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
   const waiting = ticket.value
   useEffect(() => {
     if (waiting === undefined) return
-    ticket.value = undefined // it works once
+    ticket.value = undefined // a ticket can be used once
     void (mayBeSignedIn() ? checking : byTicket).run(waiting)
   }, [waiting, byTicket.run, checking.run])
   if (byTicket.isRunning || checking.isRunning || waiting !== undefined)
@@ -121,7 +121,7 @@ export function SignInScreen({ onShown }: { onShown: () => void }) {
   )
 }
 
-/** Where the person was, or wanted to go. */
+/** The previous or requested page. */
 function returnPath(): string {
   const { pathname, search } = location
   if (pathname !== '/sign-in') return pathname + search
@@ -157,7 +157,7 @@ const endings = {
   'signed out': 'You signed out in another tab.',
 }
 
-/** Over the kept screen of an expired session it is a modal dialog: that screen may have one open, too. */
+/** A modal dialog over the kept screen of an expired session, which may have an open dialog itself. */
 function SignInFrame({ children }: { children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const isOverlay = endedBecause.value === 'expired'

@@ -1,4 +1,4 @@
-// How executions went over time: how many succeed, how long they take, and which jobs they are of.
+// Statistics of executions over time: success rate, durations, and figures by job.
 
 import './stats.css'
 import type { Stats } from '@jobcast/client'
@@ -28,7 +28,7 @@ const ranges = [
 ]
 const rules: FilterRules = { range: isOneOf(['1h', '7d', '30d']), jobName: isPossibleName }
 
-/** The end of the range moves on; each minute is a new one. */
+/** The end of the range advances once a minute. */
 const stepMs = 60_000
 
 export default function StatsScreen({ route }: ScreenProps) {
@@ -70,7 +70,7 @@ export default function StatsScreen({ route }: ScreenProps) {
   )
 }
 
-/** What the figures leave out. */
+/** Notes on data that the figures do not include. */
 function Caveats({ stats: { from, completeFrom, sampled, overall } }: { stats: Stats }) {
   const isCut = parseTime(completeFrom) > parseTime(from)
   const isSampled = sampled < overall.counts.SUCCEEDED

@@ -1,4 +1,4 @@
-// One job on some devices: what, where, and what that means before the button is pressed.
+// Triggers a job on devices: the job, the devices, and a summary before the button is pressed.
 
 import './trigger.css'
 import { useEffect, useMemo, useState } from 'preact/hooks'
@@ -31,11 +31,11 @@ import { WhenSection } from './trigger/when-section.tsx'
 
 type Selection = { deviceIds: ReadonlySet<string>; tag: string | undefined }
 
-/** An address holds so many; of more the page itself remembers the last. */
+/** The maximum in an address; larger selections are only kept in memory. */
 const inAddressAtMost = 50
 const largeSelection = ['trigger-selection']
 
-/** `?jobName=…&deviceId=…&deviceId=…`, `&tag=…` or `&where=…` opens with a selection; so does the way back to this screen. */
+/** `?jobName=…&deviceId=…&deviceId=…`, `&tag=…` or `&where=…` opens with a selection; so does going back to this screen. */
 function firstSelection(): Selection {
   const named = search.value.getAll('deviceId').filter(isPossibleName)
   const kept = search.value.has('selected') ? queryClient.getQueryData<string[]>(largeSelection) : undefined
@@ -57,7 +57,7 @@ function jobNameOf(params: URLSearchParams): string {
 export default function TriggerScreen({ route }: ScreenProps) {
   const canRead = useScopes().can('READ')
   const typed = search.value.get('where')
-  // Whoever selects by a selector needs no list: it may have a hundred thousand devices.
+  // A selector needs no list of devices, which may have a hundred thousand.
   const directory = useDirectory(canRead && typed === null)
   const jobs = useQuery({ ...queries.allJobs(), enabled: canRead })
   const jobName = jobNameOf(search.value)
@@ -89,7 +89,7 @@ export default function TriggerScreen({ route }: ScreenProps) {
     const life = new AbortController()
     readTagged(tag, life.signal).then(
       (tagged) => add(tagged, tag),
-      () => undefined, // the tag can be asked for again, and says then what is wrong
+      () => undefined, // selecting the tag again shows the error
     )
     return () => life.abort()
   }, [])

@@ -1,4 +1,4 @@
-// The versions of a job: who made them and when, what uses them, what differs between two, and the way back to one.
+// The versions of a job: authors, times, users, differences between two, and restoring a version.
 
 import './versions.css'
 import type { Job, JobVersion } from '@jobcast/client'
@@ -48,7 +48,7 @@ export default function VersionsScreen({ params }: { params: Record<string, stri
   )
 }
 
-/** `?from=3&to=5`; else the newest with the one before. */
+/** `?from=3&to=5`; default: the newest version and the one before. */
 function compared(job: Job): { from: number; to: number } {
   const read = (name: string) => {
     const number = Number(search.value.get(name) ?? '')

@@ -35,7 +35,7 @@ export default function WebhookScreen({ params }: { params: Record<string, strin
   const query = useQuery({ ...queries.webhook(name), refetchInterval: pollMs })
   const { data: webhook, error } = query
   const [secret, setSecret] = useState<string>()
-  // Of one that was made a moment ago.
+  // The secret of a webhook that was just created.
   useEffect(() => setSecret(takeSecret(name)), [name])
   const isGone = isNotFound(error)
   const { can } = useScopes()
@@ -125,7 +125,7 @@ function Actions({ webhook, onSecret }: { webhook: Webhook; onSecret: (secret: s
 
 function About({ webhook }: { webhook: Webhook }) {
   const { can } = useScopes()
-  const { url, lastDeliveredAt, lastFailure, failingSince, createdAt } = webhook
+  const { url, lastDeliveredAt, lastFailure, failingSince, createdAt, jobs, where } = webhook
   const { createdBy, createdByName, createdBySession } = webhook
   return (
     <section class="panel webhook-about" aria-label="About">
@@ -142,6 +142,8 @@ function About({ webhook }: { webhook: Webhook }) {
           },
           { name: 'Format', value: formatWords[webhook.format] },
           { name: 'Events', value: eventsInWords(webhook) },
+          ...(jobs === null ? [] : [{ name: 'Only jobs', value: jobs.join(', ') }]),
+          ...(where === null ? [] : [{ name: 'Only devices', value: <code>{where}</code> }]),
           {
             name: 'Last delivered',
             value: lastDeliveredAt ? <RelativeTime at={lastDeliveredAt} /> : <span class="quiet">never</span>,

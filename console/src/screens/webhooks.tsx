@@ -1,4 +1,4 @@
-// All webhooks, and how each is doing.
+// All webhooks, with their state.
 
 import type { Webhook } from '@jobcast/client'
 import { useCallback, useState } from 'preact/hooks'

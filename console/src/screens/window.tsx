@@ -1,4 +1,4 @@
-// One window: when it is open, what uses it.
+// One window: its openings and its users.
 
 import type { Window } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -7,13 +7,14 @@ import { isNotFound } from '../api/is-there.ts'
 import { queries } from '../api/queries.ts'
 import { removeRow } from '../api/use-list.ts'
 import { useQuery } from '../api/use-query.ts'
+import { changeFacts } from '../parts/change-facts.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { CronText } from '../parts/cron-phrase.tsx'
 import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Facts } from '../parts/facts.tsx'
 import { PageHeader } from '../parts/page-header.tsx'
-import { RelativeTime } from '../parts/relative-time.tsx'
 import { timeZone as ownZone } from '../parts/time.ts'
 import { navigate, search } from '../router.ts'
 import { useScopes } from '../scopes.ts'
@@ -84,12 +85,12 @@ function Actions({ window }: { window: Window }) {
 }
 
 function About({ window }: { window: Window }) {
-  const { cron, durationMinutes, cutoffMinutes, timeZone, except, updatedAt } = window
+  const { cron, durationMinutes, cutoffMinutes, timeZone, except } = window
   return (
     <section class="panel" aria-label="About">
       <Facts
         facts={[
-          { name: 'Opens at', value: <code>{cron}</code> },
+          { name: 'Opens at', value: <CronText cron={cron} /> },
           { name: 'Stays open for', value: writeDuration(durationMinutes * 60) },
           {
             name: 'Nothing new',
@@ -104,7 +105,7 @@ function About({ window }: { window: Window }) {
             value: except.length === 0 ? <span class="quiet">no day</span> : except.join(', '),
           },
           { name: 'Used by', value: <Users windowName={window.windowName} /> },
-          { name: 'Updated', value: <RelativeTime at={updatedAt} /> },
+          ...changeFacts(window),
         ]}
       />
     </section>

@@ -1,13 +1,15 @@
-// All windows: when work may be offered to devices.
+// All windows, which define when work may be offered to devices.
 
 import type { Window } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { lists } from '../api/queries.ts'
 import { useList } from '../api/use-list.ts'
+import { CronText } from '../parts/cron-phrase.tsx'
 import type { Column } from '../parts/data-table.tsx'
 import { writeDuration } from '../parts/duration.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { ListScreen } from '../parts/list-screen.tsx'
+import { Maker } from '../parts/maker.tsx'
 import { RelativeTime } from '../parts/relative-time.tsx'
 import type { ScreenProps } from '../route.ts'
 import { useScopes } from '../scopes.ts'
@@ -24,11 +26,11 @@ const columns: Column<Window>[] = [
     sortBy: ({ windowName }) => windowName,
     cell: (window) => <a href={hrefOf(window)}>{window.windowName}</a>,
   },
-  { name: 'opens', title: 'Opens', width: 'minmax(0, 2fr)', cell: ({ cron }) => <code>{cron}</code> },
+  { name: 'opens', title: 'Opens', width: 'minmax(0, 4fr)', cell: ({ cron }) => <CronText cron={cron} /> },
   {
     name: 'duration',
     title: 'For',
-    width: '90px',
+    width: '72px',
     sortBy: ({ durationMinutes }) => durationMinutes,
     cell: ({ durationMinutes }) => writeDuration(durationMinutes * 60),
   },
@@ -47,6 +49,13 @@ const columns: Column<Window>[] = [
     isMinor: true,
     sortBy: ({ updatedAt }) => updatedAt,
     cell: ({ updatedAt }) => <RelativeTime at={updatedAt} />,
+  },
+  {
+    name: 'by',
+    title: 'By',
+    width: 'minmax(0, 1fr)',
+    isMinor: true,
+    cell: ({ updatedBy, updatedByName }) => <Maker createdBy={updatedBy} createdByName={updatedByName} />,
   },
 ]
 

@@ -1,4 +1,4 @@
-// A filter bar: takes a selector, says at which character it cannot be read, and counts the devices while one types.
+// A filter bar for selectors: shows the position of errors, and counts the devices while the user types.
 
 import './selector-field.css'
 import { isJobcastError } from '@jobcast/client'
@@ -13,7 +13,7 @@ type Props = {
   label: string
   text: string
   onInput: (text: string) => void
-  /** Takes a selector only, not the beginning of a name. */
+  /** Accepts only selectors, not the beginning of a name. */
   isStrict?: boolean
   hint?: string
 }
@@ -45,7 +45,7 @@ function wrongText(text: string, { position, message }: TypedFilter & { kind: 'w
 function Count({ where }: { where: string }) {
   const settled = useSettled(where)
   const { data, error } = useQuery(queries.deviceCount(settled))
-  // What the text alone does not show: a group that does not exist.
+  // Errors that only the server detects, such as an unknown group.
   const problem = isJobcastError(error) ? (error.detail ?? error.message) : error ? 'Not counted.' : undefined
   return (
     <p class={problem ? 'field-error' : 'quiet'} role="status">

@@ -1,4 +1,4 @@
-// What somebody types to find devices: a selector of the API, or just how an ID, a name or a tag begins.
+// Text to find devices: a selector of the API, or the beginning of an ID, a name or a tag.
 
 import { parseSelector, SelectorError } from '@jobcast/contract/selector'
 
@@ -15,7 +15,7 @@ export function readFilter(text: string): TypedFilter {
   return isMeant ? { kind: 'where', where: beginningWith(wanted) } : selector
 }
 
-/** Nothing but a selector, where it is kept for others. */
+/** Accepts only selectors, for fields whose value is stored. */
 export function readSelector(text: string): TypedFilter {
   const wanted = text.trim()
   if (wanted === '') return { kind: 'none' }
@@ -29,14 +29,14 @@ export function readSelector(text: string): TypedFilter {
   }
 }
 
-/** No sign of the language, and none of the words that join terms. */
+/** The text contains no operators and no keywords that join terms. */
 function isPlain(text: string): boolean {
   return !/[=!<>~()",*]/.test(text) && !/(^|\s)(and|or|not|in|group)(\s|$)/i.test(text)
 }
 
-function beginningWith(text: string): string {
+export function beginningWith(text: string, fields = ['deviceId', 'deviceName', 'tag']): string {
   const value = quote(`${text}*`)
-  return ['deviceId', 'deviceName', 'tag'].map((field) => `${field}~${value}`).join(' or ')
+  return fields.map((field) => `${field}~${value}`).join(' or ')
 }
 
 /** The selector of a group. */
@@ -48,13 +48,13 @@ export function whereTag(tag: string): string {
   return `tag=${quote(tag)}`
 }
 
-/** Of selectors, what all of them match; empty ones say nothing. */
+/** The conjunction of selectors; empty ones are ignored. */
 export function whereAll(wheres: readonly string[]): string {
   const given = wheres.filter((where) => where !== '')
   return given.length === 1 ? String(given[0]) : given.map((where) => `(${where})`).join(' and ')
 }
 
-/** As a value of a selector, whatever it holds. */
+/** Quotes any text as a value of a selector. */
 export function quote(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }

@@ -1,4 +1,4 @@
-// The format of the audit as it is exported, and how it is verified: for the service and for whoever has only the file.
+// The format of audit exports and their verification: for the service, and for programs that have only the file.
 
 export { hashBytes, leafHashes, merkleRoot } from './merkle.ts'
 export {

@@ -1,5 +1,4 @@
-// The Merkle tree of RFC 9162 (2.1.1): leaves and nodes are hashed with different prefixes, so neither can be taken for the
-// other.
+// The Merkle tree of RFC 9162 (2.1.1): leaves and nodes are hashed with different prefixes, so they cannot be confused.
 
 import { hash } from 'node:crypto'
 
@@ -8,25 +7,25 @@ export const hashBytes = 32
 const leafPrefix = '\0'
 const nodePrefix = 1
 
-/** `lines`: entries as they are exported, without line breaks. Gives their hashes, one after the other. */
+/** `lines`: exported entries, without line breaks. Returns the concatenated hashes. */
 export function leafHashes(lines: readonly string[]): Buffer {
   const leaves = Buffer.alloc(lines.length * hashBytes)
   for (const [index, line] of lines.entries()) writeHash(leaves, index * hashBytes, leafPrefix + line)
   return leaves
 }
 
-/** To make a buffer for each hash takes longer than the hash. */
+/** Writes into one buffer, because allocating a buffer per hash takes longer than hashing. */
 function writeHash(into: Buffer, at: number, data: string | Buffer): void {
   into.write(hash('sha256', data, 'binary'), at, 'latin1')
 }
 
-/** `leaves`: hashes, one after the other; at least one. */
+/** `leaves`: concatenated hashes; at least one. */
 export function merkleRoot(leaves: Uint8Array): Buffer {
   const count = leaves.length / hashBytes
   if (count < 1 || !Number.isInteger(count)) throw new Error('a Merkle tree has at least one leaf')
   const level = Buffer.from(leaves)
   const pair = Buffer.alloc(1 + 2 * hashBytes, nodePrefix)
-  // What is left over at the end of a level moves up as it is: the same tree as by halves that are powers of two.
+  // The last node of an odd level moves up unchanged, which gives the same tree as splitting at powers of two.
   for (let left = count; left > 1; left = Math.ceil(left / 2)) {
     for (let at = 0; at < left; at += 2) {
       const to = (at / 2) * hashBytes

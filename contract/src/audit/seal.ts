@@ -1,5 +1,5 @@
 // A seal: the Merkle root of some entries, the hash of the seal before it, and a signature. Seals of one owner are a chain,
-// so the last one stands for all entries before it.
+// so the last one covers all entries before it.
 
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
 
@@ -11,15 +11,15 @@ export type SealBody = {
   firstAuditId: number
   lastAuditId: number
   entries: number
-  /** Hexadecimal, as the next. */
+  /** Hexadecimal, like `previous`. */
   root: string
-  /** The hash of the seal before it; null: it is the first. */
+  /** The hash of the previous seal; null for the first one. */
   previous: string | null
-  /** Of the public key. */
+  /** Identifies the public key. */
   keyId: string
 }
 export type Seal = SealBody & { signature: string }
-/** What is kept outside: the last seal, and the key that verifies it. */
+/** Stored outside the service: the last seal, and the key that verifies it. */
 export type Checkpoint = Seal & { publicKey: string }
 
 const bodyFields = [
@@ -53,7 +53,7 @@ export function isSignedBy(key: KeyObject, seal: Seal): boolean {
   return verify(null, Buffer.from(signedText(seal)), key, Buffer.from(seal.signature, 'base64url'))
 }
 
-/** Undefined: it is no seal. */
+/** Undefined: not a seal. */
 export function readSeal(value: unknown): Seal | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const seal = value as Record<keyof Seal, unknown>
@@ -66,7 +66,7 @@ export function readSeal(value: unknown): Seal | undefined {
   return isSeal ? (value as Seal) : undefined
 }
 
-/** Undefined: it is no checkpoint. */
+/** Undefined: not a checkpoint. */
 export function readCheckpoint(value: unknown): Checkpoint | undefined {
   const seal = readSeal(value)
   if (seal === undefined || typeof (seal as Checkpoint).publicKey !== 'string') return undefined

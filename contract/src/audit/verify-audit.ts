@@ -1,12 +1,12 @@
-// Verifies an export of the audit against a checkpoint that was kept outside, without the service.
+// Verifies an export of the audit against a checkpoint that was stored elsewhere, without the service.
 //
-// Each seal has to be signed by the key of the checkpoint, to follow the one before it, and to have exactly the entries that
-// stand before it. The seal with the number of the checkpoint has to be the checkpoint itself: a history that was rewritten
-// with the right key, a second chain and an older state are found by it.
+// Each seal must be signed by the key of the checkpoint, follow the previous seal, and cover exactly the entries before it.
+// The seal with the number of the checkpoint must equal the checkpoint, which detects a history rewritten with the right key,
+// a second chain and an older state.
 //
-// What was retained long enough is purged, so an export need not begin with the first seal. The newest of the seals that were
-// purged then stands first, without its entries: its signed time says whether its entries were old enough. Who deletes younger
-// ones has no seal to put there.
+// Old entries are purged, so an export may not begin with the first seal. Then the newest purged seal comes first, without its
+// entries, and its signed time shows whether the entries were old enough. An attacker who deletes younger entries has no such
+// seal.
 
 import type { KeyObject } from 'node:crypto'
 import { hashBytes, leafHashes, merkleRoot } from './merkle.ts'
@@ -22,21 +22,21 @@ import {
 
 export type AuditVerdict =
   | { kind: 'fits'; entries: number; seals: number; from: string; to: string }
-  /** `auditId`: the first that does not fit; null: not even one is there. */
+  /** `auditId`: the first entry that does not fit; null: there are no entries. */
   | { kind: 'does-not-fit'; auditId: number | null; because: string }
 
 type Problem = { auditId: number | null; because: string }
 
-/** More than a seal ever has: an export that never comes to a seal does not fill the memory. */
+/** More entries than any seal covers. Limits the memory for an export without seals. */
 const mostUnsealed = 1_000_000
 const dayMs = 24 * 60 * 60_000
-/** As the default of the setting keep-audit. */
+/** The same as the default of the setting keep-audit. */
 const keptDaysByDefault = 400
-/** Clocks of the service and of whoever verifies. */
+/** The tolerated difference between the clocks of the service and the verifier. */
 const clocksDifferMs = 60 * 60_000
 
 export type VerifyOptions = {
-  /** What is before it is not there; for the service, which reads only the end. */
+  /** Earlier entries are omitted; for the service, which reads only the end. */
   isPart?: boolean
   /** How long entries are retained. */
   keptDays?: number
@@ -53,7 +53,7 @@ export class AuditVerifier {
   readonly #exportedAt: number
   #lastId = 0
   #entries = 0
-  /** The newest one that was purged. */
+  /** The newest purged seal. */
   #purged: Seal | undefined
   #first: Seal | undefined
   #last: Seal | undefined
@@ -69,14 +69,14 @@ export class AuditVerifier {
       const key = readPublicKey(checkpoint.publicKey)
       if (isSignedBy(key, checkpoint)) this.#key = key
     } catch {
-      // It is no key: the same as a signature that is not of it.
+      // An invalid key is treated like a wrong signature.
     }
     if (this.#key === undefined || publicKeyId(checkpoint.publicKey) !== checkpoint.keyId) {
       this.#problem = problem(checkpoint.firstAuditId, 'the checkpoint is not signed by its own key')
     }
   }
 
-  /** A line of the export, without its line break. False: there is no need to read on. */
+  /** Adds a line of the export, without its line break. False: verification has ended. */
   add(line: string): boolean {
     if (this.#problem) return false
     const value = parse(line)
@@ -150,7 +150,7 @@ export class AuditVerifier {
     return problem(firstAuditId, `the beginning is missing: ${kept}, but its entries are not there`)
   }
 
-  /** The hashes that come with a seal say which entry it is; whether they are the right ones, its root does. */
+  /** The hashes in a seal identify the entry that does not fit; its root verifies the hashes. */
   #judgeEntries(seal: Seal & { leaves?: unknown }): Problem | undefined {
     const found = this.#pending
     const because = `seal ${seal.seal} has other entries`

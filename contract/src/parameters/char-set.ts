@@ -1,11 +1,10 @@
-// A set of characters, as ranges. Asking takes the logarithm of their number, so that a step of a pattern costs about the
-// same whatever its set is.
+// A set of characters, as ranges. Lookups use binary search, so that all steps of a pattern take about the same time.
 
 import type { CharRange } from './pattern-syntax.ts'
 
-/** Remembers the last character: a repetition has the same set in many steps, each of which asks for the same one. */
+/** Caches the last result: the steps of a repetition share a set and look up the same character. */
 export class CharSet {
-  /** Where ranges begin and where they end, in order and apart from each other. */
+  /** The first and last characters of the ranges, which are sorted and disjoint. */
   readonly #from: number[] = []
   readonly #to: number[] = []
   readonly #isNegated: boolean

@@ -4,10 +4,10 @@ import { fileVariable } from './parameter-schema.ts'
 import { PlaceholderError } from './placeholder.ts'
 import type { DocumentTemplate } from './template.ts'
 
-/** `ref`: `NAME`, which is the newest version, or `NAME@VERSION`. `sha256`: of the only content that will do. */
+/** `ref`: `NAME` (the newest version) or `NAME@VERSION`. `sha256`: the required hash of the content. */
 export type DocumentFile = { ref: string; fileName: string; sha256?: string }
 
-/** What a device is told of a file. */
+/** The facts of a file that a device gets. */
 export type FileFacts = {
   version: string
   url: string
@@ -23,7 +23,7 @@ const sha256Rule = /^[0-9a-f]{64}$/
 const expected = 'expected NAME, NAME@VERSION, or {"name": "NAME@VERSION", "sha256": "…"}'
 
 /**
- * Of its field `files`. A list with entries of another form, such as documents of AWS have, is not ours. Throws a
+ * Reads the field `files`. Lists with entries of another form, such as in documents of AWS, are ignored. Throws a
  * PlaceholderError.
  */
 export function documentFiles(document: unknown): DocumentFile[] {
@@ -45,7 +45,7 @@ export function documentFiles(document: unknown): DocumentFile[] {
   return found
 }
 
-/** Each once, sorted: of its field `files` and of placeholders. Throws a PlaceholderError. */
+/** The files in the field `files` and in placeholders, sorted and without duplicates. Throws a PlaceholderError. */
 export function filesUsed(document: unknown, { holes }: DocumentTemplate): string[] {
   const named = documentFiles(document).map(({ ref }) => ref)
   const filled = holes.filter(({ from }) => from === 'file').map(({ name }) => refOf(name))
@@ -56,7 +56,7 @@ export function filesUsed(document: unknown, { holes }: DocumentTemplate): strin
   return refs
 }
 
-/** For placeholders. */
+/** The values of placeholders for files. */
 export function fileValues(files: Readonly<Record<string, FileFacts>>): Record<string, string | number> {
   const values = Object.entries(files).flatMap(([ref, { version, url, size, sha256, sha1 }]) =>
     Object.entries({ version, url, size, sha256, ...(sha1 !== null && { sha1 }) }).map(

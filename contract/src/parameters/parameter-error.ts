@@ -1,4 +1,4 @@
-/** What is wrong with a schema or a value: `message` is the end of a sentence that begins with the field. */
+/** An error in a schema or a value: `message` is the end of a sentence that begins with the field. */
 export class ParameterError extends Error {
   override readonly name = 'ParameterError'
   readonly field: string

@@ -1,4 +1,4 @@
-// What a schema says of one parameter.
+// The schema of one parameter.
 
 import type { ParameterValue } from './template.ts'
 
@@ -6,7 +6,7 @@ export const scalarTypes = ['string', 'number', 'integer', 'boolean'] as const
 
 export type ScalarType = (typeof scalarTypes)[number]
 
-/** One parameter, or with a scalar type the items of an array. */
+/** A parameter, or with a scalar type the items of an array. */
 export type ParameterProperty = {
   type: ScalarType | 'array'
   title?: string

@@ -17,15 +17,15 @@ export type ParameterSchema = {
   additionalProperties?: false
 }
 
-/** Of the schema as JSON, and of the values as JSON. */
+/** The maximum size of the schema as JSON, and of the values as JSON. */
 export const maxParametersBytes = 16 * 1024
 export const maxParameters = 64
-/** Of all patterns of a schema, with their repetitions. */
+/** The maximum number of steps in all patterns of a schema, including repetitions. */
 export const maxSchemaSteps = 4000
 export const schemaDialect = 'https://json-schema.org/draft/2020-12/schema'
 const nameRule = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
 
-/** `steps`: of the patterns up to here. */
+/** `steps`: those of the patterns so far. */
 type SchemaWork = { budget: MatchBudget; steps: number }
 
 type Keyword = 'text' | 'boolean' | 'count' | 'number' | 'list' | 'value' | 'pattern' | 'items' | 'type'
@@ -70,17 +70,17 @@ export function isParameterName(name: string): boolean {
   return nameRule.test(name) && name !== '__proto__'
 }
 
-/** The name of the environment variable in which a handler of the agent gets it: upper case, `-` becomes `_`. */
+/** The environment variable of the parameter for handlers of the agent: upper case, `-` becomes `_`. */
 export function parameterVariable(name: string): string {
   return `JOBCAST_PARAM_${inUpperCase(name)}`
 }
 
-/** The same of a secret. */
+/** The environment variable of a secret. */
 export function secretVariable(name: string): string {
   return `JOBCAST_SECRET_${inUpperCase(name)}`
 }
 
-/** The same of a file: it holds the path of the content. */
+/** The environment variable of a file, which contains the path of the content. */
 export function fileVariable(fileName: string): string {
   return `JOBCAST_FILE_${inUpperCase(fileName)}`
 }
@@ -89,7 +89,7 @@ function inUpperCase(name: string): string {
   return name.toUpperCase().replaceAll('-', '_')
 }
 
-/** Throws a ParameterError that names the field. `at`: where the schema stands. */
+/** Throws a ParameterError that names the field. `at`: the field that contains the schema. */
 export function checkParameterSchema(value: unknown, at = 'parameters'): ParameterSchema {
   const schema = asObject(value, at, 'a JSON Schema of type object')
   if (new TextEncoder().encode(JSON.stringify(schema)).length > maxParametersBytes) {
@@ -165,7 +165,7 @@ function checkProperty(value: unknown, at: string, work: SchemaWork, isItem = fa
   checkOwnValues(property as ParameterProperty, at, work.budget)
 }
 
-/** A range without a value in it is a mistake: nobody could ever give the parameter. */
+/** Refuses empty ranges, because the parameter could never have a value. */
 function checkRanges(property: ParameterProperty, at: string): void {
   for (const [least, most] of ranges) {
     const [from, to] = [property[least], property[most]]
@@ -220,7 +220,7 @@ function refuseInItems(property: Record<string, unknown>, at: string): void {
   }
 }
 
-/** Default, enum and const must be values of the property themselves; those of a secret would be readable. */
+/** Default, enum and const must be valid values of the property. Secrets must not have them, because they would be readable. */
 function checkOwnValues(property: ParameterProperty, at: string, budget: MatchBudget): void {
   const { default: initial, enum: choices = [], const: only, ...rules } = property
   if (property.writeOnly) {

@@ -1,4 +1,4 @@
-// The values of a run's parameters, judged by the schema of its job.
+// Validates the values of a run's parameters against the schema of its job.
 
 import { MatchBudget } from './linear-pattern.ts'
 import { maxParametersBytes, type ParameterSchema } from './parameter-schema.ts'
@@ -12,7 +12,7 @@ import {
 } from './template.ts'
 import { valueProblem } from './value-problem.ts'
 
-/** `name`: the parameter, or empty if it is about all; `field`: where exactly; `message` is the end of a sentence. */
+/** `name`: the parameter, or empty for all; `field`: the exact field; `message` is the end of a sentence. */
 export type ParameterProblem = { name: string; field: string; message: string }
 export type JudgedParameters = { values: ParameterValues; problems: ParameterProblem[] }
 
@@ -20,8 +20,8 @@ export type JudgedParameters = { values: ParameterValues; problems: ParameterPro
 export const maskedSecret = '********'
 
 /**
- * The values with defaults filled in, and everything that is wrong with them. `used`: names that the document uses; these
- * need a value even if the schema does not require them.
+ * Returns the values with defaults filled in, and all problems. `used`: parameters that the document uses; these need a value
+ * even if the schema does not require them.
  */
 export function judgeParameters(
   schema: ParameterSchema | undefined,
@@ -58,7 +58,7 @@ export function judgeParameters(
   return { values, problems }
 }
 
-/** The most steps that matching the patterns of these values can take: more than it usually does. */
+/** An upper bound of the steps for matching the patterns of these values; usually it takes fewer. */
 export function matchingSteps(schema: ParameterSchema | undefined, given: Record<string, unknown>): number {
   let steps = 0
   for (const [name, { pattern, items, default: initial }] of Object.entries(schema?.properties ?? {})) {
@@ -82,7 +82,7 @@ export function maskSecrets(schema: ParameterSchema | undefined, values: Paramet
   return maskNamed(secretNames(schema), values)
 }
 
-/** Instead of the named secrets that a document uses. */
+/** Masked values for the named secrets that a document uses. */
 export function maskedValues(template: DocumentTemplate): SecretValues {
   return Object.fromEntries(namesUsed(template, 'secrets').map((name) => [name, maskedSecret]))
 }

@@ -1,16 +1,16 @@
-// Compiled patterns by their text: those of a job's version are compiled once, not for each value of each run.
+// A cache of compiled patterns, so that patterns of a job's version are compiled once and not for each value of each run.
 
 import { type CompiledPattern, compilePattern } from './linear-pattern.ts'
 
-/** Steps of all kept patterns: about 4 MB. */
+/** Maximum number of steps of all cached patterns: about 4 MB. */
 const maxKeptSteps = 50_000
 
-/** Keeps what was used last. */
+/** An LRU cache. */
 export class PatternCache {
   readonly #patterns = new Map<string, CompiledPattern>()
   readonly #maxSteps: number
   #steps = 0
-  /** How often a pattern was compiled. */
+  /** The number of compilations. */
   compiled = 0
 
   constructor(maxSteps = maxKeptSteps) {

@@ -1,5 +1,5 @@
-// Patterns of parameters: regular expressions of ECMA-262 (flag u) without back references and assertions that look ahead
-// or behind, so that matching takes linear time. Text to a tree; linear-pattern.ts matches.
+// Parses patterns of parameters: regular expressions of ECMA-262 (flag u) without backreferences, lookahead and lookbehind,
+// so that matching takes linear time. linear-pattern.ts matches.
 
 export type CharRange = readonly [from: number, to: number]
 export type AssertKind = 'start' | 'end' | 'boundary' | 'no-boundary'
@@ -164,7 +164,7 @@ class Parser {
     return { kind: 'chars', ...this.#escape('') }
   }
 
-  /** From the backslash on. `alsoPlain`: what may be escaped besides the characters of the syntax. */
+  /** Reads an escape after the backslash. `alsoPlain`: characters that may be escaped besides those of the syntax. */
   #escape(alsoPlain: string): Chars {
     const start = this.#at++
     const char = this.#char

@@ -1,12 +1,12 @@
 // Placeholders in the texts of a document: ${params.x}, ${secrets.TOKEN}, ${device.deviceId}, ${device.attributes.site:-none},
-// ${run.runId}, ${file.app.url}, ${file.app@1.4.sha256}.
-// There is no logic. `$${` stands for a plain `${`.
+// ${run.runId}, ${file.app.url}, ${file.app@1.4.sha256}, and AWS's ${aws:iot:s3-presigned-url-v2:https://…}.
+// Placeholders have no logic. `$${` is an escaped `${`.
 
-/** `otherwise`: the text behind `:-`, used where there is no value. */
+/** `otherwise`: the text after `:-`, used if there is no value. */
 export type Placeholder = { from: PlaceholderSource; name: string; otherwise: string | undefined }
-export type PlaceholderSource = 'params' | 'secrets' | 'file' | 'attributes' | 'device' | 'run'
+export type PlaceholderSource = 'params' | 'secrets' | 'file' | 'object' | 'attributes' | 'device' | 'run'
 
-/** What is between placeholders, and the placeholders. */
+/** A placeholder, or the text between placeholders. */
 export type TextPart = string | Placeholder
 
 export class PlaceholderError extends Error {
@@ -16,17 +16,19 @@ export class PlaceholderError extends Error {
 const maxPlaceholderLength = 512
 const opening = '${'
 const named = /^(params|device\.attributes)\.([A-Za-z_][A-Za-z0-9_.-]{0,63})(?::-([\s\S]*))?$/
-// No default: a secret that does not exist is a mistake, and what stands in a document is no secret.
+// Secrets have no default: a missing secret is a mistake, and text in a document is not secret.
 const ofSecret = /^secrets\.([A-Za-z_][A-Za-z0-9_-]{0,63})$/
-// The last dot divides: a version may have dots. No default, as for secrets.
+// The last dot is the separator, because versions may contain dots. Files have no default, like secrets.
 const ofFile = /^file\.([A-Za-z0-9_-]{1,64}(?:@[A-Za-z0-9._+-]{1,64})?\.(?:url|sha256|sha1|size|version))$/
+// AWS's placeholder for an object of a bucket: a URL, or BUCKET/KEY. Its name is all of the text.
+const ofObject = /^aws:iot:s3-presigned-url(?:-v2)?:([!-z|~]{1,2048})$/
 const fixed: Record<string, Placeholder> = {
   'device.deviceId': { from: 'device', name: 'deviceId', otherwise: undefined },
   'device.deviceName': { from: 'device', name: 'deviceName', otherwise: undefined },
   'run.runId': { from: 'run', name: 'runId', otherwise: undefined },
 }
 
-/** From left to right; adjacent texts are one. Throws a PlaceholderError for a `${` that begins no placeholder. */
+/** From left to right; adjacent texts are merged. Throws a PlaceholderError for a `${` without a placeholder. */
 export function parseText(text: string): TextPart[] {
   const parts: TextPart[] = []
   let plain = ''
@@ -49,9 +51,15 @@ export function parseText(text: string): TextPart[] {
   return parts
 }
 
-/** As it stands in a document, without what is behind `:-`. */
+/** The placeholder as written in a document, without its default. */
 export function placeholderText({ from, name }: Placeholder): string {
+  if (from === 'object') return `\${${name}}`
   return `\${${from === 'attributes' ? 'device.attributes' : from}.${name}}`
+}
+
+/** The URL or BUCKET/KEY in the name of a placeholder for an object. */
+export function objectLocation(name: string): string {
+  return ofObject.exec(name)?.[1] ?? ''
 }
 
 function readPlaceholder(text: string, start: number, end: number): Placeholder {
@@ -60,6 +68,7 @@ function readPlaceholder(text: string, start: number, end: number): Placeholder 
   if (Object.hasOwn(fixed, body)) return fixed[body] as Placeholder
   const secret = ofSecret.exec(body)?.[1]
   if (secret !== undefined) return { from: 'secrets', name: secret, otherwise: undefined }
+  if (ofObject.test(body)) return { from: 'object', name: body, otherwise: undefined }
   const file = body.length > maxPlaceholderLength ? undefined : ofFile.exec(body)?.[1]
   if (file !== undefined) return { from: 'file', name: file, otherwise: undefined }
   const match = body.length > maxPlaceholderLength ? null : named.exec(body)

@@ -1,44 +1,49 @@
-// A document with placeholders, made ready once and filled in for each device: pieces of JSON text with holes between them.
+// A document with placeholders, parsed once and filled in for each device: pieces of JSON text with holes between them.
 
 import { type Placeholder, PlaceholderError, parseText } from './placeholder.ts'
 
 export type ParameterValue = string | number | boolean | (string | number | boolean)[]
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
-/** By name. */
+/** Secrets by name. */
 export type SecretValues = Readonly<Record<string, string>>
-/** By reference and field: `app.url`, `app@1.4.size`. */
+/** Values of files by reference and field: `app.url`, `app@1.4.size`. */
 export type FileValues = Readonly<Record<string, string | number>>
 export type DeviceValues = {
   readonly deviceId: string
   readonly deviceName: string
   readonly attributes: Readonly<Record<string, string | number | boolean>>
 }
-/** What is left out stays a hole. */
+/** Placeholders without an entry remain holes. */
 export type PlaceholderValues = {
   readonly params?: ParameterValues
   readonly secrets?: SecretValues
   readonly files?: FileValues
+  /** URLs of objects by the name of the placeholder. */
+  readonly objects?: Readonly<Record<string, string>>
   readonly run?: { readonly runId: number }
   readonly device?: DeviceValues
 }
 
-/** `isWhole`: the text is exactly this placeholder, so it takes the type of the value. */
+/** `isWhole`: the text is exactly this placeholder, so the result has the type of the value. */
 type Hole = Placeholder & { isWhole: boolean }
 /** `texts` has one more than `holes`: JSON text before, between and after them. */
 export type DocumentTemplate = { readonly texts: readonly string[]; readonly holes: readonly Hole[] }
 /** `missing`: placeholders without a value and without `:-`; if there are any, there is no document. */
 export type Resolved = { document: unknown; missing: [] } | { document: undefined; missing: Placeholder[] }
 
-/** So that a document of 64 KiB with large values stays of a size that a device can receive. */
+/** Limits the size of a document of 64 KiB with large values, which devices must be able to receive. */
 export const maxPlaceholders = 256
-/** Of these: a secret may have 16 KiB. */
+/** A lower limit for secrets, which may have 16 KiB each. */
 export const maxSecretPlaceholders = 16
+/** A lower limit for objects of a bucket, whose URLs are long. */
+export const maxObjectPlaceholders = 16
 
-/** Throws a PlaceholderError. Names of fields are no texts: they stay as they are. */
+/** Throws a PlaceholderError. Placeholders in field names are not replaced. */
 export function parseDocument(document: unknown): DocumentTemplate {
   const texts = ['']
   const holes: Hole[] = []
   let secrets = 0
+  let objects = 0
   const write = (json: string) => {
     texts[texts.length - 1] += json
   }
@@ -79,6 +84,9 @@ export function parseDocument(document: unknown): DocumentTemplate {
     if (hole.from === 'secrets' && ++secrets > maxSecretPlaceholders) {
       throw new PlaceholderError(`a document has at most ${maxSecretPlaceholders} placeholders of secrets`)
     }
+    if (hole.from === 'object' && ++objects > maxObjectPlaceholders) {
+      throw new PlaceholderError(`a document has at most ${maxObjectPlaceholders} placeholders of AWS`)
+    }
     holes.push(hole)
     texts.push('')
   }
@@ -86,7 +94,7 @@ export function parseDocument(document: unknown): DocumentTemplate {
   return { texts, holes }
 }
 
-/** Fills in what there are values for. So the parameters of a run are filled in once, and then what differs by device. */
+/** Fills in the given values. Parameters of a run are filled in once, and values that differ by device later. */
 export function fillTemplate(
   template: DocumentTemplate,
   values: PlaceholderValues,
@@ -112,7 +120,7 @@ export function fillTemplate(
   return { template: { texts, holes }, missing }
 }
 
-/** The document as JSON text, of a template without holes. */
+/** The JSON text of a template without holes. */
 export function templateJson({ texts, holes }: DocumentTemplate): string {
   if (holes.length > 0) throw new Error(`${holes.length} placeholders have no value yet`)
   return texts.join('')
@@ -121,15 +129,19 @@ export function templateJson({ texts, holes }: DocumentTemplate): string {
 /** A document for one device. Throws a PlaceholderError if it cannot be read. */
 export function resolveDocument(
   document: unknown,
-  values: Required<Omit<PlaceholderValues, 'files'>> & { files?: FileValues },
+  values: Required<Omit<PlaceholderValues, 'files' | 'objects'>> &
+    Pick<PlaceholderValues, 'files' | 'objects'>,
 ): Resolved {
-  const { template, missing } = fillTemplate(parseDocument(document), { files: {}, ...values })
+  const { template, missing } = fillTemplate(parseDocument(document), { files: {}, objects: {}, ...values })
   if (missing.length > 0) return { document: undefined, missing }
   return { document: JSON.parse(templateJson(template)), missing: [] }
 }
 
-/** Names of the parameters, secrets or attributes that it uses; each once. */
-export function namesUsed({ holes }: DocumentTemplate, from: 'params' | 'secrets' | 'attributes'): string[] {
+/** The parameters, secrets, objects or attributes that the document uses, without duplicates. */
+export function namesUsed(
+  { holes }: DocumentTemplate,
+  from: 'params' | 'secrets' | 'object' | 'attributes',
+): string[] {
   return [...new Set(holes.filter((hole) => hole.from === from).map(({ name }) => name))]
 }
 
@@ -137,11 +149,12 @@ type Source = Readonly<Record<string, ParameterValue>>
 
 function sourceOf(
   { from }: Hole,
-  { params, secrets, files, run, device }: PlaceholderValues,
+  { params, secrets, files, objects, run, device }: PlaceholderValues,
 ): Source | undefined {
   if (from === 'params') return params
   if (from === 'secrets') return secrets
   if (from === 'file') return files
+  if (from === 'object') return objects
   if (from === 'run') return run
   return from === 'attributes' ? device?.attributes : device && { ...device, attributes: '' }
 }

@@ -1,4 +1,4 @@
-// Whether a value is one of a parameter.
+// Validates a value of a parameter.
 
 import { MatchBudget } from './linear-pattern.ts'
 import type { ParameterProperty } from './parameter-property.ts'
@@ -7,7 +7,7 @@ import { patternCache } from './pattern-cache.ts'
 /** `at`: what to append to the name of the field, such as `.2` for an item. `message` is the end of a sentence. */
 type ValueProblem = { at: string; message: string }
 
-/** undefined: there is none. `budget` is that of all values which one call judges. */
+/** undefined: the value is valid. `budget` is shared by all values of one call. */
 export function valueProblem(
   property: ParameterProperty,
   value: unknown,
@@ -88,7 +88,7 @@ function listProblem({ minItems = 0, maxItems, uniqueItems }: ParameterProperty,
 
 const choiceTexts = new WeakMap<readonly unknown[], Set<string>>()
 
-/** As JSON. Once for a list: each of thousands of items of a value may be looked up in it. */
+/** The choices as JSON, computed once per list, because a value may have thousands of items. */
 function textsOf(choices: readonly unknown[]): Set<string> {
   let texts = choiceTexts.get(choices)
   if (texts === undefined) {

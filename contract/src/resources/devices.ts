@@ -1,9 +1,9 @@
-// A device is a thing that executes. Its deviceId is unique within its owner.
+// A device runs executions. Its deviceId is unique within its owner.
 
 import Type, { type Static } from 'typebox'
 import { AttributeChanges, Attributes, AttributeValue, TimeZone } from '../attributes.ts'
 import { PageQuery } from '../page.ts'
-import { Instant, keyNameOf, Name, NewDeviceId, orNull } from '../text.ts'
+import { Instant, Name, NewDeviceId, orNull } from '../text.ts'
 import { Where } from './groups.ts'
 import type { Resource } from './resource.ts'
 import { WindowName } from './windows.ts'
@@ -39,7 +39,7 @@ export const DeviceContent = Type.Object(
 )
 export type DeviceContent = Static<typeof DeviceContent>
 
-/** RFC 7396: what is not named stays, null takes away. */
+/** RFC 7396: omitted fields keep their value, null removes a field. */
 export const DevicePatch = Type.Object(
   {
     deviceName: Type.Optional(orNull(Name, { description: 'null: the deviceId' })),
@@ -88,7 +88,10 @@ export const Device = Type.Object(
       description:
         'Who created its current token: `key:<keyId>` or `enrollment:<enrollmentId>`. Null if it has none, or if this was not recorded',
     }),
-    credentialCreatedByName: keyNameOf('credentialCreatedBy'),
+    credentialCreatedByName: orNull(Type.String({ examples: ['gates'] }), {
+      description:
+        'The name of the key, the person or the enrollment in `credentialCreatedBy`; null if it has none, or is a key of another owner',
+    }),
     certificateRevokedAt: orNull(Instant, {
       description:
         'Since when client certificates of this device are rejected. A new token does not change it; ' +

@@ -1,11 +1,11 @@
 // A group is a named selector.
 
 import Type, { type Static } from 'typebox'
-import { Instant, mustBe, NewJobName, orNull, Prose } from '../text.ts'
+import { changeFields, Instant, mustBe, NewJobName, orNull, Prose } from '../text.ts'
 import type { Resource } from './resource.ts'
 import { WindowName } from './windows.ts'
 
-/** Its length and its grammar are checked where it is read, so that both are J-503. */
+/** Length and grammar are checked when the selector is parsed, so that both errors are J-503. */
 export const Where = Type.String({
   minLength: 1,
   [mustBe]: 'a selector such as tag=kiosk and fw<2.4.0',
@@ -39,6 +39,7 @@ export const Group = Type.Object(
     window: orNull(Type.String(), { description: 'Window of the devices of the group' }),
     createdAt: Instant,
     updatedAt: Instant,
+    ...changeFields,
   },
   { title: 'Group' },
 )

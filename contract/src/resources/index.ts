@@ -1,4 +1,4 @@
-// Every resource that is described, in the order of the OpenAPI document.
+// All resources with a description, in the order of the OpenAPI document.
 
 import { devices } from './devices.ts'
 import { groups } from './groups.ts'

@@ -1,4 +1,4 @@
-// A job is a named description of what a device should do: a document and policies.
+// A job has a name, a document with instructions for devices, and policies.
 
 import Type, { type Static } from 'typebox'
 import { Approval, approvalOf } from '../approval.ts'
@@ -91,8 +91,8 @@ export const JobContent = Type.Object(
     ),
     approval: Type.Optional(
       approvalOf(
-        'Its runs wait until others approve them: true for one approval, or how many are required; default false. To take ' +
-          'it off or to lower it needs APPROVE',
+        'Its runs require approval by others: true for one approval, or the number of approvals; default false. Removing ' +
+          'or lowering it needs APPROVE',
       ),
     ),
     window: Type.Optional(

@@ -1,4 +1,4 @@
-// A schedule makes runs: at one instant, by a pattern, or for every device that starts to match.
+// A schedule creates runs: at one instant, by a pattern, or for every device that starts to match.
 
 import Type, { type Static } from 'typebox'
 import { KeyState } from '../api-key.ts'
@@ -23,7 +23,7 @@ export const defaultBackOffSeconds = 60
 
 const seconds = (maximum: number, description: string) => Type.Integer({ minimum: 0, maximum, description })
 
-/** Patterns and zones are read where they are used: J-507 says what is wrong with them. */
+/** Patterns and zones are checked when they are parsed; J-507 describes the error. */
 export const When = Type.Object(
   {
     cron: Type.Optional(
@@ -80,7 +80,7 @@ export const When = Type.Object(
 )
 export type When = Static<typeof When>
 
-/** What the schema cannot say; undefined if it is right. */
+/** Checks rules that the schema cannot express; undefined if valid. */
 export function whenProblem(
   { cron, timeZone, at, match, again, backOffSeconds, onLeave }: When,
   overlap?: Overlap,
@@ -101,7 +101,7 @@ export function whenProblem(
   return undefined
 }
 
-/** As it is shown: with its back-off where that is used. */
+/** The form in responses, including the default backoff if it applies. */
 export function matchOf({
   again,
   onLeave,
@@ -115,7 +115,7 @@ export function matchOf({
   }
 }
 
-/** Of a list of devices that is kept with each schedule. */
+/** The maximum size of the list of devices that is stored with a schedule. */
 export const maxScheduleDevices = 1000
 
 /** The whole content of a schedule: PUT resets omitted fields. */
@@ -143,8 +143,8 @@ export const ScheduleContent = Type.Object(
     ),
     approval: Type.Optional(
       approvalOf(
-        'Nothing of a run is released before others approve it: true for one approval, or how many are required. Adds to ' +
-          'what the job requires; it cannot take that off',
+        'Its runs are released only after others approve them: true for one approval, or the number of approvals. It can add ' +
+          'to what the job requires, but not lower it',
       ),
     ),
     window: Type.Optional(
@@ -157,14 +157,14 @@ export const ScheduleContent = Type.Object(
     replaces: Type.Optional(
       Type.Boolean({
         description:
-          'Each run cancels what still waits of the same job on its devices, with the cause `superseded`. Default false',
+          'Each run cancels pending executions of the same job on its devices, with the cause `superseded`. Default false',
       }),
     ),
     priority: Type.Optional(
       Type.Integer({
         ...Priority,
         description:
-          'From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, as the job says',
+          'From 0 to 9; executions of its runs with a higher priority are offered first to a device. By default, the priority of the job',
       }),
     ),
     overlap: Type.Optional(
@@ -264,7 +264,7 @@ export const Schedule = Type.Object(
     createdAt: Instant,
     updatedAt: Instant,
     updatedBy: orNull(Type.String({ examples: ['key:3f9aZ0qLxw'] }), {
-      description: 'Who last put or resumed it; its runs count as created by that key',
+      description: 'Who last created, updated or resumed it; its runs count as created by that key',
     }),
     updatedByName: keyNameOf('updatedBy'),
     updatedByState: orNull(KeyState, {

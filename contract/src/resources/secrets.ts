@@ -1,4 +1,4 @@
-// A secret is a named value that devices get and nobody can read back.
+// A secret is a named, write-only value for devices.
 
 import Type, { type Static } from 'typebox'
 import { Instant, keyNameOf, mustBe } from '../text.ts'
@@ -6,7 +6,7 @@ import type { Resource } from './resource.ts'
 
 export const maxSecretBytes = 16 * 1024
 
-/** A name as parameters have it: it stands in a placeholder and becomes an environment variable. */
+/** The same rules as for names of parameters: it is used in placeholders and becomes an environment variable. */
 const SecretName = Type.String({
   pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
   [mustBe]: '1 to 64 letters, digits, _ or -, beginning with a letter or _',
@@ -28,9 +28,9 @@ export type SecretContent = Static<typeof SecretContent>
 export const Secret = Type.Object(
   {
     secretName: Type.String(),
-    updatedAt: Type.Unsafe<string>({ ...Instant, description: 'When the value was put' }),
+    updatedAt: Type.Unsafe<string>({ ...Instant, description: 'When the value was set' }),
     updatedBy: Type.String({
-      description: 'Who put the value: `key:<keyId>`',
+      description: 'Who set the value: `key:<keyId>`',
       examples: ['key:3f9aZ0qLxw'],
     }),
     updatedByName: keyNameOf('updatedBy'),

@@ -13,7 +13,7 @@ const Secret = Type.String({
   description: '`whsec_` followed by 24 to 64 bytes in base64',
 })
 
-/** `slack` and `teams` are for people: one sentence a message, at most one about the executions of a run. */
+/** `slack` and `teams` are for people: one sentence per message, and at most one message about the executions of a run. */
 export const webhookFormats = ['jobcast', 'slack', 'teams', 'cloudevents'] as const
 export type WebhookFormat = (typeof webhookFormats)[number]
 const format = Type.Unsafe<WebhookFormat>({
@@ -37,7 +37,7 @@ export const WebhookContent = Type.Object(
         maxItems: 50,
         uniqueItems: true,
         description:
-          'Only these types; `execution.*` matches all types of a noun. Default: all events except those about access; with the formats `slack` and `teams` those that people wait for',
+          'Only these types; `execution.*` matches all types of a noun. Default: all events except those about access; with the formats `slack` and `teams` those that matter to people',
       }),
     ),
     jobName: Type.Optional(Type.String({ ...Name, description: 'Only events of this job' })),
@@ -70,7 +70,7 @@ export const DeliveryAttempt = Type.Object(
     status: orNull(Type.Integer(), { description: 'HTTP status; null if there was no response' }),
     error: orNull(Type.String(), {
       description:
-        'Why the attempt failed, with the first 200 characters of what the receiver said; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
+        'Why the attempt failed, with the first 200 characters of the response; null if it succeeded. `could not connect` if the host name does not resolve, has no permitted address, or refuses connections: the log of the service has the reason',
     }),
     ms: Type.Integer({
       description: 'Duration in milliseconds; rounded up to whole seconds if there was no connection',
@@ -92,6 +92,15 @@ const webhookFields = {
   jobName: orNull(Type.String()),
   deviceId: orNull(Type.String()),
   format,
+  jobs: orNull(Type.Array(Type.String()), {
+    description:
+      'The jobs that its events are restricted to, as the key that created it was; null: all. Cannot be changed',
+  }),
+  where: orNull(Type.String(), {
+    description:
+      'The selector of the devices that its events are restricted to, as the key that created it was; null: all. Cannot be ' +
+      'changed',
+  }),
   state: Type.Unsafe<WebhookState>({ type: 'string', enum: [...webhookStates] }),
   pausedBecause: orNull(Type.Unsafe<PauseReason>({ type: 'string', enum: [...pauseReasons] }), {
     description:
@@ -217,11 +226,14 @@ export const webhooks = {
   scopes: { read: 'READ', write: 'MANAGE' },
   quota: 'webhooks',
   notFound: 'J-307',
+  refusals: { put: ['J-307', 'J-814'] },
   events: { created: 'webhook.created', updated: 'webhook.updated', deleted: 'webhook.deleted' },
   texts: {
     put:
       'A new webhook receives events that occur after it was created. A replaced webhook keeps its position, its ' +
-      'secret unless you set another one, and stays paused if it is paused. At most 100 per owner.',
+      'secret unless you set another one, and stays paused if it is paused. At most 100 per owner. A webhook that a restricted key creates sends only events inside ' +
+      'the restriction, and its name ends with @ and a tag of the restriction, which keys with the same restriction leave ' +
+      'out.',
     get: urlIsHidden,
     list: urlIsHidden,
     gone: 'a webhook and its deliveries',

@@ -1,15 +1,15 @@
-// A window says when work may be offered to devices: from each time of a pattern on, for some minutes.
+// A window defines when work may be offered to devices: it opens at each time of a pattern, for some minutes.
 
 import Type, { type Static } from 'typebox'
 import { exceptDates, exceptProblem } from '../except-dates.ts'
-import { GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from '../text.ts'
+import { changeFields, GivenInstant, Instant, mustBe, Name, NewJobName, orNull } from '../text.ts'
 import type { Resource } from './resource.ts'
 
 export const maxWindowMinutes = 1440
-/** Instead of a zone: each device's own. */
+/** Used as a zone: the time zone of each device. */
 export const deviceZone = 'device'
 
-/** Five fields; which ones they may be is checked where the pattern is read. */
+/** Five fields, which are checked when the pattern is parsed. */
 export const CronText = Type.String({
   minLength: 1,
   maxLength: 256,
@@ -73,6 +73,7 @@ export const Window = Type.Object(
     except: Type.Array(Type.String()),
     createdAt: Instant,
     updatedAt: Instant,
+    ...changeFields,
   },
   { title: 'Window' },
 )
@@ -80,7 +81,7 @@ export type Window = Static<typeof Window>
 
 export const WindowParams = Type.Object({ windowName: NewJobName })
 
-/** In a job, a run, a schedule, a device or a group. */
+/** The name in a job, a run, a schedule, a device or a group. */
 export const WindowName = Type.String({
   ...Name,
   description: 'Name of the window in which its executions are offered to devices',
@@ -133,7 +134,7 @@ export const WindowTimesQuery = Type.Object(
 )
 export type WindowTimesQuery = Static<typeof WindowTimesQuery>
 
-/** What the schema cannot say; undefined if it is right. Patterns and zones are checked where they are read. */
+/** Checks rules that the schema cannot express; undefined if valid. Patterns and zones are checked when they are parsed. */
 export function windowProblem(content: WindowContent): { field: string; detail: string } | undefined {
   const { durationMinutes, cutoffMinutes = 0, except = [] } = content
   if (cutoffMinutes >= durationMinutes) {
@@ -142,7 +143,7 @@ export function windowProblem(content: WindowContent): { field: string; detail: 
   return exceptProblem(except)
 }
 
-/** As a run shows it. */
+/** The field of a run. */
 export const shownWindow = orNull(Type.String(), {
   description: 'The window in which its executions are offered; null: they are offered at any time',
 })

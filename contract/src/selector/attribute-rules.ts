@@ -1,13 +1,13 @@
-// What can be an attribute of a device.
+// Rules for attributes of devices.
 
 import { isAttributeName } from './selector.ts'
 
-/** How many a device may have of each kind: set by its owner, and reported by itself. */
+/** The maximum number per device, separately for attributes set by its owner and reported by the device. */
 export const maxAttributes = 64
 export const maxAttributeText = 256
 const unfit = /[\p{Cc}\p{Cs}]/u
 
-/** Why it can be no attribute, as the end of a sentence that begins with its name; undefined: it can. */
+/** Why the attribute is invalid, as the end of a sentence that begins with its name; undefined: it is valid. */
 export function attributeProblem(name: string, value: unknown): string | undefined {
   if (!isAttributeName(name)) {
     return 'is not a valid attribute name: 1 to 64 letters, digits and _ . -, beginning with a letter or _ but not with own. or reported., and not a keyword of selectors'

@@ -1,11 +1,11 @@
-// How values compare: numbers as numbers, dotted versions piece by piece (2.10 is above 2.9), everything else as text.
-// Each value has a sort key, a text that both databases order as values compare; its first character is its class.
+// Compares values: numbers as numbers, dotted versions part by part (2.10 is above 2.9), everything else as text.
+// Each value has a sort key, a text that has the same order in both databases; its first character is its class.
 
 export type AttributeValue = string | number | boolean
 
 /**
- * Of a literal in a selector: what it is compared with values of each class by. `plain`: what numbers are compared with as
- * text where it is no number.
+ * The keys by which a literal in a selector is compared with values of each class. `plain`: the text that is compared with
+ * numbers if the literal is not a number.
  */
 export type LiteralKeys = {
   number: string | undefined
@@ -14,14 +14,14 @@ export type LiteralKeys = {
   plain: string
 }
 
-/** The v that a version may begin with says nothing. */
+/** A leading v is ignored. */
 const versionRule = /^v?(\d+(?:\.\d+)*)$/
-/** A pre-release or a build only behind a dot: 2026-11-15 is a date. */
+/** A pre-release or a build requires a dot before it: 2026-11-15 is a date. */
 const releaseRule = /^v?(\d+(?:\.\d+)+)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+([0-9A-Za-z.-]+))?$/
 const negativeRule = /^-\d+(?:\.\d+)?$/
 const numberRule = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** The text of a value, as a selector names it. */
+/** The text of a value in a selector. */
 export function textOfValue(value: AttributeValue): string {
   return String(value)
 }
@@ -51,7 +51,7 @@ export function equalKeysOf(literal: string): string[] {
   return [number, version, text].filter((key) => key !== undefined)
 }
 
-/** Below 0: the value is below the literal. */
+/** Negative: the value is below the literal. */
 export function compareWithLiteral(value: AttributeValue, literal: string): number {
   return compareWithKeys(value, sortKeyOf(value), literalKeysOf(literal))
 }
@@ -68,13 +68,13 @@ export function compareText(one: string, other: string): number {
   const length = Math.min(one.length, other.length)
   for (let at = 0; at < length; at++) {
     const [a, b] = [one.charCodeAt(at), other.charCodeAt(at)]
-    // Surrogates, which stand for what is above U+FFFF, are below U+E000 as numbers.
+    // Surrogates encode characters above U+FFFF, but as numbers they are below U+E000.
     if (a !== b) return isSurrogate(a) === isSurrogate(b) ? a - b : isSurrogate(a) ? 1 : -1
   }
   return one.length - other.length
 }
 
-/** The first text above all that begin with the prefix; undefined: there is none. */
+/** The first text above all texts with the prefix; undefined: there is none. */
 export function afterPrefix(prefix: string): string | undefined {
   const characters = [...prefix]
   while (characters.length > 0) {
@@ -89,7 +89,7 @@ function isSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xe000
 }
 
-/** The bits of a double, turned so that they are ordered as the numbers are. */
+/** The bits of a double, changed so that they have the order of the numbers. */
 function numberKey(value: number): string {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, value === 0 ? 0 : value)
@@ -99,8 +99,8 @@ function numberKey(value: number): string {
 }
 
 /**
- * Each piece as its length and its digits; pieces of 0 at the end are left out, so 2.4 equals 2.4.0. Behind them `!` for a
- * pre-release, which is below its release, and `#` for a release; digits of further pieces are above both.
+ * Each part as its length and its digits; trailing parts of 0 are omitted, so 2.4 equals 2.4.0. They are followed by `!` for a
+ * pre-release, which is below its release, or `#` for a release; digits of further parts are above both.
  */
 function versionKey(text: string): string | undefined {
   const match = versionRule.exec(text) ?? releaseRule.exec(text)

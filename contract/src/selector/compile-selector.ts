@@ -1,4 +1,4 @@
-// A selector as a function, for who asks it of very many devices: what depends on the selector alone is worked out once.
+// Compiles a selector to a function, for very many devices: everything that depends only on the selector is computed once.
 
 import {
   type AttributeValue,
@@ -13,7 +13,7 @@ import { isDeviceField, type Selector } from './selector.ts'
 export type CompiledSelector = (device: SelectableDevice) => boolean
 type Compare = Extract<Selector, { kind: 'compare' }>
 
-/** Says the same as `matchesSelector`. */
+/** Returns the same result as `matchesSelector`. */
 export function compileSelector(selector: Selector): CompiledSelector {
   switch (selector.kind) {
     case 'and': {
@@ -62,7 +62,7 @@ function equals(name: string, keys: ReadonlySet<string>, isWanted: boolean): Com
   }
 }
 
-/** Devices of a fleet have few different values. */
+/** Cache size: devices of a fleet have few different values. */
 const keptKeys = 10_000
 const keys = new Map<AttributeValue, string>()
 

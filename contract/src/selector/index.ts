@@ -1,4 +1,4 @@
-// The selector language without schemas: for the server's threads, the console and the command line.
+// The selector language without schemas: for threads of the server, the console and the command line.
 
 export * from './attribute-rules.ts'
 export * from './compare-values.ts'

@@ -1,4 +1,4 @@
-// Whether a device matches a selector whose groups are replaced by what they stand for.
+// Whether a device matches a selector whose groups are already replaced.
 
 import {
   type AttributeValue,
@@ -15,13 +15,13 @@ export type SelectableDevice = {
   deviceName: string
   tags: readonly string[]
   online: boolean
-  /** Those that its owner has set. */
+  /** Set by its owner. */
   attributes: Readonly<Record<string, AttributeValue>>
-  /** Those that it has reported itself. */
+  /** Reported by the device. */
   reportedAttributes: Readonly<Record<string, AttributeValue>>
 }
 
-/** Undefined: it has none of this name, which may begin with a side. */
+/** The name may begin with `own.` or `reported.`. The reader returns undefined if the device has no such attribute. */
 export function attributeReader(name: string): (device: SelectableDevice) => AttributeValue | undefined {
   const { name: bare, side } = attributeOf(name)
   if (side === 'own') return ({ attributes }) => valueIn(attributes, bare)
@@ -59,7 +59,7 @@ export function matchesSelector(selector: Selector, device: SelectableDevice): b
   }
 }
 
-/** Tags, deviceId and deviceName are texts; a device that has none of its tags equal has the tag not. */
+/** Tags, deviceId and deviceName are compared as text. `tag != x` matches if no tag of the device equals x. */
 function compares(term: Compare, device: SelectableDevice): boolean {
   const { name } = term
   if (name === 'tag' && term.op === '!=') return !device.tags.includes(term.value)

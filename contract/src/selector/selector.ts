@@ -1,4 +1,4 @@
-// The selector language: text that picks devices, such as `tag=kiosk and site in (berlin, lima) and not online`.
+// The selector language: text that selects devices, such as `tag=kiosk and site in (berlin, lima) and not online`.
 
 import { readTokens, SelectorError, type Token } from './tokens.ts'
 
@@ -7,7 +7,7 @@ export { SelectorError } from './tokens.ts'
 export const comparisons = ['=', '!=', '<', '<=', '>', '>=', '~'] as const
 export type Comparison = (typeof comparisons)[number]
 
-/** `at`: where the term begins in the text. */
+/** `at`: the position of the term in the text. */
 export type SelectorTerm =
   | { kind: 'compare'; name: string; op: Comparison; value: string }
   | { kind: 'in'; name: string; values: string[] }
@@ -18,17 +18,17 @@ export type Selector = SelectorTerm | { kind: 'and' | 'or'; of: Selector[] } | {
 
 export const maxSelectorBytes = 4096
 export const maxSelectorTerms = 64
-/** So that no text, however many parentheses it has, exhausts the stack. */
+/** Prevents stack overflows by many parentheses. */
 const maxDepth = 64
 
-/** Words that are no names, in any case. */
+/** Words that cannot be names, in upper or lower case. */
 const reservedWords = ['and', 'or', 'not', 'in', 'online', 'all', 'group']
 /** Names that are not those of attributes. */
 export const deviceFieldNames = ['tag', 'deviceId', 'deviceName'] as const
 export const attributeNamePattern = '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$'
 const nameRule = new RegExp(attributeNamePattern)
 
-/** Who has set an attribute: `own.fw` is the owner's value, `reported.fw` that of the device. */
+/** The source of an attribute: `own.fw` is the owner's value, `reported.fw` that of the device. */
 export type AttributeSide = 'own' | 'reported'
 const sideRule = /^(own|reported)\.(.*)$/s
 
@@ -36,23 +36,23 @@ export function isDeviceField(name: string): boolean {
   return (deviceFieldNames as readonly string[]).includes(name)
 }
 
-/** 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -, and no word or side of the language. */
+/** 1 to 64 letters, digits and _ . -, not beginning with a digit, . or -, and no reserved word or prefix. */
 export function isAttributeName(name: string): boolean {
   return nameRule.test(name) && !isReserved(name) && !isDeviceField(name) && !sideRule.test(name)
 }
 
-/** What a name in a selector stands for; without a side: the owner's value, else the reported one. */
+/** Resolves a name in a selector. Without a side, the owner's value takes precedence over the reported one. */
 export function attributeOf(name: string): { name: string; side: AttributeSide | undefined } {
   const [, side, bare] = sideRule.exec(name) ?? []
   return bare === undefined ? { name, side: undefined } : { name: bare, side: side as AttributeSide }
 }
 
-/** As gates mean it: a bare name is what devices report of themselves. */
+/** For gates: a name without a prefix is an attribute reported by the device. */
 export function asReported(selector: Selector): Selector {
   return ofSide(selector, 'reported')
 }
 
-/** As restrictions of keys mean it: a bare name is what the owner has set. */
+/** For restrictions of keys: a name without a prefix is an attribute set by the owner. */
 export function asOwn(selector: Selector): Selector {
   return ofSide(selector, 'own')
 }
@@ -72,7 +72,7 @@ function ofSide(selector: Selector, side: AttributeSide): Selector {
   }
 }
 
-/** Throws a SelectorError if it cannot be read. */
+/** Throws a SelectorError if the text is invalid. */
 export function parseSelector(text: string): Selector {
   if (text.length > maxSelectorBytes || new TextEncoder().encode(text).length > maxSelectorBytes) {
     throw new SelectorError(0, `a selector has at most ${maxSelectorBytes} bytes`)
@@ -93,7 +93,7 @@ export function termsOf(selector: Selector): SelectorTerm[] {
   }
 }
 
-/** Names of attributes that it compares, each once, as it writes them: `fw`, `own.fw`, `reported.fw`. */
+/** The attributes in the selector, as written (`fw`, `own.fw`, `reported.fw`) and without duplicates. */
 export function attributeNamesOf(selector: Selector): string[] {
   const names = termsOf(selector).flatMap((term) => ('name' in term ? [term.name] : []))
   return [...new Set(names)].filter((name) => !isDeviceField(name))

@@ -1,8 +1,8 @@
-// The text of a term that picks the devices with a value.
+// The text of a term that selects the devices with a value.
 
 import { type AttributeValue, textOfValue } from './compare-values.ts'
 
-/** What needs no quotes, wherever it stands. */
+/** Text that needs no quotes in any position. */
 const plain = /^[\w.:/-]+$/
 
 /** `fw=2.4.1`, or `site="São Paulo"`. */

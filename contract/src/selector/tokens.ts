@@ -1,4 +1,4 @@
-// A selector as a list of tokens, each with its position.
+// Splits a selector into tokens with positions.
 
 /** `at`: the index of its first character. */
 export type Token = { at: number; text: string } & (
@@ -8,7 +8,7 @@ export type Token = { at: number; text: string } & (
   | { kind: 'end' }
 )
 
-/** Why a text is no selector. `position` counts characters from 1. */
+/** Why a selector is invalid. `position` counts characters from 1. */
 export class SelectorError extends Error {
   readonly position: number
 
@@ -21,7 +21,7 @@ export class SelectorError extends Error {
 
 const signs = ['!=', '<=', '>=', '(', ')', ',', '=', '<', '>', '~']
 const space = /\s/u
-/** What a value may hold without quotes. */
+/** Characters of a value without quotes. */
 const wordCharacter = /[\p{L}\p{N}_.:/@+%*-]/u
 
 export function readTokens(text: string): Token[] {

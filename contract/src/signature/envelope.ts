@@ -1,4 +1,4 @@
-// DSSE envelopes (Dead Simple Signing Envelope, version 1.0.0): what an author signs, and how it is carried.
+// DSSE envelopes (Dead Simple Signing Envelope, version 1.0.0), which contain the signed payload and its signatures.
 
 import { asObject, decodeBase64, encodeBase64, SignatureError } from './read-values.ts'
 
@@ -6,7 +6,7 @@ import { asObject, decodeBase64, encodeBase64, SignatureError } from './read-val
 export const jobPayloadType = 'application/vnd.jobcast.job+json'
 
 export const maxSignatures = 10
-/** A document of 64 KiB and parameters of 16 KiB fit. */
+/** Fits a document of 64 KiB and parameters of 16 KiB. */
 export const maxPayloadBytes = 96 * 1024
 export const maxKeyIdLength = 128
 const ed25519Bytes = 64
@@ -21,7 +21,7 @@ export type Envelope = {
 export type ReadEnvelope = {
   payload: Uint8Array
   signatures: { keyid?: string; sig: Uint8Array }[]
-  /** What the signatures are of. */
+  /** The signed bytes. */
   signed: Uint8Array
 }
 
@@ -35,7 +35,7 @@ export function preAuthEncoding(type: string, body: Uint8Array): Uint8Array {
   return all
 }
 
-/** Reads what claims to be an envelope. Says nothing about who has signed it. Throws SignatureError. */
+/** Parses an envelope without verifying its signatures. Throws SignatureError. */
 export function readEnvelope(value: unknown): ReadEnvelope {
   const { payloadType, payload: encoded, signatures } = asObject(value, '')
   if (payloadType !== jobPayloadType) {
@@ -68,7 +68,7 @@ function readSignature(value: unknown, field: string): ReadEnvelope['signatures'
   return { keyid, sig }
 }
 
-/** As one envelope in standard base64, without duplicate signatures. Throws SignatureError with the position in the list. */
+/** Merges envelopes to one in standard base64, without duplicate signatures. Throws SignatureError with the position in the list. */
 export function mergeEnvelopes(envelopes: readonly unknown[]): Envelope | undefined {
   const read = envelopes.map((each, index) => within(`[${index}]`, () => readEnvelope(each)))
   const [first] = read
@@ -90,7 +90,7 @@ export function mergeEnvelopes(envelopes: readonly unknown[]): Envelope | undefi
   return { payloadType: jobPayloadType, payload, signatures: [...signatures.values()] }
 }
 
-/** Puts the place before the field of a problem. */
+/** Adds a prefix to the field of a SignatureError. */
 export function within<T>(place: string, read: () => T): T {
   try {
     return read()

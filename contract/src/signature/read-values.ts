@@ -1,6 +1,6 @@
-// Reads the values of an envelope, or says which is wrong.
+// Reads the values of an envelope. Errors name the invalid field.
 
-/** What is wrong with an envelope. `field` is a path such as `signatures[0].sig`; empty for the envelope itself. */
+/** An error in an envelope. `field` is a path such as `signatures[0].sig`; empty for the envelope itself. */
 export class SignatureError extends Error {
   readonly field: string
   /** Completes "<field> …". */
@@ -23,7 +23,7 @@ export function asObject(value: unknown, field: string): Record<string, unknown>
 
 const base64 = /^[A-Za-z0-9+/_-]*={0,2}$/
 
-/** Standard or URL-safe, with or without padding: DSSE asks for both to be accepted. */
+/** Standard or URL-safe, with or without padding: DSSE requires that both are accepted. */
 export function decodeBase64(value: unknown, field: string): Uint8Array {
   const text = typeof value === 'string' && base64.test(value) ? value.replaceAll('=', '') : undefined
   if (text === undefined || text.length === 0 || text.length % 4 === 1) {
@@ -33,7 +33,7 @@ export function decodeBase64(value: unknown, field: string): Uint8Array {
 }
 
 export function encodeBase64(bytes: Uint8Array): string {
-  // In pieces: a call takes a limited number of arguments.
+  // Converted in pieces, because the number of arguments of a call is limited.
   let binary = ''
   for (let at = 0; at < bytes.length; at += 8192)
     binary += String.fromCharCode(...bytes.subarray(at, at + 8192))

@@ -1,5 +1,5 @@
-// What the author of a job signs: its name, its version, the document with its placeholders, the schema of its parameters,
-// until when it may be started, and for whom it is. As canonical JSON, the payload of an envelope.
+// The signed payload of a job: its name, its version, the document with its placeholders, the schema of its parameters,
+// until when it may be started, and its audience. It is stored in an envelope as canonical JSON.
 
 import { canonicalJson } from './canonical-json.ts'
 import { type Envelope, mergeEnvelopes, readEnvelope, within } from './envelope.ts'
@@ -13,9 +13,9 @@ export type SignedJob = {
   document: Json
   /** The JSON Schema of the parameters, if the job has any. */
   parameters?: Json
-  /** UTC in whole seconds: texts of this form compare like the instants that they name. */
+  /** UTC in whole seconds, so that text comparison gives the order of the instants. */
   notAfter?: string
-  /** For whom it is, such as a service or an owner: devices that belong to another one refuse it. */
+  /** The audience, such as a service or an owner: devices of another audience refuse the job. */
   audience?: string
 }
 
@@ -23,7 +23,7 @@ const instantForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const fields = ['jobName', 'version', 'document', 'parameters', 'notAfter', 'audience']
 const maxAudienceLength = 128
 
-/** Completes "audience …"; undefined if it is one. */
+/** Completes "audience …"; undefined if valid. */
 export function audienceProblem(value: unknown): string | undefined {
   const isText = typeof value === 'string' && value !== '' && value.length <= maxAudienceLength
   return isText && !/[\p{Cc}\p{Cs}]/u.test(value)
@@ -38,7 +38,7 @@ export function signedPayload(job: SignedJob): Uint8Array {
   return payload
 }
 
-/** Throws SignatureError. Call it only with bytes whose signatures are verified, or to look for mistakes. */
+/** Throws SignatureError. Call it only with bytes whose signatures are verified, or to check for mistakes. */
 export function readSignedJob(payload: Uint8Array): SignedJob {
   const job = asObject(parse(payload), 'payload')
   const wrong = (name: string, problem: string) => new SignatureError(`payload.${name}`, problem)
@@ -65,7 +65,7 @@ function parse(payload: Uint8Array): unknown {
     const value: unknown = JSON.parse(text)
     if (canonicalJson(value) === text) return value
   } catch {
-    // Worded below, like another order of the fields.
+    // Reported below, like a wrong order of the fields.
   }
   throw new SignatureError('payload', 'must be a signed job in canonical JSON (RFC 8785)')
 }
@@ -79,7 +79,7 @@ export function isExpired({ notAfter }: SignedJob, now: number): boolean {
   return notAfter !== undefined && Date.parse(notAfter) < now
 }
 
-/** The job that an envelope is of. Throws SignatureError. */
+/** The job in an envelope. Throws SignatureError. */
 export function signedJobOf(envelope: Envelope): SignedJob {
   return readSignedJob(decodeBase64(envelope.payload, 'payload'))
 }
@@ -87,8 +87,8 @@ export function signedJobOf(envelope: Envelope): SignedJob {
 export type SignedContent = { document?: Json; parameters?: Json; signatures?: readonly unknown[] }
 
 /**
- * The signatures of a job as one envelope; undefined if it has none. Throws SignatureError if they are of something else
- * than this job. That finds mistakes; whether a signature is genuine, only those know who know the authors' keys.
+ * The signatures of a job as one envelope; undefined if it has none. Throws SignatureError if they sign something else than
+ * this job. This detects mistakes; verifying a signature requires the keys of the authors.
  */
 export function requireSignatures(
   jobName: string,

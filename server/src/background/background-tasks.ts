@@ -50,7 +50,7 @@ const heartbeatEveryMs = 1000
 const eventsEveryMs = 5000
 /** Less than half of the time after which a silent HTTP device is offline. */
 const seenEveryMs = 25_000
-/** What a crash has interrupted goes on so soon. */
+/** Upper bound of the delay after a crash. */
 const replacingEveryMs = 5000
 const sealEveryMs = 1000
 const diskEveryMs = 1000
@@ -68,7 +68,7 @@ type BackgroundDeps = ClockDeps & {
   store: Store
   contents: FileContents
   now: () => number
-  /** This node's own; `now` is that of all nodes. */
+  /** The clock of this node; `now` is that of all nodes. */
   ownNow: () => number
   tell: Tell
   keyUse: KeyUse
@@ -76,9 +76,9 @@ type BackgroundDeps = ClockDeps & {
   presence: Presence
   deliveries: Deliveries
   failing: FailingTasks
-  /** Undefined: it is not watched. */
+  /** Undefined: the free space is not watched. */
   disk?: DiskSpace | undefined
-  /** Of the folder for files; it may be the same. */
+  /** The disk of the folder for files; it may be the same. */
   filesDisk?: DiskSpace | undefined
   keepEventsMs: number
   keepAuditMs: number
@@ -121,11 +121,11 @@ export function startBackground(deps: BackgroundDeps, dispatcher: Dispatcher): B
   background.every(purgeEveryMs, 'purge sessions', () => purgeSessions(deps))
   background.every(purgeEveryMs, 'purge former secrets', () => purgeFormerSecrets(deps))
   background.every(purgeEveryMs, 'remove unused content of files', () => removeUnusedContents(deps))
-  // A crash may have left some just before this start.
+  // A crash just before this start may have left some behind.
   background.soon('remove unused content of files', () => removeUnusedContents(deps))
   background.every(purgeEveryMs, 'purge runs', () => purgeRuns(deps))
   background.every(purgeEveryMs, 'erase leftovers', () => eraseLeftovers(deps))
-  // A crash may have left them just before this start.
+  // A crash just before this start may have left some behind.
   background.soon('erase leftovers', () => eraseLeftovers(deps))
   return background
 }
@@ -158,7 +158,7 @@ async function fireTimers(deps: BackgroundDeps): Promise<void> {
   }
 }
 
-/** One whose time is over ends by itself. */
+/** Ends freezes whose time is over. */
 async function keepFreezes({ store, freezes, moment }: BackgroundDeps): Promise<void> {
   await freezes.refresh()
   const { at, clock } = moment()
@@ -174,7 +174,7 @@ function recordPresence(presence: Presence): Promise<void> {
   return presence.settle()
 }
 
-/** What an earlier process has left to devices that are deleted. */
+/** Ends executions of deleted devices that an earlier process has left behind. */
 async function endLeftOvers(deps: BackgroundDeps): Promise<void> {
   for (let isMore = true; isMore && !deps.stopping.aborted; ) {
     const removed = await deps.store.removeGone({ moment: deps.moment(), actor: 'clock' })
@@ -224,7 +224,7 @@ async function removeUnusedContents({ store, contents }: BackgroundDeps): Promis
   await contents.removeUnused((sha256s) => store.listKeptContents({ sha256s }))
 }
 
-/** Also where runs are kept for ever. */
+/** Also needed if runs are retained forever. */
 async function eraseLeftovers({ store, stopping }: BackgroundDeps): Promise<void> {
   while (!stopping.aborted && (await store.eraseLeftovers()));
 }

@@ -2,7 +2,7 @@
 
 import type { Tell } from '../observe/events.ts'
 
-/** 'after the others': what those write is part of it. */
+/** 'after the others': includes the writes of the other tasks. */
 type Last = 'at the end' | 'after the others'
 
 export class Background {
@@ -45,7 +45,7 @@ export class Background {
       )
   }
 
-  /** Runs it now, besides its interval. */
+  /** Runs the task now, in addition to its interval. */
   soon(task: string, work: () => Promise<void>): void {
     const run = work()
       .catch((error: unknown) => this.#tell({ kind: 'background-failed', task, error }))
@@ -53,7 +53,7 @@ export class Background {
     this.#running.add(run)
   }
 
-  /** Soon after the start, and again each time until it succeeds. */
+  /** Runs the task after the delay, and repeats it until it succeeds. */
   once(ms: number, task: string, work: () => Promise<void>): void {
     let isDone = false
     this.every(ms, task, async () => {

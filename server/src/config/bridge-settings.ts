@@ -1,4 +1,4 @@
-// Brokers of the user: one by flags and environment, or several by the configuration file, as a map of names.
+// Brokers of the user: one from flags and environment, or several from the configuration file, as a map by name.
 
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -11,18 +11,18 @@ import type { SettingName } from './settings.ts'
 type Sources = {
   read: (name: SettingName) => unknown
   env: NodeJS.ProcessEnv
-  /** What the configuration file has under `bridge`. */
+  /** The value of `bridge` in the configuration file. */
   filed: unknown
-  /** A flag or a variable says which broker: then the file's are not used. */
+  /** A flag or a variable sets the broker; then those of the file are not used. */
   isGiven: boolean
-  /** A password may go in clear text beyond loopback. */
+  /** Passwords may be sent unencrypted beyond loopback. */
   allowPlaintext: boolean
 }
 
 type Secrets = Pick<BridgeSettings, 'user' | 'password' | 'ca' | 'cert' | 'key'>
 type Terms = Pick<BridgeSettings, 'ownerName' | 'prefix' | 'silenceMs' | 'enroll' | 'events'>
 
-/** The one that is set by flags and environment. */
+/** The name of the bridge from flags and environment. */
 const onlyName = 'b1'
 const maxBridges = 20
 const secretNames = ['USER', 'PASSWORD', 'CA', 'CERT', 'KEY'].map((each) => `JOBCAST_BRIDGE_${each}`)
@@ -58,7 +58,7 @@ export function readBridges(sources: Sources, problems: string[]): readonly Brid
   return [bridge]
 }
 
-/** Which of the brokers they are for is not said, and a password is not sent to all of them. */
+/** Refuses variables for a single broker together with a map: it is not clear which broker they are for, and a password must not be sent to all. */
 function refuseForMap({ read, env }: Sources, problems: string[]): void {
   const given = secretNames.flatMap((name) => [name, `${name}_FILE`]).filter((name) => env[name])
   if (read('bridge-client-id') !== undefined) given.push('bridge-client-id')
@@ -66,7 +66,7 @@ function refuseForMap({ read, env }: Sources, problems: string[]): void {
     problems.push(`${name} is for a single bridge; set it for each bridge of the map in the file`)
 }
 
-/** One that is given by its URL, with the secrets of the environment. */
+/** Loads a bridge by its URL, with the secrets of the environment. */
 export function loadBridge(url: string, prefix = defaultPrefix, env: NodeJS.ProcessEnv): BridgeSettings {
   const given: Partial<Record<SettingName, unknown>> = {
     ...{ bridge: url, 'bridge-prefix': prefix, 'bridge-owner': 'default' },
@@ -74,7 +74,7 @@ export function loadBridge(url: string, prefix = defaultPrefix, env: NodeJS.Proc
   }
   const problems: string[] = []
   const sources = { read: (name: SettingName) => given[name], env, filed: undefined }
-  // Doctor says what goes in clear text, and goes on.
+  // Doctor reports unencrypted passwords, and continues.
   const [settings] = readBridges({ ...sources, isGiven: true, allowPlaintext: true }, problems)
   if (settings === undefined || problems.length > 0) throw new ConfigError(problems)
   return settings
@@ -90,7 +90,7 @@ function readTerms(read: Sources['read']): Terms {
   }
 }
 
-/** What a bridge does not set itself is that of the other settings. */
+/** Values that a bridge does not set are taken from the other settings. */
 function readMap(filed: object, terms: Terms, problems: string[]): BridgeSettings[] {
   const entries = Object.entries(filed)
   if (Array.isArray(filed) || entries.length > maxBridges) {

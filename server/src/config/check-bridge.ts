@@ -1,4 +1,4 @@
-// What is wrong with the settings of a bridge. No text has a secret in it.
+// Checks the settings of a bridge. Messages never contain secrets.
 
 import { createSecureContext } from 'node:tls'
 import { type BridgeSettings, defaultPrefix } from '../gateway/bridge/bridge-settings.ts'
@@ -35,7 +35,7 @@ export function sendsPasswordInClear({ url, password }: BridgeSettings): boolean
 
 const defaultPorts: Record<string, string> = { 'mqtt:': '1883', 'mqtts:': '8883', 'ws:': '80', 'wss:': '443' }
 
-/** The broker would end the connection of one whenever the other connects. */
+/** With equal client ids, the broker would end the connection of one bridge whenever the other connects. */
 export function checkClientIds(bridges: readonly BridgeSettings[], problems: string[]): void {
   const seen = new Map<string, string>()
   for (const { bridgeName, url, clientId } of bridges) {
@@ -49,7 +49,7 @@ export function checkClientIds(bridges: readonly BridgeSettings[], problems: str
 
 function checkUrl({ url }: BridgeSettings, where: string, problems: string[]): void {
   const parsed = URL.parse(url)
-  // Not the URL itself: it may have a password in it.
+  // The message does not contain the URL, which may have a password.
   if (parsed === null || !protocols.includes(parsed.protocol) || parsed.hostname === '')
     problems.push(`${where} must have the form mqtts://broker:8883; also mqtt, ws and wss`)
   else if (parsed.username !== '' || parsed.password !== '')

@@ -1,4 +1,4 @@
-/** Settings that cannot be used: all that is wrong with them. */
+/** All problems of invalid settings. */
 export class ConfigError extends Error {
   readonly problems: readonly string[]
   constructor(problems: string[]) {

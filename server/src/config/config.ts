@@ -11,7 +11,9 @@ import { isAddressRange } from '../domain/webhook/allowed-address.ts'
 import type { BridgeSettings } from '../gateway/bridge/bridge-settings.ts'
 import type { Rates } from '../limits/rate-limits.ts'
 import { parseSecretsKeys } from '../secrets/secrets-key.ts'
+import type { BucketSettings } from '../store/files/bucket-settings.ts'
 import { readBridges } from './bridge-settings.ts'
+import { readBucket } from './bucket-settings.ts'
 import { ConfigError } from './config-error.ts'
 import { isLoopback } from './is-loopback.ts'
 import { unknownVariables } from './known-variables.ts'
@@ -52,24 +54,26 @@ export type Config = Readonly<{
   maxOutputBytes: number
   maxFileBytes: number
   maxDownloads: number
-  /** Undefined: on PostgreSQL, where nodes share it and nobody has said where it is. */
+  /** Undefined: in a bucket, or not configured on PostgreSQL, where nodes must share it. */
   filesFolder: string | undefined
+  /** Content of files is kept in it. */
+  filesBucket: BucketSettings | undefined
   minFreeDiskBytes: number
   rates: Rates
   quotas: Quotas
   metrics: Readonly<{ host: string; port: number; isDefaultPort: boolean; isOnApi: boolean }>
   cancelDeadlineSeconds: number
-  /** After so long without a request a session of the console ends. */
+  /** Sessions of the console end after this time without a request. */
   sessionIdleSeconds: number
   keepEventsDays: number
   keepAuditDays: number
-  /** Undefined: in the data folder, or none on PostgreSQL. */
+  /** Undefined: the file in the data folder, or none on PostgreSQL. */
   auditKeyFile: string | undefined
   /** Undefined: forever. */
   keepExecutionsDays: number | undefined
   /** Brokers of the user that devices are connected to. */
   bridges: readonly BridgeSettings[]
-  /** How often devices of hawkBit poll; undefined: they are not served. */
+  /** The poll interval of hawkBit devices; undefined: they are not served. */
   ddiPollSeconds: number | undefined
   /** Non-public addresses and ranges that webhooks may be sent to. */
   webhookAllow: readonly string[]
@@ -80,16 +84,16 @@ export type Config = Readonly<{
   logLevel: (typeof logLevels)[number]
   logTime: (typeof logTimes)[number]
   jsonLog: boolean
-  /** Level of requests that succeed. */
+  /** The log level of successful requests. */
   requestLogLevel: 'info' | 'debug'
   /** For the first start on an empty database. */
   adminKey: string | undefined
-  /** For parameters that are secrets: the first one encrypts. */
+  /** Keys for secret parameters; the first one is used to encrypt. */
   secretsKeys: readonly Buffer[]
 }> &
   OidcConfig
 
-/** Where certificate and key came from, to read them again. */
+/** The files of certificate and key, to read them again. */
 export type TlsFiles = Readonly<{ cert: string; key: string }>
 
 /** A flag wins over the environment, the environment over the file, the file over the default. */
@@ -102,7 +106,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   const port = read('port') as number
   const maxDevices = read('max-devices') as number
   const sessionIdleSeconds = read('session-idle-timeout') as number
-  // The last use is written once a minute: a shorter time-out would end sessions that are in use on another node.
+  // The last use is written once a minute: a shorter timeout would end sessions that are in use on another node.
   if (sessionIdleSeconds < leastIdleSeconds)
     problems.push(`session-idle-timeout is ${sessionIdleSeconds}, less than ${leastIdleSeconds}`)
   const logLevel = read('log-level') as Config['logLevel']
@@ -133,7 +137,8 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
   }
   const dataFolder = read('data') as string
   const databaseUrl = readDatabaseUrl(readSecret('DATABASE_URL', env, problems), problems)
-  const filesFolder = read('files-folder') as string | undefined
+  const filesBucket = readBucket(read, env, problems)
+  const filesFolder = filesBucket ? undefined : readFilesFolder(read, databaseUrl, dataFolder)
   const config = {
     host,
     port,
@@ -149,7 +154,7 @@ export function loadConfig(flags: GivenSettings & { config?: string }, env = pro
     maxOutputBytes: read('max-output-bytes') as number,
     maxFileBytes: read('max-file-bytes') as number,
     maxDownloads: read('max-downloads') as number,
-    filesFolder: filesFolder ?? (databaseUrl === undefined ? filesFolderIn(dataFolder) : undefined),
+    ...{ filesFolder, filesBucket },
     minFreeDiskBytes: (read('min-free-disk') as number) * 1024 * 1024,
     rates: read('rate') as Rates,
     quotas: read('quota') as Quotas,
@@ -202,7 +207,7 @@ export function loadPlace(
   return { dataFolder, databaseUrl }
 }
 
-/** Also for commands that need nothing else. */
+/** Also used by commands that need no other settings. */
 export function readSecretsKeys(env: NodeJS.ProcessEnv, problems: string[]): readonly Buffer[] {
   const text = readSecret('JOBCAST_SECRETS_KEY', env, problems)
   if (text === undefined) return []
@@ -223,7 +228,7 @@ const ranges = {
 
 type Read = (name: SettingName) => unknown
 
-/** Who lets the system choose a port does so for all of them. */
+/** If the system chooses the port of the API, it also chooses that of metrics. */
 function readMetrics(read: Read, apiPort: number): Config['metrics'] {
   const port = read('metrics-port') as number | undefined
   return {
@@ -234,12 +239,21 @@ function readMetrics(read: Read, apiPort: number): Config['metrics'] {
   }
 }
 
-/** Where content is kept by default. */
+function readFilesFolder(
+  read: Read,
+  databaseUrl: string | undefined,
+  dataFolder: string,
+): string | undefined {
+  const folder = read('files-folder') as string | undefined
+  return folder ?? (databaseUrl === undefined ? filesFolderIn(dataFolder) : undefined)
+}
+
+/** The default folder for content of files. */
 export function filesFolderIn(dataFolder: string): string {
   return join(dataFolder, 'files')
 }
 
-// What HH:mm:ss can say.
+// The maximum of the format HH:mm:ss.
 const longestPollSeconds = 86_399
 
 function readDdiPoll(read: Read, problems: string[]): number | undefined {
@@ -291,7 +305,7 @@ function checkRetention(executions: number, events: number, problems: string[]):
 function readDatabaseUrl(text: string | undefined, problems: string[]): string | undefined {
   if (!text) return undefined
   if (!/^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? '')) {
-    // Not the text itself: it may have a password in it.
+    // The message does not contain the URL, which may have a password.
     problems.push('DATABASE_URL must have the form postgres://user:password@host:5432/database')
   }
   return text
@@ -361,7 +375,7 @@ function checkDeviceCrl(file: string | undefined, deviceCa: string | undefined, 
   if (deviceCa === undefined) problems.push('device-crl needs device-ca')
   const crl = readPem(file, problems)
   try {
-    // Several lists in one file are looked at one by one when the listener starts.
+    // Several lists in one file are checked one by one when the listener starts.
     if (crl !== '') createSecureContext({ crl })
   } catch (error) {
     problems.push(`device-crl cannot be used: ${(error as Error).message}`)

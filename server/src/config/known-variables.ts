@@ -1,4 +1,4 @@
-// A misspelled JOBCAST_ variable would silently leave the default in place, so one that nobody reads is a problem.
+// A misspelled JOBCAST_ variable would silently leave the default in place, so unknown variables are reported.
 
 import { numberMeant } from './named-numbers.ts'
 import { nearestTo } from './nearest.ts'
@@ -7,17 +7,20 @@ import { envName, type SettingName, settings } from './settings.ts'
 const ofServer = [
   ...(Object.keys(settings) as SettingName[]).map(envName),
   ...['CONFIG', 'ADMIN_KEY', 'ADMIN_KEY_FILE', 'SECRETS_KEY', 'SECRETS_KEY_FILE'].map(withPrefix),
+  ...['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].flatMap((each) =>
+    ['', '_FILE'].map((end) => withPrefix(`FILES_S3_${each}${end}`)),
+  ),
   ...['USER', 'PASSWORD', 'CA', 'CERT', 'KEY'].flatMap((each) =>
     ['', '_FILE'].map((end) => withPrefix(`BRIDGE_${each}${end}`)),
   ),
 ]
 
-/** Of the command line, agents, their handlers, examples and builds, which may run beside a server. */
+/** Variables of the command line, agents, their handlers, examples and builds, which may run next to a server. */
 const ofOthers: ReadonlySet<string> = new Set(
   [
     ...['URL', 'API_KEY', 'PROFILE', 'COMPLETION_SECONDS', 'WEBHOOK_SECRET', 'VERSION', 'SBOM', 'WRAPPER'],
     ...['ID_TOKEN', 'ID_TOKEN_FILE', 'ID_TOKEN_AUDIENCE'],
-    ...['BROKER', 'BROKER_PREFIX'],
+    ...['BROKER', 'BROKER_PREFIX', 'BROKER_CERT_FILE', 'BROKER_KEY_FILE'],
     ...['SERVER', 'MQTT', 'DEVICE', 'DEVICE_ID', 'DEVICE_TOKEN', 'ENROLLMENT_TOKEN', 'TOKEN_FILE', 'STATE'],
     ...[
       'HANDLERS',
@@ -57,7 +60,7 @@ function isKnown(name: string): boolean {
   )
 }
 
-/** Kubernetes and Docker links describe each service by such variables; one may be called jobcast, or jobcast-something. */
+/** Kubernetes and Docker links set such variables for each service, which may be called jobcast, or jobcast-something. */
 function isOfService(name: string, value: string): boolean {
   return (
     /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)/.test(name) ||

@@ -1,5 +1,5 @@
 // Settings with a number for each of several names: `--quota devices=100000`, repeated or separated by commas, the same in the
-// environment, and a map in the file. A name that is set in two places is read as other settings are.
+// environment, and a map in the file. A name that is set in two places has the usual precedence.
 
 import { defaultQuotas } from '../domain/access/quotas.ts'
 import { defaultRates } from '../limits/rate-limits.ts'
@@ -7,13 +7,13 @@ import { nearestTo } from './nearest.ts'
 
 export type NumbersSetting = 'quota' | 'rate'
 
-/** Each with its names: the number by default and what it counts. */
+/** These settings with their names: the default and a description. */
 export const namedNumbers = {
   quota: { highest: Number.MAX_SAFE_INTEGER, words: 'a whole number', names: defaultQuotas },
   rate: { highest: 1_000_000, words: 'a whole number from 0 to 1000000', names: defaultRates },
 } as const
 
-/** `flag`: a text or several; what is not set is undefined or null. */
+/** `flag`: one or several strings; missing values are undefined or null. */
 export function readNumbers(
   setting: NumbersSetting,
   { flag, variable, filed }: { flag: unknown; variable: string | undefined; filed: unknown },
@@ -63,7 +63,7 @@ function pairsOfMap(setting: NumbersSetting, map: unknown, problems: string[]): 
   return set.map(([name, value]) => [name, String(value)])
 }
 
-/** Names under which a quota or a rate might be looked for as a setting of its own: what each one is called. */
+/** Names that people may try for a quota or a rate as a separate setting, with the actual name. */
 const spelledOut = new Map<string, { setting: NumbersSetting; name: string }>(
   (Object.keys(namedNumbers) as NumbersSetting[]).flatMap((setting) =>
     namedNumbers[setting].names.flatMap(({ name }) => {
@@ -73,7 +73,7 @@ const spelledOut = new Map<string, { setting: NumbersSetting; name: string }>(
   ),
 )
 
-/** Of one that is no setting, such as max-owner-webhooks or key-rate. */
+/** Finds the quota or rate for an unknown setting such as max-owner-webhooks or key-rate. */
 export function numberMeant(name: string): { setting: NumbersSetting; name: string } | undefined {
   return spelledOut.get(name)
 }

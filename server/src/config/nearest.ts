@@ -1,11 +1,11 @@
-// What somebody may have meant who misspelled a name.
+// Finds the nearest valid name for a misspelled one.
 
 export function nearestTo(name: string, names: readonly string[]): string {
   const [nearest = ''] = names.toSorted((one, other) => distance(name, one) - distance(name, other))
   return nearest
 }
 
-/** Levenshtein: how many characters have to be inserted, removed or replaced. Only the first ones of a long name count. */
+/** The Levenshtein distance: the number of insertions, deletions and replacements. Only the beginning of long names is compared. */
 function distance(name: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [line, letter] of [...name.slice(0, 64)].entries()) {

@@ -1,4 +1,4 @@
-// Who signs in where (oidc-…), and whose tokens are exchanged (oidc-trust). Without them there are keys only.
+// Settings for sign-in (oidc-…), and for token exchange (oidc-trust). Without them there are only API keys.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { scopes } from '@jobcast/contract'
@@ -12,9 +12,9 @@ import type { SettingName } from './settings.ts'
 export type OidcConfig = Readonly<{
   /** The address that people and devices use, without a slash at the end. */
   publicUrl: string | undefined
-  /** Where people sign in. */
+  /** The issuer for people. */
   oidc: Readonly<OidcSettings & { roles: GroupRoles }> | undefined
-  /** Whose tokens are exchanged for keys. */
+  /** Rules for token exchange. */
   oidcTrust: readonly TrustRule[]
 }>
 
@@ -81,7 +81,7 @@ function readRoles(given: unknown, problems: string[]): GroupRoles {
       const isGrant = isMap(each) && isText(each.owner) && roles.some((role) => role === each.role)
       if (!isGrant)
         problems.push(`oidc-roles: "${group}" needs an owner and a role, which is one of ${roles.join(', ')}`)
-      // As in oidc-trust: it may be meant as a restriction.
+      // Unknown fields are refused as in oidc-trust, because they may be meant as restrictions.
       const unknown = isGrant && Object.keys(each).find((name) => !roleFields.includes(name))
       if (typeof unknown === 'string')
         problems.push(
@@ -124,7 +124,7 @@ function readTrust(given: unknown, problems: string[]): TrustRule[] {
 
 function trustProblem(rule: Record<string, unknown>): string | undefined {
   const { issuer, audience, subject, owner, scopes: granted } = rule
-  // To ignore a restriction would grant more than was meant.
+  // Unknown fields are refused, because ignoring a restriction would grant too much.
   const unknown = Object.keys(rule).find((name) => !trustFields.includes(name))
   if (unknown !== undefined) return `"${unknown}" is not supported; use ${trustFields.join(', ')}`
   const wrong = issuerProblem(isText(issuer) ? issuer : '')
@@ -139,7 +139,7 @@ function trustProblem(rule: Record<string, unknown>): string | undefined {
   return restrictionProblem(rule, false)
 }
 
-/** A value of the configuration file, YAML in a text, or the name of a file with it. */
+/** A value of the configuration file, YAML text, or the name of a YAML file. */
 function readDocument(name: string, given: unknown, problems: string[]): unknown {
   if (typeof given !== 'string') return given
   const isFile = !/[{[\n]/.test(given) || existsSync(given)
@@ -152,10 +152,10 @@ function readDocument(name: string, given: unknown, problems: string[]): unknown
 }
 
 const entraHost = /^(?:login|sts)\.(?:partner\.)?(?:microsoftonline|windows)\.[a-z]+$/
-/** Anyone can create a tenant, and roles and groups of any names in it. */
+/** Refused, because anyone can create a tenant with roles and groups of any name. */
 const allTenants = /^\/(?:common|organizations|consumers)(?:\/|$)/i
 
-/** In clear text only on this machine. */
+/** Unencrypted connections are only allowed on this machine. */
 function issuerProblem(text: string): string | undefined {
   const url = URL.parse(text)
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '')

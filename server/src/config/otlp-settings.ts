@@ -1,4 +1,4 @@
-// Where traces go: the settings of OpenTelemetry, by the names that all its programs have.
+// The export of traces: the standard settings of OpenTelemetry.
 
 export type OtlpSettings = Readonly<{
   endpoint: string
@@ -17,7 +17,7 @@ export function readOtlp(env: NodeJS.ProcessEnv, problems: string[]): OtlpSettin
   return { endpoint, headers, serviceName: env.OTEL_SERVICE_NAME || 'jobcast' }
 }
 
-/** `name=value,name=value`, values percent-encoded. Not repeated in messages: they may be secrets. */
+/** `name=value,name=value`, values percent-encoded. Messages do not contain them, because they may be secrets. */
 function readHeaders(text: string, problems: string[]): Record<string, string> {
   const pairs = text.split(',').filter((each) => each.trim() !== '')
   const entries = pairs.map((each) => {

@@ -1,4 +1,4 @@
-// What roles (oidc-roles) and trust rules (oidc-trust) may be restricted to, as keys are.
+// Restrictions of roles (oidc-roles) and trust rules (oidc-trust), which are the same as for keys.
 
 import { isJobPattern, maxRestrictions } from '@jobcast/contract'
 import { keySelectorProblem } from '../domain/access/key-selector.ts'
@@ -7,7 +7,7 @@ import { isAddressRange } from '../domain/webhook/allowed-address.ts'
 
 export const restrictionFields = ['jobs', 'where', 'addresses']
 
-/** In words; undefined: it is one, or there is none. To ignore it would grant more than was meant. */
+/** Describes the problem; undefined: valid or missing. Invalid restrictions are refused, because ignoring them would grant too much. */
 export function restrictionProblem(
   { jobs, where, addresses }: Record<string, unknown>,
   isAdmin: boolean,
@@ -23,7 +23,7 @@ export function restrictionProblem(
   return isAdmin && where !== undefined ? 'the role admin cannot be restricted to devices' : undefined
 }
 
-/** Of what has no problem. */
+/** Only for valid restrictions. */
 export function readRestriction(given: Record<string, unknown>): { restriction?: Restriction } {
   const { jobs, where, addresses } = given as Restriction
   const restriction = restrictionOf({ jobs, where, addresses })

@@ -1,4 +1,4 @@
-// Secrets come from the environment, or from a file that NAME_FILE names, as Docker and Kubernetes mount them.
+// Secrets are read from the environment, or from the file in NAME_FILE, as mounted by Docker and Kubernetes.
 
 import { readFileSync } from 'node:fs'
 
@@ -6,9 +6,10 @@ type SecretName =
   | 'DATABASE_URL'
   | 'JOBCAST_ADMIN_KEY'
   | 'JOBCAST_SECRETS_KEY'
+  | `JOBCAST_FILES_S3_${'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY'}`
   | `JOBCAST_BRIDGE_${'USER' | 'PASSWORD' | 'CA' | 'CERT' | 'KEY'}`
 
-/** Undefined if there is none. The texts of problems never have the secret in them. */
+/** Undefined if it is not set. Messages never contain the secret. */
 export function readSecret(name: SecretName, env: NodeJS.ProcessEnv, problems: string[]): string | undefined {
   const file = env[`${name}_FILE`] || undefined
   const given = env[name] || undefined

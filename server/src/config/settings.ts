@@ -2,7 +2,7 @@
 
 export const defaultMetricsPort = 9464
 
-/** `document`: YAML, or the name of a file with it; in the configuration file it may stand as it is. `count` is above 0, `amount` may be 0; `numbers` has one for each of several names (named-numbers.ts). */
+/** `document`: YAML, or the name of a YAML file; the configuration file may also contain the value itself. `count` is above 0, `amount` may be 0; `numbers` has one for each of several names (named-numbers.ts). */
 type Kind = 'text' | 'document' | 'port' | 'count' | 'amount' | 'numbers' | 'switch'
 export type Setting = {
   kind: Kind
@@ -37,7 +37,7 @@ export const settings = {
     kind: 'text',
     default: undefined,
     argument: 'file',
-    help: 'CA certificates (PEM) trusted to sign device certificates: a device whose certificate has its deviceId as CN needs no token over MQTT',
+    help: 'CA certificates (PEM) trusted to sign device certificates: a device whose certificate has its deviceId as CN needs no token over MQTT and HTTPS',
   },
   'device-crl': {
     kind: 'text',
@@ -79,6 +79,24 @@ export const settings = {
     default: undefined,
     argument: 'folder',
     help: 'folder of the content of files (default: files in the data folder); needed with DATABASE_URL, and shared by all nodes',
+  },
+  'files-s3': {
+    kind: 'text',
+    default: undefined,
+    argument: 'url',
+    help: 'S3-compatible bucket for the content of files, instead of a folder, for example https://s3.eu-central-1.amazonaws.com/my-bucket; credentials from JOBCAST_FILES_S3_ACCESS_KEY_ID and JOBCAST_FILES_S3_SECRET_ACCESS_KEY, or as the SDK of AWS finds them',
+  },
+  'files-s3-region': {
+    kind: 'text',
+    default: undefined,
+    argument: 'name',
+    help: 'region of the bucket (default: that in an address of AWS, else us-east-1)',
+  },
+  'files-s3-direct': {
+    kind: 'text',
+    default: undefined,
+    argument: 'url',
+    help: 'address of the store for devices, for example https://s3.eu-central-1.amazonaws.com: they fetch files from the bucket itself, by URLs that are signed for an hour (default: they fetch from this service)',
   },
   'min-free-disk': {
     kind: 'amount',

@@ -22,14 +22,16 @@ type AnnouncerDeps = {
   deliveries: Pick<Deliveries, 'notified' | 'delivered'>
   /** The devices connected here. */
   connected: ByDevice<NoticeState>
-  /** Its queue is about to be read. */
+  /** Whether the device's queue is about to be read. */
   isAwake(notices: NoticeState): boolean
-  /** Its queue is to be read. */
+  /** Schedules a read of the device's queue. */
   wake(notices: NoticeState): void
   /** Devices that long-poll over HTTP. */
   notifyWaiting(device: DeviceKey): void
   /** Some devices of this owner have windows of their own. */
   hasDeviceWindows(ownerNo: number): boolean
+  /** Resolves when the sessions take another batch; undefined: now. */
+  whenRoom?: (() => Promise<void> | undefined) | undefined
   onFailure(error: unknown): void
 }
 
@@ -40,14 +42,20 @@ export class RunAnnouncer {
   readonly #deps: AnnouncerDeps
   #launching: Promise<void> = Promise.resolve()
   #launches = 0
+  #pending = 0
 
   constructor(deps: AnnouncerDeps) {
     this.#deps = deps
   }
 
-  /** How many were begun. */
+  /** Number of launches begun so far. */
   get launches(): number {
     return this.#launches
+  }
+
+  /** Number of devices of runs that are not announced yet. */
+  get pending(): number {
+    return this.#pending
   }
 
   beginLaunch(): number {
@@ -55,21 +63,27 @@ export class RunAnnouncer {
   }
 
   launched(ownerNo: number, run: LaunchedRun, launch: number): void {
-    this.#next(() => this.#notifyRun(ownerNo, run, launch))
+    this.#next(run.devices.length, () => this.#notifyRun(ownerNo, run, launch))
   }
 
   released(ownerNo: number, released: ReleasedPart): void {
     const launch = this.beginLaunch()
-    this.#next(() => this.#notifyReleased(ownerNo, released, launch))
+    this.#next(released.executions.length, () => this.#notifyReleased(ownerNo, released, launch))
   }
 
-  /** Resolves when all of them were notified. */
+  /** Resolves when all devices were notified. */
   quiet(): Promise<void> {
     return this.#launching
   }
 
-  #next(notify: () => Promise<void>): void {
-    this.#launching = this.#launching.then(notify).catch((error: unknown) => this.#deps.onFailure(error))
+  #next(devices: number, notify: () => Promise<void>): void {
+    this.#pending += devices
+    this.#launching = this.#launching
+      .then(notify)
+      .catch((error: unknown) => this.#deps.onFailure(error))
+      .finally(() => {
+        this.#pending -= devices
+      })
   }
 
   /**
@@ -85,14 +99,14 @@ export class RunAnnouncer {
       const device = { ownerNo, deviceId }
       this.#deps.notifyWaiting(device)
       const notices = connected.get(device)
-      // Whether its window is open there, the store knows.
+      // Only the store can tell whether a window of the device is open.
       if (notices && document && !isWindowed)
         this.#notifyLaunched(notices, launch, firstOffer(run, run.firstExecutionId + index), document, held)
       else if (notices) this.#deps.wake(notices)
     })
   }
 
-  /** As a run that was launched; but what is released may be older than what its device knows of, and come before it. */
+  /** Like a launched run, except that a released execution may come before those the device already knows. */
   async #notifyReleased(ownerNo: number, released: ReleasedPart, launch: number): Promise<void> {
     const { connected } = this.#deps
     const document = await this.#sharedDocument(ownerNo, released)
@@ -118,6 +132,7 @@ export class RunAnnouncer {
           await nextTurn()
           await held.releaseIfMany()
         }
+        await this.#deps.whenRoom?.()
         const end = Math.min(start + devicesPerBatch, all.length)
         for (let index = start; index < end; index++) notify(all.at(index) as T, index, held)
         held.flush()
@@ -128,13 +143,13 @@ export class RunAnnouncer {
     }
   }
 
-  /** Undefined: it differs by device, so each queue is read. */
+  /** Undefined: the document differs by device, so each queue is read. */
   async #sharedDocument(ownerNo: number, run: HandedOut): Promise<DeviceDocument | undefined> {
     try {
       const document = await this.#deps.documents.ofRun({ ...run, ownerNo })
       return typeof document === 'function' ? undefined : document
     } catch (error) {
-      // Of each execution its queue says so.
+      // Reported per execution when its queue is read.
       if (error instanceof UnresolvedDocument) return undefined
       throw error
     }

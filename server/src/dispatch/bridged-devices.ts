@@ -1,6 +1,6 @@
-// Notices for devices that are connected to a broker of the user. Whether one is connected is not known here: each change of a
-// queue is published, and the broker keeps it for devices that sleep. What a device was notified of is compared as for those
-// that are connected to us.
+// Notices for devices on an external broker. The server does not know which of them are connected: every change of a queue is
+// published, and the broker keeps it for devices that sleep. As for devices connected here, a queue is compared with what
+// the device was last notified of.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -12,26 +12,30 @@ import type { BridgedQueues } from './bridged-queues.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 type BridgedDevicesDeps = {
-  /** Of its own, for these sessions only. */
+  /** A dispatcher used for these sessions only. */
   notices: Dispatcher
-  /** Those that `notices` reads. */
+  /** The queues that `notices` reads. */
   queues: BridgedQueues
-  /** Those that are connected to us. */
+  /** The dispatcher of devices connected to this server. */
   here: Pick<Dispatcher, 'isConnected' | 'addBridged' | 'removeBridged'>
   store: Pick<Store, 'listDevices' | 'readQueues'>
   ownerNo: number
   newSession: (deviceId: string) => DeviceSession
+  /** Undefined: there is room for a batch of notices. */
+  whenRoom: () => Promise<void> | undefined
   onFailure: (error: unknown) => void
 }
 
 const devicesPerRead = 250
-/** Between two reads of a catch-up, so that others get their turn. */
+/** Pause between two reads of a catch-up, so that other work gets a turn. */
 const pauseMs = 5
-/** What a node did not come to say before it ended is found so soon. */
+/** Finds changes that a node committed but did not publish before it ended. */
 const catchUpEveryMs = 5 * 60_000
 const catchUpRetryMs = 5000
-/** A run of devices that are remembered needs no read of their queues. */
+/** Announcing a run to a device whose session is kept needs no read of its queue. */
 const rememberedSessions = 50_000
+/** Above this, a slow broker holds up so many that their queues are read when there is room. */
+const mostPending = 50_000
 
 export class BridgedDevices {
   readonly #deps: BridgedDevicesDeps
@@ -40,6 +44,7 @@ export class BridgedDevices {
   #catchingUp: Promise<void> | undefined
   #mustCatchUp = false
   #timer: NodeJS.Timeout | undefined
+  #sweeping: Promise<void> | undefined
 
   constructor(deps: BridgedDevicesDeps) {
     this.#deps = deps
@@ -56,6 +61,7 @@ export class BridgedDevices {
     clearInterval(this.#timer)
     this.#closing.abort()
     await this.#catchingUp
+    await this.#sweeping
     for (const session of this.#sessions.values()) this.#deps.notices.leave(session)
     this.#sessions.clear()
     await this.#deps.notices.quiet()
@@ -65,7 +71,7 @@ export class BridgedDevices {
     this.#deps.notices.refresh(session)
   }
 
-  /** As if they had been notified of nothing. */
+  /** Notifies the devices again, as if they had never been notified. */
   repeat(deviceIds: readonly string[]): void {
     const { ownerNo } = this.#deps
     for (const deviceId of deviceIds) this.#remove(deviceId)
@@ -82,11 +88,11 @@ export class BridgedDevices {
     if (ownerNo === this.#deps.ownerNo) this.catchUp()
   }
 
-  /** `isOlder`: another node has launched it, and some of its executions may have ended already. */
+  /** `isOlder`: another node launched the run, and some of its executions may have ended already. */
   launched(ownerNo: number, run: LaunchedRun, isOlder: boolean): void {
     if (ownerNo !== this.#deps.ownerNo) return
     const devices = run.devices.map(({ deviceId }) => ({ ownerNo, deviceId }))
-    if (isOlder) {
+    if (isOlder || this.#deps.notices.pending > mostPending) {
       this.wake(devices)
       return
     }
@@ -97,7 +103,12 @@ export class BridgedDevices {
   released(part: RunPart, released: ReleasedPart): void {
     const { ownerNo } = part
     if (ownerNo !== this.#deps.ownerNo) return
-    for (const { deviceId } of released.executions) this.#add({ ownerNo, deviceId })
+    const devices = released.executions.map(({ deviceId }) => ({ ownerNo, deviceId }))
+    if (this.#deps.notices.pending > mostPending) {
+      this.wake(devices)
+      return
+    }
+    for (const device of devices) this.#add(device)
     this.#deps.notices.released(part, released)
   }
 
@@ -115,8 +126,17 @@ export class BridgedDevices {
     if (device.ownerNo === this.#deps.ownerNo) this.#remove(device.deviceId)
   }
 
-  /** Those that were notified of an empty queue are as good as new: of many, nobody has to remember them. */
-  async sweep(): Promise<void> {
+  /** Not awaited by others, because a slow broker holds it up. */
+  sweep(): void {
+    this.#sweeping ??= this.#sweep()
+      .catch(this.#deps.onFailure)
+      .finally(() => {
+        this.#sweeping = undefined
+      })
+  }
+
+  /** Drops sessions above the limit that were notified of an empty queue: a new session starts in the same state. */
+  async #sweep(): Promise<void> {
     await this.#deps.notices.sweep()
     for (const [deviceId, session] of this.#sessions) {
       if (this.#sessions.size <= rememberedSessions) return
@@ -124,11 +144,12 @@ export class BridgedDevices {
     }
   }
 
-  quiet(): Promise<void> {
-    return this.#deps.notices.quiet()
+  /** A slow broker must not hold up devices that are connected here. */
+  async quiet(): Promise<void> {
+    if (this.#deps.whenRoom() === undefined) await this.#deps.notices.quiet()
   }
 
-  /** Goes through all devices of the owner: whoever has something in its queue is notified of what it was not notified of. */
+  /** Goes through all devices of the owner and sends those with a nonempty queue the notices they have not received. */
   catchUp(): void {
     this.#mustCatchUp = true
     this.#catchingUp ??= this.#catchUpAll()
@@ -154,7 +175,7 @@ export class BridgedDevices {
     do {
       const slice = { after, limit: devicesPerRead }
       const { items, next } = await store.listDevices({ ownerNo, filter: {}, slice })
-      // Another node may have revoked it without a word.
+      // Another node may have revoked the credential, and its hint may have been lost.
       for (const each of items) if (each.certificateRevokedAt !== null) this.#remove(each.deviceId)
       const admitted = items.filter(({ certificateRevokedAt }) => certificateRevokedAt === null)
       const devices = admitted.map(({ deviceId }) => ({ ownerNo, deviceId }))
@@ -170,13 +191,13 @@ export class BridgedDevices {
     return this.#sessions.has(deviceId) || (typeof queue === 'object' && queue.executions.length > 0)
   }
 
-  /** False: it is not of our owner, or connected to us. */
+  /** False for devices of another owner and for devices connected to this server. */
   #isOurs(device: DeviceKey): boolean {
     const { ownerNo, here } = this.#deps
     return device.ownerNo === ownerNo && !here.isConnected(device)
   }
 
-  /** Nothing more is sent to it, also of what was read already. */
+  /** Nothing more is sent to the device, not even from a queue that was already read. */
   #remove(deviceId: string): void {
     this.#deps.queues.forget(deviceId)
     const session = this.#sessions.get(deviceId)
@@ -186,7 +207,7 @@ export class BridgedDevices {
     session.close('credential-void')
   }
 
-  /** False: it is not ours. */
+  /** False for devices that are not ours. */
   #add(device: DeviceKey): boolean {
     const { notices, newSession } = this.#deps
     if (!this.#isOurs(device)) return false

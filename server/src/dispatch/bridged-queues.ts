@@ -1,5 +1,5 @@
-// Queues of devices on a broker, for notices. The broker hands on whatever is published, so here is looked up who may hear it: not
-// a device whose credential was revoked, and not one that is gone.
+// Queues of devices on an external broker, for notices. The broker forwards whatever is published, so devices that are deleted or
+// whose credential was revoked are filtered out here.
 
 import type { CredentialChanges } from '../domain/access/sign-in.ts'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -10,17 +10,17 @@ type BridgedQueuesDeps = {
   credentialChanges: CredentialChanges
 }
 
-/** Of one owner. */
+/** For the devices of one owner. */
 export class BridgedQueues {
   readonly #deps: BridgedQueuesDeps
-  /** Until `forget`: each notice would be one more query otherwise. */
+  /** Cached until `forget`, which saves a query per notice. */
   readonly #admitted = new Set<string>()
 
   constructor(deps: BridgedQueuesDeps) {
     this.#deps = deps
   }
 
-  /** Undefined also for those that may not hear of it. */
+  /** Undefined also for devices that are not admitted. */
   async readQueues(
     wanted: Parameters<Store['readQueues']>[0],
   ): Promise<Awaited<ReturnType<Store['readQueues']>>> {
@@ -32,16 +32,16 @@ export class BridgedQueues {
   }
 
   admits(device: DeviceKey): true | Promise<boolean> {
-    return this.#admitted.has(device.deviceId) || this.#look(device)
+    return this.#admitted.has(device.deviceId) || this.#lookUp(device)
   }
 
-  /** Its credential may have been revoked. */
+  /** Call when the credential of the device may have been revoked. */
   forget(deviceId: string): void {
     this.#admitted.delete(deviceId)
   }
 
-  /** Who is refused is looked up again the next time: it may have been allowed since. */
-  async #look({ ownerNo, deviceId }: DeviceKey): Promise<boolean> {
+  /** A refusal is not cached: the device may be admitted later. */
+  async #lookUp({ ownerNo, deviceId }: DeviceKey): Promise<boolean> {
     const { store, credentialChanges } = this.#deps
     for (;;) {
       const before = credentialChanges.count

@@ -39,21 +39,23 @@ type DispatcherDeps = {
   /** Signals, keyed by device, that a queue has changed: wakes devices that long-poll over HTTP. */
   queues: ChangeSignal<string>
   clock: () => SteadyInstant
-  /** Of this node; 0 where there is one only. */
+  /** Number of this node; 0 without a cluster. */
   nodeNo: number
   /** A device has connected, at this instant. */
   onOpened?: (device: DeviceKey, since: SteadyInstant) => void
   /** Nothing is offered to the devices of this owner. */
   isFrozen: (ownerNo: number) => boolean
-  /** Some devices of this owner have windows of their own: whether one is open, the store knows. */
+  /** Some devices of this owner have windows of their own; only the store can tell whether one is open. */
   hasDeviceWindows: (ownerNo: number) => boolean
-  /** It cannot be handed out any more. */
+  /** The execution can no longer be handed out. */
   onUnresolved: (execution: Unresolved) => void
+  /** For sessions that share a connection: resolves when it takes another batch of notices; undefined: now. */
+  whenRoom?: () => Promise<void> | undefined
   /** Reading queues failed; the next sweep retries. */
   onFailure: (error: unknown) => void
 }
 
-/** Devices that are connected to a broker of the user, of which nobody knows here whether they are. */
+/** Devices on an external broker; the server does not know which of them are connected. */
 type Bridged = {
   wake(devices: Iterable<DeviceKey>): void
   wakeOwner(ownerNo: number): void
@@ -61,7 +63,7 @@ type Bridged = {
   released(part: RunPart, released: ReleasedPart): void
   withdraw(device: DeviceKey, jobExecutionId: number): void
   disconnect(device: DeviceKey): void
-  sweep(): Promise<void>
+  sweep(): void
   quiet(): Promise<void>
 }
 
@@ -90,6 +92,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       ...{ documents: deps.documents, deliveries: deps.deliveries, onFailure: deps.onFailure },
       connected: this.#notices,
       hasDeviceWindows: deps.hasDeviceWindows,
+      whenRoom: deps.whenRoom,
       isAwake: (notices) => this.#awake.has(notices),
       wake: (notices) => this.#wake(notices),
       notifyWaiting: (device) => this.#notifyWaiting(device),
@@ -142,7 +145,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     this.#deps.deliveries.delivered(jobExecutionIds)
   }
 
-  /** Notified with those that are connected here, of what its owner's devices are notified of. */
+  /** Bridged devices get the same notices as devices that are connected here. */
   addBridged(bridged: Bridged): void {
     this.#bridged.add(bridged)
   }
@@ -210,11 +213,16 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     return this.#notices.size > 0 || this.#deps.queues.isWatched || this.#bridged.size > 0
   }
 
-  /** It was notified that its queue is empty, and nothing of it is about to be read. */
+  /** The device was notified that its queue is empty, and no read of the queue is pending. */
   knowsEmpty(session: DeviceSession): boolean {
     const notices = this.#noticesOf(session)
     if (notices === undefined || notices.isBeingRead || this.#awake.has(notices)) return false
     return notices.knowsEmpty
+  }
+
+  /** Number of devices of runs that are not announced yet. */
+  get pending(): number {
+    return this.#runs.pending
   }
 
   isConnected(device: DeviceKey): boolean {
@@ -238,7 +246,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     else this.disconnect(device)
   }
 
-  /** This node cannot serve its devices, others can. */
+  /** This node cannot serve its devices, but other nodes can. */
   sendElsewhere(): void {
     for (const { session } of this.#notices.values()) session.close('use-another-server')
   }
@@ -273,7 +281,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
       }
       await this.#startReading()
     }
-    for (const bridged of this.#bridged) await bridged.sweep()
+    for (const bridged of this.#bridged) bridged.sweep()
   }
 
   /** Resolves when no notification is outstanding. */
@@ -330,6 +338,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
     // Devices woken in the same turn of the event loop are read together.
     await nextTurn()
     while (this.#awake.size > 0) {
+      await this.#deps.whenRoom?.()
       const batch: NoticeState[] = []
       for (const notices of this.#awake) {
         this.#awake.delete(notices)
@@ -365,7 +374,7 @@ export class Dispatcher implements DeviceLink, DeviceSessions {
   async #notify(notices: NoticeState, queue: DeviceQueue): Promise<void> {
     const [next] = queue.executions
     const document = next ? await this.#documentOf(next, notices.session.device) : noDocument
-    // Whoever ends it wakes the device again.
+    // Without a document the execution is ended, and that wakes the device again.
     if (document) this.#sendNotices(notices, queue, document)
   }
 

@@ -1,4 +1,4 @@
-/** Numbers of devices, one bit each: of a fleet of 100,000 they are 12 KB. */
+/** A set of device numbers, one bit each: 12 KB for a fleet of 100,000. */
 export class GivenDevices {
   #bits = new Uint32Array(32)
 

@@ -1,13 +1,13 @@
-// Devices that are being notified of one run. Their notices are made first and then sent: a device that is woken for each
-// packet of ours costs us more than the packet. Those of a large run are not listened to until the others are notified as
-// well: to handle their acknowledgements takes half as long as to notify, and would come in between.
+// Sessions of the devices that are being notified of one run. Notices are gathered per session and sent together: waking a
+// device for each packet costs more than the packet. For a large run, incoming packets are held until the other devices are
+// notified as well: handling acknowledgements takes half as long as notifying, and would delay it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DeviceSession } from '../domain/device/ports/device-link.ts'
 
-/** However large the run is, no device waits for more than so many others to be heard. */
+/** However large the run is, incoming packets are held for at most this many devices. */
 const mostHeld = 10_000
-/** All at once they would hold up everybody else. */
+/** Releasing all at once would block the event loop. */
 const releasedPerTurn = 250
 
 export class HeldSessions {
@@ -19,7 +19,7 @@ export class HeldSessions {
     this.#isLarge = isLarge
   }
 
-  /** Before it is notified. */
+  /** Call before the session is notified. */
   add(session: DeviceSession): void {
     session.gather()
     this.#gathering.push(session)

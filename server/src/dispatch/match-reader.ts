@@ -1,5 +1,5 @@
-// What the schedules of one owner mean, read when it may have changed and not with each tick: a hundred schedules with
-// groups took 71 % of a core on an idle server. Schedules with the same targets share one selector.
+// The selectors and jobs of one owner's schedules, read when they may have changed rather than on each tick: reading a hundred
+// schedules with groups on each tick took 71 % of a core on an idle server. Schedules with the same targets share one selector.
 
 import type { Selector } from '@jobcast/contract/selector'
 import { giveRuleOf } from '../domain/schedule/give-again.ts'
@@ -7,13 +7,13 @@ import { type LaunchScheduleDeps, scheduleSelector } from '../domain/schedule/la
 import { buildMatch, type JobOfMatch, type Match, readJobOf } from '../domain/schedule/match-schedule.ts'
 import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
 
-/** So soon a changed job is noticed: one that needs other attributes, or a new version. */
+/** Maximum delay before a changed job is noticed: other required attributes, or a new version. */
 const readJobAgainMs = 5000
 
-/** Of one selector: each version of a job may be another one. */
+/** Per selector: each version of a job may need another match. */
 const mostMatches = 1000
 
-/** `groups`: the version of the owner's groups it was read with; empty if it refers to none. */
+/** `groups`: the version of the owner's groups that the selector was read with; empty if it refers to none. */
 type SharedSelector = { groups: string; selector: Selector; matches: Map<string, Match> }
 type KnownJob = JobOfMatch & { readAt: number }
 
@@ -21,7 +21,7 @@ export class MatchReader {
   readonly #selectors = new Map<string, SharedSelector>()
   readonly #jobs = new Map<string, KnownJob>()
 
-  /** Undefined: the store has to be asked. */
+  /** Undefined: not cached, call `read`. */
   find(schedule: StoredSchedule, groups: string): Match | undefined {
     const shared = this.#selectors.get(targetsOf(schedule))
     const job = this.#jobs.get(jobOf(schedule))
@@ -29,7 +29,7 @@ export class MatchReader {
     return matchOf(shared, schedule, job)
   }
 
-  /** Whether it is time to ask for its job again. */
+  /** Whether the job of the schedule is due to be read again. */
   isJobOld(schedule: StoredSchedule, clock: number): boolean {
     const known = this.#jobs.get(jobOf(schedule))
     return known === undefined || clock - known.readAt >= readJobAgainMs
@@ -56,7 +56,7 @@ export class MatchReader {
     return matchOf(shared, schedule, job)
   }
 
-  /** Drops what none of these uses. */
+  /** Drops entries that none of these schedules uses. */
   keep(schedules: StoredSchedule[]): void {
     const [targets, jobs] = [new Set(schedules.map(targetsOf)), new Set(schedules.map(jobOf))]
     for (const each of this.#selectors.keys()) if (!targets.has(each)) this.#selectors.delete(each)
@@ -77,7 +77,7 @@ function matchOf(
   return match
 }
 
-/** What a group stands for may change without the schedule. */
+/** The definition of a group may change while the schedule does not. */
 export function hasGroups({ content: { targets } }: StoredSchedule): boolean {
   return targets.group !== undefined || (targets.where?.includes('group') ?? false)
 }

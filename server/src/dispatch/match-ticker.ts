@@ -1,7 +1,7 @@
-// Once a second: which devices have started to match a schedule that gives its job to each of them, and which get it again. Only
-// devices that have changed are looked at, each once for all schedules of its owner. Each owner has a share of a tick; what is left over
-// comes with the next one. With several nodes, one of them does it for an owner; if two do for a moment, the store lets
-// one of them fire.
+// Once a second, finds devices that have started to match a schedule whose job goes to each matching device, and devices due to
+// get it again. Only changed devices are examined, each once for all schedules of its owner. Each owner has a share of a tick;
+// the remainder is left to the next one. In a cluster, one node does this for an owner; if two do for a moment, the store lets
+// only one of them fire.
 
 import type { SelectableDevice } from '@jobcast/contract/selector'
 import type { DeviceLink } from '../domain/device/ports/device-link.ts'
@@ -21,36 +21,36 @@ export type MatchTickerDeps = Omit<FireDeps & StopScheduleDeps, 'link'> & {
 }
 
 const changesAtOnce = 2000
-/** Up to here a crash makes nobody look again. */
+/** How often the cursor is stored; after a crash, changes since then are examined again. */
 const rememberEveryMs = 60_000
-/** Of one schedule in a tick: devices that get its job again. */
+/** Per schedule and tick: devices that get its job again. */
 const dueAtOnce = 10_000
-/** After a run that could not be made. */
+/** Delay after a run could not be created. */
 const tryAgainMs = 60_000
 
-/** Of one owner in a tick: selectors and jobs that are read, and sweeps over all devices. */
+/** Per owner and tick: reads of selectors and jobs, and sweeps over all devices. */
 const readsPerTick = 20
 const sweepsPerTick = 10
-/** Of one owner in a tick: terms that are compared with changed devices, about 20 ms. */
+/** Per owner and tick: comparisons of terms with changed devices, about 20 ms. */
 const comparedPerTick = 400_000
 const leastChanges = 20
-/** One that cannot be read because of a failure is tried again after a second, then ever later. */
+/** Backoff of a schedule whose read fails. */
 const firstDelayMs = 1000
 const longestDelayMs = 60_000
 
-/** What this node knows of a schedule. */
+/** This node's in-memory state of a schedule. */
 type Watched = {
   schedule: StoredSchedule
   match: Match
   cursor: number
-  /** Devices that match and have not been given it. */
+  /** Devices that match and have not been given the job. */
   waiting: Set<number>
   given: GivenDevices
   rememberedAt: number
   notBefore: number
 }
 
-/** What is left of an owner's share of a tick. */
+/** The remainder of an owner's share of a tick. */
 type Share = { reads: number; sweeps: number; compared: number }
 type Failed = { version: number; delayMs: number; until: number }
 
@@ -60,11 +60,11 @@ export class MatchTicker {
   readonly #readers = new Map<number, MatchReader>()
   readonly #failed = new Map<number, Failed>()
   readonly #stops = new ScheduleStops()
-  /** Of each owner, the schedule that comes first in the next tick. */
+  /** Per owner, the schedule that comes first in the next tick. */
   readonly #first = new Map<number, number>()
   /** Set before the first tick. */
   link: DeviceLink
-  /** Whether this node does it for the owner. */
+  /** Whether this node handles the schedules of the owner. */
   isOurs: (ownerNo: number) => boolean = () => true
 
   constructor(deps: MatchTickerDeps, link: DeviceLink) {
@@ -89,7 +89,7 @@ export class MatchTicker {
       if (this.#deps.stopping.aborted) return
       await this.#stops
         .judge(this.#fire, ownerNo, schedules)
-        .then((left) => this.#lookAt(ownerNo, left))
+        .then((left) => this.#tickOwner(ownerNo, left))
         .catch((error: unknown) => this.#deps.onFailure(error))
     }
   }
@@ -98,7 +98,7 @@ export class MatchTicker {
     return { ...this.#deps, link: this.link }
   }
 
-  async #lookAt(ownerNo: number, schedules: StoredSchedule[]): Promise<void> {
+  async #tickOwner(ownerNo: number, schedules: StoredSchedule[]): Promise<void> {
     const reader = this.#readers.get(ownerNo) ?? new MatchReader()
     this.#readers.set(ownerNo, reader)
     reader.keep(schedules)
@@ -107,7 +107,7 @@ export class MatchTicker {
     const watched: Watched[] = []
     let leftOver: number | undefined
     for (const schedule of this.#inTurn(ownerNo, schedules)) {
-      if (schedule.firing !== null || isOver(schedule, this.#deps.moment().at)) continue
+      if (schedule.occurrence !== null || isOver(schedule, this.#deps.moment().at)) continue
       if (this.#isDelayed(schedule)) continue
       const each = await this.#watch(schedule, reader, groups, share).catch((error: unknown) =>
         pauseUnreadable(this.#fire, schedule, error).catch((failure) => this.#fail(schedule, failure)),
@@ -130,7 +130,7 @@ export class MatchTicker {
     }
   }
 
-  /** Begins with the first that was left over. */
+  /** Starts with the first schedule left over from the previous tick. */
   #inTurn(ownerNo: number, schedules: StoredSchedule[]): StoredSchedule[] {
     const first = schedules.findIndex(({ scheduleNo }) => scheduleNo === this.#first.get(ownerNo))
     return first > 0 ? [...schedules.slice(first), ...schedules.slice(0, first)] : schedules
@@ -141,7 +141,7 @@ export class MatchTicker {
     return failed?.version === version && this.#deps.moment().clock < failed.until
   }
 
-  /** Told each time it is tried, which is less and less often. */
+  /** Reports every failed attempt; the backoff makes them less and less frequent. */
   #fail({ scheduleNo, version }: StoredSchedule, failure: unknown): void {
     const before = this.#failed.get(scheduleNo)
     const delayMs = before ? Math.min(before.delayMs * 2, longestDelayMs) : firstDelayMs
@@ -150,8 +150,8 @@ export class MatchTicker {
   }
 
   /**
-   * From memory; where it is new, was changed, or lies too far back, all devices are looked at. `later`: that takes more than
-   * is left of its owner's share.
+   * Uses the in-memory state if it is current; a schedule that is new, was changed, or lags too far behind needs a sweep over
+   * all devices. `later`: the owner's share of this tick does not suffice.
    */
   async #watch(
     schedule: StoredSchedule,
@@ -165,12 +165,12 @@ export class MatchTicker {
     let current = reader.find(schedule, groups)
     const isOld = current === undefined || reader.isJobOld(schedule, clock)
     if (current === undefined && share.reads <= 0) return 'later'
-    // What a job needs may be looked up later.
+    // Refreshing the job may wait for a later tick.
     if (isOld && share.reads-- > 0) current = await reader.read(this.#fire, schedule, { groups, clock })
     if (current === undefined) return 'later'
     this.#failed.delete(scheduleNo)
     if (known?.match.digest === current.digest) {
-      // Fired by whoever: what has ended since is read again, now that it is noted which devices have it.
+      // It has fired, here or on another node: executions that ended since are read again, now that their devices are stored.
       if (current.rule && known.schedule.lastFor !== schedule.lastFor)
         known.cursor = Math.min(known.cursor, cursor)
       known.schedule = schedule
@@ -190,7 +190,7 @@ export class MatchTicker {
     return watched
   }
 
-  /** What has changed since the one that is furthest behind; true while there is more, and something is left of the share. */
+  /** Reads changes from the lowest cursor on. True while there are more and the share is not used up. */
   async #readChanges(ownerNo: number, watched: Watched[], share: Share): Promise<boolean> {
     const terms = watched.reduce((sum, { match }) => sum + match.size, 0)
     const affordable = Math.max(leastChanges, Math.floor(share.compared / terms))
@@ -225,7 +225,7 @@ export class MatchTicker {
     return isMore && share.compared > 0
   }
 
-  /** Executions that have ended, or that wait again while their device does not match any more. */
+  /** Handles executions that have ended, or that wait again although their device no longer matches. */
   async #judgeMoves(
     { schedule, match, waiting }: Watched,
     moves: ScheduledMove[],
@@ -269,7 +269,7 @@ export class MatchTicker {
     watched.cursor = Math.max(cursor, upTo)
   }
 
-  /** Schedules of which a device gets the job again by now. */
+  /** Schedules with a device that is due to get the job again. */
   async #listDue(watched: Watched[]): Promise<Set<number>> {
     const idle = watched.filter(({ match, waiting }) => match.rule && waiting.size === 0)
     if (idle.length === 0) return new Set()
@@ -280,7 +280,7 @@ export class MatchTicker {
     return new Set(due.map(({ scheduleNo }) => scheduleNo))
   }
 
-  /** Those that do not match by now are as new. */
+  /** Devices that are due but no longer match are dropped, so they count as new when they match again. */
   async #addDue({ schedule, match, waiting }: Watched): Promise<void> {
     const { scheduleNo } = schedule
     const { clock } = this.#deps.moment()
@@ -291,7 +291,7 @@ export class MatchTicker {
     if (left.length > 0) await this.#deps.store.dropGiven({ scheduleNo, deviceNos: left, by: clock })
   }
 
-  /** Fires for those that wait, if it may; else notes from time to time how far it has looked. False: it waits. */
+  /** Fires for the waiting devices if allowed; otherwise stores the cursor from time to time. False: it has to wait. */
   async #settle(watched: Watched): Promise<boolean> {
     const { schedule, match, waiting, cursor, given } = watched
     const { at, clock } = this.#deps.moment()
@@ -300,9 +300,9 @@ export class MatchTicker {
       const [isLeft] = await this.#stops.judge(this.#fire, schedule.ownerNo, [schedule], { isUrgent: true })
       if (!isLeft) return false
       watched.notBefore = clock + tryAgainMs
-      // Rejected, it is finished by whoever finds it.
+      // A rejected fire leaves the schedule to be finished later, by any node.
       if (!(await fireMatch(this.#fire, schedule, match, waiting, cursor))) return false
-      // One that was left out gets it when it changes so that it matches again.
+      // A device that was left out gets the job when a change makes it match again.
       const left = match.rule ? waiting : await withoutGiven(this.#fire, schedule, match, [...waiting])
       for (const deviceNo of waiting) if (!left.has(deviceNo)) given.add(deviceNo)
       waiting.clear()
@@ -317,7 +317,7 @@ export class MatchTicker {
   }
 }
 
-/** It is there, and does not match. */
+/** The device exists and does not match. */
 function isLeaver({ matches }: Match, device: SelectableDevice | undefined): boolean {
   return device !== undefined && !matches(device)
 }

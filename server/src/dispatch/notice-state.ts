@@ -24,7 +24,7 @@ export class NoticeState {
   #nextAttempt = 0
   #nextVersion = 0
   #nextPriority = 0
-  /** The versions of what waits in the list, added up. */
+  /** Sum of the version numbers of the waiting executions in the list. */
   #waitingVersions = 0
   #canceled: Set<number> | undefined
 
@@ -45,8 +45,8 @@ export class NoticeState {
   }
 
   /**
-   * The device was notified of its next execution, which comes before this new one, and is not subscribed to the list: it is
-   * no news.
+   * The new execution is no news: the device was notified of a next execution that comes before it, and is not subscribed to
+   * the list.
    */
   knowsNextBefore({ priority }: Pick<DeviceExecution, 'priority'>): boolean {
     const { list, next } = this.session.wants
@@ -54,8 +54,7 @@ export class NoticeState {
   }
 
   /**
-   * An execution was added or removed, or is offered again after its device said not now. A start or progress of one does
-   * not count.
+   * An execution was added or removed, or is offered again after its device deferred it. A start or progress does not count.
    */
   isNewList(queue: DeviceQueue): boolean {
     if (!this.session.wants.list) return false
@@ -92,7 +91,7 @@ export class NoticeState {
     return this.isNewNext(queue) ? queue.executions.slice(0, 1) : []
   }
 
-  /** What the device is not subscribed to was not sent: it is news once the device subscribes. */
+  /** Parts that the device is not subscribed to were not sent, so they are news once it subscribes. */
   remember(queue: DeviceQueue): void {
     const { wants } = this.session
     this.#rememberList(wants.list ? queue : undefined)
@@ -106,7 +105,7 @@ export class NoticeState {
         : undefined
   }
 
-  /** It is all of the queue, and what of it the device is subscribed to was sent. */
+  /** The execution is the whole queue, and the device was sent the parts it is subscribed to. */
   rememberOnly(execution: DeviceExecution): void {
     const { list, next } = this.session.wants
     this.#list = list ? onlyText(execution, 1) : nothing

@@ -1,5 +1,5 @@
-// Looks at all rollouts that go on by themselves, on every node: at those of which something has ended, or whose time has
-// come. Several nodes may judge one at once; the store lets one of them change it.
+// Judges open rollouts, on every node, when an execution has ended or the rollout is due. Several nodes may judge one at
+// once; the store lets only one of them change it.
 
 import type { SteadyInstant } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -14,15 +14,15 @@ type RolloutTickerDeps = Omit<RollOutDeps, 'link'> & {
   onDone: (runId: number) => void
 }
 
-/** One that takes long, because much of it has to be canceled, does not keep the others waiting. */
+/** A slow rollout, such as one that cancels many executions, does not block the others. */
 const mostAtOnce = 8
 
 export class RolloutTicker {
   readonly #deps: RolloutTickerDeps
-  /** Of each open rollout, what was judged last. */
+  /** Per open rollout, the facts it was last judged by. */
   readonly #judged = new Map<number, string>()
-  /** When to look at a gate again although nothing has ended. */
-  readonly #looks = new Map<number, SteadyInstant>()
+  /** When to check a gate again although no execution has ended. */
+  readonly #nextChecks = new Map<number, SteadyInstant>()
   readonly #inFlight = new Map<number, Promise<void>>()
   /** Set before the first tick: with several nodes it reaches all of them. */
   link: DeviceLink
@@ -38,32 +38,32 @@ export class RolloutTicker {
     for (const each of open) {
       if (this.#deps.stopping.aborted) return
       const facts = factsOf(each)
-      const look = this.#looks.get(each.runId) ?? each.nextAt
+      const checkAt = this.#nextChecks.get(each.runId) ?? each.nextAt
       const isStarting = each.state === 'SCHEDULED' && (each.startAt ?? 0) <= at
       const isDue =
-        isStarting || (each.nextAt !== null && each.nextAt <= now) || (look !== null && look <= now)
+        isStarting || (each.nextAt !== null && each.nextAt <= now) || (checkAt !== null && checkAt <= now)
       if (!isDue && this.#judged.get(each.runId) === facts) continue
       if (this.#inFlight.has(each.runId)) this.#judged.delete(each.runId)
       else {
         if (this.#inFlight.size >= mostAtOnce) await Promise.race(this.#inFlight.values())
-        // Before it begins: whoever fails takes it back.
+        // Set before judging begins; a failure removes it again.
         this.#judged.set(each.runId, facts)
         this.judgeSoon(each)
       }
     }
     const ids = new Set(open.map(({ runId }) => runId))
-    for (const kept of [this.#judged, this.#looks])
+    for (const kept of [this.#judged, this.#nextChecks])
       for (const runId of kept.keys()) if (!ids.has(runId)) kept.delete(runId)
   }
 
-  /** Somebody waits for it: a run was made, or something of it was decided. */
+  /** For changes that a caller waits for: a run was created, or a wave was decided on. */
   judgeSoon({ ownerNo, runId }: RunKey): void {
     const before = this.#inFlight.get(runId) ?? Promise.resolve()
     const judging = before
       .then(() => rollOut({ ...this.#deps, link: this.link }, { ownerNo, runId }))
-      .then((look) => {
-        if (look === undefined) this.#looks.delete(runId)
-        else this.#looks.set(runId, look)
+      .then((checkAt) => {
+        if (checkAt === undefined) this.#nextChecks.delete(runId)
+        else this.#nextChecks.set(runId, checkAt)
         this.#deps.onDone(runId)
       })
       .catch((error: unknown) => {
@@ -76,13 +76,13 @@ export class RolloutTicker {
     this.#inFlight.set(runId, judging)
   }
 
-  /** Resolves when nothing is judged any more. */
+  /** Resolves when no rollout is being judged. */
   async quiet(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.values())
   }
 }
 
-/** Nothing can have changed for it while these are the same and its time has not come. */
+/** While these are unchanged and the rollout is not due, judging it again would change nothing. */
 function factsOf({ state, version, ended, succeeded, unfinished }: OpenRollout): string {
   return `${state} ${version} ${ended} ${succeeded} ${unfinished}`
 }

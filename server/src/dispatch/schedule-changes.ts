@@ -1,4 +1,4 @@
-// Changes of schedules that are due at the same time: those that come while a write is under way share the next one.
+// Batches changes of schedules that are due at the same time: changes that arrive during a write share the next one.
 
 import type { Store } from '../domain/common/ports/store.ts'
 import type { ScheduleChange } from '../domain/schedule/ports/schedules.ts'
@@ -20,7 +20,7 @@ export class ScheduleChanges {
     this.#store = store
   }
 
-  /** False: it was changed since it was read, and nothing happened. */
+  /** False: the schedule was modified since it was read, and nothing was written. */
   write(change: ScheduleChange): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
     this.#waiting.push({ change, resolve, reject })
@@ -30,7 +30,7 @@ export class ScheduleChanges {
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true
-    // Those of the same turn come along.
+    // Changes of the same turn of the event loop share the write.
     await Promise.resolve()
     while (this.#waiting.length > 0) await this.#writeSome(this.#waiting.splice(0, mostAtOnce))
     this.#isWriting = false
@@ -42,7 +42,7 @@ export class ScheduleChanges {
       const done = await this.#store.changeSchedules(changes)
       for (const [index, { resolve }] of some.entries()) resolve(done[index] ?? false)
     } catch {
-      // One that cannot be written does not keep the others from it.
+      // Written one by one, so that one bad change does not fail the others.
       for (const { change, resolve, reject } of some) {
         await this.#store.changeSchedule(change).then(resolve, reject)
       }

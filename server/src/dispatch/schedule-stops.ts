@@ -1,5 +1,5 @@
-// Judges the stop rules of schedules that fire as devices start to match: those of an owner with one question, and those with
-// very many runs less often. Before one fires, it is judged in any case.
+// Judges the stop rules of schedules that fire as devices start to match: one query per owner, less often where it is slow.
+// A schedule is always judged before it fires.
 
 import type { Rollout } from '@jobcast/contract'
 import type { StoredSchedule } from '../domain/schedule/ports/schedules.ts'
@@ -13,16 +13,16 @@ import {
   stopSchedule,
 } from '../domain/schedule/stop-schedule.ts'
 
-/** A question that takes long is asked so much less often. */
-const restFactor = 20
+/** The pause between two queries, as a multiple of how long the last one took. */
+const pauseFactor = 20
 
 export class ScheduleStops {
-  /** Of the last run of each schedule that has no rollout of its own; undefined: the run has none. */
+  /** Rollout of the last run of each schedule without a rollout of its own; undefined if the run has none. */
   readonly #plans = new Map<number, { runId: number; rollout: Rollout | undefined }>()
-  /** Of each owner: when to ask again. */
+  /** Per owner, the earliest time of the next query. */
   readonly #notBefore = new Map<number, number>()
 
-  /** Those that are not stopped. `isUrgent`: they fire now. */
+  /** Returns the schedules that are not stopped. `isUrgent`: they are about to fire, so they are judged now. */
   async judge(
     deps: StopScheduleDeps,
     ownerNo: number,
@@ -30,7 +30,7 @@ export class ScheduleStops {
     { isUrgent = false } = {},
   ): Promise<StoredSchedule[]> {
     const schedules: StoredSchedule[] = []
-    // One that was changed by it is read again first.
+    // A schedule that `letGo` changed has to be read again first.
     for (const each of all) if (!(await letGo(deps, each))) schedules.push(each)
     const { at, clock } = deps.moment()
     if (!isUrgent && clock < (this.#notBefore.get(ownerNo) ?? 0)) return schedules
@@ -43,8 +43,8 @@ export class ScheduleStops {
     const begun = performance.now()
     const scheduleNos = judged.map(({ scheduleNo }) => scheduleNo)
     const counted = await deps.store.countScheduled({ scheduleNos, since })
-    const rest = Math.min(60_000, (performance.now() - begun) * restFactor)
-    this.#notBefore.set(ownerNo, clock + rest)
+    const pauseMs = Math.min(60_000, (performance.now() - begun) * pauseFactor)
+    this.#notBefore.set(ownerNo, clock + pauseMs)
     const counts = new Map(counted.map(({ scheduleNo, ...each }) => [scheduleNo, each]))
     const stopped = new Set<StoredSchedule>()
     for (const each of judged) {
@@ -57,7 +57,7 @@ export class ScheduleStops {
     return schedules.filter((each) => !stopped.has(each))
   }
 
-  /** Drops what none of these uses. */
+  /** Drops the plans of all other schedules. */
   keep(scheduleNos: ReadonlySet<number>): void {
     for (const scheduleNo of this.#plans.keys())
       if (!scheduleNos.has(scheduleNo)) this.#plans.delete(scheduleNo)

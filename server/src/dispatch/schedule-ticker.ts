@@ -1,5 +1,5 @@
-// Looks at schedules, on every node: at those that are due, at those whose last run has ended, and at all of them after
-// the wall clock was set back. Several nodes may look at one at once; the store lets one of them go on with it.
+// Fires due schedules, judges those whose last run has ended, and replans all of them after the wall clock was set back. Runs on
+// every node; if several handle a schedule at once, the store lets only one of them continue.
 
 import type { WallInstant } from '../domain/common/instants.ts'
 import type { DeviceLink } from '../domain/device/ports/device-link.ts'
@@ -19,18 +19,19 @@ type ScheduleTickerDeps = Omit<FireDeps, 'link'> & {
   onDone: (scheduleNo: number) => void
 }
 
-/** Most of them wait for the same write. */
-const mostAtOnce = 64
+/** Most of these wait for the same write. */
+const mostAtOnce = 128
+/** More than `mostAtOnce`: schedules that are being fired are still listed as due. */
 const listedAtOnce = 200
-/** So many that fail do not keep the others waiting. */
+/** Up to this many failing schedules do not block the others. */
 const mostPassedOver = 2000
-/** A node that is gone may have written with the time before the clock was set back: each minute all are looked at. */
+/** A node that has ended may have written times from before the clock was set back, so all are replanned each minute. */
 const replanEveryTicks = 120
 
 export class ScheduleTicker {
   readonly #deps: ScheduleTickerDeps
   readonly #inFlight = new Map<number, Promise<void>>()
-  /** The latest instant that the wall clock has shown; undefined before the first tick. */
+  /** The wall clock at the last tick; undefined before the first one. */
   #shown: WallInstant | undefined
   #ticks = 0
   readonly #writeChange: NonNullable<FireDeps['writeChange']>
@@ -49,7 +50,7 @@ export class ScheduleTicker {
     const { store, moment } = this.#deps
     const { at } = moment()
     if (this.#shown !== undefined && at < this.#shown) {
-      // What is being fired was begun at the later time, and is written with it.
+      // Fires in flight began at the later time and write it.
       await this.quiet()
       await this.#replanAll(at)
     } else if (this.#ticks % replanEveryTicks === 0) await this.#replanAll(at)
@@ -61,7 +62,7 @@ export class ScheduleTicker {
     }
   }
 
-  /** Each once, however many there are: those that are being fired, or have failed, are still listed. */
+  /** Fires each schedule once: those that are being fired, or have failed, are still listed as due. */
   async #fireAll(by: WallInstant): Promise<void> {
     const begun = new Set<number>()
     for (let passedOver = 0; ; ) {
@@ -78,7 +79,7 @@ export class ScheduleTicker {
     }
   }
 
-  /** One that takes long, because it has many devices, does not keep the others waiting. */
+  /** A slow schedule, such as one with many devices, does not block the others. */
   async #begin(
     schedule: StoredSchedule,
     work: (deps: FireDeps, schedule: StoredSchedule) => Promise<void>,
@@ -108,7 +109,7 @@ export class ScheduleTicker {
     }
   }
 
-  /** Resolves when nothing is fired any more. */
+  /** Resolves when no schedule is being fired or judged. */
   async quiet(): Promise<void> {
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight.values())
   }

@@ -1,6 +1,5 @@
-// Notifies connected devices when their windows open: those for which something waits under the window, and those whose own or
-// whose group's window it is. At most half of
-// the time is spent on it, so that others do not feel it when it opens for very many.
+// Notifies connected devices when a window opens: those with executions waiting under it, and those with the window as their own
+// or their group's. Takes at most half of the time, so that a window of very many devices does not slow down other work.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sliced } from '../domain/common/ports/slices.ts'
@@ -10,7 +9,7 @@ import type { OpenedWindow } from '../state/open-windows.ts'
 
 type WindowWakerDeps = {
   store: Pick<Store, 'listWindowRuns' | 'listWaitingDevices' | 'listWindowDevices'>
-  /** Connected here: every node notifies its own. */
+  /** Devices connected here: every node notifies its own. */
   dispatcher: {
     wake(devices: Iterable<DeviceKey>): void
     quiet(): Promise<void>
@@ -21,7 +20,7 @@ type WindowWakerDeps = {
   onFailure: (error: unknown) => void
 }
 
-/** Ids looked at in one read, and devices. */
+/** Execution ids covered by one read, and devices notified in one batch. */
 const executionsAtOnce = 1000
 const devicesAtOnce = 250
 
@@ -40,7 +39,7 @@ export class WindowWaker {
     }
   }
 
-  /** Resolves when all of them were notified. */
+  /** Resolves when all devices were notified. */
   quiet(): Promise<void> {
     return this.#waking
   }

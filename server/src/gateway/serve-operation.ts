@@ -1,4 +1,4 @@
-// One request of a device, over any transport: fields in, JSON text of the answer out.
+// Serves one device request over any transport: takes its fields, returns the answer as JSON text.
 
 import type { DeviceOperation } from '@jobcast/contract'
 import { type AttributeDeps, reportAttributes, reportedOf } from '../domain/device/attributes.ts'
@@ -33,7 +33,7 @@ export type GatewayDeps = OutputDeps & AttributeDeps
 
 /**
  * `gap`: the answer names the expected output offset. `shown`: the executions in the answer; `seen`: what it tells about
- * the queue. Throws DeviceError for what is refused.
+ * the queue. Throws DeviceError for refused requests.
  */
 export type Served = {
   json: string
@@ -84,7 +84,7 @@ export async function serveOperation(
   }
 }
 
-/** As a shadow document, whichever way they came. */
+/** Answers with a shadow document over all transports. */
 async function serveAttributes(
   deps: GatewayDeps,
   device: DeviceKey,
@@ -100,7 +100,7 @@ function accepted(json: string, shown: readonly DeviceExecution[] = [], seen?: S
   return { json, gap: false, shown, seen }
 }
 
-/** `offset` is that of the next bytes. */
+/** `offset` is the offset of the next bytes. */
 function outputJson(
   kept: { length: number; cut: boolean; gap: boolean },
   at: number,

@@ -93,7 +93,7 @@ function executionJson(deviceId: string, found: WithDocument, format: AnswerForm
   return `{"jobId":"${jobExecutionId}","thingName":${nameJson(deviceId)},${trace}${stateJson(found, format)}`
 }
 
-/** Of what must be escaped in JSON, a device id may hold these two only. */
+/** A device id may contain only these two of the characters that must be escaped in JSON. */
 function nameJson(deviceId: string): string {
   return deviceId.includes('"') || deviceId.includes('\\') ? JSON.stringify(deviceId) : `"${deviceId}"`
 }
@@ -120,7 +120,7 @@ function stateJson({ execution, document }: WithDocument, format: AnswerFormat):
     lastLaunched.document === document &&
     lastLaunched.documentAs === documentAs
   if (lastLaunched === undefined || !isCached) {
-    // Flattened through bytes: else every use would concatenate it again.
+    // Flattened through a buffer: otherwise every use would concatenate it again.
     const json = Buffer.from(encodeState(execution, document, format)).toString()
     lastLaunched = { launchedAt, document, documentAs, json }
   }
@@ -168,7 +168,7 @@ function tokenJson(clientToken: Token): string {
   return clientToken === undefined ? '' : `,"clientToken":${JSON.stringify(clientToken)}`
 }
 
-/** Parameters, secrets and files stand beside the document: for handlers, and for whoever fills the placeholders in by itself. */
+/** Parameters, secrets and files are sent beside the document, for handlers and for agents that fill in placeholders. */
 function documentFields(document: DeviceDocument, documentAs: DocumentAs): string {
   const { json, parameters, secrets, files, signed = '' } = document
   return (

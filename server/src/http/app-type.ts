@@ -1,4 +1,4 @@
-// The Fastify instance as our routes see it: typed by TypeBox schemas, with the caller on each request.
+// The type of our Fastify instance: typed by TypeBox schemas, with the caller on each request.
 
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { ErrorCode, Scope } from '@jobcast/contract'
@@ -27,36 +27,36 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The caller needs one of these. */
     scopes?: [Scope, ...Scope[]]
-    /** And this one besides. */
+    /** The caller also needs this one. */
     alsoScope?: Scope
     /** Under /job/api, but needs no key. */
     isOpen?: boolean
-    /** Errors of its own, besides those its scopes and inputs imply. */
+    /** Errors in addition to those implied by its scopes and inputs. */
     refusals?: ErrorCode[]
     /** Answers 405 to the methods that a path does not have. */
     isWrongMethod?: true
     /** For a body that is not JSON; default J-905. */
     wrongTypeCode?: ErrorCode
-    /** What it writes compares the key of its caller, which need not be looked up before (recalled-caller.ts). */
+    /** Its transaction compares the key of the caller, so the key is not looked up before (cached-key.ts). */
     comparesKey?: true
-    /** NDJSON, which is not parsed as a whole: the body is a stream, or bytes. */
+    /** The body is NDJSON and not parsed as a whole: a stream, or bytes. */
     takesLines?: true
-    /** A form, and nothing else. */
+    /** The body is a form. */
     takesForm?: true
-    /** Any content, which is a stream. */
+    /** The body is a stream of any type. */
     takesFile?: true
-    /** How it applies the restriction of its caller (restricted-operations.ts); undefined: it is refused. */
+    /** How it applies a restriction to jobs (restricted-operations.ts); undefined: such callers are refused. */
     restricted?: RestrictedRule
-    /** The same for a restriction to devices (device-operations.ts). */
+    /** How it applies a restriction to devices (device-operations.ts); undefined: such callers are refused. */
     restrictedToDevices?: DeviceRule
-    /** Of a large body only these fields are read. */
+    /** The only fields that are read from a large body. */
     largeBody?: WantedFields
   }
   interface FastifyRequest {
     caller: Caller | null
-    /** `routeOptions.config`, read once: Fastify makes a new object of all options each time. Without url: there is none. */
+    /** `routeOptions.config`, read once, because Fastify creates a new object on each access. Without url: no route matches. */
     route: FastifyContextConfig & { url?: string }
-    /** Its body counts until it is parsed. */
+    /** The body, counted until it is parsed. */
     heldBody: HeldBody | null
     /** For the log: an error code, or the exception's name on device routes. */
     errorCode: string | undefined

@@ -1,6 +1,7 @@
 // The HTTP app: hooks and routes, registered one by one.
 
 import type { IncomingMessage } from 'node:http'
+import type { TlsOptions } from 'node:tls'
 import fastify, { type FastifyRequest } from 'fastify'
 import type { ExchangeDeps } from '../domain/access/exchange-token.ts'
 import { secretId } from '../domain/access/secret-text.ts'
@@ -32,7 +33,8 @@ import type { KeyUse } from '../state/key-use.ts'
 import type { Refusals } from '../state/refusals.ts'
 import type { SessionUse } from '../state/session-use.ts'
 import type { StreamCounts } from '../state/stream-counts.ts'
-import { authenticateCallers, lookUpCaller } from './access/authenticate.ts'
+import { AssistantSessions } from './access/assistant-sessions.ts'
+import { type AuthenticateDeps, authenticateCallers, lookUpCaller } from './access/authenticate.ts'
 import { confineCallers } from './access/confine-callers.ts'
 import { allowOrigins } from './access/cors.ts'
 import { noteRefusals } from './access/note-refusals.ts'
@@ -69,6 +71,7 @@ import { addJobVersions } from './routes/job-versions.ts'
 import { addJobs } from './routes/jobs.ts'
 import { addKeys, addOwners } from './routes/keys.ts'
 import { addMcp } from './routes/mcp.ts'
+import { addMcpSignIn } from './routes/mcp-sign-in.ts'
 import { addRollouts } from './routes/rollouts.ts'
 import { addRunAgain } from './routes/run-again.ts'
 import { addRuns } from './routes/runs.ts'
@@ -124,23 +127,24 @@ export type AppDeps = TriggerDeps &
 type AppOptions = {
   version: string
   maxDevices: number
-  tls: { cert: string; key: string } | undefined
-  /** Whose X-Forwarded-For counts. */
+  /** With TLS, the options of the server. */
+  tls: TlsOptions | undefined
+  /** Proxies whose X-Forwarded-For is trusted. */
   isTrustedProxy: IsTrustedProxy | undefined
   /** Whether /metrics is served here too. */
   hasMetrics: boolean
-  /** Of pages that may call the API. */
+  /** Origins of pages that may call the API. */
   corsOrigins?: readonly string[]
   /** Folder of the built console; may be missing. */
   consoleFolder: string
-  /** Further routes with a prefix, sign-in and error format of their own. */
+  /** Further routes with their own prefix, sign-in and error format. */
   addRoutes?: (app: App) => void
 }
 
 // A client that sends one byte per second is disconnected within 15 s.
 const requestTimeoutMs = 12_000
 const checkConnectionsMs = 1000
-// Longer than the longest ?wait=. A client that reads nothing for so long is gone.
+// Longer than the longest ?wait=. A client that reads nothing during this time is considered gone.
 const silentConnectionMs = 75_000
 const maxHeaderBytes = 8 * 1024
 const maxBodyBytes = 1024 * 1024
@@ -171,12 +175,14 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   app.setValidatorCompiler(buildValidator())
   app.setSerializerCompiler(() => JSON.stringify)
   readJsonBodies(app)
-  replyWithErrors(app, deps.tell, (request) => lookUpCaller(deps, request))
+  const assistants = deps.people && new AssistantSessions(deps, deps.people)
+  const authenticateDeps: AuthenticateDeps = { ...deps, assistants }
+  replyWithErrors(app, deps.tell, (request) => lookUpCaller(authenticateDeps, request))
   tellRequests(app, deps.tell)
   keepConnections(app, () => deps.stopping.aborted)
   addSecurityHeaders(app, options.tls !== undefined)
   allowOrigins(app, options.corsOrigins ?? [])
-  authenticateCallers(app, deps)
+  authenticateCallers(app, authenticateDeps)
   noteRefusals(app, deps.refusals)
   countBodies(app, deps.bodies)
   refuseUnknownRoutes(app)
@@ -218,7 +224,8 @@ export async function buildApp(deps: AppDeps, options: AppOptions): Promise<App>
   addFleet(app, deps)
   addStats(app, deps)
   addBridges(app, deps)
-  addMcp(app, deps, options.version)
+  addMcp(app, { ...deps, assistants }, options.version)
+  addMcpSignIn(app, assistants)
   addService(app, deps, options.version)
   if (options.hasMetrics) addMetrics(app, deps)
   addConsole(app, options.consoleFolder)
@@ -243,7 +250,7 @@ function triggerLimits(maxDevices: number): TriggerLimits {
   return { maxDevices, maxTriggerBytes, otherBytes: maxBodyBytes, bytesPerDevice: maxBytesPerDevice }
 }
 
-/** The caller's own, if it is well formed; else short, and different after every start of the service. */
+/** The request id of the caller if it is well formed, otherwise a short one that is different after each start. */
 function requestIdsOf(startedAt: number): (request: Pick<IncomingMessage, 'headers'>) => string {
   const prefix = startedAt.toString(36)
   let count = 0
@@ -254,7 +261,7 @@ function requestIdsOf(startedAt: number): (request: Pick<IncomingMessage, 'heade
   }
 }
 
-/** What matches no route, or not with this method, has one label: strangers choose both. */
+/** Unknown routes and methods share one label, because clients could create any number of them. */
 function labelsOf({ method, route: { url, isWrongMethod } }: FastifyRequest): {
   method: string
   route: string

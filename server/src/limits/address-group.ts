@@ -1,5 +1,5 @@
-// What an address is counted by: one IPv4 address, or the /64 network of an IPv6 address, which one customer of a provider
-// has whole.
+// The key that limits use for an address: an IPv4 address itself, or the /64 network of an IPv6 address, which providers
+// assign to a single customer.
 
 import { isIPv6 } from 'node:net'
 
@@ -11,7 +11,7 @@ export function addressGroup(address: string): string {
   return isIPv6(address) ? networkOf(address) : address
 }
 
-/** The first four groups, written out. */
+/** The first four groups, without abbreviation. */
 function networkOf(address: string): string {
   const [head = '', tail] = address.split('::', 2)
   const groups = head === '' ? [] : head.split(':')

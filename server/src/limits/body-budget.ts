@@ -1,22 +1,22 @@
-// Bytes of request bodies that are being received: 120 connections of one key took 570 MB. Whoever holds too many of
-// them is refused, not the others.
+// Limits the bytes of request bodies being received: 120 connections of one key took 570 MB. Callers that hold too many are
+// refused, not the others.
 
 import { ApiError } from '@jobcast/contract'
 import { describeQuota, type QuotaName, type Quotas } from '../domain/access/quotas.ts'
 
-/** Whose body it is; undefined: nobody has signed in. */
+/** The caller that sends a body. */
 export type BodyOwner = { key: string; owner: string }
 
 type BodyQuota = Extract<QuotaName, 'key-body-bytes' | 'body-bytes' | 'node-body-bytes'>
 
-/** A body up to this size is not refused for what all others together hold: small calls go on. */
+/** Bodies up to this size are exempt from the node's limit, so that small calls continue. */
 const smallBytes = 16 * 1024
 const retryAfterSeconds = 1
 
 export class BodyBudget {
   readonly #quotas: Quotas
   readonly #onRefused: (quota: BodyQuota) => void
-  /** By quota and whose it is. */
+  /** Keyed by quota and caller. */
   readonly #held = new Map<string, number>()
 
   constructor(quotas: Quotas, onRefused: (quota: BodyQuota) => void = () => undefined) {
@@ -24,7 +24,7 @@ export class BodyBudget {
     this.#onRefused = onRefused
   }
 
-  /** Of all bodies. */
+  /** Bytes of all bodies. */
   get heldBytes(): number {
     return this.#held.get('node-body-bytes ') ?? 0
   }
@@ -35,7 +35,7 @@ export class BodyBudget {
     return new HeldBody(this, shares)
   }
 
-  /** `own`: what the body itself holds, these bytes included. The only body of somebody may have any size. */
+  /** `own`: bytes of this body, including the new ones. A caller's only body may have any size. */
   requireRoom(shares: [BodyQuota, string][], bytes: number, own: number): void {
     for (const [quota, who] of shares) {
       const limit = this.#quotas[quota]
@@ -69,7 +69,7 @@ export class HeldBody {
     this.#shares = shares
   }
 
-  /** Throws J-911, or J-908 if all together hold too much. */
+  /** Throws J-911, or J-908 if the node's limit is exceeded. */
   add(bytes: number): void {
     if (this.#isReleased) return
     this.#budget.requireRoom(this.#shares, bytes, this.#bytes + bytes)
@@ -77,7 +77,7 @@ export class HeldBody {
     this.#bytes += bytes
   }
 
-  /** Of what was used before the body is whole. */
+  /** For bytes that were processed before the body is complete. */
   subtract(bytes: number): void {
     if (this.#isReleased) return
     this.#budget.change(this.#shares, -bytes)

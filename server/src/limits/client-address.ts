@@ -1,11 +1,11 @@
-// The address of a client behind reverse proxies: the last one of X-Forwarded-For that no trusted proxy has.
+// The address of a client behind reverse proxies: the last entry of X-Forwarded-For that is not a trusted proxy.
 
 import { isIP } from 'node:net'
 import { listOf } from '../domain/webhook/allowed-address.ts'
 
 export type IsTrustedProxy = (address: string) => boolean
 
-/** Addresses, or ranges as 10.1.0.0/16. Undefined where there are none: then nothing need be looked up. */
+/** Takes addresses, or ranges such as 10.1.0.0/16. Undefined if there are none. */
 export function trustProxies(ranges: readonly string[]): IsTrustedProxy | undefined {
   if (ranges.length === 0) return undefined
   const list = listOf(ranges)
@@ -22,7 +22,7 @@ export function clientAddress(
   let address = peer
   while (isTrusted(address) && named.length > 0) {
     const before = named.pop()?.trim() ?? ''
-    // What is no address was not written by a proxy of ours.
+    // Trusted proxies write valid addresses only.
     if (isIP(before) === 0) break
     address = before
   }

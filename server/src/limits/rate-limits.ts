@@ -1,15 +1,15 @@
-// The rates up to which others are served. All are far above honest use; 0 switches one off.
+// Rate limits of clients and devices. All are far above ordinary use; 0 disables one.
 
 import { type LimitName, limitNames, type RateLimit } from '@jobcast/contract'
 import { TokenBuckets } from './token-buckets.ts'
 
-/** A second. */
+/** Per second. */
 export type Rates = Record<LimitName, number>
 
-/** How many seconds' worth may come at once. */
+/** A burst may use this many seconds' worth of requests. */
 const burstSeconds = 10
 
-/** As long as no setting says otherwise, with what each one counts. */
+/** Default limits, and what each one counts. */
 export const defaultRates = [
   { name: 'address', limit: 100, what: 'requests without a key per address' },
   { name: 'sign-in', limit: 10, what: 'failed sign-ins per address' },
@@ -24,7 +24,7 @@ export const unlimited: Rates = { address: 0, 'sign-in': 0, key: 0, owner: 0, de
 export class RateLimits {
   readonly #buckets: Partial<Record<LimitName, TokenBuckets>> = {}
 
-  /** Requests on connections that were cut off, by address: at the rate of an address, and with debts. */
+  /** Requests on connections that were cut off, by address. Uses the rate of an address, and allows debt. */
   readonly #cut: TokenBuckets | undefined
 
   readonly #onExceeded: (name: LimitName) => void
@@ -41,12 +41,12 @@ export class RateLimits {
     }
   }
 
-  /** Whether the next one would be refused; takes nothing and tells nobody. */
+  /** Whether the next request would be refused. Takes no token and reports nothing. */
   isOver(name: LimitName, who: string): boolean {
     return this.#buckets[name]?.isEmpty(who) ?? false
   }
 
-  /** For requests that nobody will answer. */
+  /** Charges requests that will not be answered. */
   chargeCut(address: string, requests: number): void {
     this.#cut?.charge(address, requests)
   }

@@ -5,7 +5,7 @@ type BucketOptions = {
   burst: number
   /** Monotonic milliseconds. */
   elapsed: () => number
-  /** Strangers choose their addresses, so the number of buckets is bounded. */
+  /** Clients choose their addresses, so the number of buckets is bounded. */
   maxBuckets?: number
 }
 
@@ -18,8 +18,8 @@ export class TokenBuckets {
   readonly burst: number
   readonly #elapsed: () => number
   readonly #perGeneration: number
-  // Two generations: when the first is full it becomes the second, and what nobody has used since then is dropped. A
-  // dropped bucket is full again, as it would be after a while anyway.
+  // Two generations: when the first is full it becomes the second, and buckets unused since then are dropped. A dropped
+  // bucket counts as full again, as it would be after a while anyway.
   #recent = new Map<string, Bucket>()
   #older = new Map<string, Bucket>()
 
@@ -41,7 +41,7 @@ export class TokenBuckets {
     return bucket.tokens + ((this.#elapsed() - bucket.at) / 1000) * this.perSecond < 1
   }
 
-  /** Takes so many tokens, at most a full bucket. Where there are fewer it takes none and gives the milliseconds to wait. */
+  /** Takes `cost` tokens, at most a full bucket. If there are fewer, takes none and returns the milliseconds to wait. */
   take(name: string, cost = 1): number {
     const bucket = this.#filled(name)
     const price = Math.min(cost, this.burst)
@@ -50,7 +50,7 @@ export class TokenBuckets {
     return 0
   }
 
-  /** For what has been done already: takes so many tokens, also where there are fewer, down to an empty bucket's worth of debt. */
+  /** For work already done: takes `cost` tokens even if there are fewer, down to a debt of one full bucket. */
   charge(name: string, cost: number): void {
     const bucket = this.#filled(name)
     bucket.tokens = Math.max(-this.burst, bucket.tokens - cost)

@@ -10,7 +10,7 @@ export type WriteKind = 'triggers' | 'devices' | 'attributes' | 'reports'
 /** Not its URL, which may contain a secret. */
 type WebhookName = { webhookName: string; ownerNo: number }
 
-/** Too many wait; the collector did not answer for minutes; it will not take them; the service stops. */
+/** Too many were waiting; the collector did not respond for minutes; it refused them; the service is stopping. */
 type SpansDropped = 'queue-full' | 'retries-exhausted' | 'refused' | 'stopped'
 
 export type ServiceEvent =
@@ -24,19 +24,19 @@ export type ServiceEvent =
       ms: number
       keyId: string | undefined
       ownerId: string | undefined
-      /** That the call has created. */
+      /** The run that the call has created. */
       runId: number | undefined
       /** The id in a key that was refused. */
       triedKeyId: string | undefined
       code: string | undefined
-      /** Of the client; behind trusted proxies the one they name. */
+      /** The address of the client, if necessary from the headers of trusted proxies. */
       address: string
       userAgent: string | undefined
     }
   /** Refused before it became a request: malformed, too large, or too slow. */
   | { kind: 'connection-refused'; code: string; address: string | undefined }
   | { kind: 'rate-limited'; limit: LimitName }
-  /** Too many bytes of bodies have not arrived whole. */
+  /** Incomplete bodies exceed a limit. */
   | { kind: 'body-refused'; quota: QuotaName }
   | { kind: 'request-failed'; requestId: string; route: string; error: unknown }
   | { kind: 'group-committed'; of: WriteKind; items: number; ms: number }
@@ -53,9 +53,12 @@ export type ServiceEvent =
       markBytes: number
     }
   | { kind: 'other-history' }
-  /** Another installation keeps its content there. */
+  /** The folder belongs to another installation. */
   | { kind: 'foreign-files-folder'; folder: string }
-  /** Entries of the audit are not those that were sealed. */
+  | { kind: 'foreign-files-bucket'; bucket: string }
+  /** At the start. */
+  | { kind: 'bucket-unavailable'; text: string }
+  /** Entries of the audit differ from the sealed ones. */
   | { kind: 'audit-damaged'; ownerId: string; auditId: number | null; because: string }
   | { kind: 'audit-unsealed' }
   | { kind: 'audit-key-created'; file: string; keyId: string }
@@ -68,7 +71,7 @@ export type ServiceEvent =
   | { kind: 'unknown-owner'; setting: string; owner: string }
   | { kind: 'dispatch-failed'; error: unknown }
   | { kind: 'spans-sent'; count: number }
-  /** Once for each batch, which is tried again. */
+  /** Once for each batch, which is retried. */
   | { kind: 'span-export-failed'; error: unknown; waiting: number }
   | { kind: 'spans-dropped'; count: number; reason: SpansDropped; error?: unknown }
   | ({
@@ -89,7 +92,7 @@ export type ServiceEvent =
   | { kind: 'webhooks-failed'; error: unknown }
   | { kind: 'device-connected'; transport: string; deviceId: string }
   | { kind: 'device-disconnected'; transport: string; deviceId: string; reason: string }
-  /** Before it was signed in. `deviceId` is the claimed one, unless it may contain a secret. */
+  /** A device was refused before it was signed in. `deviceId` is the claimed one, unless it may contain a secret. */
   | {
       kind: 'device-refused'
       transport: string
@@ -100,7 +103,7 @@ export type ServiceEvent =
   | { kind: 'device-sign-in-failed'; transport: string; error: unknown }
   | { kind: 'device-request-failed'; deviceId: string; error: unknown }
   | { kind: 'device-connection-failed'; transport: string; error: unknown }
-  /** To a broker of the user. */
+  /** Connected to a broker of the user. */
   | { kind: 'bridge-connected'; bridgeName: string }
   /** Once for each reason; it is retried. */
   | { kind: 'bridge-failed'; bridgeName: string; error: string }

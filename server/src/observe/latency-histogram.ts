@@ -1,10 +1,10 @@
-// The histogram of requests. prom-client hashes an object of labels at each observation, which costs more than all other
-// metrics of a request: here the counts of a method, route and status are found in maps, and its text is made at a scrape.
+// The histogram of requests. prom-client hashes an object of labels at each observation, which takes longer than all other
+// metrics of a request. Here the counts of a method, route and status are found in maps, and the text is generated at a scrape.
 
 import { Histogram } from 'prom-client'
 
 type Labels = { method: string; route: string; status: number }
-/** `buckets`: not cumulative; the last one has what is above all bounds. */
+/** `buckets`: not cumulative; the last one counts values above all bounds. */
 type Counts = { labels: Labels; buckets: Float64Array; sum: number; count: number }
 type Value = { metricName: string; labels: { le?: number | string }; sharedLabels: Labels; value: number }
 
@@ -15,11 +15,11 @@ type LatencyOptions = {
   bounds: readonly number[]
 }
 
-/** A subclass, because the registry takes nothing else; only how it counts is its own. Not yet in any registry. */
+/** A subclass, as required by the registry; only the counting is different. Not registered by the constructor. */
 export class LatencyHistogram extends Histogram<keyof Labels> {
   readonly #options: LatencyOptions
   readonly #byRoute = new Map<string, Map<string, Map<number, Counts>>>()
-  /** In the order in which they were first seen. */
+  /** In the order of first use. */
   readonly #all: Counts[] = []
 
   constructor(options: LatencyOptions) {
@@ -39,7 +39,7 @@ export class LatencyHistogram extends Histogram<keyof Labels> {
     counts.count++
   }
 
-  /** What the registry calls for its text. */
+  /** Called by the registry for its text. */
   async getForPromString() {
     const { name, help } = this.#options
     return { name, help, type: 'histogram', values: this.#all.flatMap((counts) => this.#valuesOf(counts)) }

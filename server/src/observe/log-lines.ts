@@ -6,11 +6,11 @@ import type { ServiceEvent, Tell } from './events.ts'
 import { escapeUnsafe } from './printable.ts'
 import { requestFields, requestLine } from './request-line.ts'
 
-/** `requestLevel`: of requests that succeed. */
+/** `requestLevel`: the level of successful requests. */
 type LogOptions = {
   level: LogLevel
   json: boolean
-  /** Instead of milliseconds, or of the time of day on a terminal. */
+  /** Replaces milliseconds, or the time of day on a terminal. */
   isoTime?: boolean
   requestLevel: 'info' | 'debug'
 }
@@ -34,13 +34,13 @@ export function openLog({ level, json, isoTime = false, requestLevel }: LogOptio
       singleLine: true,
       sync: true,
     })
-    // Escaped once more: the printer reads the JSON, and writes what it finds.
+    // Escaped twice, because the printer parses the JSON and writes the values.
     const log = pino({ level }, { write: (line) => stream.write(escapeUnsafe(line, '\\')) })
     const request: LogRequest = (at, event) => log[at](requestFields(event), 'request')
     return { ...tellTo(log, requestLevel, request), close: () => undefined }
   }
   // Lines are buffered up to 16 KiB or 100 ms, to save a system call per request. If they cannot be written (full disk),
-  // they are dropped beyond a few megabytes; the service goes on.
+  // they are dropped beyond a few megabytes; the service continues.
   const destination = pino.destination({
     dest: 1,
     sync: false,
@@ -54,7 +54,7 @@ export function openLog({ level, json, isoTime = false, requestLevel }: LogOptio
   destination.on('write', () => {
     isBroken = false
   })
-  // Not its own periodicFlush: that writes nothing ten times a second while there is nothing to write.
+  // Its own periodicFlush is not used, because it also wakes up ten times a second when there is nothing to write.
   let flushing: NodeJS.Timeout | undefined
   const flush = () => {
     flushing = undefined
@@ -149,6 +149,16 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
         'the folder for files belongs to another installation: no content is stored or removed; set files-folder to another ' +
           'folder, or delete the file "installation" in it if no other service uses it',
       )
+      return
+    case 'foreign-files-bucket':
+      log.error(
+        { bucket: event.bucket },
+        'the bucket for files belongs to another installation: no content is stored or removed; set files-s3 to another ' +
+          'bucket or folder, or delete the object "installation" in it if no other service uses it',
+      )
+      return
+    case 'bucket-unavailable':
+      log.error(`files cannot be stored or fetched at the moment: ${event.text}`)
       return
     case 'other-history':
       log.warn(
@@ -288,7 +298,7 @@ function logLine(log: Logger, event: Exclude<ServiceEvent, { kind: 'request-answ
       log.error({ task: event.task, err: event.error }, 'background task failed; will retry')
       return
     case 'started': {
-      // At any level but silent: with port 0 this line is how the caller learns the address.
+      // Logged at any level except silent: with port 0, the caller reads the address from this line.
       const always = log.level === 'silent' ? log : log.child({}, { level: 'info' })
       const { http, mqtt, metrics, data } = event
       always.info({ http, mqtt, metrics, data, ms: Math.round(event.ms) }, 'ready')

@@ -9,7 +9,7 @@ export type Metrics = {
   tell: Tell
   /** A value read at each scrape. */
   gauge: (name: string, help: string, read: () => number) => void
-  /** One for each value of a label; a promise may give it. */
+  /** One gauge for each value of a label; `read` may return a promise. */
   gauges: (name: string, help: string, labels: string[], read: ReadGauges) => void
   text: () => Promise<string>
   contentType: string
@@ -18,7 +18,7 @@ export type Metrics = {
 type ReadGauges = () => LabeledValue[] | Promise<LabeledValue[]>
 export type LabeledValue = { labels: Record<string, string>; value: number }
 
-/** With many routes the text takes milliseconds to build, and needs no key. */
+/** Cached, because the text takes milliseconds to build with many routes, and needs no key. */
 const textCachedMs = 1000
 
 const latencyBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -27,7 +27,7 @@ export function buildMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  // Gauges with the name of a counter, which promtool refuses. Each is the sum of one that is kept, by type.
+  // Removes gauges with names of counters, which promtool refuses. Each is the sum of a remaining one by type.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   const requests = new LatencyHistogram({
@@ -219,7 +219,7 @@ export function buildMetrics(): Metrics {
   }
 }
 
-/** However many requests there are, the value is built once per interval. */
+/** Computes the value once per interval, however many requests there are. */
 function cachedFor<T>(ms: number, make: () => Promise<T>): () => Promise<T> {
   let latest: { value: Promise<T>; at: number } | undefined
   return () => {

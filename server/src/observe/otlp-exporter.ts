@@ -4,7 +4,7 @@ import type { Span } from '../state/run-traces.ts'
 import type { Tell } from './events.ts'
 
 export type OtlpOptions = {
-  /** As OTEL_EXPORTER_OTLP_ENDPOINT: spans go to `/v1/traces` below it. */
+  /** Like OTEL_EXPORTER_OTLP_ENDPOINT: spans are sent to `/v1/traces` below it. */
   endpoint: string
   headers: Record<string, string>
   serviceName: string
@@ -17,10 +17,10 @@ export type OtlpOptions = {
 const defaultTimes = {
   batchMs: 1000,
   answerWithinMs: 5000,
-  /** Before the second try; doubled with each further one, up to the longest. */
+  /** Delay before the second try; doubled with each further one, up to the maximum. */
   retryMs: 1000,
   longestRetryMs: 60_000,
-  /** How long a stop takes at most. */
+  /** Maximum duration of a stop. */
   stopWithinMs: 3000,
 }
 /** With the delays above, a batch is dropped after about five minutes. */
@@ -35,14 +35,14 @@ export class OtlpExporter {
   readonly #times: typeof defaultTimes
   readonly #stopping = new AbortController()
   #waiting: Span[] = []
-  /** Taken from those that wait, and tried so often without success. */
+  /** The current batch, with the number of unsuccessful tries. */
   #batch: Span[] = []
   #tries = 0
-  /** In a row, over all batches. */
+  /** Consecutive failures over all batches. */
   #failures = 0
-  /** Because too many wait, since the last time this was reported. */
+  /** Spans dropped because of a full queue since the last report. */
   #overflow = 0
-  /** What the collector has asked for. */
+  /** The delay requested by the collector. */
   #retryAfterMs = 0
   #isStopping = false
   #sending: Promise<void> | undefined
@@ -62,7 +62,7 @@ export class OtlpExporter {
     this.#schedule(this.#times.batchMs)
   }
 
-  /** Sends what waits, each batch once more; what fails then is dropped. May be called twice. */
+  /** Sends waiting spans, each batch once; batches that fail are dropped. May be called twice. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const timer = setTimeout(() => this.#stopping.abort(), this.#times.stopWithinMs)
@@ -97,7 +97,7 @@ export class OtlpExporter {
 
   #retryDelayMs(): number {
     const { retryMs, longestRetryMs } = this.#times
-    // Not exactly: several nodes lose the same collector at the same time.
+    // Randomized, because several nodes lose the same collector at the same time.
     const delayMs = Math.min(longestRetryMs, retryMs * 2 ** (this.#failures - 1)) * (0.5 + Math.random() / 2)
     return Math.max(delayMs, Math.min(longestRetryMs, this.#retryAfterMs))
   }
@@ -139,7 +139,7 @@ export class OtlpExporter {
     if (count > 0) this.#options.tell({ kind: 'spans-dropped', count, reason: 'queue-full' })
   }
 
-  /** Resolves with how many the collector has rejected. Throws Refusal if another try would not help. */
+  /** Resolves with the number of rejected spans. Throws Refusal if a retry would not help. */
   async #post(spans: Span[]): Promise<number> {
     const { endpoint, headers } = this.#options
     const response = await fetch(`${endpoint.replace(/\/$/, '')}/v1/traces`, {
@@ -164,12 +164,12 @@ export class OtlpExporter {
   }
 }
 
-/** The collector will not take these spans, however often they are sent. */
+/** The collector permanently refuses these spans. */
 class Refusal extends Error {}
 
 const longestAnswer = 64 * 1024
 
-/** Empty if it is longer than an answer of a collector. */
+/** Returns an empty string if the response is longer than expected from a collector. */
 async function readShort(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -181,13 +181,13 @@ async function readShort(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** Of an answer with `partialSuccess`; a 64-bit integer is a string in JSON. */
+/** Reads `partialSuccess`; 64-bit integers are strings in JSON. */
 function rejectedSpans(answer: string): number {
   try {
     const rejected = Number(JSON.parse(answer)?.partialSuccess?.rejectedSpans ?? 0)
     return Number.isSafeInteger(rejected) && rejected > 0 ? rejected : 0
   } catch {
-    // Taken, whatever it says.
+    // Accepted, although the body is not JSON.
     return 0
   }
 }

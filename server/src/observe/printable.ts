@@ -1,5 +1,5 @@
-// Control characters beyond ASCII and marks that change the direction of text, which JSON leaves as they are: on a terminal
-// they could move the cursor or make a line read otherwise than it is.
+// Escapes control characters beyond ASCII and marks that change the direction of text, which JSON does not escape: on a terminal
+// they could move the cursor or reorder the text of a line.
 
 const unsafe = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 

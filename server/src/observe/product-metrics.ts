@@ -1,16 +1,16 @@
-// Metrics of what the service is for: executions, deliveries of webhooks, refused callers.
+// Product metrics: executions, deliveries of webhooks, refused callers.
 
 import { Counter, Histogram, type Registry } from 'prom-client'
 import type { Tell } from './events.ts'
 
-/** Names are chosen by owners: from here on all further jobs are one. */
+/** Limited, because owners choose the names: further jobs share one label. */
 const maxJobs = 100
 const otherJobs = 'other'
 
 const delayBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600, 21_600, 86_400]
 const webhookBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 
-/** A caller that is unknown, expired, or lacks a permission. */
+/** Errors for callers that are unknown, expired, or lack a permission. */
 const authCodes = new Set(['J-802', 'J-803', 'J-804', 'J-808', 'J-809'])
 const signInRoute = '/job/api/session'
 

@@ -1,5 +1,5 @@
-// The log line of a request, as pino would write it. Built by hand: there is one for each request, and of its fields only
-// those that differ from the last one's need to be encoded.
+// The log line of a request, in the format of pino. Built by hand for speed: there is one per request, and only fields that
+// differ from the previous line need to be encoded.
 
 import type { ServiceEvent } from './events.ts'
 import { escapeUnsafe } from './printable.ts'
@@ -25,7 +25,7 @@ export function requestFields(event: Answered) {
   }
 }
 
-/** `time`: as JSON. */
+/** `time`: JSON. */
 export function requestLine(level: string, time: number | string, event: Answered): string {
   const { requestId, keyId, ownerId, runId, triedKeyId, address, userAgent } = event
   const { method, route, status, code, ms } = event
@@ -58,7 +58,7 @@ function encodeId(requestId: string): string {
   return /^[\w-]+$/.test(requestId) ? `"${requestId}"` : encoded(requestId)
 }
 
-/** Encodes a text once as long as it is the same. */
+/** Caches the encoding of the last text. */
 function latest(): (text: string) => string {
   let [text, json] = ['', '""']
   return (next) => {

@@ -1,4 +1,4 @@
-// What waits and runs in the whole database, read when somebody looks, and not more often than it is cheap.
+// The numbers of pending and running executions in the whole database, read on request and cached briefly.
 
 import type { Store } from '../domain/common/ports/store.ts'
 import type { ServiceLevels } from '../domain/device/ports/fleet.ts'
@@ -19,7 +19,7 @@ export function addServiceLevels(
     }
     return latest.levels
   }
-  /** While the database cannot be read there is no value, and metrics go on. */
+  /** While the database cannot be read, the value is omitted and other metrics continue. */
   const gauge = (name: string, help: string, pick: (levels: ServiceLevels) => number) =>
     metrics.gauges(name, help, [], async (): Promise<LabeledValue[]> => {
       const levels = await read().catch(() => undefined)

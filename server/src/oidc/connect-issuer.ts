@@ -1,5 +1,5 @@
-// The issuers that the settings name, as the parts use them. This folder is all that speaks OpenID Connect; the rules about
-// people and their roles are in domain/access/.
+// Connects the issuers in the settings. Only this folder implements OpenID Connect; the rules about people and their roles are
+// in domain/access/.
 
 import { ConfigError } from '../config/config-error.ts'
 import type { OidcConfig } from '../config/oidc-settings.ts'
@@ -18,8 +18,8 @@ type Connected = {
 }
 
 /**
- * Each issuer is asked once: if it answers with something else than it should, the settings are wrong. While it cannot be
- * reached the service starts all the same, because devices do not need it.
+ * Sends one request to each issuer: an unexpected response means that the settings are wrong. If an issuer cannot be reached,
+ * the service starts anyway, because devices do not need it.
  */
 export async function connectIssuer(
   { oidc, publicUrl, oidcTrust: trust }: OidcConfig,

@@ -1,10 +1,10 @@
-// What openid-client and jose throw: whether the issuer is away, or says no.
+// Classifies errors of openid-client and jose: the issuer is unavailable, or refuses.
 
 import { errors } from 'jose'
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from 'openid-client'
 import { IssuerUnavailable, SignInRefused } from '../domain/access/issuer-errors.ts'
 
-/** Codes of openid-client for answers that are no answers: a broken proxy, a maintenance page, a time-out. */
+/** Codes of openid-client that indicate a broken proxy, a maintenance page, or a timeout. */
 const unavailable = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT', 'OAUTH_RESPONSE_IS_NOT_JSON'])
 const serverErrors = 500
 
@@ -16,12 +16,12 @@ export function toIssuerError(error: unknown): Error {
 function isUnavailable(error: unknown): boolean {
   if (error instanceof AuthorizationResponseError)
     return error.error === 'temporarily_unavailable' || error.error === 'server_error'
-  // Anything else, such as a wrong client secret, is a matter of settings: nobody is signed out for it.
+  // Other errors, such as a wrong client secret, are caused by settings and must not sign people out.
   if (error instanceof ResponseBodyError) return error.error !== 'invalid_grant'
   if (error instanceof ClientError) return unavailable.has(error.code ?? '') || isServerError(error.cause)
   if (error instanceof errors.JWKSTimeout) return true
   if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC'
-  // fetch: no connection.
+  // fetch could not connect.
   return error instanceof TypeError
 }
 

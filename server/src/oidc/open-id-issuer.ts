@@ -1,7 +1,7 @@
-// The issuer that people sign in at, by openid-client: discovery, code flow with PKCE, state and nonce, refresh, sign-out.
+// The issuer for people, with openid-client: discovery, code flow with PKCE, state and nonce, refresh, sign-out.
 //
-// ID tokens are verified by the keys of the issuer even where they come straight from its token endpoint, so that a proxy in
-// between cannot make people up. Read next: trusted-issuers.ts, tokens of other issuers that are exchanged.
+// ID tokens are verified with the keys of the issuer even if they come directly from its token endpoint, so that a proxy in
+// between cannot forge them. Read next: trusted-issuers.ts, the exchange of tokens of other issuers.
 
 import {
   allowInsecureRequests,
@@ -37,9 +37,11 @@ export type OidcSettings = Readonly<{
 
 export const skewSeconds = 60
 export const timeoutSeconds = 10
-/** Groups may have changed since an ID token was issued, however long it is valid: only a new one tells them. */
+/** Groups may change while an ID token is valid, so only a new token is accepted. */
 const maxAgeSeconds = 5 * 60
-/** Whoever begins to sign in makes us ask the issuer at most so often. */
+/** The groups of a person are at most an hour old, as in sessions. */
+const maxAccessAgeSeconds = 60 * 60
+/** Limits how often sign-ins cause requests to the issuer. */
 const foundForMs = 60_000
 
 export class OpenIdIssuer implements Issuer {
@@ -57,7 +59,7 @@ export class OpenIdIssuer implements Issuer {
     this.#now = now
   }
 
-  /** Asks the issuer for its addresses, once for all that wait for them. */
+  /** Reads the issuer's metadata, once for all concurrent callers. */
   rediscover(): Promise<Configuration> {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined
@@ -82,13 +84,13 @@ export class OpenIdIssuer implements Issuer {
   async #discoveredLately(): Promise<Configuration> {
     const found = this.#found
     if (found === undefined || Math.abs(this.#now() - found.at) >= foundForMs) return this.rediscover()
-    // Without the keys that it has read: the issuer may have others by now.
+    // Drops the cached keys, because the issuer may have new ones.
     found.config = withoutKeys(found.config, this.#settings)
     return found.config
   }
 
   async begin({ again }: { again: boolean }) {
-    // Nobody is sent to an issuer that does not answer.
+    // Browsers are not redirected to an issuer that does not respond.
     const config = await this.#discoveredLately()
     const checks = { state: randomState(), nonce: randomNonce(), codeVerifier: randomPKCECodeVerifier() }
     const { scopes } = this.#settings
@@ -147,7 +149,17 @@ export class OpenIdIssuer implements Issuer {
     const { clientId, issuer } = this.#settings
     const said = await this.#verify(idToken, { issuer, audience: clientId, maxAgeSeconds })
     if (said.azp !== undefined && said.azp !== clientId) throw new SignInRefused('issued to another client')
-    if (accessToken === undefined || typeof said.sub !== 'string') return said
+    return accessToken === undefined ? said : this.#completed(said, accessToken)
+  }
+
+  async verifyAccess(accessToken: string, audience: string): Promise<Claims> {
+    const { issuer } = this.#settings
+    const expected = { issuer, audience, maxAgeSeconds: maxAccessAgeSeconds }
+    return this.#completed(await this.#verify(accessToken, expected), accessToken)
+  }
+
+  async #completed(said: Claims, accessToken: string): Promise<Claims> {
+    if (typeof said.sub !== 'string') return said
     const config = await this.#discovered()
     try {
       return { ...(await this.#moreClaims(config, said, said.sub, accessToken)), ...said }
@@ -160,7 +172,7 @@ export class OpenIdIssuer implements Issuer {
     return `${this.#publicUrl}/auth/callback`
   }
 
-  /** Many issuers name groups in the answer of /userinfo only. A refresh may come without an ID token. */
+  /** Many issuers return groups only from /userinfo. A refresh may not return an ID token. */
   async #signedIn(
     config: Configuration,
     answer: Awaited<ReturnType<typeof refreshTokenGrant>>,

@@ -1,5 +1,5 @@
-// Verifies tokens of issuers that are named in the settings, by jose. Only signatures by a key of the issuer count: a token
-// without one, or one whose "secret" is the public key, is refused.
+// Verifies tokens of issuers in the settings, with jose. Only signatures by a key of the issuer are valid: tokens without a
+// signature, or with the public key as HMAC secret, are refused.
 
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { allowInsecureRequests, type Configuration, discovery, None } from 'openid-client'
@@ -9,7 +9,7 @@ import type { VerifyTrusted } from '../domain/access/ports/issuer.ts'
 import { toIssuerError } from './issuer-failure.ts'
 import { skewSeconds, timeoutSeconds } from './open-id-issuer.ts'
 
-/** No symmetric ones. */
+/** Only asymmetric algorithms. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -17,11 +17,11 @@ const algorithms = [
 type Keys = ReturnType<typeof createRemoteJWKSet>
 type TrustedIssuers = {
   verify: VerifyTrusted
-  /** Whether it is one: throws what `verify` would. */
+  /** Checks that the issuer is reachable; throws the same errors as `verify`. */
   ask: (issuer: string) => Promise<void>
 }
 
-/** Keys are fetched when they are first needed, and again, at most every 30 s, when a token has another one. */
+/** Keys are fetched on first use, and again, at most every 30 s, when a token has an unknown key. */
 export function trustIssuers(now: () => number): TrustedIssuers {
   const found = new Map<string, Promise<Keys>>()
   const keysOf = (issuer: string): Promise<Keys> => {

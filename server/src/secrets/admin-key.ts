@@ -26,7 +26,7 @@ export async function ensureAdminKey(
   const secret = readAdminKey(dataFolder) ?? newSecretText('jc')
   storeAdminKey(dataFolder, secret)
   if (await createFirstKey(deps, secret)) {
-    // Once more: a node that started at the same time in the same folder may have written its own.
+    // Written again, because a node that started at the same time in the same folder may have written another key.
     storeAdminKey(dataFolder, secret)
     return secret.text
   }

@@ -1,5 +1,5 @@
-// The key that signs the seals of the audit: in a file that is named by a setting, or, for the embedded database, made once
-// and kept in the data folder. A chain is continued by its own key or not at all.
+// The key that signs the seals of the audit log: from a file given by a setting, or, for the embedded database, generated once
+// and stored in the data folder. A chain can only be continued with its own key.
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { join } from 'node:path'
@@ -15,12 +15,12 @@ type KeyPlace = { auditKeyFile: string | undefined; dataFolder: string; database
 const restore =
   'Restore the file from a backup, or name it with --audit-key. A chain of seals is never continued with another key.'
 
-/** Undefined: on PostgreSQL all nodes need the same key, so none is made; entries are written and not sealed. */
+/** Undefined: no key on PostgreSQL, where all nodes need the same one and none is generated; entries are written but not sealed. */
 export async function ensureAuditSigner(
   place: KeyPlace,
   store: Pick<Store, 'listLastSeals'>,
   tell: Tell,
-  /** By which an earlier process has sealed: seals may be deleted in the database. */
+  /** The key with which an earlier process has sealed, because seals may have been deleted from the database. */
   knownKeyId?: string | undefined,
 ): Promise<AuditSigner | undefined> {
   const { auditKeyFile, dataFolder, databaseUrl } = place
@@ -50,7 +50,7 @@ export async function ensureAuditSigner(
   return signer
 }
 
-/** Of the newest seals of all owners; they are all by one key. */
+/** The key of the newest seals, which is the same for all owners. */
 async function findSealingKey(store: Pick<Store, 'listLastSeals'>): Promise<string | undefined> {
   const limit = 100
   for (let after = 0; ; ) {

@@ -1,10 +1,10 @@
-// A key that the service makes itself and keeps in a file of the data folder.
+// A key that the service generates and stores in a file of the data folder.
 
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { prepareDataFolder } from '../store/data-folder.ts'
 import { StartRefused } from '../store/migrate.ts'
 
-/** Undefined: there is no such file. */
+/** Undefined: no such file. */
 export function readKeyFile(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
@@ -15,8 +15,8 @@ export function readKeyFile(file: string): string | undefined {
 }
 
 /**
- * It is there as a whole or not at all: what a lost key has encrypted or signed is of no use. `name` says in an error what the
- * key is, `instead` what else can be done than to make the folder writable.
+ * Writes the file atomically, because data that was encrypted or signed with a lost key is useless. `name` describes the key in
+ * errors, `instead` an alternative to making the folder writable.
  */
 export function keepKeyFile(
   path: string,

@@ -6,7 +6,7 @@ import { createSecureContext } from 'node:tls'
 import type { TlsFiles } from '../config/config.ts'
 import type { Tell } from '../observe/events.ts'
 
-export type KeyPair = { cert: string; key: string }
+type KeyPair = { cert: string; key: string }
 
 /** If the files cannot be used, nothing changes, and the log says why. */
 export async function reloadCertificate(
@@ -16,7 +16,7 @@ export async function reloadCertificate(
 ): Promise<void> {
   try {
     const [cert, key] = await Promise.all([readFile(files.cert, 'utf8'), readFile(files.key, 'utf8')])
-    // Throws if they do not belong together: in the middle of a renewal one of them may be the old one.
+    // Throws if they do not match: during a renewal one of them may be the old one.
     createSecureContext({ cert, key })
     use({ cert, key })
     tell({ kind: 'certificate-read', validTo: new Date(new X509Certificate(cert).validTo).toISOString() })

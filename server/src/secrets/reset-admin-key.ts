@@ -1,4 +1,4 @@
-// An ADMIN key for an operator who has none any more, made in the database while the service does not run.
+// Creates an ADMIN key in the database for an operator who has lost theirs, while the service does not run.
 
 import { createAdminKey } from '../domain/access/api-key.ts'
 import type { SecretText } from '../domain/access/secret-text.ts'

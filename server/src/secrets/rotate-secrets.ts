@@ -1,4 +1,4 @@
-// Encrypts stored secrets with another key. Runs in an embedded database that is not in use, or beside nodes on PostgreSQL.
+// Encrypts stored secrets with another key. Requires that the embedded database is not in use; nodes on PostgreSQL may be running.
 
 import { renameSync, writeFileSync } from 'node:fs'
 import type { SealedCursor } from '../domain/secret/ports/secrets.ts'
@@ -9,7 +9,7 @@ import { ensureSecretsKeys, newSecretsKey, parseSecretsKeys, secretsKeyFile } fr
 
 const atOnce = 500
 
-/** `keys`: those that are configured; none: the key in the data folder is replaced by a new one. */
+/** `keys`: the configured keys; none: the key in the data folder is replaced by a new one. */
 export async function rotateSecrets(
   place: StorePlace,
   keys: readonly Buffer[],
@@ -28,7 +28,7 @@ export async function rotateSecrets(
     const old = ensureSecretsKeys({ secretsKeys: [], ...place })
     const fresh = newSecretsKey()
     const texts = [fresh, ...old.map((key) => key.toString('base64url'))]
-    // Until all is encrypted anew, both keys are needed: also if this is interrupted.
+    // Both keys are needed until everything is encrypted again, also after an interruption.
     keep(place.dataFolder, texts)
     const result = await reencrypt(store, new SecretBox(parseSecretsKeys(texts.join('\n')) ?? []))
     keep(place.dataFolder, [fresh])
@@ -52,13 +52,13 @@ async function reencryptNamed(store: Store, box: SecretBox): Promise<{ total: nu
     const sealed = await store.listSealedSecrets({ ...after, limit: atOnce })
     const last = sealed.at(-1)
     if (last === undefined) return { total, changed }
-    const anew = sealed.flatMap(({ sealed: before, ...key }) => {
+    const replaced = sealed.flatMap(({ sealed: before, ...key }) => {
       const text = box.reencrypt(before, key.ownerNo)
       return text === undefined ? [] : [{ ...key, before, sealed: text }]
     })
-    if (anew.length > 0) await store.replaceSealedSecrets({ sealed: anew })
+    if (replaced.length > 0) await store.replaceSealedSecrets({ sealed: replaced })
     total += sealed.length
-    changed += anew.length
+    changed += replaced.length
     after = { ownerNo: last.ownerNo, secretName: last.secretName, version: last.version }
   }
 }
@@ -69,13 +69,13 @@ async function reencryptRuns(store: Store, box: SecretBox): Promise<{ total: num
     const sealed = await store.listSealed({ after, limit: atOnce })
     const last = sealed.at(-1)
     if (last === undefined) return { total, changed }
-    const anew = sealed.flatMap(({ runId, ownerNo, secrets }) => {
+    const replaced = sealed.flatMap(({ runId, ownerNo, secrets }) => {
       const text = box.reencrypt(secrets, ownerNo)
       return text === undefined ? [] : [{ runId, before: secrets, secrets: text }]
     })
-    if (anew.length > 0) await store.replaceSealed({ sealed: anew })
+    if (replaced.length > 0) await store.replaceSealed({ sealed: replaced })
     total += sealed.length
-    changed += anew.length
+    changed += replaced.length
     after = last.runId
   }
 }

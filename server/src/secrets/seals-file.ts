@@ -1,5 +1,5 @@
-// The newest seals that the service has made, in a file beside the embedded database: whoever changes the database alone is
-// found at the next start. On PostgreSQL nodes know only what they have seen since their start.
+// The newest seals of the service, in a file next to the embedded database: manipulations of the database alone are detected at
+// the next start. On PostgreSQL nodes only have the seals since their start.
 
 import { open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ type Contents = { keyId: string; seals: [ownerId: string, seal: KnownSeal][] }
 
 export class SealsFile {
   readonly #path: string
-  /** What an earlier process has left; undefined: nothing. */
+  /** The contents from an earlier process, if any. */
   readonly left: Contents | undefined
 
   constructor(dataFolder: string) {
@@ -25,7 +25,7 @@ export class SealsFile {
       )
   }
 
-  /** As a whole or not at all, also after a power cut. */
+  /** Writes the file atomically, also across power failures. */
   async keep(keyId: string, seals: ReadonlyMap<string, KnownSeal>): Promise<void> {
     const contents: Contents = { keyId, seals: [...seals] }
     const newPath = `${this.#path}.new`

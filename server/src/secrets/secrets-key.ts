@@ -1,5 +1,5 @@
-// The keys that encrypt secrets, named ones and those among parameters: given as a setting, or, for the embedded database, made on first use and
-// kept in the data folder.
+// The keys that encrypt named secrets and secret parameters: from a setting, or, for the embedded database, generated on first use
+// and stored in the data folder.
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { keepKeyFile, readKeyFile } from './key-file.ts'
 
 const keyBytes = 32
 
-/** One or more keys of 32 bytes, in hexadecimal digits or base64, separated by white space. Undefined: it is none. */
+/** One or more keys of 32 bytes, in hexadecimal or base64, separated by white space. Undefined: invalid. */
 export function parseSecretsKeys(text: string): Buffer[] | undefined {
   const keys = text.split(/\s+/).filter((each) => each !== '')
   const parsed = keys.map((each) => Buffer.from(each, /^[0-9a-fA-F]{64}$/.test(each) ? 'hex' : 'base64'))
@@ -24,7 +24,7 @@ export function secretsKeyFile(dataFolder: string): string {
   return join(dataFolder, 'secrets-key')
 }
 
-/** On PostgreSQL all nodes need the same ones, so none is made. */
+/** No keys are generated for PostgreSQL, because all nodes need the same ones. */
 export function ensureSecretsKeys(config: {
   secretsKeys: readonly Buffer[]
   dataFolder: string

@@ -1,14 +1,14 @@
-// Looks whether the files of certificate and key have changed, so that a renewal needs no signal. By their dates, not by
-// notices of the file system: these miss links that are replaced, as Kubernetes does with mounted secrets.
+// Checks whether the files of certificate and key have changed, so that a renewal needs no signal. Compares modification times and
+// not file system events, which miss replaced links, such as those of secrets mounted by Kubernetes.
 
 import { stat } from 'node:fs/promises'
 import type { TlsFiles } from '../config/config.ts'
 
-const lookEveryMs = 2000
+const pollIntervalMs = 2000
 
 type CertificateWatchDeps = {
   files: TlsFiles
-  /** Called when both files are as they were at the look before, and at least one is not what was used last. */
+  /** Called when both files are unchanged since the previous check, and at least one differs from the one in use. */
   onChange: () => Promise<void>
   everyMs?: number
 }
@@ -24,14 +24,14 @@ export class CertificateWatch {
     this.#deps = deps
   }
 
-  /** What is there now is in use. */
+  /** The current files are considered in use. */
   async start(): Promise<void> {
     this.#used = this.#seen = await this.#read()
     this.#timer = setInterval(() => {
       this.#looking ??= this.#look().finally(() => {
         this.#looking = undefined
       })
-    }, this.#deps.everyMs ?? lookEveryMs)
+    }, this.#deps.everyMs ?? pollIntervalMs)
     this.#timer.unref()
   }
 
@@ -44,7 +44,7 @@ export class CertificateWatch {
     const before = this.#seen
     const now = await this.#read()
     this.#seen = now
-    // A renewal writes two files: in its middle nothing is read.
+    // A renewal writes two files, so nothing is read until both remain unchanged.
     if (now === undefined || now !== before || now === this.#used) return
     this.#used = now
     await this.#deps.onChange()

@@ -1,5 +1,5 @@
-// What this node knows of all bridges: those that it carries itself, and what the nodes that carry the others have said
-// last. They say it once a second, so what is older than a few seconds counts no more.
+// The state of all bridges as this node knows it: of bridges it runs itself, and as last reported by the nodes that run the
+// others. They report once a second, so a report older than a few seconds is discarded.
 
 import type { BridgeView, KnownBridge } from '../domain/bridge/bridge.ts'
 import type { WallInstant } from '../domain/common/instants.ts'
@@ -11,7 +11,7 @@ const freshMs = 5000
 export class BridgeViews {
   readonly #deps: { now: () => WallInstant; elapsed: () => number; nodeNo?: number | undefined }
   readonly #heard = new Map<string, Heard>()
-  /** In the settings of this node. */
+  /** The bridges in the settings of this node. */
   local: () => readonly BridgeView[] = () => []
 
   constructor(deps: { now: () => WallInstant; elapsed: () => number; nodeNo?: number | undefined }) {
@@ -26,18 +26,18 @@ export class BridgeViews {
     const { now, nodeNo = null } = this.#deps
     const known = new Map<string, KnownBridge>()
     for (const view of this.local()) {
-      const isCarried = view.state !== 'standby'
+      const isRunHere = view.state !== 'standby'
       known.set(view.bridgeName, {
         ...view,
-        nodeNo: isCarried ? nodeNo : null,
-        asOf: isCarried ? now() : null,
+        nodeNo: isRunHere ? nodeNo : null,
+        asOf: isRunHere ? now() : null,
       })
     }
-    for (const [bridgeName, { view, nodeNo: carrier, clock }] of this.#heard) {
+    for (const [bridgeName, { view, nodeNo: runner, clock }] of this.#heard) {
       const ageMs = this.#deps.elapsed() - clock
       if (ageMs > freshMs) this.#heard.delete(bridgeName)
       else if ((known.get(bridgeName)?.asOf ?? null) === null)
-        known.set(bridgeName, { ...view, nodeNo: carrier, asOf: now() - Math.round(ageMs) })
+        known.set(bridgeName, { ...view, nodeNo: runner, asOf: now() - Math.round(ageMs) })
     }
     return [...known.values()]
   }

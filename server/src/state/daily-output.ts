@@ -1,4 +1,4 @@
-// How much output the devices of each owner have sent on this day of UTC, to this node since its start.
+// Counts the output that each owner's devices have sent to this node on the current UTC day, since its start.
 
 import type { DailyOutput as DailyOutputPort } from '../domain/execution/ports/daily-output.ts'
 
@@ -10,7 +10,7 @@ export class DailyOutput implements DailyOutputPort {
   #day = Number.NaN
   readonly #bytes = new Map<number, number>()
 
-  /** `maxBytes` of one owner; 0: no limit. */
+  /** `maxBytes`: per owner and day; 0: no limit. */
   constructor(maxBytes: number, now: () => number) {
     this.#maxBytes = maxBytes
     this.#now = now

@@ -1,9 +1,9 @@
-// Whether the database still answers this node, measured on the node's monotonic clock. A node that is cut off alone must
-// not keep callers and devices waiting that another node could serve.
+// Whether the database still answers this node, measured on the node's monotonic clock. A node that alone lost its connection
+// must not keep callers and devices waiting that another node could serve.
 
 /** Longer than a slow disk or a restart of the database usually takes. */
 const awayAfterMs = 5000
-/** A node that stood still for this long knows nothing: the answers may only not have been read yet. */
+/** If the node itself was blocked for this long, its measurement is void: answers may have arrived unread. */
 const ownSilenceMs = 2000
 
 export class DatabaseWatch {
@@ -28,8 +28,8 @@ export class DatabaseWatch {
   }
 
   /**
-   * Call about once a second, while something is asked at least as often. True: what waits for an answer should be given
-   * up. While the database stays away, it is true again each time that new attempts got no answer for as long.
+   * Call about once a second, while queries are sent at least as often. True: give up pending queries. While the database
+   * stays away, it returns true again each time that new attempts got no answer for as long.
    */
   check(): boolean {
     const now = this.#elapsed()

@@ -4,7 +4,7 @@
 import type { Store } from '../domain/common/ports/store.ts'
 
 const idsPerWrite = 1000
-/** Anything beyond this is dropped: the storage has been unavailable for a long time. */
+/** Entries above this are dropped: the storage has been unavailable for a long time. */
 const maxWaiting = 1_000_000
 
 export class Deliveries {

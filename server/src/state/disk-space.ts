@@ -1,6 +1,6 @@
 // Watches the free space of the disk with the database. When it runs short, the largest writers are refused first: files
-// well above the mark, output and progress below the mark, triggers as well below half of it. So there is room left for the ends of executions, for
-// deletions, and for the database to tidy up.
+// well above the mark, output and progress below the mark, and triggers below half of it. That leaves room for the ends of
+// executions, for deletions, and for the database's own maintenance.
 
 import { SpaceShort, StorageUnavailable } from '../domain/common/ports/storage-errors.ts'
 
@@ -20,9 +20,9 @@ type DiskSpaceOptions = {
   onChange: (change: DiskChange) => void
 }
 
-/** On a small disk the mark is lower: this part of the whole. */
+/** On a small disk the mark is lower: at most this part of its size. */
 const largestPart = 0.05
-/** So many marks are left by files: one owner's uploads do not stop the output of all. */
+/** Files must leave this many marks free, so that one owner's uploads do not stop the output of all. */
 const marksLeftByFiles = 4
 
 export class DiskSpace {
@@ -39,7 +39,7 @@ export class DiskSpace {
     return this.#freeBytes
   }
 
-  /** Output and progress reports. */
+  /** Whether output and progress reports are refused. */
   get refusesProgress(): boolean {
     return this.#refused !== 'nothing'
   }
@@ -52,7 +52,7 @@ export class DiskSpace {
     return new SpaceShort(`${this.#freeBytes} bytes of the disk are free, less than ${this.#markBytes}`)
   }
 
-  /** For so many bytes more of a file. Throws StorageUnavailable. */
+  /** Throws StorageUnavailable if there is no room for this many more bytes of a file. */
   requireRoomForFile(bytes: number): void {
     const needed = bytes + marksLeftByFiles * this.#markBytes
     if (this.#freeBytes >= needed || Number.isNaN(this.#freeBytes)) return
@@ -61,7 +61,7 @@ export class DiskSpace {
     )
   }
 
-  /** To be called every now and then. */
+  /** Call regularly. */
   async check(): Promise<void> {
     const { minFreeBytes, read, onChange } = this.#options
     const { freeBytes, totalBytes } = await read()

@@ -1,7 +1,7 @@
-// Job documents as they are handed out, cached. A version of a job never changes, nor do the parameters of a run, so an
-// entry becomes stale only when the database is replaced by an older one. The executions of a run share one text; only
-// what names attributes or the name of a device is made for each device. Named secrets and the newest versions of files change, on
-// any node, and URLs of files expire: documents with one of them are filled in each time they are handed out.
+// Caches job documents as they are handed out. Versions of jobs and parameters of runs are immutable, so an entry becomes stale
+// only when the database is replaced by an older one. The executions of a run share one document, unless it contains placeholders
+// of the device, which are filled in per device. Secrets and the newest versions of files may change on any node, and URLs of
+// files and objects expire: documents with one of them are filled in each time they are handed out.
 
 import {
   type DeviceValues,
@@ -28,7 +28,7 @@ import type { FileLinks } from '../domain/file/file-links.ts'
 import type { JobSignature } from '../domain/job/ports/jobs.ts'
 import { openValues } from '../domain/trigger/run-values.ts'
 
-/** Of all cached texts together, in characters. */
+/** All cached documents together, in characters. */
 const maxCachedLength = 16 * 1024 * 1024
 
 /** `signed`: fields of JSON text behind a comma; empty if nothing is signed. */
@@ -37,7 +37,7 @@ type Version = JobTemplate & {
   signed: string
   shared: DeviceDocument | undefined
 }
-/** `template` has the parameters filled in; `files`: those that it names; `shared`: nothing in it differs by device. */
+/** `template` has the parameters filled in; `files`: those that it names; `shared`: set if nothing differs by device. */
 type RunDocument = {
   template: DocumentTemplate
   files: readonly string[]
@@ -45,11 +45,12 @@ type RunDocument = {
   signed: string
   shared: DeviceDocument | undefined
 }
-/** As JSON text, or undefined. */
+/** Sent beside the document, as JSON text. */
 type Beside = {
   parameters: string | undefined
   secrets?: string | undefined
   fileFacts?: string | undefined
+  ownUrls?: Readonly<Record<string, string>> | undefined
   signed: string
 }
 
@@ -81,7 +82,7 @@ export class Documents {
     return shared ?? this.#forOne(execution, device)
   }
 
-  /** For all devices of a run: one text, or how to make those of some of them; undefined: it cannot be resolved. */
+  /** One document for all devices of the run, or a function that builds those of given devices. Throws UnresolvedDocument. */
   async ofRun(run: HandedOut & { ownerNo: number }): Promise<DeviceDocument | DevicesOf> {
     const version = await this.#version(run.jobVersion)
     if (version.shared) return version.shared
@@ -118,7 +119,7 @@ export class Documents {
     })
   }
 
-  /** Most placeholders of devices are their ids, for which nothing has to be read. */
+  /** Most device placeholders are the deviceId, which needs no read. */
   async #valuesOf(
     { holes }: DocumentTemplate,
     ownerNo: number,
@@ -132,21 +133,24 @@ export class Documents {
     return new Map(found.map((values) => [values.deviceId, values]))
   }
 
-  /** What is made of it is not cached. */
+  /** Fills in secrets, files and objects. The result is not cached. */
   async #withChanging(document: RunDocument, ownerNo: number): Promise<RunDocument & Beside> {
     const secretNames = namesUsed(document.template, 'secrets')
+    const objectNames = namesUsed(document.template, 'object')
     const { files, parameters, signed } = document
-    if (secretNames.length === 0 && files.length === 0) return document
+    if (secretNames.length === 0 && files.length === 0 && objectNames.length === 0) return document
     const secrets = await this.#secretsOf(secretNames, ownerNo)
-    const facts = await this.#factsOf(files, ownerNo)
-    const { template, missing } = fillTemplate(document.template, { secrets, files: fileValues(facts) })
+    const { facts, ownUrls } = await this.#factsOf(files, ownerNo)
+    const objects = await this.#objectsOf(objectNames)
+    const values = { secrets, files: fileValues(facts), objects }
+    const { template, missing } = fillTemplate(document.template, values)
     const absent = files.filter((ref) => !Object.hasOwn(facts, ref)).map((ref) => `\${file.${ref}}`)
-    const lacking = [...absent, ...missing.map(placeholderText)]
-    if (lacking.length > 0) throw new UnresolvedDocument(lacking.join(', '))
+    const withoutValues = [...absent, ...missing.map(placeholderText)]
+    if (withoutValues.length > 0) throw new UnresolvedDocument(withoutValues.join(', '))
     const beside = {
       ...{ parameters, signed },
       ...(secretNames.length > 0 && { secrets: JSON.stringify(secrets) }),
-      ...(files.length > 0 && { fileFacts: JSON.stringify(facts) }),
+      ...(files.length > 0 && { fileFacts: JSON.stringify(facts), ownUrls }),
     }
     const shared = template.holes.length === 0 ? toDocument(templateJson(template), beside) : undefined
     return { template, files, ...beside, shared }
@@ -160,10 +164,27 @@ export class Documents {
     )
   }
 
-  async #factsOf(refs: readonly string[], ownerNo: number): Promise<Record<string, FileFacts>> {
-    if (refs.length === 0) return {}
+  async #factsOf(
+    refs: readonly string[],
+    ownerNo: number,
+  ): Promise<{ facts: Record<string, FileFacts>; ownUrls?: Record<string, string> }> {
+    if (refs.length === 0) return { facts: {} }
     const found = await this.#store.findFiles({ ownerNo, refs: [...refs] })
-    return Object.fromEntries(found.map((file) => [file.ref, this.#links.factsFor(ownerNo, file)]))
+    const linked = await Promise.all(
+      found.map(async (file) => ({ ref: file.ref, ...(await this.#links.factsFor(ownerNo, file)) })),
+    )
+    const own = linked.flatMap(({ ref, ownUrl }) => (ownUrl === undefined ? [] : [[ref, ownUrl] as const]))
+    return {
+      facts: Object.fromEntries(linked.map(({ ref, facts }) => [ref, facts])),
+      ...(own.length > 0 && { ownUrls: Object.fromEntries(own) }),
+    }
+  }
+
+  async #objectsOf(names: readonly string[]): Promise<Record<string, string>> {
+    const urls = await Promise.all(
+      names.map(async (name) => [name, await this.#links.objectUrl(name)] as const),
+    )
+    return Object.fromEntries(urls.filter((entry): entry is [string, string] => entry[1] !== undefined))
   }
 
   async #run({ runId }: HandedOut, version: Version, ownerNo: number): Promise<RunDocument> {
@@ -177,7 +198,7 @@ export class Documents {
     if (missing.length > 0) throw new UnresolvedDocument(missing.map(placeholderText).join(', '))
     const { files } = version
     const isShared = template.holes.length === 0 && files.length === 0
-    // Whoever fills in the signed document itself needs the number of the run as well.
+    // An agent that fills in the signed document itself needs the runId as well.
     const signed = version.signed && `${version.signed},"runId":${runId}`
     const beside = { parameters, signed }
     const shared = isShared ? toDocument(templateJson(template), beside) : undefined
@@ -210,14 +231,18 @@ export class Documents {
   }
 }
 
-/** In the order of the devices; undefined: there is no such device any more. */
+/** In the order of the devices; undefined: the device no longer exists. */
 type DevicesOf = (deviceIds: string[]) => Promise<(DeviceDocument | { missing: string } | undefined)[]>
 
-function toDocument(json: string, { parameters, secrets, fileFacts, signed }: Beside): DeviceDocument {
+function toDocument(
+  json: string,
+  { parameters, secrets, fileFacts, ownUrls, signed }: Beside,
+): DeviceDocument {
   const values = {
     ...(parameters !== undefined && { parameters }),
     ...(secrets !== undefined && { secrets }),
     ...(fileFacts !== undefined && { files: fileFacts }),
+    ...(ownUrls && { ownUrls }),
   }
   return { json, ...values, ...(signed !== '' && { signed }) }
 }

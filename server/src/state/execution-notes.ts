@@ -1,5 +1,5 @@
-// Tells which executions have started and ended, with the name of their job. Names of versions never change, so few of
-// them are read.
+// Reports which executions have started and ended, with the name of their job. Job names are cached, because the name of a
+// version never changes.
 
 import type { ExecState } from '@jobcast/contract'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -8,7 +8,7 @@ import { isTerminal } from '../domain/execution/execution.ts'
 import type { Moved } from '../domain/execution/ports/executions.ts'
 import type { RunTraces } from './run-traces.ts'
 
-/** `ms`: since the trigger; since the start, if there was one and the device reported the end. */
+/** `ms`: of a start, since the trigger; of an end, since the start, if it started and the device reported the end. */
 export type ExecutionNote =
   | { kind: 'execution-started'; jobName: string; ms: number }
   | { kind: 'execution-ended'; jobName: string; execState: ExecState; ms: number | undefined }
@@ -29,7 +29,7 @@ export class ExecutionNotes {
     this.#traces = traces
   }
 
-  /** By their devices. */
+  /** Executions moved by reports of their devices. */
   reported(outcomes: readonly ReportOutcome[]): void {
     for (const outcome of outcomes) {
       if (outcome.kind !== 'done' || outcome.moved === undefined) continue
@@ -43,7 +43,7 @@ export class ExecutionNotes {
     }
   }
 
-  /** By a clock or an owner. */
+  /** Executions moved by a clock or an owner. */
   taken(moved: readonly Moved[]): void {
     const byRun = Map.groupBy(
       moved.filter(({ execState }) => isTerminal(execState)),
@@ -83,7 +83,7 @@ export class ExecutionNotes {
     return name
   }
 
-  /** A database that cannot be read is reported by those who need it. */
+  /** Failures are ignored: an unavailable database is reported elsewhere. */
   #inBackground(counting: Promise<void>): void {
     counting.catch(() => undefined)
   }

@@ -1,5 +1,5 @@
-// What this node does by itself and fails at again and again: counted here, and noted in the database, so that all nodes
-// can show it. A note that cannot be written is written with the next try.
+// Background tasks that fail repeatedly on this node: counted here, and recorded in the database, so that all nodes can show
+// them. A failed write is retried with the next failure of the task.
 
 import type { WallInstant } from '../domain/common/instants.ts'
 import type { Failing, FailingKind, TaskKey } from '../domain/common/ports/failing-tasks.ts'
@@ -13,10 +13,10 @@ type FailingTasksDeps = {
 
 type Kept = TaskKey & Failing & { lastAt: WallInstant; notedAt: WallInstant | undefined }
 
-/** A single failure says little: the next try follows at once. */
+/** A single failure is not recorded: the next attempt follows at once. */
 const timesToNote = 2
 const noteEveryMs = 10_000
-/** More than this are not told apart; they are all of one cause. */
+/** Further tasks are not tracked; so many failures have a common cause. */
 const mostKept = 10_000
 
 const kinds: readonly FailingKind[] = ['rollout', 'schedule', 'timers']
@@ -57,16 +57,16 @@ export class FailingTasks {
     this.#write(() => this.#deps.store.clearFailing({ kind, taskNo }))
   }
 
-  /** How many fail repeatedly, of each kind. */
+  /** Number of repeatedly failing tasks of each kind. */
   counts(): { kind: FailingKind; count: number }[] {
     const now = this.#deps.now()
-    // Another node has done it since, or it is gone.
+    // Another node has completed the task since, or the task no longer exists.
     for (const [key, { lastAt }] of this.#kept) if (now - lastAt > failingForMs) this.#kept.delete(key)
     const failing = [...this.#kept.values()].filter(({ times }) => times >= timesToNote)
     return kinds.map((kind) => ({ kind, count: failing.filter((each) => each.kind === kind).length }))
   }
 
-  /** Resolves when all is noted. */
+  /** Resolves when all writes are done. */
   quiet(): Promise<void> {
     return this.#noting
   }
@@ -77,7 +77,7 @@ export class FailingTasks {
     this.#write(() => this.#deps.store.recordFailing(task))
   }
 
-  /** One after the other: what is cleared is not noted again by a write that took longer. */
+  /** Writes in sequence, so that a slow write cannot record a task again after it was cleared. */
   #write(write: () => Promise<void>): void {
     this.#noting = this.#noting.then(write).catch(() => undefined)
   }

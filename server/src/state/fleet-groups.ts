@@ -1,27 +1,29 @@
-// How many devices of each tag, group or value of an attribute are in which state. All devices of an owner are read for
-// it, a page at a time: of each owner one count after the other, and the answer is used again for a while: the longer it
-// took, the longer.
+// Counts devices by state for each tag, group or value of an attribute. A count reads all devices of an owner, page by page.
+// Counts of one owner run in sequence, and a result is cached for longer the longer it took.
 
-import type { ExecState } from '@jobcast/contract'
-import type { Store } from '../domain/common/ports/store.ts'
+import { ApiError, type ExecState } from '@jobcast/contract'
+import type { Caller } from '../domain/access/caller.ts'
+import { isConfinedToDevices } from '../domain/access/restriction.ts'
+import { type ListFleetStore, listFleet } from '../domain/device/list-fleet.ts'
 import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
 import { shownExecution } from '../domain/device/shown-execution.ts'
 import { type LabelStore, labelsBy } from './fleet-labels.ts'
 
-type GroupsStore = Pick<Store, 'listFleetDevices'> & LabelStore
+type GroupsStore = ListFleetStore & LabelStore
+type Reaching = Pick<Caller, 'ownerNo' | 'restriction'>
 
 const pageSize = 10_000
-/** At most a twentieth of the time goes into reading. */
+/** At most a twentieth of the time is spent reading. */
 const idleShare = 19
 const minAgeMs = 1000
-/** More than one call shows are counted and left out: an attribute may have a value for each device. */
+/** Further groups are counted in `total` only: an attribute may have a distinct value per device. */
 const maxGroups = 1000
-/** Of all owners together. */
-const maxKept = 100
+/** Cached results of all owners together. */
+const maxCached = 100
 
-/** What a device does, or how its last execution ended; NONE: it never had one. */
+/** State of the device's current or last execution; NONE: it never had one. */
 type DeviceState = ExecState | 'NONE'
-/** `value` null: devices without any. */
+/** `value` null: devices without a value. */
 export type FleetGroup = {
   value: string | null
   devices: number
@@ -37,7 +39,7 @@ export class FleetGroupsReader {
   readonly #now: () => number
   readonly #elapsed: () => number
   readonly #kept = new Map<string, Kept>()
-  /** Of each owner, the end of the last count that was asked for. */
+  /** Per owner, resolves when the last requested count ends. */
   readonly #turns = new Map<number, Promise<void>>()
 
   constructor({ store, now, elapsed }: { store: GroupsStore; now: () => number; elapsed: () => number }) {
@@ -46,15 +48,17 @@ export class FleetGroupsReader {
     this.#elapsed = elapsed
   }
 
-  /** `by`: tag, group, or the name of an attribute. */
-  read(ownerNo: number, by: string): Promise<FleetGroups> {
-    const key = `${ownerNo} ${by}`
+  /** `by`: tag, group, or the name of an attribute. A caller restricted to devices counts these, but not by groups. */
+  read(caller: Reaching, by: string): Promise<FleetGroups> {
+    const { ownerNo, restriction } = caller
+    if (by === 'group' && isConfinedToDevices(caller)) return Promise.reject(new ApiError('J-814'))
+    const key = JSON.stringify([ownerNo, by, restriction?.where ?? null])
     const kept = this.#kept.get(key)
     if (kept && this.#elapsed() < kept.until) return kept.groups
     let startedAt = 0
     const groups = this.#inTurn(ownerNo, () => {
       startedAt = this.#elapsed()
-      return this.#count(ownerNo, by)
+      return this.#count(caller, by)
     })
     const reading: Kept = { groups, until: Number.POSITIVE_INFINITY }
     this.#keep(key, reading)
@@ -79,23 +83,23 @@ export class FleetGroupsReader {
     return done
   }
 
-  /** The one that was counted longest ago makes room. */
+  /** Caches the result, evicting the oldest. */
   #keep(key: string, reading: Kept): void {
     this.#kept.delete(key)
     this.#kept.set(key, reading)
-    if (this.#kept.size <= maxKept) return
+    if (this.#kept.size <= maxCached) return
     const [oldest] = this.#kept.keys()
     if (oldest !== undefined) this.#kept.delete(oldest)
   }
 
-  async #count(ownerNo: number, by: string): Promise<FleetGroups> {
+  async #count(caller: Reaching, by: string): Promise<FleetGroups> {
     const at = this.#now()
     const all = emptyGroup(null)
     const found = new Map<string | null, FleetGroup>()
-    const labelsOf = await labelsBy(this.#store, ownerNo, by)
+    const labelsOf = await labelsBy(this.#store, caller.ownerNo, by)
     let after: string | undefined
     do {
-      const page = await this.#store.listFleetDevices({ ownerNo, slice: { after, limit: pageSize } })
+      const page = await listFleet(this.#store, caller, { after, limit: pageSize })
       const labels = await labelsOf(page.items)
       for (const device of page.items) {
         addTo(all, device)

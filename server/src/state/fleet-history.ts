@@ -1,5 +1,6 @@
-// The last day of a fleet: state counts and ends per time step. Nothing is stored for it: it is summed up from the event
-// log, per owner, continuing where the last read ended. So only the first read is slow, and any node can serve it.
+// The last day of a fleet: state counts and ends per time step. It is not stored but summed up from the event log, per owner
+// and, for keys that are restricted to jobs, per list of jobs, continuing where the last read ended. So only the first read is
+// slow, and any node can serve it.
 
 import type { Store } from '../domain/common/ports/store.ts'
 import { addFlow, emptyStep, type Step, stepMs } from '../domain/device/fleet-steps.ts'
@@ -10,6 +11,10 @@ const stepsKept = (24 * 60 * 60_000) / stepMs
 /** Bounds the first read on a busy day to a second or two. */
 const maxEventsAtFirst = 1_000_000
 
+/** Kept in memory; that which was not read for the longest time is dropped. */
+const keptOfJobs = 100
+
+type OfJobs = { ownerNo: number; jobs?: readonly string[] }
 type OwnerHistory = {
   /** All events up to this one are included in the steps. */
   upTo: number
@@ -21,6 +26,7 @@ export class FleetHistory {
   readonly #store: HistoryStore
   readonly #now: () => number
   readonly #owners = new Map<number, Promise<OwnerHistory>>()
+  readonly #ofJobs = new Map<string, Promise<OwnerHistory>>()
 
   constructor({ store, now }: { store: HistoryStore; now: () => number }) {
     this.#store = store
@@ -29,15 +35,14 @@ export class FleetHistory {
 
   clear(): void {
     this.#owners.clear()
+    this.#ofJobs.clear()
   }
 
   /** Oldest first; the last step is still in progress. */
-  async read(ownerNo: number): Promise<{ from: number; steps: Step[] }> {
-    // Sequential: two concurrent reads would count the same events twice.
-    const before = this.#owners.get(ownerNo)?.catch(() => undefined)
-    const history = this.#catchUp(ownerNo, before)
-    this.#owners.set(ownerNo, history)
-    const { firstStepNo, steps } = await history
+  async read(ownerNo: number, jobs?: readonly string[]): Promise<{ from: number; steps: Step[] }> {
+    const { firstStepNo, steps } = await (jobs
+      ? this.#continue(this.#ofJobs, JSON.stringify([ownerNo, jobs]), { ownerNo, jobs })
+      : this.#continue(this.#owners, ownerNo, { ownerNo }))
     const lastStepNo = Math.floor(this.#now() / stepMs)
     const length = Math.max(1, lastStepNo - firstStepNo + 1)
     return {
@@ -46,13 +51,24 @@ export class FleetHistory {
     }
   }
 
+  #continue<Key>(kept: Map<Key, Promise<OwnerHistory>>, key: Key, wanted: OfJobs): Promise<OwnerHistory> {
+    // Sequential: two concurrent reads would count the same events twice.
+    const before = kept.get(key)?.catch(() => undefined)
+    const history = this.#catchUp(wanted, before)
+    kept.delete(key)
+    kept.set(key, history)
+    const [oldest] = this.#ofJobs.keys()
+    if (this.#ofJobs.size > keptOfJobs && oldest !== undefined) this.#ofJobs.delete(oldest)
+    return history
+  }
+
   async #catchUp(
-    ownerNo: number,
+    wanted: OfJobs,
     before: Promise<OwnerHistory | undefined> | undefined,
   ): Promise<OwnerHistory> {
-    const history = (await before) ?? (await this.#begin(ownerNo))
+    const history = (await before) ?? (await this.#begin(wanted))
     for (let more = true; more; ) {
-      const page = await this.#store.countFlows({ ownerNo, after: history.upTo, stepMs })
+      const page = await this.#store.countFlows({ ...wanted, after: history.upTo, stepMs })
       for (const flow of page.flows) addFlow(history.steps, flow)
       history.upTo = page.upTo
       more = page.more
@@ -63,7 +79,8 @@ export class FleetHistory {
     return history
   }
 
-  async #begin(ownerNo: number): Promise<OwnerHistory> {
+  async #begin(wanted: OfJobs): Promise<OwnerHistory> {
+    const { ownerNo } = wanted
     const now = this.#now()
     const dayAgo = await this.#store.findEventBefore({ ownerNo, at: now - stepsKept * stepMs })
     const { newest, purgedUpTo } = await this.#store.getEventBounds({ ownerNo })

@@ -1,4 +1,4 @@
-// By what devices are counted: their tags, the groups that they belong to, or the value of one of their attributes.
+// The labels that devices are counted by: their tags, their groups, or the value of an attribute.
 
 import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
@@ -7,11 +7,11 @@ import type { StoredFleetDevice } from '../domain/device/ports/fleet.ts'
 import { readSelector } from '../domain/selector/selector.ts'
 
 export type LabelStore = Pick<Store, 'listDeviceValues' | 'listGroups' | 'findGroups' | 'selectDevices'>
-/** By deviceId; devices without any are not in it. */
+/** By deviceId; devices without labels are omitted. */
 type Labels = ReadonlyMap<string, readonly string[]>
 
 const pageSize = 10_000
-/** For each of them its devices are read. */
+/** The devices of each of these groups are read. */
 const maxCountedGroups = 100
 
 export async function labelsBy(
@@ -35,7 +35,7 @@ export async function labelsBy(
   }
 }
 
-/** Of the first groups by name. */
+/** Covers the first groups by name. */
 async function groupsOfDevices(store: LabelStore, ownerNo: number): Promise<Labels> {
   const labels = new Map<string, string[]>()
   const slice = { after: undefined, limit: maxCountedGroups }
@@ -56,7 +56,7 @@ async function groupsOfDevices(store: LabelStore, ownerNo: number): Promise<Labe
   return labels
 }
 
-/** Undefined: it has no devices, because a group that it refers to was deleted, or has become too large. */
+/** Undefined: the group selects no devices, because a group that it refers to was deleted or has become too large. */
 async function readGroup(
   store: LabelStore,
   ownerNo: number,

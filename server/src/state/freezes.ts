@@ -1,15 +1,15 @@
-// Owners to whose devices nothing is offered, as this node knows it: so that it tells no device of a new run. The store
-// has the truth, and lets nothing begin.
+// Owners with a frozen fleet, cached on this node so that it notifies none of their devices. The store is authoritative, and
+// starts nothing for them.
 
 import type { Store } from '../domain/common/ports/store.ts'
 
 export class Freezes {
   readonly #store: Pick<Store, 'listFreezes'>
   #frozen = new Map<number, number | null>()
-  /** Called for each owner whose fleet was frozen or is no longer. */
+  /** Called for each owner whose fleet was frozen or unfrozen. */
   onChange: (ownerNo: number) => void = () => undefined
 
-  /** With several nodes: tells the others. */
+  /** In a cluster: tells the other nodes. */
   forward: () => void = () => undefined
 
   constructor(store: Pick<Store, 'listFreezes'>) {
@@ -20,13 +20,13 @@ export class Freezes {
     return this.#frozen.size > 0 && this.#frozen.has(ownerNo)
   }
 
-  /** It was changed here. */
+  /** Call after a change on this node. */
   async changed(): Promise<void> {
     this.forward()
     await this.refresh()
   }
 
-  /** Owners whose freeze is over by then. */
+  /** Owners whose freeze has ended by `now`. */
   endedBy(now: number): number[] {
     return [...this.#frozen].filter(([, until]) => until !== null && until <= now).map(([ownerNo]) => ownerNo)
   }

@@ -1,4 +1,4 @@
-// Devices before a gate that were counted, so that looking at a large run again and again does not read them again and again.
+// Cached counts of the devices before a gate, so that polling a large run does not count them each time.
 
 import type { GateCount, GateCounts as GateCountsPort } from '../domain/rollout/ports/gate-counts.ts'
 import type { StoredRollout } from '../domain/rollout/rollout.ts'
@@ -6,7 +6,7 @@ import type { StoredRollout } from '../domain/rollout/rollout.ts'
 type Kept = { of: string; counting: Promise<GateCount>; at: number; ms: number | undefined }
 
 const maxRuns = 1000
-/** What took longer is counted for a twentieth of the time at most. */
+/** Counts that take longer are cached, so that counting takes at most a twentieth of the time. */
 const briefMs = 5
 const pausePerMs = 20
 const maxAgeMs = 5000
@@ -23,15 +23,33 @@ export class GateCounts implements GateCountsPort {
   }
 
   recent(rollout: StoredRollout): Promise<GateCount> {
-    const { runId, status, plan } = rollout
-    const of = `${status.wave} ${plan.sizes.join()} ${plan.rollout.next?.where ?? ''}`
-    const last = this.#kept.get(runId)
-    if (last?.of === of && this.#isFresh(last)) return last.counting
+    const last = this.#keptOf(rollout)
+    if (last === undefined) return this.#countNow(rollout)
+    if (this.#isRecent(last)) return last.counting
+    if (this.#isJustBegun(last)) return this.#countAfter(last, rollout)
+    return this.#countNow(rollout)
+  }
+
+  #keptOf(rollout: StoredRollout): Kept | undefined {
+    const last = this.#kept.get(rollout.runId)
+    return last?.of === subjectOf(rollout) ? last : undefined
+  }
+
+  /** Whoever asks while this waits shares the count that begins after it: it knows what was done before they asked. */
+  async #countAfter(last: Kept, rollout: StoredRollout): Promise<GateCount> {
+    await last.counting.catch(() => undefined)
+    const newest = this.#keptOf(rollout)
+    if (newest !== undefined && (newest !== last || this.#isRecent(newest))) return newest.counting
+    return this.#countNow(rollout)
+  }
+
+  #countNow(rollout: StoredRollout): Promise<GateCount> {
+    const { runId } = rollout
     this.#kept.delete(runId)
     const [oldest] = this.#kept.keys()
     if (this.#kept.size >= maxRuns && oldest !== undefined) this.#kept.delete(oldest)
     const begun = this.#elapsed()
-    const kept: Kept = { of, counting: this.#count(rollout), at: begun, ms: undefined }
+    const kept: Kept = { of: subjectOf(rollout), counting: this.#count(rollout), at: begun, ms: undefined }
     this.#kept.set(runId, kept)
     const done = () => {
       kept.at = this.#elapsed()
@@ -42,10 +60,17 @@ export class GateCounts implements GateCountsPort {
     return kept.counting
   }
 
-  /** Also what is being counted, unless that has begun too long ago to know what has just been done. */
-  #isFresh({ at, ms }: Kept): boolean {
+  /** A slow count, finished or in progress, may be reused for some seconds; a brief one never is, so callers see their changes. */
+  #isRecent({ at, ms }: Kept): boolean {
     const age = this.#elapsed() - at
     if (ms === undefined) return age > briefMs && age < maxAgeMs
     return ms > briefMs && age < Math.min(maxAgeMs, ms * pausePerMs)
   }
+
+  #isJustBegun({ at, ms }: Kept): boolean {
+    return ms === undefined && this.#elapsed() - at <= briefMs
+  }
 }
+
+const subjectOf = ({ status, plan }: StoredRollout) =>
+  `${status.wave} ${plan.sizes.join()} ${plan.rollout.next?.where ?? ''}`

@@ -1,5 +1,5 @@
-// Keeps the steady clock of a single node on disk, so that it goes on after a restart where it was. A wall clock that is
-// corrected while the service runs, as machines without a battery do after every boot, then ends nothing.
+// Stores the steady clock of a single node on disk, so that it continues after a restart where it was. A correction of the wall
+// clock, as on machines without a clock battery after every boot, then ends no execution.
 
 import { type BothClocks, resumeClock, type WallInstant } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -11,7 +11,7 @@ type KeptClockDeps = {
   now: () => WallInstant
 }
 
-/** While nothing jumps. After a crash the wall clock says how long ago that was. */
+/** Interval while no clock jumps. After a crash, the wall clock tells how much time has passed since. */
 const recordEveryMs = 30_000
 const jumpMs = 500
 
@@ -28,7 +28,7 @@ export class KeptClock {
     steady.startAt(resumeClock(await store.getSteadyClock(), now()))
   }
 
-  /** Writes only when the clocks have moved apart, or once in a while. */
+  /** Writes when the clocks have diverged, and otherwise at a fixed interval. */
   async recordIfDue(): Promise<void> {
     const both = this.#read()
     const before = this.#recorded

@@ -1,5 +1,5 @@
-// Keeps the store's record of which windows are open, on every node: when a minute begins, and when a window or the zones of
-// devices change. The record holds for all nodes; each node notifies its own devices when something opens.
+// Updates the stored record of which windows are open: each minute, and when a window or the time zones of devices change. Every
+// node does so; the record is shared, and each node notifies its own devices when a window opens.
 
 import type { BothClocks } from '../domain/common/instants.ts'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -7,7 +7,7 @@ import { JudgedZones } from '../domain/window/judge-windows.ts'
 import { newlyOpen } from '../domain/window/open-zones.ts'
 import type { JudgedWindow, WindowKey } from '../domain/window/ports/windows.ts'
 
-/** `zones`: in which it has opened; undefined: it has opened for all devices. */
+/** `zones`: the time zones in which it has opened; undefined: it has opened for all devices. */
 export type OpenedWindow = WindowKey & { zones: string[] | undefined }
 
 type OpenWindowsDeps = {
@@ -19,9 +19,9 @@ type OpenWindowsDeps = {
 type Known = { version: number; openZones: string; judged: JudgedZones }
 
 const minuteMs = 60_000
-/** How soon a window that another node has changed is read although its hint was lost, and a zone that is new. */
+/** Maximum delay until a window changed by another node is read if its hint was lost, and until a new zone is read. */
 const readEveryMs = 1000
-/** Batches of devices that are judged before windows are looked at again. */
+/** Batches of devices swept before windows are judged again. */
 const sweptAtOnce = 20
 
 export class OpenWindows {
@@ -33,16 +33,16 @@ export class OpenWindows {
   /** Owners with windows that apply to devices. */
   #owners: ReadonlySet<number> = new Set()
   #refreshing: Promise<void> = Promise.resolve()
-  /** Called when windows have opened, after that is on disk. */
+  /** Called after windows have opened and the change is on disk. */
   onOpened: (opened: OpenedWindow[]) => void = () => undefined
-  /** With several nodes: tells the others. */
+  /** In a cluster: tells the other nodes. */
   forward: () => void = () => undefined
 
   constructor(deps: OpenWindowsDeps) {
     this.#deps = deps
   }
 
-  /** Some devices of this owner have windows, their own or those of groups. */
+  /** Whether devices of this owner have windows, of their own or of groups. */
   applyToDevices(ownerNo: number): boolean {
     return this.#owners.has(ownerNo)
   }
@@ -54,13 +54,13 @@ export class OpenWindows {
     if (isNewMinute || Math.abs(now - this.#readAt) >= readEveryMs) await this.refresh()
   }
 
-  /** It was changed here. */
+  /** Call after a change on this node. */
   async changed(): Promise<void> {
     this.forward()
     await this.refresh()
   }
 
-  /** One after the other: what was read first is written first. */
+  /** Refreshes run in sequence, so that an older read is never written after a newer one. */
   refresh(): Promise<void> {
     const refreshing = this.#refreshing.then(() => this.#refresh())
     this.#refreshing = refreshing.catch(() => undefined)
@@ -97,14 +97,14 @@ export class OpenWindows {
     if (opened.length > 0) this.onOpened(opened)
   }
 
-  /** What a call has left to do, or could not do because its node was killed. */
+  /** Does the work that a change of a group left to do, even if its node was killed. */
   async #sweepGroups(): Promise<void> {
     for (let batches = 0; batches < sweptAtOnce; batches++) {
       if (!(await this.#deps.store.sweepGroups({ clock: this.#deps.moment().clock }))) return
     }
   }
 
-  /** Of owners with windows in the zones of devices. */
+  /** Reads the zones of owners with windows in device time. */
   async #readZones(windows: JudgedWindow[]): Promise<Map<number, string[]>> {
     const owners = new Set(windows.flatMap((each) => (each.timeZone === 'device' ? [each.ownerNo] : [])))
     const zones = new Map<number, string[]>()
@@ -117,7 +117,7 @@ function toChange({ ownerNo, windowName, version, openZones }: JudgedWindow) {
   return { ownerNo, windowName, version, openZones }
 }
 
-/** A window that was not known before may have been changed so that it is open. */
+/** A window not known before counts as having been closed: a change may have opened it. */
 function openedSince(
   { ownerNo, windowName }: JudgedWindow,
   before: Map<string, Known>,

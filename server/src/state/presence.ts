@@ -12,7 +12,7 @@ import { ByDevice } from './by-device.ts'
 
 /** A device that polls over HTTP counts as online until it has been silent for this long. */
 const httpSilenceMs = 60_000
-/** Where no bridge of this node says how long its devices may be silent. */
+/** For nodes without a bridge that defines its devices' silence. */
 const defaultBridgeSilenceMs = 10 * 60_000
 const changesPerWrite = 1000
 /** Time for the other node to record the device as online; nodes write presence once a second. */
@@ -25,22 +25,22 @@ type PresentSession = {
   readonly lastSeenAt: number
 }
 
-/** Without a connection of its own. `silenceMs`: it is offline after so long. */
+/** A device without a connection. `silenceMs`: it is offline after this long without a request. */
 type SeenDevice = {
   device: DeviceKey
   transport: 'http' | 'bridge'
   silenceMs: number
   seenAt: number
   seenClock: number
-  /** Over which bridge; undefined: over none, or another node has heard it. */
+  /** The bridge it was seen over; undefined: none, or it was seen by another node. */
   bridgeName?: string | undefined
 }
 
 type PresenceDeps = {
   store: Pick<Store, 'recordPresence' | 'setAllOffline'>
-  /** A device of hawkBit, which sleeps longer between two polls; undefined: none is served. */
+  /** For hawkBit devices, which sleep longer between polls; undefined: DDI is disabled. */
   ddiSilenceMs?: number | undefined
-  /** The longest of the bridges; undefined: there are none. */
+  /** The longest silence of all bridges; undefined: there are no bridges. */
   bridgeSilenceMs?: number | undefined
   now: () => number
   /** Monotonic milliseconds. */
@@ -51,11 +51,11 @@ export class Presence {
   readonly #deps: PresenceDeps
   #changes = new ByDevice<PresenceChange>()
   #writing: Promise<void> = Promise.resolve()
-  /** When the devices of an earlier process went offline, until that is recorded. */
+  /** Set until the devices left online by an earlier process are recorded as offline since then. */
   #startedAt: WallInstant | undefined
   #bridgeSilenceMs: number
   readonly #connected = new ByDevice<PresentSession>()
-  /** Those without a connection: they poll over HTTP, or are heard over a broker. */
+  /** Devices without a connection: they poll over HTTP, or send over a broker. */
   readonly #byHttp = new ByDevice<SeenDevice>()
 
   constructor(deps: PresenceDeps) {
@@ -67,7 +67,7 @@ export class Presence {
     return this.#connected.size
   }
 
-  /** How many devices are online here, for metrics. */
+  /** Number of devices online on this node, for metrics. */
   byTransport(): { labels: { transport: Transport }; value: number }[] {
     const counts = new Map<Transport, number>([
       ['mqtt', 0],
@@ -81,7 +81,7 @@ export class Presence {
     return [...counts].map(([transport, value]) => ({ labels: { transport }, value }))
   }
 
-  /** Whoever is stored as online was connected to an earlier process. Recorded before any other change. */
+  /** Devices stored as online were connected to an earlier process. They are recorded as offline before any other change. */
   startOffline(): void {
     this.#startedAt = this.#deps.now()
   }
@@ -102,7 +102,7 @@ export class Presence {
     this.#byHttp.delete(device)
   }
 
-  /** As above, for a session. The other node records the device as online; if it does not, it is offline from now on. */
+  /** As above, for a session. Unless the other node records the device as online, it is offline from now on. */
   movedElsewhere({ device, transport }: PresentSession, since: SteadyInstant): void {
     if (!this.#connected.delete(device)) return
     const at = this.#deps.now()
@@ -122,13 +122,13 @@ export class Presence {
     return Math.max(httpSilenceMs, this.#deps.ddiSilenceMs ?? 0)
   }
 
-  /** It has sent something over a broker of the user. */
+  /** The device has sent a message over an external broker. */
   seenByBridge(device: DeviceKey, silenceMs: number, bridgeName: string): void {
     this.#bridgeSilenceMs = Math.max(this.#bridgeSilenceMs, silenceMs)
     this.#seen(device, 'bridge', silenceMs, bridgeName)
   }
 
-  /** Devices that are online because they were heard over this bridge. */
+  /** Number of devices online over this bridge. */
   countByBridge(bridgeName: string): number {
     let count = 0
     for (const seen of this.#byHttp.values()) if (seen.bridgeName === bridgeName) count++
@@ -149,8 +149,8 @@ export class Presence {
   }
 
   /**
-   * These devices polled a node that is now dead: they count as silent since then, unless they poll this node. Which API they polled,
-   * or which bridge they were heard over, is not recorded, so they get the longer time.
+   * These devices polled a node that is now dead: they count as silent since then, unless they poll this node. Which API they
+   * polled, or over which bridge they were seen, is not recorded, so the longest silence applies.
    */
   adoptByHttp(devices: LeftDevice[]): void {
     const { now, elapsed } = this.#deps

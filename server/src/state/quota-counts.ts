@@ -1,5 +1,5 @@
-// How much of each quota is used: read from the store, then counted here. What is deleted, or created by other nodes, is
-// not counted: the store is read again where a quota seems to be reached, and now and then.
+// Usage of each quota: read from the store, then counted here. Deletions, and creations by other nodes, are not counted:
+// the store is read again when a quota seems to be reached, and at intervals.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
@@ -12,17 +12,17 @@ import type { Quotas } from '../domain/access/quotas.ts'
 type Who = number | string
 
 type Count = {
-  /** As read; undefined until then. */
+  /** Count in the store at the last read; undefined before the first one. */
   stored: number | undefined
-  /** Created since then. */
+  /** Created since that read. */
   created: number
   /** Being created. */
   reserved: number
   readAt: number
   readMs: number
-  /** Under way. */
+  /** The read in flight. */
   reading: Promise<void> | undefined
-  /** Has not begun. */
+  /** The next read, which has not begun. */
   nextRead: Promise<void> | undefined
 }
 
@@ -34,12 +34,12 @@ type QuotaCountsOptions = {
   elapsed: () => number
 }
 
-/** What other nodes create shows after so long. */
+/** Maximum delay until creations by other nodes are counted. */
 const freshMs = 60_000
-/** Whoever asks for more than there is room for makes the store count for a tenth of the time at most. */
+/** While a quota is exceeded, repeated calls make the store count for at most a tenth of the time. */
 const pausePerReadMs = 9
 const maxPauseMs = 1000
-/** Of each quota. */
+/** Per quota. */
 const maxCounts = 10_000
 
 export class QuotaCounts implements QuotaCountsPort {
@@ -73,7 +73,7 @@ export class QuotaCounts implements QuotaCountsPort {
     return known === undefined ? 0 : used(known)
   }
 
-  /** Room that was made before this call is found. */
+  /** Takes into account what was deleted before this call. */
   async #reserveAfterRead(quota: CountedQuota, who: Who, count: number): Promise<boolean> {
     const known = this.#countOf(quota, who)
     await this.#read(quota, who)
@@ -82,7 +82,7 @@ export class QuotaCounts implements QuotaCountsPort {
     return true
   }
 
-  /** A read that begins after this call; all that ask before it begins share it. */
+  /** Resolves after a read that begins after this call. All calls before it begins share it. */
   #read(quota: CountedQuota, who: Who): Promise<void> {
     const known = this.#countOf(quota, who)
     known.nextRead ??= this.#readAfterPause(known, quota, who)
@@ -95,7 +95,7 @@ export class QuotaCounts implements QuotaCountsPort {
     const waitMs = known.readAt + Math.min(maxPauseMs, known.readMs * pausePerReadMs) - elapsed()
     if (waitMs > 0) await sleep(waitMs)
     const begun = elapsed()
-    // What is created meanwhile may be counted twice, until the next time.
+    // Creations during the read may be counted twice, until the next read.
     const { created, nextRead } = known
     known.nextRead = undefined
     known.reading = nextRead?.catch(() => undefined)

@@ -1,5 +1,5 @@
-// Refusals for a missing scope, on their way to the audit. They change nothing, so they are written together, a second later;
-// and of a key that is refused the same call again and again, one entry a minute says how often.
+// Buffers refusals for a missing scope until they are written to the audit. They change no state, so they are written in batches,
+// up to a second later. For a key that is refused the same call repeatedly, one entry a minute says how often.
 
 import type { Caller } from '../domain/access/caller.ts'
 import { principalOf } from '../domain/access/principal.ts'
@@ -11,16 +11,16 @@ import type { Store } from '../domain/common/ports/store.ts'
 type Refused = { caller: Caller; what: string; at: number; more: number }
 
 const repeatMs = 60_000
-/** Keys of an owner and the calls they are refused: one owner does not push out another. What is over it is only counted. */
+/** Limit per owner of tracked keys and calls, so that one owner does not push out another. Further ones are not recorded. */
 const mostOfOwner = 200
-/** Of all owners, for the memory. */
+/** Limit for all owners together, to bound memory. */
 const mostAtOnce = 20_000
 
 export class Refusals {
   readonly #store: Pick<Store, 'recordAudit'>
   readonly #now: () => number
   readonly #seen = new Map<string, Refused>()
-  /** How many of these an owner has. */
+  /** Number of tracked refusals per owner. */
   readonly #ofOwner = new Map<number, number>()
   #waiting: NewAuditEntry[] = []
 
@@ -71,7 +71,7 @@ export class Refusals {
   }
 }
 
-/** The oldest of each owner. */
+/** Keeps the oldest entries of each owner. */
 function withinShares(entries: NewAuditEntry[]): NewAuditEntry[] {
   const counts = new Map<number, number>()
   const kept = entries.filter(({ ownerNo }) => {

@@ -1,5 +1,5 @@
-// Secrets that were shown and right, so that the next request with one needs no SHA-256: a trigger would spend a twentieth
-// of its time on it. Whether it is still valid is looked up every time.
+// Caches verified secrets, so that the next request with one needs no SHA-256, which would take a twentieth of a trigger's
+// time. Whether a secret is still valid is looked up every time.
 
 import type { SecretCheck } from '../domain/access/ports/secret-check.ts'
 import { hashSecret, type SecretPrefix, secretId, secretMatches } from '../domain/access/secret-text.ts'

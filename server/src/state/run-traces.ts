@@ -1,4 +1,4 @@
-// Traces from a trigger to the report of a device. A run keeps the traceparent of its trigger; spans are made only where
+// Traces from a trigger to the report of a device. A run stores the traceparent of its trigger; spans are created only if
 // they are exported.
 
 import { randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ export type Span = {
   startedAt: number
   endedAt: number
   attributes: Record<string, string | number>
-  /** Why it was unsuccessful. */
+  /** Why the operation was unsuccessful. */
   error?: string
 }
 

@@ -1,5 +1,5 @@
-// Encrypts the secrets among parameters (AES-256-GCM). The first key encrypts; all of them decrypt, so that a key can be
-// replaced while what was encrypted with the old one is still there.
+// Encrypts secrets (AES-256-GCM). The first key encrypts; all of them decrypt, so that a key can be replaced while secrets
+// encrypted with the old one still exist.
 
 import {
   createCipheriv,
@@ -77,13 +77,13 @@ export class SecretBox implements Box {
   }
 }
 
-/** By a key of its own, so that it says nothing about what is encrypted. */
+/** Uses a derived key, so that signatures reveal nothing about encrypted secrets. */
 function signature(key: Buffer, text: string): Buffer {
   const own = createHmac('sha256', key).update('jobcast signed urls').digest()
   return createHmac('sha256', own).update(text).digest()
 }
 
-/** Says nothing of the key. */
+/** Reveals nothing about the key. */
 function keyId(key: Buffer): string {
   return createHash('sha256').update('jobcast secrets key').update(key).digest('hex').slice(0, 8)
 }

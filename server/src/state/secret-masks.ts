@@ -1,5 +1,5 @@
-// The masks of runs with secrets. The secrets among the parameters of a run never change; named secrets do, on any node, so
-// they are read for each report. A mask is made anew only if they have changed.
+// Caches the masks of runs with secrets. Secret parameters of a run never change; named secrets may change on any node, so
+// they are read for each report, and the mask is rebuilt only if they have changed.
 
 import { namesUsed, type ParameterValue } from '@jobcast/contract/parameters'
 import type { SecretBox } from '../domain/access/ports/secret-box.ts'
@@ -11,15 +11,15 @@ import { openSecrets } from '../domain/trigger/run-values.ts'
 
 type MaskStore = Pick<Store, 'getRunValues' | 'findAllValues'>
 
-/** Each of them is a few numbers. */
+/** An entry is a few numbers. */
 const maxExecutions = 50_000
 const maxRuns = 1000
-/** Of all cached masks, in bytes of values; a mask takes up to 42 times as much. */
+/** All cached masks together, in bytes of values; a mask takes up to 42 times as much memory. */
 const maxCachedBytes = 1024 * 1024
-/** Of one mask: the current values fit in (maxSecretPlaceholders), and as many former ones. */
+/** Per mask: room for the current values (maxSecretPlaceholders) and as many former ones. */
 const maxBytes = 512 * 1024
 
-/** `ofParameters`: values that never change. `sealed`: the named secrets of which the mask was made. */
+/** `ofParameters`: values that never change. `sealed`: the named secrets that the mask was built from. */
 type Cached = {
   names: string[]
   ofParameters: string[]
@@ -74,7 +74,7 @@ export class SecretMasks implements Masks {
     return this.#box.encrypt(`${covered} ${Buffer.from(tail).toString('base64')}`, ownerNo)
   }
 
-  /** If its key is gone, so is the end of the output. */
+  /** Without the key it was sealed with, the held-back end of the output is lost. */
   open(sealed: string | null, ownerNo: number): Held {
     if (sealed === null) return nothingHeld
     try {
@@ -108,7 +108,7 @@ export class SecretMasks implements Masks {
   }
 }
 
-/** The first ones: they are the current ones. */
+/** Takes values from the front, because the current ones come first. */
 function upTo(limit: number, all: string[]): { values: string[]; bytes: number } {
   const values: string[] = []
   let bytes = 0

@@ -1,15 +1,15 @@
-// The wall clock of all nodes on a database: the database's. A node whose own clock is wrong shows and stores the same
-// instants as the others. Between two heartbeats it goes on with the steady clock.
+// The wall clock shared by all nodes: that of their database. A node whose own clock is wrong shows and stores the same
+// instants as the others. Between two heartbeats it advances with the steady clock.
 
 import type { BothClocks, WallInstant } from '../domain/common/instants.ts'
 import type { SteadyClock } from './steady-clock.ts'
 
-/** A reading is late by its round trip: smaller differences are not followed. */
+/** A reading is late by up to its round trip, so smaller differences are ignored. */
 const ignoredMs = 50
 
 export class SharedWallClock {
   readonly #steady: SteadyClock
-  /** Of the steady clock. */
+  /** Offset from the steady clock. */
   #aheadMs = 0
 
   constructor(steady: SteadyClock) {

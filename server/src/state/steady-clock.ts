@@ -1,4 +1,4 @@
-// A clock that never jumps: it starts at the wall clock and then advances with monotonic time. After a restart it goes on
+// A clock that never jumps: it starts at the wall clock and then advances with monotonic time. After a restart it continues
 // from where it was, so that stored instants stay meaningful (kept-clock.ts; with several nodes, their heartbeats).
 
 import { type SteadyInstant, steadyInstant, type WallInstant } from '../domain/common/instants.ts'

@@ -1,4 +1,4 @@
-// How many streams each key and each owner has open at this node.
+// Counts the open streams of each key and each owner on this node.
 
 import { overQuota, type Quotas } from '../domain/access/quotas.ts'
 
@@ -12,7 +12,7 @@ export class StreamCounts {
     this.#quotas = quotas
   }
 
-  /** Gives what is to be called once when the stream has ended. Throws ApiError where there are too many. */
+  /** Returns a function to call once when the stream has ended. Throws ApiError if too many are open. */
   open({ keyId, ownerNo }: { keyId: string; ownerNo: number }): () => void {
     const counted: [StreamQuota, string][] = [
       ['key-streams', `key ${keyId}`],

@@ -1,12 +1,12 @@
-// How many files are on their way at once, of all owners and of one. Whoever finds no free slot is asked to come again, and until then
-// no other owner takes more than its share.
+// Limits concurrent file transfers, of all owners and per owner. A caller that finds no free slot is asked to retry, and until then
+// no other owner gets more than its share.
 
 import { ApiError } from '@jobcast/contract'
 
 const retryAfterSeconds = 5
-/** Of an owner while others have found no slot. */
+/** Share of an owner while others wait for a slot. */
 const ownerShare = 0.5
-/** How long whoever found none is expected back. */
+/** How long a refused caller is expected to retry. */
 const comesBackMs = 3 * retryAfterSeconds * 1000
 
 export class TransferSlots {
@@ -19,7 +19,7 @@ export class TransferSlots {
   readonly #refusedAt = new Map<number, number>()
   #taken = 0
 
-  /** `what`: in the message, such as "downloads (max-downloads)". `elapsed`: monotonic milliseconds. */
+  /** `what`: for error messages, such as "downloads (max-downloads)". `elapsed`: monotonic milliseconds. */
   constructor(most: number, what: string, elapsed: () => number) {
     this.#most = most
     this.#what = what
@@ -31,7 +31,7 @@ export class TransferSlots {
     return this.#taken
   }
 
-  /** Throws J-908. The slot is free again once it is released, for the first time. */
+  /** Returns a function that releases the slot; further calls do nothing. Throws J-908. */
   take(ownerNo: number): () => void {
     const ofOwner = this.#ofOwners.get(ownerNo) ?? 0
     const hasShare = ofOwner >= this.#ownerMost

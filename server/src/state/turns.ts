@@ -1,12 +1,12 @@
-// What takes milliseconds of the event loop takes turns: between two of them everybody else is served.
+// Work that takes milliseconds of the event loop takes turns, so that other requests are served in between.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
 
-/** Of one owner, those that wait and the one whose pause is not over. */
+/** Per owner: waiting turns, and the one whose pause is not over. */
 const maxWaiting = 64
 
-/** A pause of about fifteen times what the steps take. */
+/** Gives a pause of about fifteen times the duration of the steps. */
 const stepsPerPausedMs = 2500
 
 let lastTurn: Promise<void> = Promise.resolve()
@@ -16,7 +16,7 @@ export function nextTurn(): Promise<void> {
   return lastTurn
 }
 
-/** After the turn of an owner its next one comes after a pause. */
+/** Adds a pause between two turns of the same owner. */
 export class OwnerTurns {
   readonly #queues = new Map<number, { last: Promise<void>; waiting: number }>()
 

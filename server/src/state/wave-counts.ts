@@ -1,5 +1,4 @@
-// Counts of waves that were read, so that looking at a large run again and again does not go through its executions again
-// and again.
+// Cached counts of waves, so that polling a large run does not count its executions each time.
 
 import type { Store } from '../domain/common/ports/store.ts'
 import { countWaves } from '../domain/rollout/count-waves.ts'
@@ -10,7 +9,7 @@ import type { StoredRollout } from '../domain/rollout/rollout.ts'
 type Counted = { counts: StateCounts[]; facts: string; at: number; ms: number }
 
 type Kept = {
-  /** As they were counted: somebody may change them. */
+  /** Wave sizes of the cached counts; a change of the plan may change them. */
   sizes: string
   ended: Map<number, StateCounts>
   last: Counted | undefined
@@ -18,7 +17,7 @@ type Kept = {
 }
 
 const maxRuns = 1000
-/** What took longer is counted for a twentieth of the time at most. */
+/** Counts that take longer are cached, so that counting takes at most a twentieth of the time. */
 const briefMs = 5
 const pausePerMs = 20
 const maxAgeMs = 5000

@@ -1,4 +1,4 @@
-// The entries of a transaction, made beside its events: the same changes, and who called.
+// The audit entries of a transaction, created with its events: the same changes, and the caller.
 
 import type { EventTypeOf } from '@jobcast/contract/words'
 import { entryOfEvent, newEntry } from '../domain/audit/audit-entry.ts'
@@ -6,14 +6,14 @@ import type { NewAuditEntry, Origin, Originated, OwnChange } from '../domain/aud
 import type { RolloutEventType } from '../domain/rollout/rollout.ts'
 import type { DeviceChange, ResourceChange, ResourceEventType, RunChanged } from './queries.ts'
 
-/** Of the input of a step: `originOf` has put it there. */
+/** The origin in the input of a step, set by `originOf`. */
 export function originIn(input: unknown): Origin | undefined {
   return typeof input === 'object' && input !== null ? (input as Originated).origin : undefined
 }
 
 export class AuditLog {
   readonly #write: (entry: NewAuditEntry) => void
-  /** Of the step that is being carried out. */
+  /** The origin of the current step. */
   origin: Origin | undefined
 
   constructor(write: (entry: NewAuditEntry) => void) {
@@ -30,7 +30,7 @@ export class AuditLog {
     if (entry) this.#write(entry)
   }
 
-  /** Only where an owner has called: what devices do themselves is not audited. */
+  /** Only for calls of owners: actions of devices are not audited. */
   deviceChanged(type: EventTypeOf<'device'>, { audited, ownerNo, at }: DeviceChange): void {
     if (audited === undefined) return
     const { deviceId, origin = this.origin, ...change } = audited
@@ -39,7 +39,7 @@ export class AuditLog {
     this.#write(newEntry({ ownerNo, at }, what, change, origin))
   }
 
-  /** What has no event of its own. */
+  /** Adds an entry for a change without an event. */
   audited({ ownerNo, at, action, subject, ...change }: OwnChange): void {
     const { origin } = this
     if (origin === undefined) return

@@ -17,7 +17,7 @@ const folderMode = 0o700
 const fileMode = 0o600
 const othersMode = 0o077
 
-/** All files that Jobcast puts into the folder. They hold secrets, or appear and vanish next to one that does. */
+/** All files that Jobcast creates in the folder. They contain secrets, or are temporary files next to one that does. */
 const ours =
   /^(jobcast\.(db|lock)(-wal|-shm|-journal)?|(admin-key|secrets-key|audit-key\.pem)(\.[0-9A-Za-z]+\.new)?|simulated-devices\.json|files)$/
 
@@ -59,7 +59,7 @@ function createFolder(folder: string): void {
     try {
       mkdirSync(each, { mode: folderMode })
     } catch (error) {
-      // Another node may have created it meanwhile.
+      // Another node may have created it concurrently.
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isFolder(each)) throw error
     }
   }
@@ -73,7 +73,7 @@ function isFolder(path: string): boolean {
   throw Object.assign(new Error(`${path} is a file`), { code: 'ENOTDIR' })
 }
 
-/** A folder that holds other things as well, such as /tmp, keeps its mode: only our files in it are ours to close. */
+/** A folder with other files, such as /tmp, keeps its mode; only the modes of our files are changed. */
 function tightenModes(folder: string): void {
   if (process.platform === 'win32') return
   const names = readdirSync(folder)
@@ -87,7 +87,7 @@ function tighten(path: string): void {
     const { mode } = statSync(path)
     if ((mode & othersMode) !== 0) chmodSync(path, mode & 0o7777 & ~othersMode)
   } catch (error) {
-    // It belongs to another user, who decides (a volume shared with a group), or it has just been deleted.
+    // The file belongs to another user (such as a volume shared with a group), or was just deleted.
     if (!['EPERM', 'ENOENT', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }

@@ -1,64 +1,64 @@
-// Group commit: whatever arrives while a commit is under way is written together by the next one.
-// With few callers a write starts at once, with many callers groups grow by themselves (see also returning-callers.ts).
+// Group commit: items that arrive while a commit is in progress are written together by the next one.
+// With few callers a write starts at once, with many callers groups grow automatically (see also returning-callers.ts).
 //
-// A group does not wait for locks. If it cannot have one, its items are sent in smaller groups, until it is known whose
-// item it is that has to wait. That one waits in a lane of its own, and so does what comes for the same key meanwhile.
+// A group does not wait for locks. If it cannot get one, its items are sent in smaller groups, until the item that must wait
+// is found. That item and further items with the same key then wait in a separate lane.
 
 import { LocksBusy, StorageUnavailable, TooMuchWaiting } from '../domain/common/ports/storage-errors.ts'
 import type { WriteOptions } from '../domain/trigger/ports/write-options.ts'
 import { ReturningCallers } from './returning-callers.ts'
 
 export type GroupCommitOptions<In, Out> = {
-  /** What an item costs, for example its number of executions. */
+  /** The cost of an item, for example its number of executions. */
   weigh: (item: In) => number
-  /** A group is closed when it weighs this much; one heavier item makes a group of its own. */
+  /** A group is closed at this weight; a heavier item forms its own group. */
   maxGroupWeight: number
-  /** More than this may not wait: the next one is refused. */
+  /** The maximum weight of waiting items; further items are refused. */
   maxWaitingWeight: number
   maxWaitingItems: number
-  /** Commits sent at once, and as many heavy ones. What matters takes effect in the order in which it is sent. */
+  /** Maximum number of concurrent commits, and the same number of heavy ones. Commits take effect in the order of sending. */
   maxInFlight: number
-  /** What weighs as much is committed by itself, and what is lighter does not wait for it. None: nothing is. */
+  /** Items from this weight on are committed separately, and lighter ones do not wait for them. By default there are none. */
   heavyWeight?: number
   /**
-   * What weighs less gathers while a commit is under way that weighs less as well, and behind it until those that it has
-   * answered are back. None: it never does.
+   * Items below this weight gather during a commit that is also below it, and afterwards until its callers have returned. By
+   * default they do not.
    */
   lightWeight?: number
-  /** Whose item it is. One owner may take up no more than this part of what may wait. */
+  /** The owner of an item. One owner may use only the share `maxOwnerShare` of the waiting weight. */
   ownerOf: (item: In) => number
   maxOwnerShare: number
-  /** What an item may have to wait for, if not its owner. */
+  /** The key by which an item waits for locks; by default its owner. */
   keyOf?: (item: In) => unknown
-  /** How many keys at once may have a commit that waits for locks. */
+  /** Maximum number of keys with a commit that waits for locks. */
   maxLanesInFlight?: number
   onCommit?: (commit: { items: number; outs: Out[]; ms: number }) => void
   onFailure?: (failure: { items: number }) => void
 }
 
-/** Into how many smaller groups one is divided that cannot have its locks. */
+/** The number of smaller groups into which a group is split that cannot get its locks. */
 const parts = 8
 
 type Member<In, Out> = {
   item: In
   weight: number
-  /** What it counts for among what waits. */
+  /** Its part of the waiting weight. */
   load: number
   owner: number
-  /** It takes up room of what may wait. */
+  /** Counted in the waiting weight. */
   isWaiting: boolean
   resolve: (out: Out) => void
   reject: (error: unknown) => void
 }
 
 /**
- * `commit` takes a list and answers a list in the same order. When it fails, the members are tried one by
+ * `commit` takes a list and returns a list in the same order. When it fails, the members are tried one by
  * one, so that one bad member fails alone; unless the storage itself is unavailable, which fails them all.
  */
 export class GroupCommit<In, Out> {
   readonly #commit: (items: In[], options: WriteOptions) => Promise<Out[]>
   readonly #options: GroupCommitOptions<In, Out>
-  /** Of each key that waits for locks, what is to be sent next. */
+  /** The next items of each key that waits for locks. */
   readonly #lanes = new Map<unknown, Member<In, Out>[]>()
   readonly #lanesToSend: unknown[] = []
   #lanesInFlight = 0
@@ -83,11 +83,11 @@ export class GroupCommit<In, Out> {
     return this.#all.items
   }
 
-  /** Resolves with the item's own outcome once the commit that carries it is on disk. */
+  /** Resolves with the outcome of the item when its commit is on disk. */
   write(item: In): Promise<Out> {
     const { maxWaitingWeight, maxOwnerShare } = this.#options
     const weight = this.#options.weigh(item)
-    // Or what is heavier than the share of its owner could only be written when nothing else of this owner waits.
+    // Limited, because an item above the share of its owner could otherwise only be written when no other item of it waits.
     const load = Math.min(weight, (maxWaitingWeight * maxOwnerShare) / 2)
     const owner = this.#options.ownerOf(item)
     if (!this.#hasRoomFor(owner, load)) return Promise.reject(new TooMuchWaiting())
@@ -195,7 +195,7 @@ export class GroupCommit<In, Out> {
     }
   }
 
-  /** What is of one key stays together, in its order. */
+  /** Keeps items with the same key together, in their order. */
   async #separate(group: Member<In, Out>[]): Promise<void> {
     const byKey = [...Map.groupBy(group, (member) => this.#keyOf(member)).values()]
     if (byKey.length === 1) {
@@ -208,7 +208,7 @@ export class GroupCommit<In, Out> {
     }
   }
 
-  /** All of one key. */
+  /** The group has items of one key. */
   #sendInLane(group: Member<In, Out>[]): void {
     const [first] = group
     if (first === undefined) return
@@ -243,7 +243,7 @@ export class GroupCommit<In, Out> {
     try {
       const outs = await this.#commit(items, { waitsForLocks })
       const ms = performance.now() - begun
-      // Not within the try: an error of whoever is told would look like a failed commit, and that is sent again.
+      // Outside of the try: an error in the callback would look like a failed commit, which is sent again.
       queueMicrotask(() => this.#options.onCommit?.({ items: items.length, outs, ms }))
       return outs
     } catch (error) {
@@ -275,7 +275,7 @@ export class GroupCommit<In, Out> {
   }
 }
 
-/** How much waits. */
+/** The number and weight of waiting items. */
 class Load {
   items = 0
   weight = 0

@@ -1,5 +1,5 @@
-// By which windows executions are held back, and when those were open (domain/window/offer-history.ts). Owners without windows
-// who never froze their fleet have no history: for them one look into an index is all.
+// The windows that hold executions back, and when these were open (domain/window/offer-history.ts). Owners without windows who
+// never froze their fleet have no history, so one index lookup is enough for them.
 
 import type { SteadyInstant } from '../domain/common/instants.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
@@ -21,7 +21,7 @@ const OWNERS = inBoth(
   SELECT ${OWNER} FROM owner WHERE ${isIn('owner_no', 'ownerNos', 'integer')}
     AND (SELECT 1 FROM offer_history WHERE offer_history.owner_no = owner.owner_no LIMIT 1) IS NOT NULL`,
 )
-/** `isCounted`: of two zones, the one that counts. */
+/** `isCounted`: selects the effective one of two zones. */
 const zoneOfDevice = (isCounted: string) => `coalesce((
   SELECT zone FROM device_attribute
   WHERE device_attribute.device_no = execution.device_no AND name = 'timeZone' AND ${isCounted}), 'UTC')`
@@ -67,7 +67,7 @@ export class Holders {
     return this.#changes
   }
 
-  /** Of one that was read; undefined: nothing has held it back. */
+  /** The holder of an execution that was read; undefined: nothing has held it back. */
   of({ jobExecutionId }: LiveExecution): Holder | undefined {
     return this.#holders.get(jobExecutionId)
   }
@@ -95,7 +95,7 @@ export class Holders {
     await this.readHistory([...this.#holders.values()])
   }
 
-  /** Windows of devices, also those that no longer apply. */
+  /** Windows of devices, including those that no longer apply. */
   async #readSpans(deviceNos: number[]): Promise<Map<number, WindowSpan[]>> {
     const found = await this.#queries.all(SPAN, SPANS, { deviceNos })
     return Map.groupBy(found, ({ deviceNo }) => deviceNo)

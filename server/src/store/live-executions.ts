@@ -1,4 +1,4 @@
-// Executions as both stores load them, to move them or to show them to their device.
+// Executions as loaded by both stores, for state changes and for their devices.
 
 import { defaultPriority } from '@jobcast/contract/words'
 import type { Life } from '../domain/execution/execution.ts'
@@ -21,7 +21,7 @@ import {
 import { device, execution, run } from './schema/tables.ts'
 import type { RowSql, Written } from './statement.ts'
 
-/** Where none is stored, it is the default: that costs nothing where executions are created. */
+/** Null means the default, so that creating executions does not write it. */
 export const priorityOf = (table: 'execution' | 'run_request') =>
   computed(`coalesce(${table}.priority, ${defaultPriority})`, number())
 
@@ -33,7 +33,7 @@ const live = {
   ...execution.pick('execState', 'attempt', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...execution.pick('heldMs', 'waitsFrom'),
   ...run.pick('jobVersion', 'launchedAt', 'traceParent'),
-  // Of a run that is released little by little, its release says it.
+  // In a run that is released in parts, the deadline is in the release.
   deadlineAt: computed(
     `CASE WHEN run.deadline_at = ${deadlineByRelease} THEN (
       SELECT rollout_release.deadline_at FROM rollout_release
@@ -44,7 +44,7 @@ const live = {
   ),
   ...device.pick('deviceId'),
   priority: priorityOf('execution'),
-  // As text: most moves write it back as it is.
+  // Kept as text, because most moves write it back unchanged.
   statusDetails: computed('execution.status_details', orNull(text())),
 }
 const ROW = select(live)
@@ -57,7 +57,7 @@ export const LIVE: Selection<LiveExecution> & { readList(values: unknown[]): Liv
 export const liveJoins = (join: string) =>
   `${join} run ON run.run_id = execution.run_id ${join} device ON device.device_no = execution.device_no`
 
-/** As the indexes say it. */
+/** The same conditions as in the indexes. */
 export const isUnfinished: Readonly<Record<Dialect, string>> = {
   sqlite: "state IN ('PENDING', 'IN_PROGRESS', 'CANCELING')",
   postgres: "state <= 'CANCELING'",
@@ -66,7 +66,7 @@ export const isUnfinished: Readonly<Record<Dialect, string>> = {
 const notHeld = (columns: string) => `NOT EXISTS (
     SELECT ${columns} FROM rollout WHERE rollout.run_id = execution.run_id AND held_from <= execution.execution_id)`
 
-/** On PostgreSQL; SQLite knows it in memory. */
+/** Only for PostgreSQL; SQLite has this state in memory. */
 export const isNotFrozen =
   'NOT EXISTS (SELECT FROM fleet_freeze WHERE fleet_freeze.owner_no = execution.owner_no)'
 
@@ -77,8 +77,8 @@ const isClosedForDevice = `strpos(coalesce(open_zones, ''), '${openEverywhere}')
           AND NOT shadowed), '${defaultZone}') || '|') = 0`
 
 /**
- * The same of the windows of its run and of its device, where there are any: one is closed in the zone of the device. Only of
- * what has not begun.
+ * No window of the run or of the device, if there are any, is closed in the zone of the device. Applies only to executions that
+ * have not begun.
  */
 export const isInWindow = `NOT EXISTS (
     SELECT FROM run_request LEFT JOIN offer_window
@@ -93,10 +93,10 @@ export const isInWindow = `NOT EXISTS (
         SELECT FROM run_request
         WHERE run_request.run_id = execution.run_id AND run_request.window_name = '${anyTime}'))` as const
 
-/** It may be offered to its device, unless its owner's fleet is frozen. */
+/** The execution may be offered to its device, unless its owner's fleet is frozen. */
 export const isReleased: Readonly<Record<Dialect, string>> = { sqlite: notHeld('1'), postgres: notHeld('') }
 
-/** The ids of a run's executions. */
+/** The range of the ids of a run's executions. */
 export const RUN_RANGE = select({
   ...run.pick('runId'),
   first: run.fields.firstExecutionId,
@@ -143,13 +143,13 @@ function toLive(row: Row): LiveExecution {
   }
 }
 
-/** Where in a row each field stands. */
+/** The position of each field in a row. */
 const at = Object.fromEntries(Object.keys(live).map((name, index) => [name, index])) as Record<
   keyof typeof live,
   number
 >
 
-/** Of a row as SQLite gives it if it is asked for lists: a third of the time, for the many reports of devices. */
+/** Reads a row that SQLite returns as a list, which takes a third of the time. Used for the many reports of devices. */
 function readList(list: unknown[]): LiveExecution {
   return {
     jobExecutionId: list[at.jobExecutionId] as LiveExecution['jobExecutionId'],
@@ -189,7 +189,7 @@ function readList(list: unknown[]): LiveExecution {
   }
 }
 
-// All that a move may change is read and written: on PostgreSQL a row is locked from the one to the other.
+// All fields that a move may change are read and written: on PostgreSQL the row is locked in between.
 const written = {
   ...execution.pick('execState', 'attempt', 'versionNumber', 'startedAt', 'finishedAt', 'notBefore', 'dueAt'),
   ...execution.pick('updatedAt', 'notifiedAt', 'deliveredAt', 'statusDetails', 'seenReports'),
@@ -197,7 +197,7 @@ const written = {
   ...execution.pick('progressAt', 'progressHeld', 'progressBytes', 'heldMs', 'waitsFrom'),
 }
 const rowFields = { ...execution.pick('jobExecutionId'), ...written }
-/** For rows as toWritten gives them. */
+/** For rows from toWritten. */
 export const UPDATE_EXECUTION: RowSql<Written<typeof rowFields>> = inBoth(({ is, field, records }) => {
   const changes = Object.entries(written).map(([name, of]) =>
     name === 'result'

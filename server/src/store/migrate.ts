@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export type Migration = { number: number; name: string; sql: string }
 
-/** From which schema to which: the number of migrations it has had. */
+/** Schema versions before and after: the number of applied migrations. */
 export type SchemaChange = { from: number; to: number }
 
-/** A trouble at start that a person has to settle; its message is the whole sentence they need. */
+/** A problem at startup that the operator must solve; the message is a complete sentence. */
 export class StartRefused extends Error {
   override readonly name = 'StartRefused'
 }
@@ -15,14 +15,14 @@ export class StartRefused extends Error {
 const unreleased =
   'was created by an unreleased version of Jobcast and cannot be migrated. Use that version for it, or start with '
 
-/** A database from before the first migration of today; it is left as it is. */
+/** A database from before the first released migration; it is not changed. */
 export class UnreleasedDatabase extends StartRefused {
   constructor(which: string, instead: string) {
     super(`${which} ${unreleased}${instead}.`)
   }
 }
 
-/** Where a command was told to find one. */
+/** There is no database in the given place. */
 export class DatabaseMissing extends StartRefused {}
 
 export function readMigrations(folder: URL): Migration[] {

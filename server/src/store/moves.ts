@@ -1,4 +1,4 @@
-// The executions that a transaction moves (see domain/execution/move-batch.ts): both stores load and write them through `Writes`.
+// State changes of executions in a transaction (see domain/execution/move-batch.ts): both stores load and write them through `Writes`.
 
 import type { SteadyInstant } from '../domain/common/instants.ts'
 import type { LiveExecution } from '../domain/execution/execution-move.ts'
@@ -9,7 +9,7 @@ import { Holders } from './holders.ts'
 import { LIVE, liveJoins } from './live-executions.ts'
 import { inBoth, type Sql, type Values, type Writes } from './queries.ts'
 
-// SQLite finds them in the order in which they are asked for.
+// SQLite returns them in the requested order.
 const BY_ID = inBoth(
   ({ is, join, wanted, lockExecution }) => `
   SELECT ${LIVE} FROM ${wanted('ids')} ${join} execution ON execution_id = wanted.id ${liveJoins(join)}
@@ -30,7 +30,7 @@ export class Moves {
     this.holders = new Holders(queries)
   }
 
-  /** Of those that are loaded. */
+  /** Policies of loaded executions. */
   readonly policyOf = (jobVersion: number): JobPolicy => this.#policies.get(jobVersion) as JobPolicy
 
   async loadById(jobExecutionIds: Iterable<number>): Promise<LiveExecution[]> {
@@ -38,18 +38,18 @@ export class Moves {
     return ids.length === 0 ? [] : this.load(BY_ID, { ids })
   }
 
-  /** Those that a statement finds and, on PostgreSQL, locks; as LIVE. */
+  /** Loads the executions that a statement selects and, on PostgreSQL, locks; its columns are LIVE. */
   async load(sql: Sql, values: Values): Promise<LiveExecution[]> {
     return this.take(await this.#queries.loadExecutions(sql, values))
   }
 
-  /** Those that are loaded, as they are by now. */
+  /** The current state of loaded executions. */
   async take(found: LiveExecution[]): Promise<LiveExecution[]> {
     const versions = new Set(found.map(({ jobVersion }) => jobVersion))
     const policyOf = await this.#queries.readPolicies(versions)
     for (const version of versions) this.#policies.set(version, policyOf(version))
     const loaded = this.batch.load(found)
-    // What begins has a deadline that did not run while it was held back.
+    // The deadline of an execution that begins did not run while it was held back.
     await this.holders.read(
       loaded.filter(({ life }) => life.execState === 'PENDING' && life.deadlineAt !== null),
     )
@@ -62,7 +62,7 @@ export class Moves {
   }
 }
 
-/** Whatever the work moves is written at its end. */
+/** Writes all moves of the work at its end. */
 export async function inBatch<Out>(queries: Writes, work: (moves: Moves) => Promise<Out>): Promise<Out> {
   const moves = new Moves(queries)
   const out = await work(moves)

@@ -1,4 +1,4 @@
-// The only file that knows which stores there are.
+// The only file that imports the stores.
 
 import type { Nodes } from '../domain/common/ports/nodes.ts'
 import type { Store } from '../domain/common/ports/store.ts'
@@ -16,7 +16,7 @@ import type { Counts, OnTransferProgress } from './transfer/transfer.ts'
 
 export type StorePlace = { dataFolder: string; databaseUrl: string | undefined }
 
-/** `nodes`: only where others may use the same database. */
+/** `nodes`: only if other nodes may use the same database. */
 type OpenedStore = { store: Store; nodes: Nodes | undefined }
 
 export async function openStore(place: StorePlace, onLost: (error: Error) => void): Promise<OpenedStore> {
@@ -28,13 +28,13 @@ export async function openStore(place: StorePlace, onLost: (error: Error) => voi
   return { store, nodes }
 }
 
-/** For who was told where to find one: a mistyped folder is no reason to make one there. */
+/** For commands that need an existing database: they must not create one in a mistyped folder. */
 export function requireDatabase({ dataFolder, databaseUrl }: StorePlace): void {
   if (databaseUrl === undefined && !hasDatabase(dataFolder))
     throw new DatabaseMissing(`There is no database (jobcast.db) in ${dataFolder}.`)
 }
 
-/** What a migration would do. */
+/** The change that a migration would make. */
 export async function checkSchema({ dataFolder, databaseUrl }: StorePlace): Promise<SchemaChange> {
   if (databaseUrl === undefined) return checkFolder(dataFolder)
   const { applied, known } = await onConnection(databaseUrl, (client) =>
@@ -50,12 +50,12 @@ export async function migrateStore({ dataFolder, databaseUrl }: StorePlace): Pro
   return { from, to: migrations.length }
 }
 
-/** Of a database on PostgreSQL. */
+/** For PostgreSQL. */
 export function examineDatabase(databaseUrl: string): Promise<DatabaseExamination> {
   return examinePostgres(databaseUrl, postgresMigrations())
 }
 
-/** Everything, into a file that is not there yet. `version`: that of the program. */
+/** Exports everything to a new file. `version`: the version of the program. */
 export async function exportStore(
   { dataFolder, databaseUrl }: StorePlace,
   file: string,
@@ -71,7 +71,7 @@ export async function exportStore(
   }
 }
 
-/** All of it into an empty database, or nothing. */
+/** Imports everything into an empty database, or nothing. */
 export async function importStore(
   { dataFolder, databaseUrl }: StorePlace,
   file: string,
@@ -86,7 +86,7 @@ export async function importStore(
   }
 }
 
-/** Where the data is, for people: without the password. */
+/** Describes the location of the data, without the password. */
 export function describePlace({ dataFolder, databaseUrl }: StorePlace): string {
   if (databaseUrl === undefined) return dataFolder
   const { host, pathname } = new URL(databaseUrl)

@@ -16,13 +16,13 @@ export class Policies {
     this.#kept.clear()
   }
 
-  /** Those of all these versions. */
+  /** Reads the policies of these versions. */
   async read(queries: Queries, versions: Iterable<number>): Promise<(jobVersion: number) => JobPolicy> {
     const found = new Map([...new Set(versions)].map((version) => [version, this.#kept.get(version)]))
     const unknown = [...found.keys()].filter((version) => found.get(version) === undefined)
     if (unknown.length > 0) {
       for (const { versionNo, content } of await queries.all(VERSION, CONTENTS, { versions: unknown })) {
-        // What was stored before a policy existed has none.
+        // Versions that were stored before a policy existed do not have it.
         const {
           expireAfterSeconds = null,
           timeoutSeconds = null,
@@ -41,7 +41,7 @@ export class Policies {
           ...{ ...(rollout && { rollout }), ...(approval && { approval }), ...(window && { window }) },
           ...(priority !== undefined && { priority }),
           ...{ ...(parameters && { parameters }), ...(hasPlaceholders && { hasPlaceholders }) },
-          // A run may keep a value secret that its version does not declare as one.
+          // Runs may have secret values that their version does not declare.
           ...((parameters || secrets) && { mayHaveSecrets: true as const }),
         }
         found.set(versionNo, policy)

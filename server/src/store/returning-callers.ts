@@ -1,8 +1,8 @@
-// Callers that are answered together mostly come back together, one shortly behind the other. If the first of them were
-// written at once, it would be alone, and the others would be the next commit: twice as many commits as it takes. So it waits
-// for most of them, but no longer than the last commit took.
+// Callers whose requests were committed together usually return together, one shortly after the other. If the first request
+// were written at once, it would be alone, and the others would follow in the next commit: twice the necessary number of
+// commits. So it waits for most of them, but no longer than the last commit took.
 
-/** For fewer a commit less is not worth a wait. */
+/** For fewer callers, saving a commit does not justify a wait. */
 const fewest = 8
 const most = 0.9
 const maxMs = 10
@@ -12,14 +12,14 @@ export class ReturningCallers {
   #late: NodeJS.Timeout | undefined
   #wanted = 0
 
-  /** `onLate`: they are not expected any more. */
+  /** `onLate`: called when the callers are no longer expected. */
   constructor(onLate: () => void) {
     this.#onLate = onLate
   }
 
-  /** `answered` callers may come back, beside those that wait by now. */
+  /** `answered` callers may return, in addition to those that already wait. */
   expect(answered: number, waiting: number, lastMs: number): void {
-    // With as many that have come meanwhile, groups are as large as they get.
+    // With this many new callers, groups do not grow further.
     if (answered < fewest || waiting >= answered / 2) return
     this.#wanted = (answered + waiting) * most
     this.#late ??= setTimeout(

@@ -1,4 +1,4 @@
-// One connection at full speed stops nobody: another owner's triggers a second without and with it.
+// One connection at full speed does not block others: compares the trigger rate of another owner with and without it.
 // "npm run test:abuse" measures longer, adds what an owner does on many connections, and prints the table.
 
 import assert from 'node:assert/strict'

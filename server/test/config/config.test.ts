@@ -36,7 +36,7 @@ test('what devices need has defaults, and can be set', () => {
   })
 })
 
-test('addresses that webhooks may go to are a list, empty unless said', () => {
+test('addresses that webhooks may go to are a list, empty by default', () => {
   assert.deepEqual(loadConfig({}, {}).webhookAllow, [])
   const env = { JOBCAST_WEBHOOK_ALLOW: '10.1.0.0/16, 127.0.0.1,,::1' }
   assert.deepEqual(loadConfig({}, env).webhookAllow, ['10.1.0.0/16', '127.0.0.1', '::1'])
@@ -52,7 +52,7 @@ test('clear text beyond loopback needs a word', () => {
   }
 })
 
-test('executions are kept for ever unless said, and no shorter than events', () => {
+test('executions are kept forever by default, and no shorter than events', () => {
   assert.equal(loadConfig({}, {}).keepExecutionsDays, undefined)
   assert.equal(loadConfig({ 'keep-executions': '7' }, {}).keepExecutionsDays, 7)
   const env = { JOBCAST_KEEP_EXECUTIONS: '2', JOBCAST_KEEP_EVENTS: '1' }

@@ -1,4 +1,4 @@
-// Which change is told how: every row of the table of notifications, with exactly the messages that come and no other.
+// The notices of each change: every row of the table of notifications, with exactly the messages that arrive.
 // Executions are called a, b, c in the order they were triggered.
 
 import assert from 'node:assert/strict'
@@ -236,7 +236,7 @@ for (const { change, before, act, notify, notifyNext, cancels = '' } of rows) {
   })
 }
 
-test('who subscribes while something is pending is told it once, at once', async (t) => {
+test('a subscription while something is pending causes one notice at once', async (t) => {
   const { device, ids, triggerNext } = await openBefore(t, ['QUEUED', 'IN_PROGRESS'])
   const [a = '', b = ''] = ids
   await device.subscribe('notify', 'notify-next')
@@ -250,13 +250,13 @@ test('who subscribes while something is pending is told it once, at once', async
   await assertNothingElse(device, triggerNext)
 })
 
-test('who subscribes while nothing is pending is told nothing', async (t) => {
+test('a subscription while nothing is pending causes no notice', async (t) => {
   const { device, triggerNext } = await openBefore(t, [])
   await device.subscribe('notify', 'notify-next')
   await assertNothingElse(device, triggerNext)
 })
 
-test('who subscribes to one of the two is not told the other', async (t) => {
+test('a subscription to one of the two topics does not cause notices of the other', async (t) => {
   const { device, triggerNext } = await openBefore(t, [])
   await device.subscribe('notify-next')
   const first = await triggerNext()
@@ -268,7 +268,7 @@ test('who subscribes to one of the two is not told the other', async (t) => {
   assert.deepEqual(device.notify.takeAll(), [])
 })
 
-test('what changes again while it is being told is not told twice', async (t) => {
+test('a change during a notice does not cause a duplicate', async (t) => {
   const rounds = Array.from({ length: 20 }, async () => {
     const { device, ids, triggerNext } = await openBefore(t, ['QUEUED', 'QUEUED'])
     const [a = '', b = ''] = ids

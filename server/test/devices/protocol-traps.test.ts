@@ -72,7 +72,7 @@ test('numbers and booleans may come as texts', async (t) => {
   assert.deepEqual(executionState, { status: 'SUCCEEDED', statusDetails: {}, versionNumber: 3 })
 })
 
-test('what is absent has its default, and no more than that is answered', async (t) => {
+test('absent fields have their defaults, and responses have no further fields', async (t) => {
   const { device, triggerNext } = await open(t)
   const jobId = await triggerNext()
   for (const payload of ['', '{}']) {
@@ -89,7 +89,7 @@ test('what is absent has its default, and no more than that is answered', async 
   assert.deepEqual(Object.keys(body), ['timestamp'])
 })
 
-test('what nobody knows is ignored, also thingName and jobId in the payload', async (t) => {
+test('unknown fields are ignored, also thingName and jobId in the payload', async (t) => {
   const { deviceId, device, triggerNext } = await open(t)
   const jobId = await triggerNext()
   const { execution } = await device.startNext({ thingName: 'another', future: { a: 1 } })
@@ -98,7 +98,7 @@ test('what nobody knows is ignored, also thingName and jobId in the payload', as
   assert.equal((await readExecution(api, jobId)).execState, 'SUCCEEDED')
 })
 
-test('clientToken comes back as it was given, and is absent when none was', async (t) => {
+test('clientToken is returned unchanged, and absent if none was sent', async (t) => {
   const { device, triggerNext } = await open(t)
   const jobId = await triggerNext()
   const asked = [
@@ -157,7 +157,7 @@ test('the document is an object over MQTT and a text over HTTP', async (t) => {
   assert.ok(!('jobDocument' in (await overHttp('GET', jobId)).execution))
 })
 
-test('statusDetails stay when none are given, and are replaced when some are', async (t) => {
+test('statusDetails are kept when none are given, and are replaced when some are', async (t) => {
   const { device, triggerNext } = await open(t)
   const jobId = await triggerNext()
   await device.startNext({ statusDetails: { step: 'one', percent: '10' } })
@@ -259,7 +259,7 @@ test('at most 10 pending are shown, the first ones', async (t) => {
   assert.deepEqual(await shown(), [ids[11], ...ids.slice(1, 10)])
 })
 
-test('executionNumber is the attempt: what is said of an earlier one does not count', async (t) => {
+test('executionNumber is the attempt: reports of an earlier attempt have no effect', async (t) => {
   await putJob(api, 'retried', { retry: { max: 1, backoffSeconds: 0 } })
   const { device, triggerNext } = await open(t)
   await device.subscribe('notify-next')
@@ -370,7 +370,7 @@ test('CANCELED is InvalidStateTransition unless a cancel was asked for', async (
   await device.update(jobId, { status: 'CANCELED' })
 })
 
-test('what a device reports while a cancel is under way counts', async (t) => {
+test('reports of a device during a cancel are accepted', async (t) => {
   const { device, triggerNext } = await open(t)
   for (const status of ['SUCCEEDED', 'FAILED', 'REJECTED']) {
     const jobId = await triggerNext()
@@ -460,7 +460,7 @@ test('every way to subscribe that clients use is granted', async (t) => {
 
 for (const protocolVersion of [4, 5] as const) {
   const name = `MQTT ${protocolVersion === 4 ? '3.1.1' : '5'}`
-  test(`${name}: nobody may subscribe outside the own tree`, async (t) => {
+  test(`${name}: a device cannot subscribe outside its own topics`, async (t) => {
     const { deviceId, link } = await open(t, { protocolVersion })
     const other = newDeviceId()
     await seedDevice(api, other)
@@ -475,7 +475,7 @@ for (const protocolVersion of [4, 5] as const) {
     assert.ok(link.client.connected, 'a refusal is no reason to close')
   })
 
-  test(`${name}: nobody may publish outside the own tree, and nothing changes`, async (t) => {
+  test(`${name}: a device cannot publish outside its own topics, and nothing changes`, async (t) => {
     const victim = await open(t)
     const jobId = await victim.triggerNext()
     const { client } = (await open(t, { protocolVersion })).link
@@ -491,7 +491,7 @@ for (const protocolVersion of [4, 5] as const) {
   })
 }
 
-test('answers go to who asked, and to no other connection', async (t) => {
+test('responses are sent to the requesting connection only', async (t) => {
   const [one, other] = [await open(t), await open(t)]
   const jobId = await one.triggerNext()
   assert.equal((await refusalOf(other.device.describe(jobId))).code, 'ResourceNotFound')
@@ -501,7 +501,7 @@ test('answers go to who asked, and to no other connection', async (t) => {
   assert.equal((await one.device.describe(jobId)).execution.status, 'QUEUED')
 })
 
-test('the user name may carry what the AWS SDKs append to it', async (t) => {
+test('the user name may contain the suffix of the AWS SDKs', async (t) => {
   const { deviceId, token } = await open(t)
   for (const appended of [
     '?SDK=JavaScript&Version=2.2.16',

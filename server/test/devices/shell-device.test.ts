@@ -1,4 +1,4 @@
-// The device of docs/examples/device.sh, as it stands there: a few lines of sh around curl.
+// The unmodified device of docs/examples/device.sh: a few lines of sh around curl.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

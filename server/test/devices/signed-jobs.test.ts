@@ -1,5 +1,5 @@
-// What authors have signed: stored with the version of the job, refused if it is of something else, and handed on to
-// devices in every way in which they get a job.
+// Signatures of authors: stored with the version of the job, refused if they are for something else, and sent to devices in every
+// way in which they get a job.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -139,7 +139,7 @@ test('a signature of an older or a later version is refused, with the version th
   }
   const { version, document: kept } = (await api.call('GET', path('counted'))).json
   assert.deepEqual([version, kept], [1, document])
-  // What is put after the job was deleted goes on counting, so a device that has seen version 1 takes it.
+  // What is put after the job was deleted continues counting, so a device that has seen version 1 takes it.
   await api.call('DELETE', path('counted'))
   await putSigned('counted', 2)
 })

@@ -1,4 +1,4 @@
-// What connected devices are told, and when, over a real store.
+// The notices of connected devices and their times, with a real store.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -29,37 +29,37 @@ async function wake({ dispatcher, keyOf }: Dispatching, deviceId = device): Prom
   await dispatcher.quiet()
 }
 
-test('a device that connects is told what waits for it, oldest first', async () => {
+test('a device that connects is notified of waiting executions, oldest first', async () => {
   const all = await openDispatcher(store)
   const first = await launchTo(all)
   await launchTo(all)
   const session = await all.connect(device)
-  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+  assert.deepEqual(session.notices, [`list ${first} ${first + 1}`, `next ${first}`])
 })
 
-test('a device for which nothing waits is told nothing', async () => {
+test('a device without waiting executions gets no notice', async () => {
   const { session } = await openOne()
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
 })
 
-test('a device that has subscribed to nothing is not even looked at', async () => {
+test('the queue of a device without subscriptions is not read', async () => {
   const all = await openDispatcher(store)
   const session = await all.connect(device, { wants: { list: false, next: false, cancel: false } })
   await launchTo(all)
   await wake(all)
   await all.dispatcher.sweep()
-  assert.deepEqual([session.told, all.looks], [[], []])
+  assert.deepEqual([session.notices, all.looks], [[], []])
 })
 
-test('what a device subscribes to later it is told then, and nothing of the rest again', async () => {
+test('a later subscription causes only its own notices', async () => {
   const all = await openDispatcher(store)
   const id = await launchTo(all)
   const session = await all.connect(device, { wants: { list: true, next: false, cancel: false } })
-  assert.deepEqual(session.takeTold(), [`list ${id}`])
+  assert.deepEqual(session.takeNotices(), [`list ${id}`])
   session.wants = { list: true, next: true, cancel: false }
   all.dispatcher.refresh(session)
   await all.dispatcher.quiet()
-  assert.deepEqual(session.takeTold(), [`next ${id}`])
+  assert.deepEqual(session.takeNotices(), [`next ${id}`])
 })
 
 /** A connection that has subscribed, in a world where time passes only when the test says so. */
@@ -80,31 +80,31 @@ async function greetOne(t: TestContext, wants: Partial<RecordingSession['wants']
   }
 }
 
-test('a device that has subscribed is told what waits after a second in which it may ask', async (t) => {
+test('a device that has subscribed is notified after a second, during which it may request its queue', async (t) => {
   const { greet, pass, session, ...all } = await greetOne(t)
   const { firstExecutionId: id } = await all.launch()
   greet()
   await pass(999)
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
   await pass(1)
-  assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  assert.deepEqual(session.takeNotices(), [`list ${id}`, `next ${id}`])
   await pass(10_000)
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
 })
 
-test('each subscription begins the second anew', async (t) => {
+test('each subscription restarts the second', async (t) => {
   const { greet, pass, session, ...all } = await greetOne(t)
   await all.launch()
   greet()
   await pass(999)
   greet()
   await pass(999)
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
   await pass(1)
-  assert.equal(session.told.length, 2)
+  assert.equal(session.notices.length, 2)
 })
 
-test('a device that asks in that second is not told what it was answered', async (t) => {
+test('a device that requests its queue in that second is not notified of the response', async (t) => {
   const { greet, pass, session, ...all } = await greetOne(t, { list: false })
   const { firstExecutionId: first } = await all.launch()
   const { firstExecutionId: second } = await all.launch()
@@ -113,13 +113,13 @@ test('a device that asks in that second is not told what it was answered', async
   assert.ok('execution' in started)
   all.dispatcher.answered(session, { next: started.execution })
   await pass(1000)
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
   await all.report(device, { kind: 'update', jobExecutionId: first, status: 'SUCCEEDED' })
   await wake(all)
-  assert.deepEqual(session.told, [`next ${second}`])
+  assert.deepEqual(session.notices, [`next ${second}`])
 })
 
-test('a device that asks in that second and has another connection is told there', async (t) => {
+test('a device that requests its queue in that second on another connection is notified there', async (t) => {
   const { greet, pass, session: older, ...all } = await greetOne(t)
   const { firstExecutionId: id } = await all.launch()
   greet()
@@ -128,32 +128,32 @@ test('a device that asks in that second and has another connection is told there
   all.dispatcher.answered(older, { next: undefined })
   all.dispatcher.greet(newer)
   await pass(1000)
-  assert.deepEqual([older.told, newer.told], [[], [`list ${id}`, `next ${id}`]])
+  assert.deepEqual([older.notices, newer.notices], [[], [`list ${id}`, `next ${id}`]])
 })
 
-test('what is launched in that second is told at once, also to whom has just been answered that nothing waits', async (t) => {
+test('a launch in that second is notified at once, also to a device that just got an empty queue', async (t) => {
   for (const hasAsked of [false, true]) {
     const { greet, pass, session, ...all } = await greetOne(t)
     greet()
     if (hasAsked) all.dispatcher.answered(session, { next: undefined })
     const id = await launchTo(all)
-    assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+    assert.deepEqual(session.takeNotices(), [`list ${id}`, `next ${id}`])
     await pass(1000)
-    assert.deepEqual(session.takeTold(), [])
+    assert.deepEqual(session.takeNotices(), [])
     t.mock.timers.reset()
   }
 })
 
-test('a device that leaves in that second is told nothing', async (t) => {
+test('a device that disconnects in that second gets no notice', async (t) => {
   const { greet, pass, session, ...all } = await greetOne(t)
   await all.launch()
   greet()
   all.dispatcher.leave(session)
   await pass(1000)
-  assert.deepEqual([session.told, all.looks], [[], []])
+  assert.deepEqual([session.notices, all.looks], [[], []])
 })
 
-test('doubled wake-ups tell nothing twice and look once', async () => {
+test('duplicate wake-ups cause one read and no duplicate notices', async () => {
   const all = await openOne()
   const { session, looks, dispatcher, key } = all
   const run = await all.launch()
@@ -161,15 +161,15 @@ test('doubled wake-ups tell nothing twice and look once', async () => {
   for (let i = 0; i < 10; i++) dispatcher.wake([key, key])
   await dispatcher.quiet()
   const id = run.firstExecutionId
-  assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  assert.deepEqual(session.takeNotices(), [`list ${id}`, `next ${id}`])
   assert.deepEqual(looks, [1])
   dispatcher.launched(all.ownerNo, run)
   for (let i = 0; i < 3; i++) await wake(all)
   await dispatcher.sweep()
-  assert.deepEqual(session.takeTold(), [])
+  assert.deepEqual(session.takeNotices(), [])
 })
 
-test('a wake-up that comes during a look is followed by another look', async () => {
+test('a wake-up during a read causes another read', async () => {
   const all = await openOne()
   const { session, hold, dispatcher, key } = all
   const first = await all.launch()
@@ -184,10 +184,10 @@ test('a wake-up that comes during a look is followed by another look', async () 
   gate.resolve()
   await dispatcher.quiet()
   const [a, b] = [first.firstExecutionId, second.firstExecutionId]
-  assert.deepEqual(session.told, [`list ${a}`, `next ${a}`, `list ${a} ${b}`])
+  assert.deepEqual(session.notices, [`list ${a}`, `next ${a}`, `list ${a} ${b}`])
 })
 
-test('a launch while an older look is under way is not overtaken by it', async () => {
+test('a launch during an earlier read is not overtaken by it', async () => {
   const all = await openOne()
   const { session, hold, dispatcher, key } = all
   const gate = Promise.withResolvers<void>()
@@ -202,10 +202,10 @@ test('a launch while an older look is under way is not overtaken by it', async (
   gate.resolve()
   await dispatcher.quiet()
   const id = run.firstExecutionId
-  assert.deepEqual(session.told, [`list ${id}`, `next ${id}`])
+  assert.deepEqual(session.notices, [`list ${id}`, `next ${id}`])
 })
 
-test('a launch that is told late does not name what has ended meanwhile', async () => {
+test('a late launch notice does not contain ended executions', async () => {
   const all = await openOne()
   const { session, dispatcher, key, hold } = all
   const gate = Promise.withResolvers<void>()
@@ -219,10 +219,10 @@ test('a launch that is told late does not name what has ended meanwhile', async 
   await dispatcher.sweep()
   gate.resolve()
   await dispatcher.quiet()
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
 })
 
-test('the fast path of a launch tells the same as a look does', async () => {
+test('the fast path of a launch sends the same notices as a read', async () => {
   const all = await openDispatcher(store, { devices: 2 })
   const [fast, slow] = [await listen(all, 'd1'), await listen(all, 'd2')]
   all.looks.length = 0
@@ -260,48 +260,48 @@ async function listen({ connect }: Dispatching, deviceId: string): Promise<unkno
   return heard
 }
 
-test('after a launch by the fast path the next look tells nothing again', async () => {
+test('after a launch by the fast path the next read repeats no notice', async () => {
   const all = await openOne()
   const id = await launchTo(all)
-  assert.deepEqual(all.session.takeTold(), [`list ${id}`, `next ${id}`])
+  assert.deepEqual(all.session.takeNotices(), [`list ${id}`, `next ${id}`])
   await all.dispatcher.sweep()
   await wake(all)
-  assert.deepEqual(all.session.takeTold(), [])
+  assert.deepEqual(all.session.takeNotices(), [])
 })
 
-test('who wants to know only the next one is not looked at while others come behind it', async () => {
+test('the queue of a device subscribed only to the next execution is not read for later ones', async () => {
   const all = await openDispatcher(store)
   const session = await all.connect(device, { wants: { list: false, next: true, cancel: false } })
   const first = await launchTo(all)
   all.looks.length = 0
   const second = await launchTo(all)
   await launchTo(all)
-  assert.deepEqual([session.takeTold(), all.looks], [[`next ${first}`], []])
+  assert.deepEqual([session.takeNotices(), all.looks], [[`next ${first}`], []])
   await all.report(device, { kind: 'update', jobExecutionId: first, status: 'SUCCEEDED' })
   await wake(all)
-  assert.deepEqual(session.takeTold(), [`next ${second}`])
+  assert.deepEqual(session.takeNotices(), [`next ${second}`])
 })
 
-test('a start tells nothing; the end of the first tells the next one, the end of the last that nothing waits', async () => {
+test('a start sends no notice; the end of the first notifies of the next one, the end of the last that nothing is pending', async () => {
   const all = await openOne()
   const { session } = all
   const first = await launchTo(all)
   const second = await launchTo(all)
-  session.takeTold()
+  session.takeNotices()
   await all.report(device, { kind: 'start-next' })
   await wake(all)
-  assert.deepEqual(session.takeTold(), [])
+  assert.deepEqual(session.takeNotices(), [])
   for (const [id, then] of [
     [first, [`list ${second}`, `next ${second}`]],
     [second, ['list', 'next']],
   ] as const) {
     await all.report(device, { kind: 'update', jobExecutionId: id, status: 'SUCCEEDED' })
     await wake(all)
-    assert.deepEqual(session.takeTold(), then)
+    assert.deepEqual(session.takeNotices(), then)
   }
 })
 
-test('a connection that takes no more is told once it does', async () => {
+test('a congested connection is notified once it is ready again', async () => {
   const all = await openOne()
   const { session, dispatcher } = all
   session.isReady = false
@@ -309,24 +309,24 @@ test('a connection that takes no more is told once it does', async () => {
   await launchTo(all)
   await wake(all)
   await dispatcher.sweep()
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
   session.isReady = true
   dispatcher.refresh(session)
   await dispatcher.quiet()
-  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+  assert.deepEqual(session.notices, [`list ${first} ${first + 1}`, `next ${first}`])
 })
 
-test('a connection that takes more again, and has not said so yet, is told in the right order', async () => {
+test('a connection that is ready again, but has not refreshed yet, gets notices in the right order', async () => {
   const all = await openDispatcher(store)
   const first = await launchTo(all)
   const session = await all.connect(device, { isReady: false })
   session.isReady = true
   await launchTo(all)
   await all.dispatcher.sweep()
-  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+  assert.deepEqual(session.notices, [`list ${first} ${first + 1}`, `next ${first}`])
 })
 
-test('a connection whose first look failed is told in the right order', async () => {
+test('a connection whose first read failed gets notices in the right order', async () => {
   const all = await openDispatcher(store)
   const first = await launchTo(all)
   all.hold.failure = new Error('for now')
@@ -334,57 +334,57 @@ test('a connection whose first look failed is told in the right order', async ()
   delete all.hold.failure
   await launchTo(all)
   await all.dispatcher.sweep()
-  assert.deepEqual(session.told, [`list ${first} ${first + 1}`, `next ${first}`])
+  assert.deepEqual(session.notices, [`list ${first} ${first + 1}`, `next ${first}`])
 })
 
-test('a look that fails is told as a failure, and made again by the sweep', async () => {
+test('a failed read is reported, and repeated by the sweep', async () => {
   const all = await openOne()
   const { session, hold, dispatcher, failures } = all
   const run = await all.launch()
   hold.failure = new Error('the storage is away')
   await wake(all)
   await dispatcher.sweep()
-  assert.deepEqual(session.told, [])
+  assert.deepEqual(session.notices, [])
   assert.deepEqual(failures, [hold.failure, hold.failure])
   delete hold.failure
   await dispatcher.sweep()
   const id = run.firstExecutionId
-  assert.deepEqual(session.told, [`list ${id}`, `next ${id}`])
+  assert.deepEqual(session.notices, [`list ${id}`, `next ${id}`])
 })
 
-test('a lost wake-up is made up for by the sweep, which reads only queues that have changed', async () => {
+test('the sweep compensates for a lost wake-up, and reads only changed queues', async () => {
   const all = await openDispatcher(store, { devices: 3 })
   const sessions = await Promise.all(all.deviceIds.map((id) => all.connect(id)))
   all.changed.length = 0
   const { firstExecutionId: id } = await all.launch(['d2'])
   await all.dispatcher.sweep()
   assert.deepEqual(
-    sessions.map((session) => session.told),
+    sessions.map((session) => session.notices),
     [[], [`list ${id}`, `next ${id}`], []],
   )
   assert.deepEqual(all.changed, ['d2'])
 })
 
-test('the newer connection of a device is told all, the older one is closed and told nothing more', async () => {
+test('the newer connection of a device gets all notices, the older one is closed and gets none', async () => {
   const all = await openOne()
   const { session: older, dispatcher } = all
   const first = await launchTo(all)
-  older.takeTold()
+  older.takeNotices()
   const newer = await all.connect(device)
   assert.deepEqual([older.closed, newer.closed], ['taken-over', undefined])
-  assert.deepEqual(newer.takeTold(), [`list ${first}`, `next ${first}`])
+  assert.deepEqual(newer.takeNotices(), [`list ${first}`, `next ${first}`])
   // The close of the older one is noticed after the newer one has come.
   dispatcher.leave(older)
   dispatcher.leave(older)
   const second = await launchTo(all)
-  assert.deepEqual(newer.takeTold(), [`list ${first} ${second}`])
-  assert.deepEqual(older.takeTold(), [])
+  assert.deepEqual(newer.takeNotices(), [`list ${first} ${second}`])
+  assert.deepEqual(older.takeNotices(), [])
   assert.equal(all.presence.connected, 1)
   dispatcher.leave(newer)
   assert.equal(all.presence.connected, 0)
 })
 
-test('an older connection that is being looked at when the newer comes takes nothing from it', async () => {
+test('a read for an older connection does not take notices from the newer one', async () => {
   const all = await openOne()
   const { session: older, hold, dispatcher, key } = all
   const run = await all.launch()
@@ -401,16 +401,16 @@ test('an older connection that is being looked at when the newer comes takes not
   gate.resolve()
   await dispatcher.quiet()
   const id = run.firstExecutionId
-  assert.deepEqual([older.told, newer.told], [[], [`list ${id}`, `next ${id}`]])
+  assert.deepEqual([older.notices, newer.notices], [[], [`list ${id}`, `next ${id}`]])
 })
 
-test('a device that has left is told nothing', async () => {
+test('a disconnected device gets no notice', async () => {
   const all = await openOne()
   all.dispatcher.leave(all.session)
   await launchTo(all)
   await wake(all)
   await all.dispatcher.sweep()
-  assert.deepEqual(all.session.told, [])
+  assert.deepEqual(all.session.notices, [])
 })
 
 test('a void credential closes the connection of that device only', async () => {
@@ -421,65 +421,65 @@ test('a void credential closes the connection of that device only', async () => 
   assert.deepEqual([first?.closed, second?.closed], ['credential-void', undefined])
 })
 
-test('a cancel is told once for each connection, and to the next connection again', async () => {
+test('a cancel is notified once per connection, and again on the next connection', async () => {
   const all = await openOne()
   const { session, dispatcher } = all
   const id = await launchTo(all)
   await all.report(device, { kind: 'start-next' })
-  session.takeTold()
+  session.takeNotices()
   await all.move(id, 'cancel')
   for (let i = 0; i < 3; i++) {
     await wake(all)
     await dispatcher.sweep()
   }
-  assert.deepEqual(session.takeTold(), [`cancel ${id}`])
+  assert.deepEqual(session.takeNotices(), [`cancel ${id}`])
   await launchTo(all)
-  assert.deepEqual(session.takeTold(), [`list ${id} ${id + 1}`])
+  assert.deepEqual(session.takeNotices(), [`list ${id} ${id + 1}`])
   dispatcher.leave(session)
   const next = await all.connect(device)
-  assert.deepEqual(next.takeTold(), [`list ${id} ${id + 1}`, `next ${id}`, `cancel ${id}`])
+  assert.deepEqual(next.takeNotices(), [`list ${id} ${id + 1}`, `next ${id}`, `cancel ${id}`])
 })
 
-test('a cancel is told once also to a device that wants nothing but cancels', async () => {
+test('a cancel is also notified once to a device subscribed only to cancels', async () => {
   const all = await openDispatcher(store)
   const session = await all.connect(device, { wants: { list: false, next: false, cancel: true } })
   const id = await launchTo(all)
   await all.report(device, { kind: 'start-next' })
   await all.move(id, 'cancel')
   await wake(all)
-  assert.deepEqual(session.takeTold(), [`cancel ${id}`])
+  assert.deepEqual(session.takeNotices(), [`cancel ${id}`])
   await launchTo(all)
   await wake(all)
   await all.dispatcher.sweep()
-  assert.deepEqual(session.takeTold(), [])
+  assert.deepEqual(session.takeNotices(), [])
 })
 
-test('what is withdrawn is told at once, to whom wants to know', async () => {
+test('a withdrawal is notified at once to subscribed devices', async () => {
   const all = await openOne()
   const { session, dispatcher, key } = all
   dispatcher.withdraw(key, 7)
-  assert.deepEqual(session.takeTold(), ['cancel 7'])
+  assert.deepEqual(session.takeNotices(), ['cancel 7'])
   session.wants = { list: true, next: true, cancel: false }
   dispatcher.withdraw(key, 8)
   dispatcher.withdraw(all.keyOf('nobody'), 9)
-  assert.deepEqual(session.takeTold(), [])
+  assert.deepEqual(session.takeNotices(), [])
 })
 
-test('a retry is told when its rest is over, not before', async () => {
+test('a retry is notified when its delay is over, not before', async () => {
   const retry = { max: 1, backoffSeconds: 60, on: ['FAILED' as const] }
   const all = await openDispatcher(store, { content: { retry } })
   const session = await all.connect(device)
   const id = await launchTo(all)
-  session.takeTold()
+  session.takeNotices()
   await all.report(device, { kind: 'update', jobExecutionId: id, status: 'FAILED' })
   await wake(all)
-  assert.deepEqual(session.takeTold(), ['list', 'next'])
+  assert.deepEqual(session.takeNotices(), ['list', 'next'])
   await store.fireClocks(momentAt(startedAt + 60_000))
   await all.dispatcher.sweep()
-  assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+  assert.deepEqual(session.takeNotices(), [`list ${id}`, `next ${id}`])
 })
 
-test('1000 devices are told of a run in slices: others get their turn between them', async () => {
+test('1000 devices are notified of a run in slices, and the event loop is released in between', async () => {
   const all = await openDispatcher(store, { devices: 1000 })
   const { dispatcher, deviceIds } = all
   const sessions = deviceIds.map((id) => new RecordingSession(all.keyOf(id)))
@@ -491,25 +491,25 @@ test('1000 devices are told of a run in slices: others get their turn between th
   assert.deepEqual(all.looks, [250, 250, 250, 250])
   const run = await all.launch()
   dispatcher.launched(all.ownerNo, run)
-  const told = () => sessions.filter((session) => session.told.length > 0).length
+  const notified = () => sessions.filter((session) => session.notices.length > 0).length
   const seen = new Set<number>()
-  while (told() < 1000) {
+  while (notified() < 1000) {
     await nextTurn()
-    seen.add(told())
+    seen.add(notified())
   }
   await dispatcher.quiet()
-  assert.ok(seen.size >= 4, `it was told in ${seen.size} turns`)
+  assert.ok(seen.size >= 4, `they were notified in ${seen.size} turns`)
   for (const [index, session] of sessions.entries()) {
     const id = run.firstExecutionId + index
-    assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+    assert.deepEqual(session.takeNotices(), [`list ${id}`, `next ${id}`])
   }
   all.looks.length = 0
   await dispatcher.sweep()
   assert.deepEqual(all.looks, [250, 250, 250, 250])
-  assert.equal(told(), 0)
+  assert.equal(notified(), 0)
 })
 
-test('1000 devices that were not told of a run are told by one sweep', async () => {
+test('one sweep notifies 1000 devices that were not notified of a run', async () => {
   const all = await openDispatcher(store, { devices: 1000 })
   const sessions = all.deviceIds.map((id) => new RecordingSession(all.keyOf(id)))
   for (const session of sessions) all.dispatcher.open(session)
@@ -517,11 +517,11 @@ test('1000 devices that were not told of a run are told by one sweep', async () 
   await all.dispatcher.sweep()
   for (const [index, session] of sessions.entries()) {
     const id = run.firstExecutionId + index
-    assert.deepEqual(session.takeTold(), [`list ${id}`, `next ${id}`])
+    assert.deepEqual(session.takeNotices(), [`list ${id}`, `next ${id}`])
   }
 })
 
-test('who waits by HTTP for a device is told of a launch, a wake-up and a void credential', async () => {
+test('a long poll is notified of a launch, a wake-up and an invalid credential', async () => {
   const all = await openDispatcher(store)
   const { dispatcher, queues, key } = { ...all, key: all.keyOf(device) }
   const run = await all.launch()
@@ -540,7 +540,7 @@ test('who waits by HTTP for a device is told of a launch, a wake-up and a void c
   }
 })
 
-test('an execution that is handed over is noted once, one that is confirmed too', async () => {
+test('a sent execution is recorded once, and so is an acknowledged one', async () => {
   const all = await openOne()
   const id = await launchTo(all)
   await all.deliveries.record()
@@ -555,7 +555,7 @@ test('an execution that is handed over is noted once, one that is confirmed too'
   assert.deepEqual(await read(), [startedAt, startedAt])
 })
 
-test('a session that a look found to be taken over is closed, one that was opened meanwhile is not', async () => {
+test('a session found to be taken over is closed, one that was opened meanwhile is not', async () => {
   const { dispatcher, session, key, connect } = await openOne()
   const since = dispatcher.openSession(key)?.since as SteadyInstant
   const newer = await connect(device)
@@ -568,7 +568,7 @@ test('a session that a look found to be taken over is closed, one that was opene
   assert.equal(newer.closed, 'credential-void')
 })
 
-test('a session is newer than the one the device had before at a node whose clock is ahead', async () => {
+test('a session is newer than an earlier one on a node whose clock is ahead', async () => {
   const { dispatcher, session, key, connect } = await openOne()
   const ahead = steadyInstant(startedAt + 20)
   dispatcher.takenOver(key, { since: ahead, nodeNo: 1 })
@@ -588,16 +588,38 @@ test('a session that a node with a higher number opened in the same millisecond 
   assert.equal(session.closed, 'taken-over')
 })
 
-test('of a run of another node nobody is told who has gone on with it since', async () => {
+test('devices that have continued with a run of another node are not notified of it', async () => {
   const all = await openOne()
   const run = await all.launch([device])
   const launch = all.dispatcher.beginLaunch()
   await wake(all)
   await all.report(device, { kind: 'update', jobExecutionId: run.firstExecutionId, status: 'SUCCEEDED' })
   await wake(all)
-  const told = all.session.takeTold()
+  const told = all.session.takeNotices()
   assert.equal(told.at(-1), 'next')
   all.dispatcher.launched(all.ownerNo, run, launch)
   await all.dispatcher.quiet()
-  assert.deepEqual(all.session.told, [])
+  assert.deepEqual(all.session.notices, [])
+})
+
+test('announcements and reads wait until the connection that sessions share has room', async () => {
+  const all = await openDispatcher(store, { devices: 2 })
+  const [told, read] = [await all.connect('d1'), await all.connect('d2')]
+  all.looks.length = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  all.hold.room = promise
+  const run = await all.launch(['d1'])
+  all.dispatcher.launched(all.ownerNo, run)
+  const other = await all.launch(['d2'])
+  all.dispatcher.wake([all.keyOf('d2')])
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
+  assert.equal(all.dispatcher.pending, 1)
+  assert.deepEqual([told.notices, read.notices, all.looks], [[], [], []])
+  delete all.hold.room
+  resolve()
+  await all.dispatcher.quiet()
+  assert.equal(all.dispatcher.pending, 0)
+  const noticesOf = ({ firstExecutionId: id }: typeof run) => [`list ${id}`, `next ${id}`]
+  assert.deepEqual([told.notices, read.notices], [noticesOf(run), noticesOf(other)])
+  assert.deepEqual(all.looks, [1], 'only one was read')
 })

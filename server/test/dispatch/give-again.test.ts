@@ -114,13 +114,13 @@ async function open({ opened: { app, adminKey, parts } = embedded, forgets = fal
         ...more,
       }),
     /** `isElsewhere`: by another node, to which the one that began it is gone. */
-    async finishFiring({ isElsewhere = false } = {}) {
+    async finishOccurrence({ isElsewhere = false } = {}) {
       const link = parts.link
       const due = await parts.store.listDueSchedules({ by: Number.MAX_SAFE_INTEGER, limit: 100 })
       const found = due.find((each) => each.ownerNo === ownerNo)
-      assert.ok(found?.firing)
+      assert.ok(found?.occurrence)
       const later = { ...moment(), clock: (moment().clock + 10_000) as ReturnType<typeof moment>['clock'] }
-      const elsewhere = { firedBy: randomUUID(), firingsUnderWay: new Set<never>(), moment: () => later }
+      const elsewhere = { firedBy: randomUUID(), occurrencesInFlight: new Set<never>(), moment: () => later }
       await fireDue({ ...deps, link, ...(isElsewhere && elsewhere) }, found)
     },
     /** `device versions`, of each execution in the order of their ids. */
@@ -152,7 +152,7 @@ async function open({ opened: { app, adminKey, parts } = embedded, forgets = fal
 
 type Opened = Awaited<ReturnType<typeof open>>
 
-/** A device gets it after 60, 120 and 240 s, then no longer matches, and begins anew. */
+/** A device gets it after 60, 120 and 240 s, then no longer matches, and starts over. */
 async function playBackOff({ put, schedule, tick, move, given, failures }: Opened): Promise<void> {
   await put('d', { fw: '2.3' })
   await put('other', { fw: '3' })
@@ -184,7 +184,7 @@ async function playBackOff({ put, schedule, tick, move, given, failures }: Opene
   await move('d', 'start', 'succeed')
   await tick()
   await tick(61)
-  assert.equal((await given()).length, 6, 'its back-off has begun anew')
+  assert.equal((await given()).length, 6, 'its back-off has started over')
   assert.deepEqual(failures, [])
 }
 
@@ -203,8 +203,8 @@ if (isChaos) {
   })
 }
 
-test('a crash before it is noted who was given it loses nothing and gives nothing twice', async () => {
-  const { put, schedule, tick, move, given, broken, restart, finishFiring } = await open()
+test('a crash before the devices are recorded loses nothing and gives nothing twice', async () => {
+  const { put, schedule, tick, move, given, broken, restart, finishOccurrence } = await open()
   await put('d', { fw: '2.3' })
   await schedule({ again: 'WHILE_MATCHING' })
   broken.add('recordGiven')
@@ -213,15 +213,15 @@ test('a crash before it is noted who was given it loses nothing and gives nothin
   broken.clear()
   restart()
   await tick()
-  await finishFiring()
+  await finishOccurrence()
   await tick()
   assert.equal((await given()).length, 1)
   await tick(61)
   assert.equal((await given()).length, 2)
 })
 
-test('an end that is read before another node has noted who was given it is not lost', async () => {
-  const { put, schedule, tick, tickElsewhere, overtake, move, given, broken, finishFiring } = await open()
+test('an end that is read before another node has recorded the devices is not lost', async () => {
+  const { put, schedule, tick, tickElsewhere, overtake, move, given, broken, finishOccurrence } = await open()
   await schedule({ again: 'WHILE_MATCHING' })
   await tick()
   await overtake(async () => {
@@ -231,14 +231,14 @@ test('an end that is read before another node has noted who was given it is not 
     await move('d', 'start', 'succeed')
   })
   broken.clear()
-  await finishFiring()
+  await finishOccurrence()
   await tick()
   assert.equal((await given()).length, 1)
   await tick(61)
   assert.equal((await given()).length, 2)
 })
 
-test('ends whose events are gone are found by a sweep, also of a schedule that gave it once before', async () => {
+test('ends whose events are purged are found by a sweep, also for a schedule that gave its job once before', async () => {
   const { put, schedule, tick, move, given, restart, lose } = await open()
   await put('d', { fw: '2.3' })
   await schedule({})
@@ -288,7 +288,7 @@ test('ON_NEW_VERSION: once for each device and version, after the execution befo
   }
 })
 
-test('ON_NEW_VERSION after WHILE_MATCHING: nothing of the version before comes once more', async () => {
+test('ON_NEW_VERSION after WHILE_MATCHING: the previous version is not given again', async () => {
   const { call, put, schedule, tick, move, given } = await open()
   for (const name of ['a', 'b']) await put(name, { fw: '2.3' })
   await schedule({ again: 'WHILE_MATCHING', onLeave: 'CANCEL' })
@@ -344,7 +344,7 @@ test('ON_NEW_VERSION: a new version notes no end that was noted before', async (
   assert.equal(noted.length, 2)
 })
 
-test('ON_NEW_VERSION with REPLACE: what waits of the version before is canceled', async () => {
+test('ON_NEW_VERSION with REPLACE: waiting executions of the previous version are canceled', async () => {
   const { call, put, schedule, tick, move, given } = await open()
   await put('a', { fw: '2.3' })
   await put('b', { fw: '2.3' })
@@ -360,8 +360,8 @@ test('ON_NEW_VERSION with REPLACE: what waits of the version before is canceled'
   assert.equal((await given()).length, 4)
 })
 
-test('ON_NEW_VERSION with REPLACE: two nodes that make one run do not cancel what it gives', async () => {
-  const { call, put, schedule, tick, given, hooks, finishFiring } = await open()
+test('ON_NEW_VERSION with REPLACE: two nodes that create one run do not cancel its executions', async () => {
+  const { call, put, schedule, tick, given, hooks, finishOccurrence } = await open()
   await put('d', { fw: '2.3' })
   await schedule({ again: 'ON_NEW_VERSION' }, { overlap: 'REPLACE' })
   await tick()
@@ -378,13 +378,13 @@ test('ON_NEW_VERSION with REPLACE: two nodes that make one run do not cancel wha
     goesOn.resolve()
     return first
   })
-  await finishFiring({ isElsewhere: true })
+  await finishOccurrence({ isElsewhere: true })
   await tick(100_000)
   assert.deepEqual(await given(), ['d v1 CANCELED', 'd v2 PENDING'])
 })
 
-test('what a process is firing is not left over to itself', async () => {
-  const { call, put, schedule, tick, given, hooks, steps, finishFiring } = await open()
+test('a process does not treat its own occurrence in progress as abandoned', async () => {
+  const { call, put, schedule, tick, given, hooks, steps, finishOccurrence } = await open()
   await put('d', { fw: '2.3' })
   await schedule({})
   const [isMade, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -395,7 +395,7 @@ test('what a process is firing is not left over to itself', async () => {
   const first = tick()
   await isMade.promise
   steps.clear()
-  await finishFiring()
+  await finishOccurrence()
   assert.deepEqual([...steps.keys()], [])
   goesOn.resolve()
   await first
@@ -403,7 +403,7 @@ test('what a process is firing is not left over to itself', async () => {
   assert.equal((await call('GET', 'schedules/fix')).lastRunId, (await call('GET', 'runs')).items[0].runId)
 })
 
-test('onLeave: what waits on a device that no longer matches is canceled, and it may get it again', async () => {
+test('onLeave: waiting executions of a device that no longer matches are canceled, and the device may get the job again', async () => {
   for (const again of [undefined, 'ON_NEW_VERSION', 'WHILE_MATCHING']) {
     const { call, put, schedule, tick, move, given, executions } = await open()
     await put('waits', { fw: '2.3' })
@@ -430,7 +430,7 @@ test('onLeave: what waits on a device that no longer matches is canceled, and it
   }
 })
 
-test('onLeave: a changed selector cancels what waits on devices that it leaves out', async () => {
+test('onLeave: a changed selector cancels waiting executions of devices that it excludes', async () => {
   const { call, put, schedule, tick, given } = await open()
   await call('PUT', 'groups/old', { where: 'fw<2.4' })
   await put('a', { fw: '2.3' })
@@ -442,7 +442,7 @@ test('onLeave: a changed selector cancels what waits on devices that it leaves o
   assert.deepEqual((await given()).sort(), ['a v1 CANCELED', 'b v1 PENDING'])
 })
 
-test('a tick in which nothing has happened costs one question more, however many devices were given it', async () => {
+test('a tick without changes costs one more statement, however many devices got the job', async () => {
   const { call, put, move, tick, steps } = await open()
   for (let index = 0; index < 20; index++) await put(`d${index}`, { fw: '2.3' })
   for (let index = 0; index < 10; index++) {

@@ -1,4 +1,4 @@
-// Who has its notice of a large run is listened to again when all have theirs.
+// Sessions of a large run are held after their notice, and read again when all have theirs.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,7 +33,7 @@ test('the devices of a large run are held until the last has its notice, then re
   }
   dispatcher.launched(ownerNo, run)
   await dispatcher.quiet()
-  assert.ok(sessions.every(({ told, holds }) => told.length === 2 && holds === 1))
+  assert.ok(sessions.every(({ notices, holds }) => notices.length === 2 && holds === 1))
   while (sessions.some(({ isHeld }) => isHeld)) await nextTurn()
 })
 
@@ -41,23 +41,23 @@ test('the device of a small run is not held', async () => {
   const { dispatcher, sessions, ownerNo, run } = await announce(1)
   dispatcher.launched(ownerNo, run)
   await dispatcher.quiet()
-  assert.deepEqual([sessions[0]?.told.length, sessions[0]?.holds], [2, 0])
+  assert.deepEqual([sessions[0]?.notices.length, sessions[0]?.holds], [2, 0])
 })
 
-test('what a batch is told goes out when all of it was encoded, and before the next turn', async () => {
+test('notices of a batch are sent when all are encoded, and before the next turn of the event loop', async () => {
   const { dispatcher, sessions, ownerNo, run } = await announce(2)
   const [first, last] = sessions
   assert.ok(first && last)
   const { send } = last
   last.send = (notice, ids) => {
-    assert.equal(first.told.length, 0)
+    assert.equal(first.notices.length, 0)
     send.call(last, notice, ids)
-    setImmediate(() => assert.equal(first.told.length, 2))
+    setImmediate(() => assert.equal(first.notices.length, 2))
   }
   dispatcher.launched(ownerNo, run)
   await dispatcher.quiet()
   await nextTurn()
-  assert.ok(sessions.every(({ told }) => told.length === 2))
+  assert.ok(sessions.every(({ notices }) => notices.length === 2))
 })
 
 test('no more than ten thousand are held at a time', async () => {

@@ -1,5 +1,5 @@
-// Schedules that run as soon as a device matches: what an owner has of them costs the others nothing. Work is counted by
-// the calls of the store.
+// Schedules that run as soon as a device matches: those of one owner do not slow down others. Work is measured by the number of
+// calls of the store.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -65,7 +65,7 @@ async function runsOf({ app, adminKey }: Opened, key = adminKey): Promise<number
   return JSON.parse(payload).items.length
 }
 
-test('a tick in which nothing has changed asks a few questions, however many schedules with groups there are', async (t) => {
+test('a tick without changes runs a few statements, however many schedules with groups there are', async (t) => {
   const opened = await open(t)
   const { put, tick, calls, failures } = opened
   await put('jobs/restart', { document: {} })
@@ -88,7 +88,7 @@ test('a tick in which nothing has changed asks a few questions, however many sch
   assert.deepEqual(failures, [])
 })
 
-test('an owner with many schedules has a share of each tick, and those of others are not late', async (t) => {
+test('an owner with many schedules gets a share of each tick, and schedules of others are not delayed', async (t) => {
   const opened = await open(t)
   const { put, tick, calls, app, adminKey } = opened
   await put('jobs/restart', { document: {} })
@@ -116,7 +116,7 @@ test('an owner with many schedules has a share of each tick, and those of others
   assert.equal(await runsOf(opened), 2)
 })
 
-test('a schedule that cannot be read because of a failure is tried ever later, not each second', async (t) => {
+test('a schedule that cannot be read is retried with increasing delays, not every second', async (t) => {
   const opened = await open(t)
   const { put, tick, failures, broken, clock } = opened
   await put('jobs/restart', { document: {} })
@@ -162,7 +162,7 @@ test('a schedule whose selector has become too deep for a database is paused and
   assert.deepEqual(failures, [])
 })
 
-test('match schedules have a quota; others do not count, and those there can be changed', async (t) => {
+test('match schedules have a quota; others are not counted, and existing ones can be changed', async (t) => {
   const { put } = await open(t, { ...noQuotas, 'match-schedules': 2 })
   await put('jobs/restart', { document: {} })
   const body = (when: object, more = {}) => ({ jobName: 'restart', when, targets: { where: 'all' }, ...more })

@@ -1,4 +1,4 @@
-// What is news to a device, by what it was last notified of.
+// Whether a notice is new for a device, compared with its last notice.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -115,14 +115,14 @@ for (const [change, before, now, news] of table) {
   })
 }
 
-test('a connection begins as if it had been told that nothing waits', () => {
+test('a connection begins as if it had been notified that nothing is pending', () => {
   const { notices } = noticesWith()
   assert.deepEqual(newsIn(notices, queue()), none)
   const waiting = queue(execution(1, 'CANCELING'), execution(2))
   assert.deepEqual(newsIn(notices, waiting), { list: true, next: true, cancels: [1], seen: [1, 2] })
 })
 
-test('what it did not want it was not told: it is news once it wants it', () => {
+test('a notice without a subscription counts as new after a subscription', () => {
   const { notices, session } = noticesWith({ list: false, next: false, cancel: false })
   const now = queue(execution(1, 'CANCELING'))
   assert.deepEqual(newsIn(notices, now), none)
@@ -131,7 +131,7 @@ test('what it did not want it was not told: it is news once it wants it', () => 
   assert.deepEqual(newsIn(notices, now), { list: true, next: true, cancels: [1], seen: [1] })
 })
 
-test('what it has unsubscribed from and wants again is news again', () => {
+test('after unsubscribing and subscribing again the notice is new again', () => {
   const { notices, session } = noticesWith()
   const now = queue(execution(1, 'CANCELING'))
   notices.remember(now)
@@ -141,7 +141,7 @@ test('what it has unsubscribed from and wants again is news again', () => {
   assert.deepEqual(newsIn(notices, now), { list: true, next: true, cancels: [1], seen: [1] })
 })
 
-test('it knows that nothing waits only when it was told so', () => {
+test('a device is considered informed of an empty queue only after a notice', () => {
   const { notices } = noticesWith()
   notices.remember(queue())
   assert.equal(notices.knowsEmpty, true)
@@ -151,7 +151,7 @@ test('it knows that nothing waits only when it was told so', () => {
   assert.equal(notices.knowsEmpty, true)
 })
 
-test('who knows its next execution is told of a new one only if that has a higher priority', () => {
+test('a device that was notified of its next execution is notified of a new one only if that has a higher priority', () => {
   const { notices } = noticesWith({ list: false, next: true, cancel: false })
   notices.remember(queue({ ...execution(1), priority: 5 }))
   assert.equal(notices.knowsNextBefore({ priority: 5 }), true)
@@ -161,7 +161,7 @@ test('who knows its next execution is told of a new one only if that has a highe
   assert.equal(notices.knowsNextBefore({ priority: 2 }), true)
 })
 
-test('who wants nothing knows nothing', () => {
+test('a device without subscriptions has received nothing', () => {
   const { notices, session } = noticesWith({ list: false, next: false, cancel: false })
   notices.remember(queue())
   assert.deepEqual([notices.wantsAny, notices.knowsEmpty], [false, false])

@@ -1,4 +1,4 @@
-// A connection as the dispatcher sees it, which remembers what it was told; and a dispatcher on a real store.
+// A session that records its notices, and a dispatcher on a real store.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext } from 'node:test'
@@ -30,7 +30,7 @@ export class RecordingSession implements DeviceSession {
   holds = 0
   closed: CloseReason | undefined
   /** In short, in the order they came: `next 1`, `list 1 2`, `cancel 1`. */
-  told: string[] = []
+  notices: string[] = []
   /** What it will be told with `flush`. */
   #gathered: string[] | undefined
 
@@ -39,10 +39,10 @@ export class RecordingSession implements DeviceSession {
   }
 
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void {
-    assert.ok(this.isReady, 'told while it takes no more')
+    assert.ok(this.isReady, 'notified while it takes no more')
     const named = idsOf(notice)
     assert.deepEqual(jobExecutionIds, notice.kind === 'cancel' ? [] : named)
-    const sent = this.#gathered ?? this.told
+    const sent = this.#gathered ?? this.notices
     sent.push([notice.kind, ...named].join(' '))
   }
 
@@ -51,7 +51,7 @@ export class RecordingSession implements DeviceSession {
   }
 
   flush(): void {
-    this.told.push(...(this.#gathered ?? []))
+    this.notices.push(...(this.#gathered ?? []))
     this.#gathered = undefined
   }
 
@@ -68,8 +68,8 @@ export class RecordingSession implements DeviceSession {
     this.closed ??= reason
   }
 
-  takeTold(): string[] {
-    return this.told.splice(0)
+  takeNotices(): string[] {
+    return this.notices.splice(0)
   }
 }
 
@@ -112,8 +112,8 @@ export async function openDispatcher(
   const looks: number[] = []
   /** Devices whose queue was another than at the look before. */
   const changed: string[] = []
-  /** While they are set: a look that has read, and the reading of a document, wait; a look fails. */
-  const hold: { look?: Promise<void>; document?: Promise<void>; failure?: Error } = {}
+  /** While they are set: a look that has read, the reading of a document, and the next batch wait; a look fails. */
+  const hold: { look?: Promise<void>; document?: Promise<void>; room?: Promise<void>; failure?: Error } = {}
   const readQueues: Store['readQueues'] = async (wanted) => {
     looks.push(wanted.length)
     const { failure, look } = hold
@@ -136,7 +136,8 @@ export async function openDispatcher(
   const dispatcher = new Dispatcher({
     store: { readQueues },
     documents: new Documents({ ...store, getDocument }, new SecretBox([]), {
-      factsFor: (_, file) => ({ ...file, url: '' }),
+      factsFor: async (_, file) => ({ facts: { ...file, url: '' } }),
+      objectUrl: async () => undefined,
     }),
     onUnresolved: (execution) => unresolved.push(execution.jobExecutionId),
     deliveries,
@@ -146,6 +147,7 @@ export async function openDispatcher(
     clock: () => steadyInstant(startedAt),
     isFrozen: () => false,
     hasDeviceWindows: () => false,
+    whenRoom: () => hold.room,
     onFailure: (error) => failures.push(error),
   })
   return {

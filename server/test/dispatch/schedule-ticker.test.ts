@@ -1,4 +1,4 @@
-// One occurrence makes one run: whichever step of a node's work is its last, and however two nodes at once take turns.
+// One occurrence creates one run, whichever step of a node is its last, and in any interleaving of two nodes.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -119,7 +119,7 @@ async function assertOnce(
   )
   const after = await store.getSchedule({ ownerNo, scheduleName })
   assert.deepEqual(
-    [after?.firing, after?.dueAt, after?.lastFor, after?.lastRunId],
+    [after?.occurrence, after?.dueAt, after?.lastFor, after?.lastRunId],
     [null, null, dueAt, items[0]?.runId],
     title,
   )
@@ -170,7 +170,7 @@ for (const { name, stores } of allNodes) {
   test(`${name}: ${title}`, longTest, () => exerciseThree(stores))
 }
 
-test('that somebody else is at it is tried again and not reported; anything else is', async () => {
+test('a conflict with another node is retried and not reported; other errors are', async () => {
   for (const [error, isReported] of [
     [new ApiError('J-502'), false],
     [new Error('no connection'), true],
@@ -214,18 +214,18 @@ async function exerciseThree(stores: Nodes['stores']): Promise<void> {
       return newTicker(stores[index] ?? first, momentAt(dueAt + ms), takingTurns(random))
     }) as [Ticker, Ticker, Ticker]
     let areThrough = false
-    const firing = Promise.all([fire(one), fire(other)]).finally(() => {
+    const occurrence = Promise.all([fire(one), fire(other)]).finally(() => {
       areThrough = true
     })
-    // To it whatever the others are firing has been left behind long ago.
+    // To it, the occurrences of the others were abandoned long ago.
     while (!areThrough) await fire(late)
-    await firing
+    await occurrence
     await fire(newTicker(first, momentAt(dueAt + 2 * laterMs)))
     await assertOnce(first, schedule, `round ${round}`)
   }
 }
 
-test('all that are due at once are fired in one tick, however many there are', async () => {
+test('all schedules due at the same time are fired in one tick', async () => {
   const { stores } = allNodes[0] as Nodes
   const [store] = stores
   const seed = await seedOwner(store, { devices: ['d1'] })

@@ -1,10 +1,10 @@
-// One question for all who ask it at the same time, and a new one for whoever asks later.
+// Concurrent equal requests are sent once, later ones are sent again.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { shareVersions } from '../../src/dispatch/shared-versions.ts'
 
-test('who asks for the same while it is asked shares the answer, and an error; later it is asked again', async () => {
+test('concurrent equal requests share the result or error; later ones are sent again', async () => {
   const asked: string[] = []
   const list = shareVersions(async ({ jobName }) => {
     asked.push(jobName)

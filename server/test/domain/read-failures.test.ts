@@ -1,4 +1,4 @@
-// How the reasons of failures are put together for whoever reads them.
+// How the reasons of failures are summarized.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

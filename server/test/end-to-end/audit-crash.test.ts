@@ -1,6 +1,5 @@
-// The real program killed at random instants under callers that change things: no change without its entry in the audit, no
-// entry without its change, and what is sealed afterwards can be verified. For runs on SQLite `npm test` has the same in
-// crash.test.ts.
+// Kills the real program at random times while callers make changes: every change has its audit entry, every entry has its
+// change, and later seals can be verified. For runs on SQLite `npm test` checks the same in crash.test.ts.
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
@@ -37,7 +36,7 @@ class Changer {
   async changeUntil(isOver: () => boolean, running: () => Promise<Api>): Promise<void> {
     for (let number = 1; !isOver(); number++) {
       const requestId = `${this.#name}-${number}`
-      // A server that is killed answers nothing.
+      // A killed server sends no response.
       const reply = await this.#change(await running(), number, requestId).catch(() => undefined)
       if (reply) assert.ok(reply.status < 300, `${requestId}: ${reply.text}`)
       this.calls.push({ requestId, reply })
@@ -64,7 +63,7 @@ async function readAll<T>(api: Api, path: string): Promise<T[]> {
   }
 }
 
-/** The entries of one thing continue each other, from nothing to what it is now. */
+/** The entries of one resource form a chain from its creation to its current state. */
 function assertChain(entries: AuditEntry[], field: string, now: unknown): void {
   const fieldOf = (state: unknown) => (state === null ? null : (state as Record<string, unknown>)[field])
   let last: unknown = null

@@ -1,5 +1,5 @@
-// One bad device harms nobody: one that never reads, one that comes and goes without a pause, one that sends poison.
-// "npm run test:bad-devices" has 1000 healthy devices beside them.
+// Faulty devices do not affect others: one that never reads, one that reconnects constantly, one that sends invalid data.
+// "npm run test:bad-devices" adds 1000 healthy devices.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,7 +23,7 @@ const megabyte = 1024 * 1024
 /** 34,000 connections that came and went in a minute left 190 MB more, the last 10,000 of them nothing. */
 const mostGrowth = 256 * megabyte
 
-/** A large document, so that a device that reads nothing has much not to read. */
+/** A large document, so that much data is waiting for the device that does not read. */
 const document = { text: 'x'.repeat(60_000) }
 
 async function metric(server: SpawnedServer, name: string): Promise<number> {
@@ -32,7 +32,7 @@ async function metric(server: SpawnedServer, name: string): Promise<number> {
 }
 
 test(
-  `among ${count} healthy devices a stuck, a flapping and a poisoned one harm nobody (seed ${testSeed})`,
+  `a stuck, a flapping and a faulty device do not affect ${count} healthy ones (seed ${testSeed})`,
   longTest,
   async (t) => {
     const folder = newTemporaryFolder()
@@ -56,7 +56,7 @@ test(
       for (const line of lines) line.cut()
     })
 
-    /** Triggers all of them, and gives how long each took to be told; each carries it out. */
+    /** Triggers all devices, and returns the time until each was notified; each runs its execution. */
     const runRound = async (): Promise<number[]> => {
       const begun = performance.now()
       const times = lines.map(async (line) => {
@@ -110,7 +110,7 @@ test(
       assert.equal(await metric(server, failures), 0, failures)
     }
     assert.ok(!server.output.lines.some((line) => /"level":"(error|fatal)"/.test(line)), 'the log has errors')
-    assert.equal(counts.heardOut, 0, 'the server goes on to read from a device that reads nothing')
+    assert.equal(counts.heardOut, 0, 'the server continues to read from a device that reads nothing')
     const growth = memoryDuring - memoryBefore
     t.diagnostic(
       `told after p50 ${percentile(before, 50)}, p99 ${percentile(before, 99)} before; ` +

@@ -1,4 +1,4 @@
-// A renewed certificate is used when its files have changed, at once after SIGHUP, and nobody who is connected notices.
+// A renewed certificate is used when its files have changed, at once after SIGHUP, without affecting open connections.
 
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'

@@ -1,4 +1,4 @@
-// A wrong clock does no harm.
+// The effects of a wrong clock.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +11,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 const hour = 60 * 60 * 1000
 const jumps = [1000, -1000, hour, -hour, 24 * hour, -24 * hour, -24 * hour, 48 * hour]
 
-test('ids grow, lists keep their order and keys stay good while the clock jumps', async (t) => {
+test('ids grow, lists keep their order and keys remain valid while the clock jumps', async (t) => {
   let clock = Date.UTC(2026, 10, 15)
   const api = await openServer(t, { now: () => clock })
   await api.putJobAndDevices('restart', ['d1'])
@@ -36,7 +36,7 @@ test('ids grow, lists keep their order and keys stay good while the clock jumps'
   }
 })
 
-test('an Idempotency-Key is good for a day that has passed, however the clock is set, and across restarts', async (t) => {
+test('an Idempotency-Key is valid for a day of elapsed time, however the clock is set, and across restarts', async (t) => {
   const begun = Date.UTC(2026, 10, 15)
   const dataFolder = newTemporaryFolder()
   removeAfter(t, dataFolder)
@@ -61,10 +61,10 @@ test('an Idempotency-Key is good for a day that has passed, however the clock is
   assert.notEqual((await api.trigger('restart', ['d1'], { headers })).text, first.text)
 })
 
-test('a clock that is corrected and a restart end nothing before its time', async (t) => {
+test('a corrected clock and a restart end nothing too early', async (t) => {
   const dataFolder = newTemporaryFolder()
   removeAfter(t, dataFolder)
-  // As a machine without a battery begins after every boot.
+  // The clock of a machine without a battery after every boot.
   let clock = Date.UTC(2001, 0, 1)
   let passed = 0
   const open = () => openServer(t, { dataFolder, now: () => clock, elapsed: () => passed })
@@ -93,7 +93,7 @@ test('a clock that is corrected and a restart end nothing before its time', asyn
   await waitUntil('both have ended', async () => (await states()).join() === 'TIMED_OUT,EXPIRED')
 })
 
-test('a wait is as long as it was asked for, however the clock jumps', async (t) => {
+test('a wait has the requested length, however the clock jumps', async (t) => {
   let clock = Date.UTC(2026, 10, 15)
   const api = await openServer(t, { now: () => clock })
   await api.putJobAndDevices('restart', ['d1'])
@@ -113,7 +113,7 @@ test('a wait is as long as it was asked for, however the clock jumps', async (t)
   assert.equal((await waiting).json.execState, 'CANCELED')
 })
 
-test('all answers name the same instant of a retry after the clock was set, one that is still to come', async (t) => {
+test('all responses have the same future time of a retry after the clock was set', async (t) => {
   let clock = Date.UTC(2026, 10, 15)
   // Nothing but the clock on the wall moves: so all answers can be compared to the millisecond.
   const api = await openServer(t, { now: () => clock, elapsed: () => 0 })

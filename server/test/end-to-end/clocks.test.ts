@@ -1,5 +1,5 @@
-// The clocks of executions fire in time, also when the server is killed while they run; and a wrong clock on the wall
-// moves none of them.
+// The timers of executions fire in time, also when the server is killed while they run, and a wrong wall clock does not affect
+// them.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -10,7 +10,7 @@ import { RestartingServer } from '@jobcast/testkit/restarting-server'
 import { newTemporaryFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
 import { within } from '@jobcast/testkit/within'
 
-// The promise is 2 s after its time; this is one that also a busy machine keeps.
+// The guarantee is 2 s; this bound also holds on a busy machine.
 const lateMs = 90_000
 
 /** On a machine so busy that a start takes long, what must happen before a clock fires does too. */
@@ -156,7 +156,7 @@ async function waitForClock(running: Running, { name, end = waitForEnd, history 
   )
 }
 
-test('every clock fires at its time, and not before it', async (t) => {
+test('every timer fires at its time, and not before it', async (t) => {
   const opened = performance.now()
   const leastSeconds = 1
   const api = await openServer(t, { cancelDeadlineSeconds: leastSeconds })
@@ -178,7 +178,7 @@ test('every clock fires at its time, and not before it', async (t) => {
   t.diagnostic(`the latest fired ${Math.round(Math.max(...late))} ms after its time`)
 })
 
-test('every clock that runs when the server is killed fires after its restart', async (t) => {
+test('every timer that runs when the server is killed fires after its restart', async (t) => {
   const leastSeconds = 2
   const folder = newTemporaryFolder()
   const spawned = performance.now()
@@ -210,7 +210,7 @@ test('every clock that runs when the server is killed fires after its restart', 
 const minute = 60_000
 const hour = 60 * minute
 
-/** A server whose two clocks are in the hand of the test. */
+/** A server whose two clocks are controlled by the test. */
 async function openWithClocks(t: TestContext) {
   const clocks = { wall: Date.UTC(2026, 10, 15), steady: 1_000_000 }
   const api = await openServer(t, { now: () => clocks.wall, elapsed: () => clocks.steady })
@@ -236,7 +236,7 @@ async function openWithClocks(t: TestContext) {
   }
 }
 
-test('a clock on the wall that jumps ends nothing early, starts nothing twice, and holds nothing up', async (t) => {
+test('a jump of the wall clock ends nothing early, starts nothing twice, and delays nothing', async (t) => {
   const { api, setWall, pass, letClocksFire } = await openWithClocks(t)
   const jobs: Record<string, object> = {
     waits: { expireAfterSeconds: 120 },

@@ -1,5 +1,5 @@
-// Every execution reaches its device and its end, whatever is killed meanwhile: connections, devices, the server.
-// "npm run test:delivery" takes 10,000 executions.
+// Every execution reaches its device and its end while connections, devices and the server are killed.
+// "npm run test:delivery" runs 10,000 executions.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const maxOpen = 2 * deviceIds.length
 const failsafeMs = 120_000 + 600 * total
 
 type Fleet = Map<string, SimulatedDevice>
-/** To which device each execution was handed, as often as it was. */
+/** The devices to which each execution was sent, with repetitions. */
 type Reached = Map<number, string[]>
 
 test(
@@ -128,7 +128,7 @@ async function triggerAll(
   }
 }
 
-/** Connections are cut, and devices die and come back without any memory; the more the further it is. */
+/** Cuts connections, and kills devices, which return without state; more often with growing progress. */
 async function killDevices(
   fleet: Fleet,
   bringToLife: (deviceId: string) => void,
@@ -187,7 +187,7 @@ async function waitForEnds(server: RestartingServer): Promise<void> {
   }
 }
 
-/** What is stored is what was answered; each has its own device, one start, one end, and versions without a gap. */
+/** The stored executions match the responses; each has its device, one start, one end, and versions without gaps. */
 function checkStored(folder: string, launched: Map<number, string>, reached: Reached): void {
   const db = new DatabaseSync(join(folder, 'jobcast.db'), { readOnly: true })
   const executions = db

@@ -1,4 +1,4 @@
-// What a device is told to forget is on disk: the real program is killed at random instants while devices report.
+// Acknowledged reports are on disk: kills the real program at random times while devices report.
 // "npm run test:device-crash" kills 500 times.
 
 import assert from 'node:assert/strict'

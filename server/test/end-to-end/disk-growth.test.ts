@@ -1,5 +1,5 @@
-// One device that reports progress, or sends output, as fast as it can: the disk grows by a bounded amount, and what the
-// device says last is there.
+// One device that reports progress, or sends output, as fast as it can: the growth of the disk is bounded, and the last report of
+// the device is stored.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

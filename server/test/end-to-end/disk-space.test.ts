@@ -1,4 +1,4 @@
-// A disk that runs short: the largest writers are refused first, and the ends of executions, reads and deletions go on.
+// A disk that runs short: the largest writers are refused first, and the ends of executions, reads and deletions continue.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 
 const megabyte = 1024 * 1024
 
-test('output and progress are refused first, then triggers; all of it goes on when there is space again', async (t) => {
+test('output and progress are refused first, then triggers; all of it continues when there is space again', async (t) => {
   const disk = { freeBytes: 900 * megabyte, totalBytes: 100_000 * megabyte }
   const api = await openServer(t, {
     minFreeDiskBytes: 100 * megabyte,
@@ -58,7 +58,7 @@ test('output and progress are refused first, then triggers; all of it goes on wh
   assert.equal((await device.update(Number(jobId), 'IN_PROGRESS')).status, 200)
 })
 
-test('on a small disk the mark is a part of the whole', async (t) => {
+test('on a small disk the threshold is a share of the size', async (t) => {
   const disk = { freeBytes: 10 * megabyte, totalBytes: 64 * megabyte }
   const api = await openServer(t, {
     minFreeDiskBytes: 256 * megabyte,
@@ -69,7 +69,7 @@ test('on a small disk the mark is a part of the whole', async (t) => {
   assert.equal((await api.trigger('restart', ['d1'])).status, 201)
 })
 
-test('uploads are judged by the disk that files-folder is on, and only they are', async (t) => {
+test('only uploads depend on the free space of the disk of files-folder', async (t) => {
   const filesFolder = join(temporaryFolder(t), 'elsewhere', 'files')
   const disk = { freeBytes: 300 * megabyte, totalBytes: 100_000 * megabyte }
   const api = await openServer(t, {

@@ -1,5 +1,5 @@
-// A listener whose connection is cut again and again, by itself and by a server that is killed, hears of everything
-// once and in order. "node server/test/end-to-end/event-stream.test.ts cuts=1000" cuts more often.
+// A listener whose connection is cut repeatedly, directly and by kills of the server, gets every event once and in order.
+// "node server/test/end-to-end/event-stream.test.ts cuts=1000" cuts more often.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ const runsPerCut = 5
 const devices = deviceIdsUpTo(20)
 
 test(
-  `cut ${cuts} times, a listener misses nothing and hears nothing twice (seed ${testSeed})`,
+  `cut ${cuts} times, a listener misses nothing and gets nothing twice (seed ${testSeed})`,
   longTest,
   async (t) => {
     const folder = newTemporaryFolder()

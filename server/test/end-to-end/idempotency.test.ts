@@ -1,4 +1,4 @@
-// A retry never doubles. Across kills it is proved by crash.test.ts.
+// A retry never creates a second run. crash.test.ts checks this with kills.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { testSize } from '@jobcast/testkit/test-size'
 
 const repeats = testSize('calls', { test: 200, chaos: 2000 })
 
-test(`the same Idempotency-Key ${repeats} times, 50 at once, makes one run and gives equal bodies`, async (t) => {
+test(`the same Idempotency-Key ${repeats} times, 50 at once, creates one run and returns equal bodies`, async (t) => {
   const api = await openServer(t)
   const devices = ['d1', 'd2', 'd3']
   await api.putJobAndDevices('restart', devices)

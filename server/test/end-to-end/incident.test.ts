@@ -1,5 +1,5 @@
-// An incident: a bad version passes the canaries, does harm in the next wave and is stopped; somebody looks, and rolls it
-// back. In the end every device that had got the bad version reports the old one, and nobody else ever got it.
+// An incident: a bad version passes the canaries, fails in the next wave and is stopped; an operator rolls it back. In the end
+// every device that got the bad version reports the old one, and no other device ever got it.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -21,7 +21,7 @@ const atOnce = 20
 
 const nameOf = (index: number) => `kiosk-${String(index).padStart(4, '0')}`
 
-/** What the bad version makes of a device, by its place in the fleet. */
+/** The effect of the bad version on a device, by its position in the fleet. */
 function fateOf(index: number): 'SUCCEEDED' | 'FAILED' | 'HANGS' | 'REJECTED' {
   if (index < canaries) return 'SUCCEEDED'
   return (['SUCCEEDED', 'HANGS', 'FAILED', 'HANGS', 'REJECTED'] as const)[index % 5] ?? 'SUCCEEDED'
@@ -31,7 +31,7 @@ class Kiosk {
   readonly #parts: OpenApp['parts']
   readonly #index: number
   readonly deviceId: string
-  /** All versions that it was ever given, one after the other. */
+  /** All versions that the device got, in order. */
   readonly given: string[] = []
   #hanging: string | undefined
 

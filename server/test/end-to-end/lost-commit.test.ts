@@ -1,4 +1,4 @@
-// What a caller is told when the database is lost between a COMMIT and its answer.
+// The response to a caller when the connection is lost between a COMMIT and its result.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,5 @@
-// A lost wake-up costs time, not work. All parts of the server as server.ts puts them together, but for one: whoever
-// would wake a device, or tell it of a launch, talks to nobody.
+// A lost wake-up only costs time. All parts of the server are connected as in server.ts, except that all wake-ups of devices and
+// launch notices are dropped.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
@@ -23,7 +23,7 @@ import { buildMetrics } from '../../src/observe/metrics.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 import { seedOwner } from '../store/store-under-test.ts'
 
-// The promise is 5 s; this is one that also a busy machine keeps.
+// The guarantee is 5 s; this bound also holds on a busy machine.
 const boundMs = 45_000
 
 const talksToNobody: DeviceLink = { wake() {}, launched() {}, released() {}, withdraw() {}, disconnect() {} }

@@ -1,4 +1,4 @@
-// A fleet that loses its connections all at once and comes back all at once, while executions are triggered.
+// A fleet that loses all connections at once and reconnects at once, while executions are triggered.
 // "npm run test:reconnect-storm" has 10,000 devices; it needs as many open files, also for the server.
 
 import assert from 'node:assert/strict'
@@ -16,7 +16,7 @@ import { seedTokens } from '../support/seed-tokens.ts'
 
 const count = testSize('devices', { test: 150, chaos: 3000 })
 const deviceIds = deviceIdsUpTo(count)
-// The promise for 10,000 is 60 s; this is one that also a busy machine keeps.
+// The guarantee for 10,000 is 60 s; this bound also holds on a busy machine.
 const boundMs = 120_000
 
 class StormDevice {
@@ -61,7 +61,7 @@ class StormDevice {
     const told = await this.#told.promise
     const line = this.#line as MqttLine
     const { execution } = accepted(await line.request('start-next', {}))
-    assert.equal(Number(execution.jobId), told, `${this.deviceId} was told of another`)
+    assert.equal(Number(execution.jobId), told, `${this.deviceId} was notified of another`)
     this.#told = Promise.withResolvers()
     await succeed(line, execution)
     return told
@@ -76,7 +76,7 @@ const ownerCalls = [
 ]
 
 test(
-  `${count} devices drop and return at once: each gets what waits, and the API answers meanwhile`,
+  `${count} devices disconnect and return at once: each gets its executions, and the API responds meanwhile`,
   longTest,
   async (t) => {
     const folder = newTemporaryFolder()
@@ -93,7 +93,7 @@ test(
     const allConnect = () => Promise.all(fleet.map((device) => device.connect(server.mqtt)))
     await within(boundMs, 'not all came', allConnect())
     await Promise.all(fleet.map((device) => device.cut()))
-    // Some are noticed to be gone by now, some are not: those are told on connections that nobody reads.
+    // The server has detected only some disconnects: other devices are notified on dead connections.
     const reply = await server.trigger('restart', deviceIds)
     assert.equal(reply.status, 201)
     const calls = await startCalls(server, ownerCalls)

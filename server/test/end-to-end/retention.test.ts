@@ -1,4 +1,4 @@
-// A service that is told how long to keep executions forgets older runs by itself, on either store.
+// A service with a retention period purges older runs automatically, on both stores.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const minute = 60_000
 const tenMinutes = 10 * 60_000
 
 for (const store of ['SQLite', 'PostgreSQL']) {
-  test(`${store}: a run is unknown some minutes after its time, one that has not finished stays`, async (t) => {
+  test(`${store}: a run is unknown some minutes after its time, an unfinished one is kept`, async (t) => {
     // Only what runs every so often is steered; all else waits for real time.
     t.mock.timers.enable({ apis: ['setInterval'] })
     const databaseUrl = store === 'SQLite' ? undefined : await createDatabase(await sharedPostgres())
@@ -48,7 +48,7 @@ for (const store of ['SQLite', 'PostgreSQL']) {
       await letPass(day)
     } else {
       // One of the clocks is wrong: nobody knows how old anything is. It is so from the first tick on, since what a tick
-      // has begun goes on after it.
+      // has begun continues after it.
       now += day
       await letPass(3 * day)
       for (let tick = 0; tick < 3; tick++) {
@@ -72,7 +72,7 @@ for (const store of ['SQLite', 'PostgreSQL']) {
   })
 }
 
-test('what a crash has left of a large run is erased after the next start, also where runs are kept for ever', async (t) => {
+test('leftovers of a large run after a crash are erased after the next start, also if runs are retained forever', async (t) => {
   const dataFolder = temporaryFolder(t)
   const before = await openServer(t, { dataFolder, databaseUrl: undefined })
   await before.putJobAndDevices('restart', ['d1'])

@@ -1,5 +1,5 @@
-// No secret leaves. Keys and tokens that are easy to find again are sent everywhere a caller
-// could send one, also by mistake; then everything that leaves the service is searched for them.
+// Secrets do not leak. Recognizable keys and tokens are sent everywhere a caller could send one, also by mistake; then all output
+// of the service is searched for them.
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { newSecretText } from '../../src/index.ts'
 
 const idEnd = 'jc_'.length + 10
 
-/** What must not be found: the whole text, and its secret part alone. */
+/** The texts that must not be found: the whole secret, and its secret part. */
 function traces(secrets: string[]): string[] {
   return secrets.flatMap((secret) => [secret, secret.slice(idEnd), secret.slice(idEnd, -6)])
 }
@@ -52,7 +52,7 @@ async function makeSecrets(server: SpawnedServer) {
   return { good, goodTokens, keys, tokens }
 }
 
-/** The token of an enrolment, that of the device that enrolled by it, its claim; the token of an enrolment used up. */
+/** The token of an enrollment, that of the device that enrolled by it, its claim; the token of an enrollment used up. */
 async function enrollOne(server: SpawnedServer): Promise<string[]> {
   const [many, one] = await Promise.all(
     [2, 1].map(async (maxUses) => {
@@ -104,7 +104,7 @@ async function sendEverywhere(server: SpawnedServer, secrets: string[]): Promise
   return bodies
 }
 
-/** What devices are answered that show a secret in right and wrong places, by each transport. */
+/** Responses to devices that send a secret in right and wrong places, over each transport. */
 async function showEverywhere(server: SpawnedServer, secrets: string[]): Promise<string[]> {
   const answers: string[] = []
   for (const secret of secrets) {
@@ -148,7 +148,7 @@ async function showEverywhere(server: SpawnedServer, secrets: string[]): Promise
   return answers
 }
 
-/** Of a connection that says the secret wherever it can. */
+/** The traffic of a connection that sends the secret in all possible places. */
 async function talkOf(secret: string, address: string, signIn: SignIn): Promise<string[]> {
   try {
     const line = await MqttLine.open(address, signIn)
@@ -180,7 +180,7 @@ async function talkOf(secret: string, address: string, signIn: SignIn): Promise<
   }
 }
 
-test('no key and no token is in logs, metrics, answers to later calls, or the database', async (t) => {
+test('no key or token is in logs, metrics, later responses, or the database', async (t) => {
   const folder = temporaryFolder(t)
   const adminKey = newSecretText('jc').text
   const options = { flags: ['--log-level', 'trace'], env: { JOBCAST_ADMIN_KEY: adminKey } }
@@ -222,7 +222,7 @@ test('no key and no token is in logs, metrics, answers to later calls, or the da
   }
 })
 
-test('the first admin key is kept in a file for its owner only, and not written to a log or pipe', async (t) => {
+test('the first admin key is stored in a file that only its owner can read, and not written to a log or pipe', async (t) => {
   const folder = join(temporaryFolder(t), 'data')
   const server = await spawnServer(folder, '--log-level', 'trace')
   t.after(() => server.end('SIGKILL'))

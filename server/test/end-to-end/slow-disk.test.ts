@@ -1,4 +1,4 @@
-// The event loop is free while the disk works: /livez answers whatever is being written.
+// The event loop is not blocked by the disk: /livez responds during all writes.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -39,7 +39,7 @@ async function watchLiveness(server: SpawnedServer, work: Promise<unknown>): Pro
   return times
 }
 
-// The promise is 100 ms; the bound here is one that also a busy machine keeps in some of its tries. The benchmark measures it.
+// The guarantee is 100 ms; this bound also holds on a busy machine in some tries. The benchmark measures the exact time.
 const boundMs = 2000
 const tries = 5
 /** What each sync takes longer: more than the bound, so that an event loop that waited for it would be noticed. */

@@ -15,7 +15,7 @@ const serverShuttingDown = 0x8b
 
 const count = testSize('devices', { test: 50, chaos: 500 })
 
-test(`SIGTERM while ${count} devices report: exit code 0, MQTT 5 says why, what was acknowledged is stored`, async (t) => {
+test(`SIGTERM while ${count} devices report: exit code 0, MQTT 5 gets the reason, acknowledged reports are stored`, async (t) => {
   const deviceIds = deviceIdsUpTo(count)
   const folder = newTemporaryFolder()
   await seedData(folder, { jobs: ['restart'], deviceIds })
@@ -43,7 +43,7 @@ test(`SIGTERM while ${count} devices report: exit code 0, MQTT 5 says why, what 
     reports.acknowledged > 5 * deviceIds.length && fleet.every(({ line }) => line !== undefined)
   await Promise.race([waitUntil('the devices report', isBusy), failure.promise])
 
-  // Nobody comes back any more.
+  // No device reconnects any more.
   addresses.push(new Promise<string>(() => undefined))
   const begun = performance.now()
   const ended = await server.end('SIGTERM')
@@ -51,7 +51,7 @@ test(`SIGTERM while ${count} devices report: exit code 0, MQTT 5 says why, what 
   await Promise.race([Promise.all(fleet.map((device) => device.line?.closed)), failure.promise])
 
   assert.deepEqual(ended, { code: 0, signal: null })
-  // The promise is 10 s; this is one that also a busy machine keeps.
+  // The guarantee is 10 s; this bound also holds on a busy machine.
   assert.ok(ms < 30_000, `it took ${Math.round(ms)} ms`)
   for (const [index, { line }] of fleet.entries()) {
     assert.equal(line?.disconnectCode, index % 2 === 0 ? serverShuttingDown : undefined)

@@ -52,7 +52,7 @@ function storedRuns(folder: string): number {
   return n
 }
 
-test('SIGTERM under load: what was sent is answered, what was answered is stored, exit code 0', async (t) => {
+test('SIGTERM under load: sent requests are answered, acknowledged ones are stored, exit code 0', async (t) => {
   const { folder, server } = await open(t, ['d1', 'd2'])
   const body = JSON.stringify({ jobName: 'restart', deviceIds: ['d1', 'd2'] })
   const answers: Answer[] = []
@@ -79,10 +79,10 @@ test('SIGTERM under load: what was sent is answered, what was answered is stored
   await Promise.all(calling)
 
   assert.deepEqual(ended, { code: 0, signal: null })
-  // The promise is 10 s; this is one that also a busy machine keeps.
+  // The guarantee is 10 s; this bound also holds on a busy machine.
   assert.ok(ms < 30_000, `it took ${Math.round(ms)} ms`)
   assert.ok(answers.every((answer) => answer.status === 201))
-  // A new connection may come too late; one that was kept open must have been told that it will be closed.
+  // A new connection may come too late; a keep-alive connection must have got "connection: close".
   assert.deepEqual(
     failures.filter((failure) => failure.onUsedConnection),
     [],
@@ -95,7 +95,7 @@ test('SIGTERM under load: what was sent is answered, what was answered is stored
   t.diagnostic(`${answers.length} answered, gone after ${Math.round(ms)} ms`)
 })
 
-test('whatever is under way when the service stops is answered; a second SIGTERM does no harm', async (t) => {
+test('requests in progress when the service stops are answered; a second SIGTERM changes nothing', async (t) => {
   const deviceIds = deviceIdsUpTo(1000)
   const { folder, server } = await open(t, deviceIds)
   const [execution] = (await server.trigger('restart', ['device-0'])).json
@@ -132,7 +132,7 @@ test('whatever is under way when the service stops is answered; a second SIGTERM
     assert.ok('status' in outcome, `a call was dropped: ${JSON.stringify(outcome)}`)
     assert.equal(JSON.parse(outcome.text).length, deviceIds.length)
   }
-  // Who has asked for nothing goes before one that is still asking.
+  // An idle connection is closed before one with a request in progress.
   await gone
   asking.write(small)
   const answer = Buffer.concat(await asking.toArray()).toString()

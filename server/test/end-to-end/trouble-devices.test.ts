@@ -1,4 +1,4 @@
-// A full and a failing disk, as devices see them: what cannot be kept is not acknowledged, and is good once it can.
+// A full and a failing disk, as seen by devices: reports that cannot be stored are not acknowledged, and accepted afterwards.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -89,7 +89,7 @@ async function assertNotKept({ http, connect }: Opened, { modern, old, ids }: St
   )
   assert.ok(Number(reply.headers.get('retry-after')) > 0)
 
-  // Reads go on, and whoever comes is let in.
+  // Reads continue, and whoever comes is let in.
   const pending = accepted(await modern.request('get', {}))
   assert.deepEqual(
     pending.inProgressJobs.map((each: Json) => [Number(each.jobId), each.versionNumber]),
@@ -131,7 +131,7 @@ async function assertKept(opened: Opened, { modern, ids }: Started, pid: number)
     const { execState, versionNumber } = (await within(failsafeMs, `${name} does not end`, reading)).json
     assert.deepEqual([name, execState, versionNumber], [name, state, version])
   }
-  // Whoever stayed connected through all of it is told of what comes now.
+  // Devices that stayed connected are notified of new executions.
   const told = new Promise((resolve) => {
     modern.onNotice = (suffix, { execution }) => {
       if (suffix === 'notify-next' && execution) resolve(Number(execution.jobId))
@@ -158,7 +158,7 @@ test('one disk after the other', async (all) => {
   let opened = await open(all, isLinux ? { before } : {})
 
   await all.test(
-    'when no file can grow, reports are rejected with InternalError, and are good once they can',
+    'when no file can grow, reports are rejected with InternalError, and accepted once they can',
     { skip: !isLinux && 'the limit of a running process can be set on Linux only' },
     async (t) => {
       const { server } = opened
@@ -182,7 +182,7 @@ test('one disk after the other', async (all) => {
 
   for (const [trouble, calls] of faults) {
     await all.test(
-      `when it ${trouble}, reports are rejected with InternalError, and are good once it can`,
+      `when it ${trouble}, reports are rejected with InternalError, and accepted afterwards`,
       (t) => disturb(t, opened, calls),
     )
   }

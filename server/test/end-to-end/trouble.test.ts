@@ -44,7 +44,7 @@ async function countRuns(server: SpawnedServer): Promise<number> {
   }
 }
 
-/** While nothing can be written: writes and readiness say so, everything else goes on. */
+/** While nothing can be written: writes and readiness say so, everything else continues. */
 async function assertReadsOnly(server: SpawnedServer, runs: number): Promise<void> {
   const writes: [string, string, object?][] = [
     ['POST', '/job/api/jobs/execute', { jobName: 'restart', deviceIds: ['device-1', 'device-2'] }],
@@ -118,7 +118,7 @@ test('one disk after the other', onUnix, async (t) => {
   let runs = 0
 
   await t.test(
-    'when no file can grow, writes answer J-909, reads go on, and all is well once they can',
+    'when no file can grow, writes return J-909, reads continue, and writes work once they can',
     async (t) => {
       let reply = await server.trigger('restart', deviceIds)
       for (; reply.status === 201; runs++) reply = await server.trigger('restart', deviceIds)
@@ -142,7 +142,7 @@ test('one disk after the other', onUnix, async (t) => {
 
   for (const [trouble, calls] of faults) {
     await t.test(
-      `when it ${trouble}, writes answer J-909, reads go on, and all is well once it can`,
+      `when it ${trouble}, writes return J-909, reads continue, and writes work afterwards`,
       async (t) => {
         const disk = await disturbDisk(server.pid, calls)
         if (typeof disk === 'string') return t.skip(disk)
@@ -159,7 +159,7 @@ test('one disk after the other', onUnix, async (t) => {
       const device = await newDevice(server, 'device-2')
       await device.call('GET', '')
       assert.equal(await isOnline(server), true)
-      // Twice: then there is much in the log of the database, also if it began anew meanwhile.
+      // Twice: then there is much in the log of the database, also if it started over meanwhile.
       for (let more = 0; more < 2; more++, runs++)
         assert.equal((await server.trigger('restart', deviceIds)).status, 201)
       const disk = await disturbDisk(server.pid, { fsync: 'error=EIO', fdatasync: 'error=EIO' })
@@ -178,7 +178,7 @@ test('one disk after the other', onUnix, async (t) => {
   )
 
   await t.test(
-    'it starts on a full disk after a crash: reads go on, and what it has to record follows',
+    'it starts on a full disk after a crash: reads continue, and pending writes follow',
     async (t) => {
       // As good as full: nothing can be written behind the first 40 KiB of a file; database and log have more.
       server = await start({ before: limitTo(80) })

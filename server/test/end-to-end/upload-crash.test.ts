@@ -1,5 +1,5 @@
-// The real program killed at random instants while files come in: each version is whole or not there, what was answered is there,
-// and the same call puts what is missing. Of an upload in parts what was answered is still there, and it goes on from there.
+// Kills the real program at random times during uploads: each version is complete or absent, acknowledged ones exist, and the same
+// call puts missing ones. Acknowledged parts of an upload are kept, and it continues after them.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -18,7 +18,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 
 const kills = testSize('kills', { test: 2, chaos: 10 })
 const callers = 4
-/** Uploads of this size are under way for some milliseconds. */
+/** Uploads of this size are in progress for some milliseconds. */
 const bytes = 512 * 1024
 /** A server is killed after at most so many answers, and a few milliseconds. */
 const mostAnswers = 8
@@ -45,7 +45,7 @@ function keptIn(folder: string): string[] {
 }
 
 test(
-  `killed ${kills} times while files come in, each is whole or not there (seed ${testSeed})`,
+  `killed ${kills} times during uploads, each file is complete or absent (seed ${testSeed})`,
   longTest,
   async (t) => {
     const dataFolder = temporaryFolder(t)
@@ -58,7 +58,7 @@ test(
         for (let number = 0; !isOver; number++) {
           const version = `${kill}.${caller}.${number}`
           tried.add(version)
-          // A server that is killed answers nothing.
+          // A killed server sends no response.
           const status = await put(server, version).catch((error: Error) => {
             if (error instanceof assert.AssertionError) throw error
           })
@@ -96,7 +96,7 @@ test(
 )
 
 test(
-  `killed ${kills} times, an upload in parts goes on where it was (seed ${testSeed})`,
+  `killed ${kills} times, an upload in parts continues where it was (seed ${testSeed})`,
   longTest,
   async (t) => {
     const dataFolder = temporaryFolder(t)

@@ -1,5 +1,5 @@
-// A receiver that fails, hangs, is down, also through the death of the server: it gets every event, those of one
-// execution in order, and what comes twice has the same id and body.
+// A receiver that fails, hangs, and is down, also during crashes of the server: it gets every event, those of one execution in
+// order, and duplicates have the same id and body.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -78,7 +78,7 @@ function assertInOrder(accepted: Received[]): void {
   }
 }
 
-test('a receiver that fails, hangs, and is down through two deaths of the server gets everything in order', async (t) => {
+test('a receiver that fails, hangs, and is down during two crashes of the server gets everything in order', async (t) => {
   const folder = newTemporaryFolder()
   const receiver = await WebhookReceiver.open(t)
   const servers = new RestartingServer(folder, ...flags)
@@ -90,7 +90,7 @@ test('a receiver that fails, hangs, and is down through two deaths of the server
   const created = await server.call('PUT', '/job/api/webhooks/w', { body: { url: receiver.url } })
   assert.equal(created.status, 201)
 
-  // It fails now and then, and says nothing to one of them.
+  // It fails now and then, and does not respond to one request.
   receiver.answer = (_, count) => (count === 30 ? 'hang' : count % 7 === 3 ? 500 : 204)
   await carryOutRun(server, devices)
   await carryOutRun(server, devices)
@@ -98,7 +98,7 @@ test('a receiver that fails, hangs, and is down through two deaths of the server
   // Another one is gone, and that holds over a restart.
   const gone = await makeGone(t, server)
 
-  // It is down, and the server dies twice meanwhile.
+  // It is down, and the server crashes twice meanwhile.
   await receiver.stop()
   await carryOutRun(server, devices)
   const second = await servers.killAndStart()

@@ -1,5 +1,5 @@
-// Answers against runs: what was answered with 201 exists once, as answered; an idempotency key has one run; what was
-// refused created nothing; what was not answered created its run or nothing; and there is no other run.
+// Compares responses with runs: each 201 has exactly one run with the same content; an idempotency key has one run; refused calls
+// created nothing; calls without a response created their run or nothing; and there is no other run.
 
 import type { Final, History, RecordedCall } from './history.ts'
 import type { TriggerAnswer } from './trigger-answer.ts'
@@ -53,7 +53,7 @@ export function checkCalls({ calls }: Calls, { runs, executions }: Stored): stri
       !(key !== undefined && runOfKey.has(key)),
   )
   for (const { runId, jobName, scheduleName } of runs) {
-    // Nobody calls for what a schedule makes (check-schedules.ts).
+    // Runs of schedules have no call (check-schedules.ts).
     if (claimed.has(runId) || scheduleName !== null) continue
     const devices = textOf(runId)
     const isIts = (call: RecordedCall) => call.jobName === jobName && devicesOf(call) === devices
@@ -79,7 +79,7 @@ function reasonOf(like: RecordedCall[]): string {
   return like.length > 0 ? 'its calls have other runs already' : 'nobody asked for it'
 }
 
-/** Somebody of the same owner has used its key for something else. */
+/** Another call of the same owner used its key for another request. */
 function isReused(call: RecordedCall, calls: RecordedCall[]): boolean {
   return calls.some((other) => other.key === call.key && askedOf(other) !== askedOf(call))
 }

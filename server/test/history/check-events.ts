@@ -1,5 +1,5 @@
-// The event log, and who reads it: a follower sees each event once and in order, however often it resumes; a webhook sees
-// each at least once, those of one subject in order; and the log is what happened, no more and no less.
+// The event log and its readers: a follower gets each event once and in order, however often it resumes; a webhook gets each at
+// least once, those of one subject in order; and the log matches the changes exactly.
 
 import { executionEventType, type JobcastEvent, nounOf, type Transition } from '@jobcast/contract'
 import { subjectOf } from '../../src/domain/event/event.ts'
@@ -28,7 +28,7 @@ export function checkFollower(seen: JobcastEvent[], log: JobcastEvent[]): string
   return problems
 }
 
-/** Those about access are sent only to who names them. */
+/** Events about access are only sent to webhooks that name them. */
 export const isSentByDefault = (type: string): boolean => !accessNouns.includes(nounOf(type))
 
 export function checkWebhook(
@@ -96,7 +96,7 @@ export function checkLog({ log, runs, executions, transitions }: Omit<Final, 'we
   return problems
 }
 
-/** A device goes online and offline in turn; one that was deleted begins anew. */
+/** A device goes online and offline in turn; one that was deleted starts over. */
 function checkPresence(subject: string, events: JobcastEvent[]): string[] {
   const problems: string[] = []
   let isOnline = false

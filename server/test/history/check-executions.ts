@@ -1,5 +1,5 @@
-// The state of every execution, how it came there, and what devices saw of it: states only move forward, an attempt starts
-// once, counts of runs are those of their executions, and an acknowledged report is never lost.
+// Executions, their histories, and what devices got: states only move forward, an attempt starts once, counts of runs match their
+// executions, and acknowledged reports are never lost.
 
 import { type ExecState, type Execution, execStates, type Transition } from '@jobcast/contract'
 import type { DeviceStep, Final, History } from './history.ts'

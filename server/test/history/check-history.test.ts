@@ -1,4 +1,4 @@
-// The checks find each kind of fault: a good history, and each time one thing in it that must not be.
+// The checks find each kind of fault: a valid history, each time with one fault.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -177,7 +177,7 @@ const faults: [string, (whole: Whole) => void, RegExp][] = [
     /key k made two runs: 2 and 1/,
   ],
   [
-    'a key makes a second run that nobody was told of',
+    'a key makes a second run that nobody was notified of',
     ({ final }) => {
       final.runs.push(run(3, 1))
       final.executions.push(execution(4, 3, 'a'))

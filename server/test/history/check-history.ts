@@ -1,4 +1,4 @@
-// Everything that must hold of a history, as sentences about what does not.
+// Checks all invariants of a history, and returns violations as sentences.
 
 import { checkCalls } from './check-calls.ts'
 import { checkFollower, checkLog, checkWebhook } from './check-events.ts'

@@ -73,7 +73,7 @@ function checkGiven(runs: Run[], executions: Final['executions'], log: JobcastEv
     .map(([deviceId, its]) => `has given ${deviceId} its job ${its.length} times`)
 }
 
-/** Each run was told of once, with its occurrence. */
+/** Each run was notified of once, with its occurrence. */
 function checkFired(runs: Run[], events: ScheduleEvent[]): string[] {
   return runs.flatMap(({ runId, scheduledFor }) => {
     const its = events.filter(({ type, data }) => type === 'schedule.fired' && data.runId === runId)

@@ -1,4 +1,4 @@
-// A caller that triggers, with and without an idempotency key, and records what it was answered each time.
+// A caller that triggers, with and without an idempotency key, and records all responses.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { buildApi, type Reply } from '@jobcast/testkit/call-api'
@@ -26,7 +26,7 @@ type HistoryCallerOptions = {
 /** What is sent instead of a trigger. */
 type RunBody = { jobName: string; targets: object; [option: string]: unknown }
 
-/** A node that stands still answers nobody; whoever waits goes elsewhere after this long. */
+/** A suspended node does not respond; callers use another node after this time. */
 const waitLimitMs = 3000
 const backoffMs = 50
 /** Repeats of a call with a key, while the service is away. */
@@ -142,7 +142,7 @@ export class HistoryCaller {
     )
     call.answers.push(answer)
     if (answer.kind === 'unknown') this.#recordLate(call, sent)
-    // Whoever is refused, or finds nobody, does not come back at once: it would keep the machine busy with that alone.
+    // After a refusal or a connection error the caller waits, because immediate retries would occupy the machine.
     if (answer.kind !== 'created') await delay(this.#options.random.below(backoffMs))
     return answer
   }
@@ -153,7 +153,7 @@ export class HistoryCaller {
     return answer
   }
 
-  /** An answer that nobody waited for is as true as any other. */
+  /** A late response is recorded like any other. */
   #recordLate(call: RecordedCall, sent: Promise<TriggerAnswer>): void {
     const recorded: Promise<void> = sent.then((answer) => {
       this.#late.delete(recorded)

@@ -15,7 +15,7 @@ const backoffMs = 100
 const longestMs = 300_000
 
 export class HistoryFollower {
-  /** How often it went on where it was. */
+  /** How often it continued where it was. */
   resumes = 0
   readonly problems: string[] = []
   readonly #options: HistoryFollowerOptions

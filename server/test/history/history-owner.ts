@@ -1,4 +1,4 @@
-// One owner of a history: its callers, devices, followers and webhook receiver, and all that they saw.
+// One owner of a history: its callers, devices, followers and webhook receiver, and their observations.
 
 import type { Run } from '@jobcast/contract'
 import { type Api, buildApi } from '@jobcast/testkit/call-api'
@@ -223,7 +223,7 @@ export class HistoryOwner {
     ]
   }
 
-  /** Devices were handed the secret of their run, and nobody else was told. */
+  /** Checks that only devices got the secret of their run. */
   #checkSecrets(final: Final): string[] {
     const secrets = new Map(this.callers.flatMap(({ secrets: own }) => [...own]))
     const shown = JSON.stringify([final.runs, final.executions, final.log, [...final.transitions]])

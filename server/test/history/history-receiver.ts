@@ -1,4 +1,4 @@
-// The webhook of an owner of a history, and who receives it.
+// The webhook of an owner of a history, and its receiver.
 
 import assert from 'node:assert/strict'
 import type { Api } from '@jobcast/testkit/call-api'

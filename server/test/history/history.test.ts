@@ -14,7 +14,7 @@ const scale: Scale = {
   executionsPerFault: 12,
 }
 
-test(`kills, a pause and cuts leave a history without a fault (seed ${testSeed})`, longTest, async (t) => {
+test(`kills, a pause and disconnects leave a consistent history (seed ${testSeed})`, longTest, async (t) => {
   const kills = testSize('kills', { test: 1, chaos: 5 })
   const faults: Fault[][] = [['cut'], ['pause'], ...Array<Fault[]>(kills).fill(['kill'])]
   const nextFaults = () => faults.shift()

@@ -1,5 +1,5 @@
-// What a history consists of: everything that callers, devices, followers and the webhook receiver saw while the service
-// was disturbed, and what the API says when all is over.
+// The parts of a history: all observations of callers, devices, followers and the webhook receiver while the service was disturbed,
+// and the final state according to the API.
 
 import type { Execution, JobcastEvent, Run, Transition } from '@jobcast/contract'
 import type { DeviceStep } from '../nodes/working-device.ts'

@@ -1,4 +1,4 @@
-// What the API says when all is over: every run, execution, history and event.
+// Reads the final state from the API: every run, execution, history and event.
 
 import assert from 'node:assert/strict'
 import type { Execution, JobcastEvent, Run, Transition } from '@jobcast/contract'

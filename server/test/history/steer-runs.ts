@@ -1,4 +1,4 @@
-// Whoever looks after the rollouts of an owner, at any node: what is paused or waits for an approval goes on after a while.
+// Operates the rollouts of an owner on any node: paused ones and those that wait for an approval continue after a while.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Run } from '@jobcast/contract'

@@ -1,4 +1,4 @@
-// What a caller knows after it sent a trigger: the run, that nothing was created, or neither.
+// The outcome of a trigger for a caller: the run, nothing was created, or unknown.
 
 export type TriggerAnswer =
   /** Without executions: the answer does not name them. */

@@ -1,4 +1,4 @@
-// Approvals: how many, by whom, to what; and what a run, its history and explain say of them.
+// Approvals: their number, principals and scope, and how a run, its history and explain show them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

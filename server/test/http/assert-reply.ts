@@ -1,4 +1,4 @@
-// What every error answer has in common, to the byte.
+// The exact format of all error responses.
 
 import assert from 'node:assert/strict'
 import { type ErrorCode, errorCatalogue, type Scope } from '@jobcast/contract'

@@ -109,7 +109,7 @@ test('answers J-901 outside of /job/api without asking for a key', async () => {
   }
 })
 
-test('has made nothing, does not count any of it as a fault of its own, and still answers', async () => {
+test('has created nothing, counts no internal error, and still responds', async () => {
   assert.deepEqual((await api.call('GET', '/job/api/executions')).json.items, [])
   assert.match((await api.call('GET', '/metrics')).text, /^jobcast_http_failures_total 0$/m)
   assert.equal((await api.trigger('update', ['d1'])).status, 201)

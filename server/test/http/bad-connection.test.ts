@@ -15,7 +15,7 @@ const { adminKey } = api
 const body = '{"jobName":"update","deviceIds":["d1"]}'
 const chunked = ['Content-Length', 'Transfer-Encoding: chunked']
 
-/** Keeps the connection open, so that whoever closes it is the server. */
+/** Keeps the connection open, so that only the server closes it. */
 const request = (headers: string[], content: string | Buffer = body, key = adminKey) =>
   rawRequest(key, { headers: ['Connection', ...headers], body: content })
 
@@ -131,7 +131,7 @@ const unread: Record<string, { sent: Buffer; code: 'J-802' | 'J-804' | 'J-901' |
   },
 }
 for (const [title, { sent, code }] of Object.entries(unread)) {
-  test(`gives its whole ${code} to 8 MB ${title}, reads them not and closes`, async () => {
+  test(`sends a complete ${code} for 8 MB ${title} without reading them, and closes`, async () => {
     const reply = await sendRaw(api.http, sent)
     assertOneAnswerThenClosed(reply)
     if (code === 'J-804') assertRefused(reply, code, 'TRIGGER')
@@ -139,14 +139,14 @@ for (const [title, { sent, code }] of Object.entries(unread)) {
   })
 }
 
-test('has made nothing, does not count any of it as a fault of its own, and still answers', async () => {
+test('has created nothing, counts no internal error, and still responds', async () => {
   assert.deepEqual((await api.call('GET', '/job/api/executions')).json.items, [])
   assert.match((await api.call('GET', '/metrics')).text, /^jobcast_http_failures_total 0$/m)
   assert.equal((await api.trigger('update', ['d1'])).status, 201)
 })
 
 for (const [title, rest] of Object.entries({ 'one byte': 'x', 'a line': 'garbage\r\n\r\n' })) {
-  test(`a whole request with ${title} of garbage behind it gets its own 201 and nothing else`, async () => {
+  test(`a complete request followed by ${title} of garbage gets its own 201 and nothing else`, async () => {
     const before = (await api.call('GET', '/job/api/executions')).json.items.length
     const reply = await sendRaw(api.http, Buffer.concat([request([]), Buffer.from(rest)]))
     assertOneAnswerThenClosed(reply)

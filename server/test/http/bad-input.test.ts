@@ -153,7 +153,7 @@ for (const { title, request, code } of [
   })
 }
 
-test('has made nothing, does not count any of it as a fault of its own, and still answers', async () => {
+test('has created nothing, counts no internal error, and still responds', async () => {
   assert.deepEqual((await api.call('GET', '/job/api/executions')).json.items, [])
   const metrics = await api.call('GET', '/metrics')
   assert.match(metrics.text, /^jobcast_http_failures_total 0$/m)

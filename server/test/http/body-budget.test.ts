@@ -1,4 +1,4 @@
-// Bodies that do not arrive whole are bounded by bytes, of a key, of an owner and of all; nobody else is refused.
+// Incomplete bodies are limited in bytes per key, per owner and in total; other callers are not refused.
 
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// Rollouts that are careful although nobody has said so, and rules that are changed while a run is under way.
+// Safe defaults of rollouts, and rules that are changed while a run is in progress.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -73,7 +73,7 @@ test('an ABORT rule that is met beside a PAUSE rule aborts the run', async () =>
   assert.equal((await waitFor(run.path, 1, 'ABORTED')).pausedCause?.stopRule, 2)
 })
 
-test('no more than budget.max are under way per value of an attribute, also after a change of the budget', async () => {
+test('no more than budget.max are unfinished per value of an attribute, also after a change of the budget', async () => {
   const job = await newJob({ rollout: { order: 'GIVEN', budget: { by: 'site', max: 1 } } })
   for (const [index, site] of ['a', 'b', 'a', null, 'b'].entries()) {
     const attributes = site === null ? {} : { site }
@@ -83,7 +83,7 @@ test('no more than budget.max are under way per value of an attribute, also afte
   const run = await launch(job)
   await waitFor(run.path, 2)
   const { text } = await api.call('GET', `/job/api/executions/${run.executionIds[3]}/explain`)
-  assert.match(text, /2 of 5 are released so far, at most 1 under way per site/)
+  assert.match(text, /2 of 5 are released so far, at most 1 unfinished per site/)
   // Its value is not the one that the next device waits for.
   await report(run, 1, 'SUCCEEDED')
   await report(run, 0, 'SUCCEEDED')
@@ -109,11 +109,11 @@ test('no more than budget.max are under way per value of an attribute, also afte
 test('no more than maxUnderWay are released and unfinished, also after some were canceled', async () => {
   const run = await launch(await newJob({ rollout: { maxUnderWay: 2 } }))
   await waitFor(run.path, 2)
-  // Held back, and not one of those under way.
+  // Held back, and not one of those in progress.
   assert.equal((await api.call('POST', `/job/api/executions/${run.executionIds[4]}/cancel`)).status, 200)
   await report(run, 0, 'IN_PROGRESS')
   const { text } = await api.call('GET', `/job/api/executions/${run.executionIds[3]}/explain`)
-  assert.match(text, /2 of 5 are released so far, at most 2 under way at once/)
+  assert.match(text, /2 of 5 are released so far, at most 2 unfinished at once/)
   await report(run, 0, 'FAILED')
   await waitFor(run.path, 3)
   await report(run, 1, 'SUCCEEDED')
@@ -144,7 +144,7 @@ test('sizes and shares take fractions of a percent', async () => {
   }
 })
 
-test('a patch changes what it names, null takes away, and the rest stays', async () => {
+test('a patch changes the fields that it has, null removes a field, and other fields are kept', async () => {
   const stop = [{ on: ['FAILED'], count: 2 }]
   const rollout = {
     order: 'GIVEN',

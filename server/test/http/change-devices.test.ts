@@ -65,7 +65,7 @@ test('a change that takes its devices out of the selection changes each of them'
   assert.equal(json.total, 2500)
 })
 
-test('who else changes a device meanwhile loses nothing', async () => {
+test('concurrent changes of a device are not lost', async () => {
   const patches = ['b1', 'b2', 'b3'].flatMap((deviceId) =>
     [1, 2, 3].map((n) =>
       api.call('PATCH', `/job/api/devices/${deviceId}`, { body: { attributes: { [`p${n}`]: n } } }),

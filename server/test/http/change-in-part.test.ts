@@ -10,7 +10,7 @@ const problem = { accept: 'application/problem+json' }
 const patch = (deviceId: string, body: object, headers: Record<string, string> = {}) =>
   api.call('PATCH', `/job/api/devices/${deviceId}`, { body, headers: { ...problem, ...headers } })
 
-test('PATCH of a device is a merge patch: what is not named stays, null takes away', async () => {
+test('PATCH of a device is a merge patch: omitted fields are kept, null removes a field', async () => {
   const full = {
     deviceName: 'One',
     tags: ['a', 'b'],
@@ -96,7 +96,7 @@ for (const path of ['devices/only-new', 'jobs/only-new']) {
     assertRefused(await create(), 'J-312')
     assert.match(
       (await put({ 'if-none-match': '*', ...problem })).json.detail,
-      /There is a (?:device|job) "only-new" already/,
+      /A (?:device|job) "only-new" already exists/,
     )
     assert.equal((await put({ 'if-none-match': '*', 'if-match': '*' })).status, 412)
     assert.equal((await put({ 'if-none-match': '"1"' })).json.code, 'J-500')

@@ -10,7 +10,7 @@ const api = await openSharedServer()
 const path = (deviceId: string) => `/job/api/devices/${deviceId}`
 const credential = (method: string, deviceId: string) => api.call(method, `${path(deviceId)}/credential`)
 
-test('DELETE answers 204 and the token is void at once; again it is 204 too', async () => {
+test('DELETE returns 204 and the token becomes invalid at once; repeated it is also 204', async () => {
   const device = await newDevice(api, 'd1')
   assert.equal((await device.call('GET', '')).status, 200)
   assert.equal((await credential('DELETE', 'd1')).status, 204)
@@ -19,7 +19,7 @@ test('DELETE answers 204 and the token is void at once; again it is 204 too', as
   assert.equal((await credential('DELETE', 'd1')).status, 204)
 })
 
-test('a new token lets the device in again, and the old one stays void', async () => {
+test('the device can sign in with a new token, and the old one remains invalid', async () => {
   const old = await newDevice(api, 'd2')
   await credential('DELETE', 'd2')
   const { json } = await credential('POST', 'd2')
@@ -27,14 +27,14 @@ test('a new token lets the device in again, and the old one stays void', async (
   assert.equal((await old.call('GET', '')).status, 401)
 })
 
-test('POST replaces: the token before it is void', async () => {
+test('POST replaces the token: the previous one becomes invalid', async () => {
   const old = await newDevice(api, 'd3')
   const { json } = await credential('POST', 'd3')
   assert.equal((await old.call('GET', '')).status, 401)
   assert.equal((await deviceCalls(api.http, 'd3', json.deviceToken).call('GET', '')).status, 200)
 })
 
-test('DELETE of the device makes its token void, also for a new device of its id', async () => {
+test('DELETE of the device invalidates its token, also for a new device with the same id', async () => {
   const device = await newDevice(api, 'd4')
   await api.call('DELETE', path('d4'))
   assert.equal((await device.call('GET', '')).status, 401)
@@ -42,7 +42,7 @@ test('DELETE of the device makes its token void, also for a new device of its id
   assert.equal((await device.call('GET', '')).status, 401)
 })
 
-test('a device is offline once its token is void, and one that is made anew is online when it asks', async () => {
+test('a device is offline once its token is invalid, and a recreated one is online after a request', async () => {
   const isOnline = async () => (await api.call('GET', path('d7'))).json.online
   const device = await newDevice(api, 'd7')
   await device.call('GET', '')
@@ -58,7 +58,7 @@ test('a device is offline once its token is void, and one that is made anew is o
   }
 })
 
-test('a device that waits is let go at once when its token is void', { timeout: 50_000 }, async () => {
+test('a long poll ends at once when the token becomes invalid', { timeout: 50_000 }, async () => {
   const timesMs: number[] = []
   do {
     const device = await newDevice(api, 'd5')
@@ -74,7 +74,7 @@ test('a device that waits is let go at once when its token is void', { timeout: 
   assert.ok(Math.min(...timesMs) < 4000, `it took ${timesMs} ms`)
 })
 
-test('what waits for a device stays when its token is revoked', async () => {
+test('pending executions remain when the token of a device is revoked', async () => {
   await api.putJobAndDevices('update', [])
   const device = await newDevice(api, 'd6')
   const [{ jobExecutionId }] = (await api.trigger('update', ['d6'])).json

@@ -125,7 +125,7 @@ test('a run that ignores windows ignores those of devices; others reach the devi
   clock.forward(30 * minuteMs)
   await line.notice((suffix, json) => suffix === 'notify-next' && json.execution?.jobId === String(id))
   assert.equal((await device.startNext()).json.execution.jobId, String(id))
-  // What runs goes on.
+  // What runs continues.
   await putDevice('held', { window: 'never' })
   assert.equal((await device.update(id, 'SUCCEEDED')).status, 200)
 })

@@ -112,7 +112,7 @@ test('?tag= finds what has the tag now, and nothing that had it', async () => {
   assert.deepEqual(await found(), ['r3'])
 })
 
-test('POST credential answers 201 with a token that is shown this once; the next one is another', async () => {
+test('POST credential answers 201 with a token that is shown only once; the next one is another', async () => {
   await api.call('PUT', path('signed'))
   const first = await api.call('POST', `${path('signed')}/credential`)
   assert.equal(first.status, 201)

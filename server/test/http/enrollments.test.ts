@@ -1,4 +1,4 @@
-// Enrolments as their owner sees them: making, listing, revoking. Devices use them in gateway/http/enroll.test.ts.
+// Enrollments as their owner sees them: making, listing, revoking. Devices use them in gateway/http/enroll.test.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ async function listed(enrollmentId: string) {
   return items.find((each: { enrollmentId: string }) => each.enrollmentId === enrollmentId)
 }
 
-test('POST answers 201 with the token, which has a prefix and 48 characters, and is shown this once', async () => {
+test('POST answers 201 with the token, which has a prefix and 48 characters, and is shown only once', async () => {
   const body = { name: 'kiosks', maxUses: 3, expiresInSeconds: 60, tags: ['b', 'a'], deviceIdPrefix: 'k-' }
   const reply = await create(body)
   assert.equal(reply.status, 201)
@@ -101,7 +101,7 @@ test('DELETE answers 204, again too, and keeps the instant of the first', async 
   assert.equal((await listed(enrollmentId)).revokedAt, revokedAt)
 })
 
-test("DELETE answers J-002 for an unknown enrolment and for another owner's, which goes on", async () => {
+test("DELETE answers J-002 for an unknown enrollment and for another owner's, which continues", async () => {
   const { enrollmentId } = (await create()).json
   const { key } = await api.newOwner('another')
   assertRefused(await api.call('DELETE', `${enrollments}/0000000000`), 'J-002')
@@ -109,7 +109,7 @@ test("DELETE answers J-002 for an unknown enrolment and for another owner's, whi
   assert.equal((await listed(enrollmentId)).revokedAt, null)
 })
 
-test('the token of an enrolment opens nothing under /job/api: J-802', async () => {
+test('the token of an enrollment opens nothing under /job/api: J-802', async () => {
   const { enrollmentToken } = (await create()).json
   assertRefused(await api.call('GET', '/job/api/devices', { key: enrollmentToken }), 'J-802')
 })

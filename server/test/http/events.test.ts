@@ -1,4 +1,4 @@
-// GET /job/api/events as whoever listens sees it.
+// GET /job/api/events as seen by listeners.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ async function cancel(api: OpenServer, jobExecutionId: number): Promise<void> {
   assert.equal(status, 200)
 }
 
-test('tells what happens from now on, in order, as it stands in the contract', async (t) => {
+test('sends new events in order, in the format of the contract', async (t) => {
   const { api, listen } = await openListening(t)
   const listener = await listen()
   assert.equal(listener.response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
@@ -57,7 +57,7 @@ test('tells what happens from now on, in order, as it stands in the contract', a
   assert.equal((finished.data as { counts: { CANCELED: number } }).counts.CANCELED, 1)
 })
 
-test('whoever comes back gets exactly what it missed, by header or by query', async (t) => {
+test('a reconnecting client gets exactly the missed events, by header or by query', async (t) => {
   const { api, listen } = await openListening(t)
   const first = await listen()
   await api.trigger('restart', ['a'])
@@ -104,7 +104,7 @@ test('filters by types, run, job and device', async (t) => {
   assert.deepEqual(await read('deviceId=b&types=device.*'), ['device.created'])
 })
 
-test('a place that is not known, or no longer kept, is refused; bad questions are J-500', async (t) => {
+test('an unknown or purged position is refused; invalid queries are J-500', async (t) => {
   const clock = { now: Date.now() }
   const api = await openServer(t, { now: () => clock.now })
   const status = async (query: string, headers = {}) => {
@@ -122,7 +122,7 @@ test('a place that is not known, or no longer kept, is refused; bad questions ar
   assert.deepEqual([refused.status, refused.json.code], [403, 'J-804'])
 })
 
-test('nobody hears of another owner', async (t) => {
+test('events of other owners are not sent', async (t) => {
   const { api, listen } = await openListening(t)
   const { key } = await api.newOwner('other')
   const theirs = await listen({ key, query: '?after=0&types=device.*,run.*,execution.*' })
@@ -165,7 +165,7 @@ test('events about access are for MANAGE and ADMIN; those about owners for ADMIN
   assert.equal(put.json.message, `${lacks}: ADMIN`)
 })
 
-test('a key that is revoked hears no more', async (t) => {
+test('a revoked key gets no more events', async (t) => {
   const { api, listen } = await openListening(t)
   const { apiKey, keyId } = await api.newKey(['READ'])
   const listener = await listen({ key: apiKey })
@@ -181,7 +181,7 @@ test('the stream ends when the service stops', async (t) => {
   await listener.ended
 })
 
-test('since begins with what happened from that instant on; an id counts more', async (t) => {
+test('since begins with events from that instant on; an id takes precedence', async (t) => {
   let at = Date.parse('2026-11-15T09:00:00Z')
   const api = await openServer(t, { now: () => at })
   await api.putJobAndDevices('restart', ['a'])

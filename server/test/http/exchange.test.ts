@@ -118,7 +118,7 @@ test('a rule that is restricted gives a restricted key', async () => {
   assert.equal((await api.trigger('narrow-job', ['d1'], { key })).status, 201)
   assert.equal((await api.trigger('other-job', ['d1'], { key })).json.code, 'J-301')
   assert.equal((await api.call('GET', '/job/api/jobs/other-job', { key })).json.code, 'J-301')
-  assert.equal((await api.call('GET', '/job/api/webhooks', { key })).json.code, 'J-814')
+  assert.equal((await api.call('GET', '/job/api/fleet/devices', { key })).json.code, 'J-814')
   const made = await api.call('POST', '/job/api/keys', { key, body: { keyName: 'child', scopes: ['READ'] } })
   assert.deepEqual(made.json.jobs, ['narrow-*'])
   const { json: audit } = await api.call('GET', `/job/api/audit?principal=${self.principal}`)

@@ -18,7 +18,7 @@ async function launch(jobName = 'update', deviceIds = ['d1']): Promise<number[]>
 }
 const one = async () => (await launch())[0] as number
 
-test('GET answers 200 with the six fields of the trigger and all that is known beside them', async () => {
+test('GET returns 200 with the six fields of the trigger and all further fields', async () => {
   const triggered = await api.trigger('update', ['d1'])
   const [first] = triggered.json
   const reply = await api.call('GET', path(first.jobExecutionId))
@@ -56,7 +56,7 @@ test('GET, and cancel, answer J-500 to an id that is none', async () => {
   }
 })
 
-test('cancel ends what waits at once: CANCELED, with its time and a version more', async () => {
+test('cancel ends a pending execution at once: CANCELED, with its time and the next version', async () => {
   const id = await one()
   const reply = await cancel(id)
   assert.equal(reply.status, 200)
@@ -66,7 +66,7 @@ test('cancel ends what waits at once: CANCELED, with its time and a version more
   assert.deepEqual((await api.call('GET', path(id))).json, reply.json)
 })
 
-test('cancel answers J-303 to what has ended, also by force, and changes nothing', async () => {
+test('cancel of an ended execution returns J-303, also with force, and changes nothing', async () => {
   const id = await one()
   const ended = await cancel(id, { force: true })
   assert.equal(ended.json.execState, 'CANCELED')
@@ -113,7 +113,7 @@ test('?wait= holds until the execution is canceled', { timeout: 50_000 }, async 
   assert.equal((await waiting).json.execState, 'CANCELED')
 })
 
-test('?wait= answers with what is when the time is over', async () => {
+test('?wait= returns the current state when the time is over', async () => {
   const id = await one()
   const begun = performance.now()
   const reply = await api.call('GET', `${path(id)}?wait=1`)
@@ -140,7 +140,7 @@ for (const query of [
   })
 }
 
-test('many reads over one connection leave nothing behind on it', async () => {
+test('many reads over one connection leave no listeners behind', async () => {
   const id = await one()
   const warnings: Error[] = []
   const note = (warning: Error) => warnings.push(warning)

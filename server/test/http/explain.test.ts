@@ -1,4 +1,4 @@
-// Why an execution is where it is. The sentences themselves are in domain/explain-execution.test.ts.
+// Why an execution is in its state. The sentences are tested in domain/explain-execution.test.ts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,7 +34,7 @@ test('a device that never connected, with and without a token', async () => {
   assert.match((await explain(id)).json.text, /it gets this when it does/)
 })
 
-test('from the first look to the end: not told, told, running, canceling, ended', async () => {
+test('from the trigger to the end: not notified, notified, running, canceling, ended', async () => {
   const device = await newDevice(api, 'd1')
   await device.call('GET', '')
   const id = await launch('d1')
@@ -56,7 +56,7 @@ test('from the first look to the end: not told, told, running, canceling, ended'
   assert.match(ended.text, /^CANCELED: confirmed by the device at .*Z, requested by key \w+ at .*Z\.$/)
 })
 
-test('one that has to wait for another names it', async () => {
+test('an execution that waits for another one names it', async () => {
   const device = await newDevice(api, 'd2')
   await device.call('GET', '')
   const [first, second] = [await launch('d2'), await launch('d2')]
@@ -73,7 +73,7 @@ test('one that has to wait for another names it', async () => {
   assert.equal((await explain(second)).json.behind, null)
 })
 
-test('one that times out says when; one that waits for its retry says until when', async () => {
+test('the end by a timer and the end of a retry delay are given', async () => {
   const policies = { timeoutSeconds: 3600, retry: { max: 1, backoffSeconds: 3600 } }
   await api.call('PUT', '/job/api/jobs/retried', { body: policies })
   const device = await newDevice(api, 'd3')
@@ -92,7 +92,7 @@ test('one that times out says when; one that waits for its retry says until when
   assert.ok(Math.abs(Date.parse(notBefore) - Date.parse(waiting.until)) < 1000)
 })
 
-test('one that its device cannot run now says so, why, and until when', async () => {
+test('an execution that its device has postponed is explained with reason and time', async () => {
   await api.call('PUT', '/job/api/jobs/later', { body: {} })
   const device = await newDevice(api, 'd-later')
   const id = await launch('d-later', 'later')

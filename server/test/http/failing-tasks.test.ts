@@ -1,5 +1,5 @@
-// What the service does by itself and cannot write says so to whoever looks: in the run, in the schedule, in explain and in a
-// metric. The database itself refuses the writes here.
+// Failing background tasks are shown in the run, in the schedule, in explain and in a metric. In this test the database refuses the
+// writes.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ test('a rollout that cannot be written says so until it can', async (t) => {
   assertFailing(items[0].rollout.failing)
   await waitUntil('the metric counts it', async () => (await countOf('rollout')) === '1')
   accept()
-  await waitUntil('it goes on, to its closed gate', async () => (await rollout()).state === 'PAUSED')
+  await waitUntil('it continues, to its closed gate', async () => (await rollout()).state === 'PAUSED')
   assert.equal((await rollout()).failing, null)
   await waitUntil('the metric counts none', async () => (await countOf('rollout')) === '0')
 })

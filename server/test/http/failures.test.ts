@@ -50,7 +50,7 @@ for (const { title, error, code, retryAfter } of failures) {
 }
 
 for (const step of ['getRun', 'listRollouts'] as const) {
-  test(`a run that was created and cannot be read (${step}) is not answered as if it had not been`, async (t) => {
+  test(`a run that was created and cannot be read (${step}) is not reported as not created`, async (t) => {
     const { app, adminKey, deps } = await openApp(t)
     const headers = { host: 'localhost', 'x-api-key': adminKey }
     await app.inject({ method: 'PUT', url: '/job/api/jobs/update', headers, body: {} })
@@ -67,7 +67,7 @@ for (const step of ['getRun', 'listRollouts'] as const) {
   })
 }
 
-test('a bug is told once with its error and the request id of the answer', async (t) => {
+test('an internal error is logged once with its error and the request id of the response', async (t) => {
   const bug = new TypeError(secret)
   const { app, adminKey, told } = await openApp(t, { recordTrigger: () => Promise.reject(bug) })
   const headers = { host: 'localhost', 'x-api-key': adminKey }
@@ -78,7 +78,7 @@ test('a bug is told once with its error and the request id of the answer', async
   assert.equal(failed[0]?.requestId, reply.headers['x-request-id'])
 })
 
-test('/readyz answers J-910 with Retry-After once the service is stopping, /livez stays 200', async (t) => {
+test('/readyz answers J-910 with Retry-After once the service is stopping, /livez remains 200', async (t) => {
   const { app } = await openApp(t, { stopping: AbortSignal.abort() })
   const headers = { host: 'localhost' }
   const ready = await app.inject({ url: '/readyz', headers })
@@ -89,7 +89,7 @@ test('/readyz answers J-910 with Retry-After once the service is stopping, /live
   assert.equal((await app.inject({ url: '/livez', headers })).statusCode, 200)
 })
 
-test('output that cannot be read to its end cuts the connection, and the bug is told', async (t) => {
+test('output that cannot be read to its end cuts the connection, and the error is logged', async (t) => {
   const bug = new TypeError(secret)
   const { app, adminKey, told, deps } = await openApp(t)
   const { getExecution, readOutput } = deps.store

@@ -1,4 +1,4 @@
-// What one connection sends at once is parsed in turns, and whoever was cut off for it may not come back at once.
+// Data that one connection sends at once is parsed in turns, and an address that was cut off for it may not reconnect at once.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -90,7 +90,7 @@ test('a trusted proxy is not refused for what comes through it', async (t) => {
   assert.equal(await isRefused(api.http), false)
 })
 
-test('with TLS a connection is refused at accept as well, and the others go on', async (t) => {
+test('with TLS a connection is refused at accept as well, and the others continue', async (t) => {
   const clock = { ms: 0 }
   const cert = readFileSync(certificates.serverCert, 'utf8')
   const key = readFileSync(certificates.serverKey, 'utf8')

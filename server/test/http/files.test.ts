@@ -214,7 +214,7 @@ test('a device gets URLs that hold for an hour, of the newest version and of one
   assert.deepEqual(Buffer.from(await (await fetch(old)).arrayBuffer()), content)
   const part = await fetch(old, { headers: { range: 'bytes=4000-', 'if-range': `"${hashOf(content)}"` } })
   assert.deepEqual(Buffer.from(await part.arrayBuffer()), content.subarray(4000))
-  // For people there is no URL that lets anybody in.
+  // People get no signed URL.
   const shown = (await call('GET', `executions/${execution.jobId}/document`)).json
   assert.equal(shown.old, '/files/fw/1.4')
 

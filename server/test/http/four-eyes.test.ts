@@ -1,16 +1,25 @@
-// Four eyes: every principal whose hand is in a run, with every call that could let it pass an approval.
+// The four-eyes rule: every principal involved in a run, with every call that could bypass an approval.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { type Reply, replyOf } from '@jobcast/testkit/call-api'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
+import {
+  decisions,
+  gate,
+  patch,
+  post,
+  type Refused,
+  type Send,
+  tryAllBy,
+  weakened,
+  whileWaiting,
+} from './four-eyes-calls.ts'
 import { openRolledRuns } from './rolled-runs.ts'
 
 const api = await openSharedServer()
 const { ids, devices, runOf, waitFor } = await openRolledRuns(api, 'eye', 4)
-
-type Send = (method: string, path: string, body?: object) => Promise<Reply>
 
 const all = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE'] as const
 const byKey =
@@ -44,7 +53,7 @@ const changer = await newKey('changer')
 const firer = await newKey('firer')
 const other = byKey(await newKey('other'))
 
-/** Keys made in a session belong to whom the session belongs to. */
+/** Keys created in a session belong to the principal of the session. */
 async function keyOfSession(session: Send): Promise<Send> {
   const created = await session('POST', 'keys', { keyName: 'of a session', scopes: [...all] })
   assert.equal(created.status, 201, created.text)
@@ -89,47 +98,13 @@ async function launch(more: object): Promise<{ runId: number; path: string; jobN
   return { runId, path: `/job/api/runs/${runId}`, jobName: name }
 }
 
-type Refused = [call: string, send: (who: Send, runId: number) => Promise<Reply>, code: string]
-const post =
-  (verb: string, body: object = {}) =>
-  (who: Send, runId: number) =>
-    who('POST', `runs/${runId}/${verb}`, body)
-const patch = (rollout: object) => (who: Send, runId: number) => who('PATCH', `runs/${runId}`, { rollout })
+const tryAll = (calls: Refused[], runId: number) => tryAllBy(hands, calls, runId)
 
-const decisions: Refused[] = [
-  ['approve', post('approve'), 'J-810'],
-  ['deny', post('deny'), 'J-810'],
-]
-const whileWaiting: Refused[] = [
-  ...decisions,
-  ['advance', post('advance'), 'J-303'],
-  ['resume', post('resume'), 'J-303'],
-  ['pause', post('pause'), 'J-303'],
-]
-const weakened: Refused[] = [
-  ['PATCH the gate away', patch({ next: null }), 'J-810'],
-  ['PATCH its action away', patch({ next: { action: null } }), 'J-810'],
-  ['PATCH its action', patch({ next: { action: 'CONTINUE' } }), 'J-810'],
-  ['PATCH the waves into one', patch({ waves: [{ size: 1 }, { size: '100%' }] }), 'J-810'],
-  ['PATCH the share', patch({ next: { succeededPercent: 1 } }), 'J-810'],
-  ['PATCH the soak time', patch({ next: { soakSeconds: null } }), 'J-810'],
-  ['PATCH what it waits for', patch({ next: { where: null } }), 'J-810'],
-]
-
-async function tryAll(calls: Refused[], runId: number): Promise<void> {
-  for (const [who, send] of Object.entries(hands)) {
-    for (const [what, call, code] of calls) {
-      const reply = await call(send, runId)
-      assert.equal(reply.json?.code, code, `${what} by ${who}: ${reply.text}`)
-    }
-  }
-}
-
-test('before its first approval nobody with a hand in it lets a run begin', async () => {
+test('before its first approval nobody involved in a run can let it begin', async () => {
   const waves = [{ size: 1 }, { size: '100%' }]
   const { runId, path } = await launch({ approval: true, rollout: { waves, next: { action: 'APPROVAL' } } })
   await tryAll([...whileWaiting, ['retry', post('retry'), 'J-305']], runId)
-  // Whoever approves it sees what it has become.
+  // An approval after the change applies to the changed run.
   assert.equal((await patch({ next: { action: 'CONTINUE' } })(hands.maker, runId)).status, 200)
   await tryAll(whileWaiting, runId)
   for (const [name, hand] of Object.entries(hands)) {
@@ -142,20 +117,14 @@ test('before its first approval nobody with a hand in it lets a run begin', asyn
   const approved = await post('approve')(other, runId)
   assert.deepEqual([approved.status, approved.json.rollout.state], [200, 'ROLLING_OUT'])
   await waitFor(path, 1)
-  // What was approved is changed: it waits again, whoever changes it.
+  // An approved run waits again after a change by any principal.
   const again = await patch({ ratePerMinute: 30_000 })(hands.changer, runId)
   assert.equal(again.json.rollout.state, 'AWAITING_APPROVAL')
   await tryAll(whileWaiting, runId)
   await api.call('POST', `${path}/cancel`)
 })
 
-const gate = {
-  order: 'GIVEN',
-  waves: [{ size: 1 }, { size: 1 }, { size: '100%' }],
-  next: { action: 'APPROVAL', succeededPercent: 90, soakSeconds: 1, where: 'fw=2', onMissing: 'WAIT' },
-}
-
-test('nobody with a hand in it passes a gate that asks for approval, before it opens or at it', async () => {
+test('nobody involved in a run can pass a gate with approval, before it opens or at it', async () => {
   const { runId, path } = await launch({ rollout: gate })
   await waitFor(path, 1)
   await tryAll([...weakened, ['approve', post('approve'), 'J-810']], runId)
@@ -168,7 +137,7 @@ test('nobody with a hand in it passes a gate that asks for approval, before it o
   const approved = await post('approve')(other, runId)
   assert.deepEqual([approved.status, approved.json.rollout.wave], [200, 2])
   await waitFor(path, 2)
-  // Somebody else may take the next gate away, with APPROVE.
+  // Another principal may remove the next gate, with APPROVE.
   const weak = byKey((await api.newKey(['MANAGE'])).apiKey)
   assert.match((await patch({ next: null })(weak, runId)).text, /"J-804".*APPROVE/)
   assert.equal((await patch({ next: null })(other, runId)).json.rollout.state, 'AWAITING_APPROVAL')
@@ -176,7 +145,7 @@ test('nobody with a hand in it passes a gate that asks for approval, before it o
   await api.call('POST', `${path}/cancel`)
 })
 
-test('a retry or a run of its own keeps the gates of what it comes from, or waits for approval', async () => {
+test('a retry or a rollback keeps the gates of the original run, or waits for approval', async () => {
   const { runId, path, jobName } = await launch({ rollout: gate })
   await waitFor(path, 1)
   const reply = await devices[0]?.startNext()
@@ -221,7 +190,7 @@ test('a retry or a run of its own keeps the gates of what it comes from, or wait
   await post('cancel')(hands.maker, runId)
 })
 
-test('without APPROVE nobody takes the approval off a job, in any way', async () => {
+test('without APPROVE the approval of a job cannot be removed in any way', async () => {
   const manager = byKey((await api.newKey(['MANAGE', 'READ', 'TRIGGER'])).apiKey)
   const put = (content: object, by = manager) => by('PUT', 'jobs/guarded', content)
   assert.equal((await put({ document: { n: 1 } })).status, 201)
@@ -277,7 +246,7 @@ test('without APPROVE nobody takes the approval off a job, in any way', async ()
   }
 })
 
-test('who put a schedule that somebody else has resumed, and who started a run early, has a hand in it', async () => {
+test('whoever put a schedule that another principal resumed, or started a run early, is involved in it', async () => {
   const name = 'resumed'
   await hands.maker('PUT', `jobs/${name}`, { approval: true })
   const targets = { deviceIds: ids }
@@ -296,7 +265,7 @@ test('who put a schedule that somebody else has resumed, and who started a run e
   await post('cancel')(hands.maker, later.runId)
 })
 
-test('who changes the window of a run, or a group that its gate names, has a hand in it', async () => {
+test('whoever changes the window of a run, or a group in its gate, is involved in it', async () => {
   const window = { cron: '0 2 * * *', durationMinutes: 60 }
   await hands.maker('PUT', 'windows/watched', window)
   await hands.maker('PUT', 'groups/inner', { where: 'reported.fw=2' })

@@ -1,4 +1,4 @@
-// What a run shows of the gate that it waits for, and of its stop rules before they are met.
+// The progress of the current gate and of stop rules in the response of a run.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -68,7 +68,7 @@ test('a run shows how many devices its gate waits for, when it opens, and what i
   await act(run.path, 'cancel')
 })
 
-test('whose failures were accepted is not waited for', async () => {
+test('the gate does not wait for devices whose failures were accepted', async () => {
   const run = await launch(await newJob({ rollout: { waves: [{ size: 3 }, { size: '100%' }] } }))
   await waitFor(run.path, 3)
   await report(run, 0, 'SUCCEEDED')

@@ -1,4 +1,4 @@
-// What a gate may ask for: attributes that devices report.
+// Conditions of gates: attributes that devices report.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ const runOf = (where: string, more?: object) => ({
   rollout: rolloutOf(where, more),
 })
 
-test('a gate on what nobody reports is J-500 at its field, wherever a rollout is given', async () => {
+test('a gate on an attribute that no device reports is J-500 at its field, wherever a rollout is given', async () => {
   const headers = { accept: 'application/problem+json' }
   const made = await api.call('POST', '/job/api/runs', {
     body: { ...runOf('site=berlin', { onMissing: 'WAIT' }) },
@@ -64,7 +64,7 @@ test('a gate on what nobody reports is J-500 at its field, wherever a rollout is
   await api.call('POST', `${patched}/cancel`)
 })
 
-test('the plan names what nobody reports, also of the rollout of its job', async () => {
+test('the plan names attributes that no device reports, also for the rollout of its job', async () => {
   const problemsOf = async (body: object): Promise<string[]> =>
     (await api.call('POST', '/job/api/runs?dryRun=true', { body })).json.problems
   const problem = 'No device reports color, which rollout.next.where names.'

@@ -1,4 +1,4 @@
-// What is revoked ends: waits, streams and followed output of a key or a session, also while nothing happens.
+// Waits, streams and followed output end when their key or session is revoked, also while nothing happens.
 
 import assert from 'node:assert/strict'
 import { IncomingMessage, ServerResponse } from 'node:http'
@@ -20,7 +20,7 @@ const [{ jobExecutionId, runId }] = await (async () => {
   return [(await api.call('GET', `/job/api/executions/${jobExecutionId}`)).json]
 })()
 
-/** The promise is 5 s; this is one that also a busy machine keeps. */
+/** The guarantee is 5 s; this bound also holds on a busy machine. */
 const boundMs = 30_000
 
 const held: [string, string][] = [
@@ -106,7 +106,7 @@ for (const [whose, open] of [
     assert.equal((await fetch(`${api.http}/job/api/jobs`, { headers })).status, 200)
     assert.deepEqual(ended, [])
     await revoke()
-    const goesOn = () => `all but ${ended.join(', ')} go on`
+    const goesOn = () => `all but ${ended.join(', ')} continue`
     for (const { what, path, status, text } of await within(boundMs, goesOn, Promise.all(answers))) {
       if (path.includes('wait')) assert.deepEqual([status, text], [403, errorText(code)], what)
       // Whatever was sent before stays sent; a stream ends in its middle.
@@ -115,7 +115,7 @@ for (const [whose, open] of [
   })
 }
 
-test('a request whose client left before it could be held is not held', async () => {
+test('a request whose client has already disconnected does not wait', async () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   response.destroy()
   const [request, reply] = [{}, { raw: response }] as unknown as [FastifyRequest, FastifyReply]

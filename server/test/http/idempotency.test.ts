@@ -1,4 +1,4 @@
-// Idempotency-Key on the trigger: the first answer comes again, to the byte, and nothing is made.
+// Idempotency-Key on the trigger: the first response is repeated byte by byte, and nothing is created.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,14 +28,14 @@ function assertSame(again: Reply, first: Reply): void {
   assert.equal(again.headers.get('idempotency-replayed'), 'true')
 }
 
-test('the same key and body give the same answer and Location, and make nothing', async () => {
+test('the same key and body return the same response and Location, and create nothing', async () => {
   const first = await trigger('same')
   const before = await total()
   for (let i = 0; i < 3; i++) assertSame(await trigger('same'), first)
   assert.equal(await total(), before)
 })
 
-test('so they do after a device was renamed, an execution ended and an hour passed', async () => {
+test('the response is the same after a device was renamed, an execution ended and an hour passed', async () => {
   await api.call('PUT', '/job/api/devices/d1', { body: { deviceName: 'Before' } })
   const first = await trigger('renamed')
   await api.call('PUT', '/job/api/devices/d1', { body: { deviceName: 'After' } })
@@ -45,13 +45,13 @@ test('so they do after a device was renamed, an execution ended and an hour pass
   assert.equal(first.json[0].deviceName, 'Before')
 })
 
-test('so they do after the job was changed', async () => {
+test('the response is the same after the job was changed', async () => {
   const first = await trigger('changed')
   await api.call('PUT', '/job/api/jobs/update', { body: { document: { version: 2 } } })
   assertSame(await trigger('changed'), first)
 })
 
-test('so they do after job and device were deleted', async () => {
+test('the response is the same after job and device were deleted', async () => {
   await api.putJobAndDevices('passing', ['passing'])
   const headers = { 'idempotency-key': 'deleted' }
   const first = await api.trigger('passing', ['passing'], { headers })
@@ -60,7 +60,7 @@ test('so they do after job and device were deleted', async () => {
   assertSame(await api.trigger('passing', ['passing'], { headers }), first)
 })
 
-test('blanks, the order of fields and unknown fields make no other body', async () => {
+test('white space, the order of fields and unknown fields do not change the body', async () => {
   const first = await trigger('spelled', ['d1'])
   const again = await api.call('POST', '/job/api/jobs/execute', {
     rawBody: ' { "deviceIds" : ["d1"], "note": 1, "jobName": "update" } ',
@@ -69,7 +69,7 @@ test('blanks, the order of fields and unknown fields make no other body', async 
   assertSame(again, first)
 })
 
-test('another body is J-501 and makes nothing, and the first answer stays', async () => {
+test('another body is J-501 and creates nothing, and the first response remains', async () => {
   const first = await trigger('reused', ['d1', 'd2'])
   const before = await total()
   assertRefused(await trigger('reused', ['d1']), 'J-501')
@@ -84,7 +84,7 @@ test('a refused call does not use the key up', async () => {
   assert.equal((await trigger('mended', ['d3'])).status, 201)
 })
 
-test('fifty twins at once make one set: each gets the same answer or J-502', async () => {
+test('fifty equal calls at once create one run: each gets the same response or J-502', async () => {
   const before = await total()
   const replies = await Promise.all(Array.from({ length: 50 }, () => trigger('twins')))
   const made = replies.filter((reply) => reply.status === 201)
@@ -110,7 +110,7 @@ test('two keys of one owner share an Idempotency-Key, two owners do not', async 
   assert.equal((await trigger('shared', ['d2'], other.key)).json.code, 'J-501')
 })
 
-test('it is forgotten after 24 hours that have passed, not when the clock is set', async () => {
+test('it expires after 24 hours of elapsed time, not when the clock is set', async () => {
   const first = await trigger('daily', ['d1'])
   clock.forward(2 * day)
   assertSame(await trigger('daily', ['d1']), first)
@@ -130,7 +130,7 @@ for (const bad of ['', 'with a blank', 'ümlaut', 'a'.repeat(256), 'one, two']) 
   })
 }
 
-test('a key of 255 characters is good, and upper case is another key', async () => {
+test('a key of 255 characters is valid, and keys are case-sensitive', async () => {
   assert.equal((await trigger('a'.repeat(255), ['d1'])).status, 201)
   assert.equal((await trigger('A'.repeat(255), ['d2'])).status, 201)
 })

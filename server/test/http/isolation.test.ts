@@ -19,7 +19,7 @@ type Document = {
 const api = await openSharedServer()
 const document = (await api.call('GET', '/openapi.json')).json as Document
 
-// All that the other owner has says CANARY somewhere; nothing of it may get out.
+// All resources of the other owner contain CANARY, which must not appear in any response.
 /** Its key sees all that its owner may see. */
 async function newAudited(ownerName: string) {
   const { ownerId } = await api.newOwner(ownerName)
@@ -236,7 +236,7 @@ test('the matrix is not empty: it has every operation that takes an id', () => {
   assert.ok(rows.length >= 20)
 })
 
-test('what the other owner has is as it was', async () => {
+test('the resources of the other owner are unchanged', async () => {
   const read = async (path: string) => (await api.call('GET', path, { key: other.key })).json
   assert.deepEqual((await read('/job/api/jobs/their-job')).document, job.document)
   assert.equal((await read('/job/api/devices/their-device')).deviceName, 'CANARY')

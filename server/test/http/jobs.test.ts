@@ -154,7 +154,7 @@ test('GET and DELETE answer J-301 for an unknown job', async () => {
   assertRefused(await api.call('DELETE', path('nowhere')), 'J-301')
 })
 
-test('DELETE answers 204 once, then J-301; its executions go on; a new job of the name is a new one', async () => {
+test('DELETE answers 204 once, then J-301; its executions continue; a new job of the name is a new one', async () => {
   await api.putJobAndDevices('passing', ['d1'])
   const [execution] = (await api.trigger('passing', ['d1'])).json
   const before = (await api.call('GET', path('passing'))).json

@@ -13,7 +13,7 @@ const hour = 60 * 60 * 1000
 const keys = '/job/api/keys'
 const inAnHour = () => new Date(clock.now() + hour).toISOString()
 
-test('POST answers 201 with the key, which has a prefix and 48 characters, and is shown this once', async () => {
+test('POST answers 201 with the key, which has a prefix and 48 characters, and is shown only once', async () => {
   const expiresAt = inAnHour()
   const reply = await api.call('POST', keys, { body: { keyName: 'mine', scopes: ['READ'], expiresAt } })
   assert.equal(reply.status, 201)
@@ -45,7 +45,7 @@ test('POST answers 201 with the key, which has a prefix and 48 characters, and i
   assert.ok(!listed.text.includes(apiKey) && !listed.text.includes(apiKey.slice(13)))
 })
 
-test('a key without scopes is known but may do nothing: J-804', async () => {
+test('a key without scopes is valid but may do nothing: J-804', async () => {
   const reply = await api.call('POST', keys, { body: { keyName: 'none' } })
   assert.deepEqual(reply.json.scopes, [])
   assertRefused(await api.call('GET', '/job/api/jobs', { key: reply.json.apiKey }), 'J-804', 'READ')
@@ -83,7 +83,7 @@ test('a key can revoke itself, and a second revocation keeps the instant of the 
   assert.equal(await revokedAt(), first)
 })
 
-test('DELETE of a key with ADMIN by one without it answers J-804, and the key goes on', async () => {
+test('DELETE of a key with ADMIN by one without it answers J-804, and the key continues', async () => {
   const admin = await api.newKey(['ADMIN', 'READ'])
   const { apiKey: key } = await api.newKey(['MANAGE'])
   const reply = await api.call('DELETE', `/job/api/keys/${admin.keyId}`, { key })
@@ -162,7 +162,7 @@ test('lastUsedAt is null while unused, and is kept over a restart', async (t) =>
   assert.equal(lastUsedAt(unused.keyId), null)
 })
 
-test('any good key may ask what it is, whatever its scopes; a revoked one may not', async () => {
+test('any valid key may read itself, whatever its scopes; a revoked one may not', async () => {
   const { apiKey, ...made } = await api.newKey([])
   const reply = await api.call('GET', `${keys}/self`, { key: apiKey })
   assert.equal(reply.status, 200)

@@ -1,4 +1,4 @@
-// Triggers with large bodies: what they are answered does not depend on their size, and the event loop stays free.
+// Triggers with large bodies: responses do not depend on the size, and the event loop is not blocked.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -44,7 +44,7 @@ test('a list of more devices than allowed is refused, and so is a body that is l
   assertRefused(await send(`{"jobName":"restart","deviceIds":["d1"],${other}}`), 'J-904')
 })
 
-test('hostile bodies of several megabytes do not hold the event loop', async (t) => {
+test('hostile bodies of several megabytes do not block the event loop', async (t) => {
   const bodies = ['{}', '1', '"a"', '[[]]'].map(
     (unit) =>
       `{"x":[${`${unit},`.repeat(5_000_000 / (unit.length + 1))}1],"jobName":"restart","deviceIds":["d1"]}`,

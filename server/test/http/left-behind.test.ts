@@ -1,5 +1,5 @@
-// What a key leaves that starts by itself: schedules, and runs with startAt. They belong to the owner, unless the key is
-// revoked with its descendants.
+// Schedules and runs with startAt that a key has created. They continue after its revocation, unless it is revoked with its
+// descendants.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -32,7 +32,7 @@ const startLater = async (key: string, inMs = hourMs) => {
 const listener = await EventListener.open(api.http, api.adminKey, { query: '?types=schedule.*,run.*' })
 after(() => listener.close())
 
-test('putting and resuming a schedule needs TRIGGER beside MANAGE, before its body is read', async () => {
+test('putting and resuming a schedule needs TRIGGER in addition to MANAGE, before its body is read', async () => {
   const manager = await newKey('manager', ['MANAGE', 'READ'])
   assertRefused(await putSchedule('refused', manager.apiKey), 'J-804', 'TRIGGER')
   assertRefused(await putSchedule('refused', manager.apiKey, { wrong: 1 }), 'J-804', 'TRIGGER')
@@ -45,7 +45,7 @@ test('putting and resuming a schedule needs TRIGGER beside MANAGE, before its bo
   assertRefused(await act('fire'), 'J-804', 'TRIGGER')
 })
 
-test('revoked with its descendants, a key leaves nothing that starts by itself; the answer lists it', async () => {
+test('revoking a key with its descendants pauses everything that starts automatically, and the response lists it', async () => {
   const chain = await newKey('chain', ['MANAGE', 'TRIGGER'])
   const child = await newKey('child', ['MANAGE', 'TRIGGER'], {}, chain.apiKey)
   await putSchedule('by-chain', chain.apiKey)
@@ -92,7 +92,7 @@ test('revoked with its descendants, a key leaves nothing that starts by itself; 
   assert.deepEqual([again.json.pausedSchedules, again.json.pausedRuns], [[], []])
 })
 
-test('what was paused with its key is resumed by another one, whose it is from then on', async () => {
+test('schedules paused with their key are resumed by another key, to which they belong from then on', async () => {
   const maker = await newKey('maker', ['MANAGE', 'TRIGGER'])
   await putSchedule('resumed', maker.apiKey)
   const [soon, late] = [await startLater(maker.apiKey), await startLater(maker.apiKey, 5 * hourMs)]
@@ -111,7 +111,7 @@ test('what was paused with its key is resumed by another one, whose it is from t
   assert.equal((await read('schedules/resumed')).paused, false)
 })
 
-test('a schedule goes on after its key has expired, and says so until somebody puts it again', async () => {
+test('a schedule continues after its key has expired, and says so until somebody puts it again', async () => {
   const expiresAt = new Date(clock.now() + hourMs).toISOString()
   const brief = await newKey('brief', ['MANAGE', 'TRIGGER'], { expiresAt })
   const body = { ...nightly, when: { at: new Date(clock.now() + 2 * hourMs).toISOString() } }

@@ -33,7 +33,7 @@ async function sendSlowly(t: TestContext, isUpload: boolean): Promise<string> {
   return Buffer.concat(await socket.toArray()).toString()
 }
 
-test('an upload goes on after the time limit of requests', async (t) => {
+test('an upload continues after the time limit of requests', async (t) => {
   assert.match(await sendSlowly(t, true), /^HTTP\/1\.1 200 [\s\S]*got abcd/)
 })
 

@@ -55,7 +55,7 @@ async function end(device: Awaited<ReturnType<typeof newDevice>>, status: 'FAILE
   })
 }
 
-test('failures of its runs add up: the third one pauses the schedule, which then counts anew', async () => {
+test('failures of its runs add up: the third one pauses the schedule, which then counts from zero again', async () => {
   await putSchedule('adds', { stop: [{ on: ['FAILED'], count: 3 }] })
   for (const [index, id] of ['a', 'b', 'c'].entries()) {
     const [device] = await addDevices('adds', [id])
@@ -87,7 +87,7 @@ test('failures of its runs add up: the third one pauses the schedule, which then
   assert.equal(await isPaused('adds')(), false)
 })
 
-test('what was not released is held, and goes on when the schedule is resumed', async () => {
+test('what was not released is held, and continues when the schedule is resumed', async () => {
   await putSchedule('holds', { ratePerMinute: 1, stop: [{ on: ['FAILED'], count: 1 }] })
   const [first] = await addDevices('holds', ['a', 'b', 'c'])
   const [runId] = await waitForRuns('holds', 1)
@@ -102,7 +102,7 @@ test('what was not released is held, and goes on when the schedule is resumed', 
   const { rollout } = await read(run)
   assert.deepEqual([rollout.state, rollout.released, rollout.pausedBy], ['PAUSED', 1, 'stop rule'])
   assert.equal((await api.call('POST', `${url}/holds/resume`)).status, 200)
-  await waitUntil('the run goes on', async () => (await read(run)).rollout.state === 'ROLLING_OUT')
+  await waitUntil('the run continues', async () => (await read(run)).rollout.state === 'ROLLING_OUT')
   assert.equal(await isPaused('holds')(), false)
 })
 

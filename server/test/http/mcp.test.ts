@@ -40,7 +40,7 @@ async function refusal(client: Client, name: string, input: Record<string, unkno
 
 const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
 
-test('a key sees the tools of its scopes; without TRIGGER none that acts', async (t) => {
+test('a key sees the tools of its scopes; without TRIGGER only read-only ones', async (t) => {
   const cases: [Scope[], string[]][] = [
     [['READ'], readers],
     [['READ', 'MANAGE'], readers],
@@ -60,7 +60,7 @@ test('a key sees the tools of its scopes; without TRIGGER none that acts', async
   await assert.rejects(call(client, 'cancel_run', { runId: 1 }), /no tool cancel_run/)
 })
 
-test('tools have closed schemas and say whether they only read', async (t) => {
+test('tools have closed schemas and indicate whether they are read-only', async (t) => {
   const client = await connect(t, { 'x-api-key': api.adminKey })
   const { tools } = await client.listTools()
   for (const { name, inputSchema, annotations } of tools) {
@@ -84,7 +84,7 @@ test('tools have closed schemas and say whether they only read', async (t) => {
   }
 })
 
-test('what was planned is started once, unchanged; a changed plan is J-505 with words', async (t) => {
+test('a plan is started once, unchanged; a changed plan is J-505 with an explanation', async (t) => {
   const client = await connect(t, { 'x-api-key': api.adminKey })
   await api.putJobAndDevices('mcp-job', ['m1', 'm2'])
   const planned = { jobName: 'mcp-job', targets: { deviceIds: ['m1', 'm2'] } }
@@ -107,7 +107,7 @@ test('what was planned is started once, unchanged; a changed plan is J-505 with 
   assert.ok((await call(client, 'fleet_overview')).json)
 })
 
-test('refusals say what to do: the detail, the position in a selector, unknown devices', async (t) => {
+test('errors are actionable: the detail, the position in a selector, unknown devices', async (t) => {
   const { keyId, apiKey } = await newKey('READ', 'TRIGGER')
   const client = await connect(t, { 'x-api-key': apiKey })
   await api.putJobAndDevices('words-job', ['w1'])
@@ -131,13 +131,13 @@ test('an assistant starts only what it has planned itself', async (t) => {
   const { planId } = (await call(planner, 'plan_run', planned)).json
   const refused = await refusal(other, 'start_plan', { planId })
   assert.equal(refused.code, 'J-505')
-  assert.match(refused.detail, /somebody else has made it\. Plan it yourself/i)
+  assert.match(refused.detail, /it was created by somebody else\. Plan it yourself/i)
   assert.equal((await call(planner, 'start_plan', { planId })).json.total, 1)
   const unknown = await refusal(other, 'start_plan', { planId: 'AAAAAAAAAAAAAAAAAAAAAA' })
   assert.match(unknown.detail, /no such plan, or it is older than 10 minutes/i)
 })
 
-test('the overview has the freeze and what needs somebody', async (t) => {
+test('the overview has the freeze and items that need attention', async (t) => {
   const client = await connect(t, { 'x-api-key': api.adminKey })
   await api.putJobAndDevices('paused-job', ['f1', 'f2'])
   const body = {
@@ -184,7 +184,7 @@ test('only the end of a large output is read, and a batch of messages is refused
   assert.equal(((await batch.json()) as { code: string }).code, 'J-500')
 })
 
-test('what a device printed is data: marked, cut, escaped; nothing acts on it', async (t) => {
+test('output of a device is data: marked, truncated, escaped, and never acted on', async (t) => {
   const device = await newDevice(api, 'hostile')
   await api.putJobAndDevices('hostile-job', ['bystander'])
   await api.trigger('hostile-job', ['hostile', 'bystander'])

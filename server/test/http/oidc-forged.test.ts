@@ -1,4 +1,4 @@
-// What an issuer, or somebody who plays one, should not get away with; and claims in unusual places.
+// Invalid responses of an issuer, or of an attacker who impersonates one, and claims in unusual places.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -43,7 +43,7 @@ const withClaims = (changed: (nonce: string) => Claims) => (nonce: string) =>
   issuer.sign({ ...goodClaims(nonce), ...changed(nonce) })
 const seconds = () => Math.floor(Date.now() / 1000)
 
-test('a token as it should be signs in, its groups deep in it', async () => {
+test('a valid token signs in, with nested groups', async () => {
   assert.equal(await signIn(withClaims(() => ({}))), 303)
 })
 
@@ -74,7 +74,7 @@ for (const [what, forge] of Object.entries(refused)) {
   })
 }
 
-test('groups of the wrong form are no groups', async () => {
+test('groups of the wrong form are ignored', async () => {
   for (const realm of [undefined, null, 'ops', { roles: { ops: true } }, { roles: null }, ['ops']]) {
     assert.equal(await signIn(withClaims(() => ({ realm_access: realm }))), 403, JSON.stringify(realm))
   }
@@ -85,7 +85,7 @@ test('keys may rotate', async () => {
   assert.equal(await signIn(withClaims(() => ({}))), 303)
 })
 
-test('however many begin to sign in, the issuer is asked for its addresses once in a minute', async (t) => {
+test('however many sign-ins begin, the metadata of the issuer is requested once a minute', async (t) => {
   let passedMs = 0
   const startedAt = Date.now()
   const { http } = await openServer(t, { ...settings, now: () => startedAt + passedMs })
@@ -99,7 +99,7 @@ test('however many begin to sign in, the issuer is asked for its addresses once 
   }
 })
 
-test('a sign-in with a cookie that somebody made up is a failed sign-in', async (t) => {
+test('a sign-in with a forged cookie is a failed sign-in', async (t) => {
   const rates = { address: 0, 'sign-in': 1, key: 0, owner: 0, device: 0, session: 0 }
   const { http, call } = await openServer(t, { ...settings, rates })
   issuer.idToken = () => issuer.sign(goodClaims('other'))
@@ -110,5 +110,5 @@ test('a sign-in with a cookie that somebody made up is a failed sign-in', async 
   for (let sent = 0; sent < 100 && !statuses.has(429); sent++)
     statuses.add((await fetch(`${http}/auth/callback?code=any&state=s`, { headers })).status)
   assert.deepEqual([...statuses], [403, 429])
-  assert.equal((await call('GET', '/job/api/keys/self')).status, 200, 'keys go on')
+  assert.equal((await call('GET', '/job/api/keys/self')).status, 200, 'keys continue')
 })

@@ -1,4 +1,4 @@
-// Starts with an issuer that cannot be reached, or that is none.
+// Starts with an unreachable or invalid issuer.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ function settingsFor(issuer: string) {
   return { publicUrl, oidc: { issuer, ...client, scopes: 'openid profile', claim: 'groups', roles } }
 }
 
-test('a service starts while the issuer cannot be reached: who is in stays in, and others sign in once it is back', async (t) => {
+test('a service starts while the issuer cannot be reached: sessions continue, and sign-ins work once it is back', async (t) => {
   const issuer = await openIssuer(t, { publicUrl })
   issuer.person = { sub: 'ana-1', name: 'Ana Pérez', groups: ['ops'] }
   const dataFolder = newDataFolder()
@@ -57,7 +57,7 @@ for (const [title, status, answer, message] of wrong)
     await assert.rejects(openServer(t, settingsFor(url)), message)
   })
 
-test('issuers of oidc-trust are asked at start: a wrong one is named, and one that is away does not matter', async (t) => {
+test('issuers of oidc-trust are checked at startup: a wrong one is named, and an unavailable one is accepted', async (t) => {
   const ruleFor = (issuer: string) => ({
     ...{ issuer, audience: 'jobcast', subject: 'repo:acme/app:ref:refs/heads/main', owner: 'default' },
     scopes: ['TRIGGER' as const],

@@ -1,4 +1,4 @@
-// People sign in at a real issuer. What an issuer should not say is in oidc-forged.test.ts.
+// People sign in at a real issuer. Invalid responses are tested in oidc-forged.test.ts.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -53,7 +53,7 @@ async function signIn(person: object, path = '/auth/sign-in'): Promise<CookieBro
   return browser
 }
 
-/** Whoever kept the cookie. */
+/** A browser with a stored cookie. */
 function withSession(cookie: string): CookieBrowser {
   const browser = newBrowser()
   browser.setCookie(publicUrl, session, cookie)
@@ -144,12 +144,12 @@ test('keys that come from a person, also through an ADMIN key, do not approve wh
   assert.equal((await approve(other)).status, 200)
 })
 
-test('groups may be a text, which is one group', async () => {
+test('groups may be a string, which is one group', async () => {
   const { json } = await self(await signIn({ groups: 'ops' }))
   assert.deepEqual(json.scopes, ['TRIGGER', 'READ'])
 })
 
-test('who has no role sees a page with the groups that would do, and gets no session', async () => {
+test('a person without a role sees a page with the required groups, and gets no session', async () => {
   for (const groups of [undefined, [], 'ops approvers', ['OPS'], { ops: true }, [['ops']]]) {
     issuer.person = { ...ana, name: '<b>Ana</b>', groups }
     const browser = newBrowser()
@@ -161,14 +161,14 @@ test('who has no role sees a page with the groups that would do, and gets no ses
   }
 })
 
-test('who has too many groups for the issuer to name sees that', async () => {
+test('a person with too many groups for the token sees a page about that', async () => {
   issuer.person = { ...ana, _claim_names: { groups: 'src1' } }
   const { status, text } = await newBrowser().visit(`${publicUrl}/auth/sign-in`)
   assert.equal(status, 403)
   assert.match(text, /has left out your groups/)
 })
 
-test('who has a role for other addresses only sees a page', async () => {
+test('a person with a role for other addresses only sees a page', async () => {
   issuer.person = { ...ana, groups: ['elsewhere'] }
   const browser = newBrowser()
   const { status, text } = await browser.visit(`${publicUrl}/auth/sign-in`)
@@ -177,7 +177,7 @@ test('who has a role for other addresses only sees a page', async () => {
   assert.equal(browser.cookieOf(publicUrl, session), undefined)
 })
 
-test('of 500 groups the right one counts', async () => {
+test('the right one of 500 groups is found', async () => {
   const groups = [...Array.from({ length: 499 }, (_, index) => `group-${index}`), 'ops']
   const { json } = await self(await signIn({ groups }))
   assert.deepEqual(json.scopes, ['TRIGGER', 'READ'])
@@ -220,7 +220,7 @@ test('with several owners the person chooses, and may switch', async () => {
   assert.equal((await self(withSession(before))).status, 403)
   const refused = await browser.visit(`${publicUrl}/auth/sign-in?owner=other`)
   assert.equal(refused.status, 403)
-  assert.match(refused.text, /no role at other/)
+  assert.match(refused.text, /no role for other/)
 })
 
 test('a code signs in once, and only the browser that asked for it', async () => {
@@ -247,7 +247,7 @@ test('a code signs in once, and only the browser that asked for it', async () =>
   assert.equal(victim.cookieOf(publicUrl, session), undefined)
 })
 
-test('a sign-in leads back to pages of ours only', async () => {
+test('a sign-in returns only to pages of this site', async () => {
   for (const returnTo of [
     '//evil.example',
     '/\\evil.example',
@@ -266,7 +266,7 @@ test('a sign-in leads back to pages of ours only', async () => {
   }
 })
 
-test('cookies that another host of the domain could set do not count', async () => {
+test('cookies that another host of the domain could set are ignored', async () => {
   const browser = await signIn({ groups: ['ops'] })
   const planted = newBrowser()
   planted.setCookie(publicUrl, 'jobcast_session', browser.cookieOf(publicUrl, session) ?? '')
@@ -304,7 +304,7 @@ test('a stream ends when its session is deleted, or when the person has lost all
   })
   assert.equal((await api.call('DELETE', `/job/api/sessions/${deleted.id}`)).status, 204)
   await deleted.stream.ended
-  assert.equal(isLostOver, false, 'another session of the person goes on')
+  assert.equal(isLostOver, false, 'another session of the person continues')
   issuer.person = { ...ana, groups: [] }
   passedMs += 61 * minuteMs
   await lost.stream.ended
@@ -333,7 +333,7 @@ test('groups are read again within the hour, without a wait', async () => {
   assert.equal(issuer.refreshes, before + 1)
 })
 
-test('who lost all groups is out', async () => {
+test('a person who lost all groups is signed out', async () => {
   const browser = await signIn({ groups: ['ops'] })
   issuer.person = { ...ana, groups: [] }
   passedMs += 61 * minuteMs
@@ -341,7 +341,7 @@ test('who lost all groups is out', async () => {
   assert.deepEqual([status, json.code], [403, 'J-808'])
 })
 
-test('while the issuer is down who is in stays in until the hour is over, and nobody new gets in', async () => {
+test('while the issuer is down sessions continue until the hour is over, and new sign-ins fail', async () => {
   const browser = await signIn({ groups: ['ops'] })
   issuer.isDown = true
   try {

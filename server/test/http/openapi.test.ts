@@ -127,8 +127,8 @@ test('every route of the app is in it, and each has the methods it allows', asyn
   const routes = routesOf(app.printRoutes({ commonPrefix: false }))
     .filter((route) => !pages.includes(route.replace('*', '').split('/')[1] ?? ''))
     .filter((route) => !ofConsole.includes(route.replace(/\/?\*$/, '')))
-    // The protocol describes itself.
-    .filter((route) => route !== '/mcp')
+    // The protocol of assistants describes itself.
+    .filter((route) => route !== '/mcp' && !route.startsWith('/.well-known/'))
     .map((route) => route.replaceAll(/:(\w+)/g, '{$1}'))
   assert.deepEqual(routes.toSorted(), Object.keys(document.paths).toSorted())
 
@@ -142,10 +142,11 @@ test('every route of the app is in it, and each has the methods it allows', asyn
   }
 })
 
-test('what devices call asks for the token of a device or an enrolment, everything else under /job/api for an API key', () => {
+test('what devices call asks for the token or certificate of a device, or the token of an enrollment, everything else under /job/api for an API key', () => {
   for (const { path, operation } of operations) {
-    const token = path.endsWith('/enroll') ? { enrollmentToken: [] } : { deviceToken: [] }
-    const security = path.startsWith('/things/') ? [token] : undefined
+    const ofDevice = [{ deviceToken: [] }, { deviceCertificate: [] }]
+    const inGateway = path.endsWith('/enroll') ? [{ enrollmentToken: [] }] : ofDevice
+    const security = path.startsWith('/things/') ? inGateway : undefined
     if (!path.startsWith('/job/api/') && security === undefined) continue
     // Whoever signs in has no session yet.
     const open = ['/job/api/session', '/job/api/session/tickets/check', '/job/api/session/exchange']

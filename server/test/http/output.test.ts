@@ -95,7 +95,7 @@ test('?follow=true brings what is written while it is, and ends with the executi
   assert.equal((await reader.read()).done, true)
 })
 
-test('?follow=true goes on with the next attempt; ?attempt= reads an older one', async () => {
+test('?follow=true continues with the next attempt; ?attempt= reads an older one', async () => {
   await api.call('PUT', '/job/api/jobs/retried', { body: { retry: { max: 1, backoffSeconds: 0 } } })
   const { device, id } = await startOne('retried')
   const following = output(id, '?follow=true')
@@ -112,7 +112,7 @@ test('?follow=true goes on with the next attempt; ?attempt= reads an older one',
   assert.equal((await output(id, '?attempt=1&offset=2&follow=true')).text, 'rst')
 })
 
-test('a follower is answered before there is output; one that goes harms nobody', async () => {
+test('a follower is answered before there is output; one that disconnects affects no other', async () => {
   const { device, id } = await startOne()
   const leaving = new AbortController()
   const address = `${api.http}/job/api/executions/${id}/output?follow=true`
@@ -138,7 +138,7 @@ test('a follower gets the end of the answer when the service stops', { timeout: 
   assert.equal(text, 'so far')
 })
 
-test('HEAD answers at once, also to whoever would follow', { timeout: 50_000 }, async () => {
+test('HEAD answers at once, also with follow', { timeout: 50_000 }, async () => {
   const { device, id } = await startOne()
   await device.output(id, 0, 'abc')
   const reply = await api.call('HEAD', `/job/api/executions/${id}/output?follow=true`)
@@ -151,7 +151,7 @@ for (const query of ['offset=-1', 'offset=x', 'follow=yes', 'follow=1', 'follow=
   })
 }
 
-test('answers J-302 for an execution that is not there, also to whoever would follow', async () => {
+test('answers J-302 for an execution that does not exist, also with follow', async () => {
   assertRefused(await output(999_999_999), 'J-302')
   assertRefused(await output(999_999_999, '?follow=true'), 'J-302')
   assertRefused(await output(999_999_999, '?attempt=1&follow=true'), 'J-302')

@@ -75,7 +75,7 @@ test('with ADMIN an unknown owner is J-806', async () => {
   assertRefused(await api.call('GET', `${keys}?ownerId=ow_nobody`, { key: admin }), 'J-806')
 })
 
-test("without ADMIN another owner's key is J-805 and stays good; with ADMIN it is revoked", async () => {
+test("without ADMIN another owner's key is J-805 and remains valid; with ADMIN it is revoked", async () => {
   const { keyId, apiKey } = await api.newKey(['READ'], { ownerId: other.ownerId })
   assertRefused(await api.call('DELETE', `${keys}/${keyId}`, { key: own }), 'J-805')
   assert.equal((await api.call('GET', '/job/api/jobs', { key: apiKey })).status, 200)

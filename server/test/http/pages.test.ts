@@ -113,7 +113,7 @@ for (const list of lists) {
   })
 }
 
-test('a page has 50 rows unless said, and nextCursor is null on the last', async () => {
+test('a page has 50 rows by default, and nextCursor is null on the last', async () => {
   await Promise.all(Array.from({ length: 60 }, (_, i) => put(`/job/api/jobs/many-${i}`)))
   const first = (await api.call('GET', '/job/api/jobs')).json
   assert.equal(first.items.length, 50)

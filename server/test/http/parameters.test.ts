@@ -205,7 +205,7 @@ test('a retry and a rollback carry the parameters', async () => {
   assert.deepEqual([back.version, back.parameters], [1, { a: '1' }])
 })
 
-test('what was given as a secret stays one in versions that declare it otherwise', async () => {
+test('a value that was given as a secret remains secret in versions that declare it otherwise', async () => {
   const keeping = await newDevice(api, 'p-keeping')
   const schemaOf = (more: object) => ({
     type: 'object',

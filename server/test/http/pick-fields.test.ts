@@ -1,4 +1,4 @@
-// Two fields of a large body: what is given, what is refused, and in which steps; always as JSON.parse would have it.
+// Two fields of a large body: results, refusals, and steps, always equal to JSON.parse.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

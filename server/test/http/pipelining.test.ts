@@ -29,7 +29,7 @@ test('bodies of pipelined requests reach their own request', async () => {
   assert.deepEqual(answers, ['201', '404', '201'])
 })
 
-test('whoever pipelines thousands is disconnected, and nobody else', async () => {
+test('a client that pipelines thousands of requests is disconnected, and others are not', async () => {
   const outcome = await sendRaw(api.http, get('/livez').repeat(3000), 3000).catch((error) => error.code)
   // The reset may overtake the answers.
   assert.ok(outcome === 'ECONNRESET' || outcome.closed)

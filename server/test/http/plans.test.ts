@@ -1,4 +1,4 @@
-// Plans: what a dry run has shown is started by its planId, as it was shown, once.
+// Plans: the planId of a dry run starts exactly the shown run, once.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -61,7 +61,7 @@ test('the planId alone starts exactly what was shown, in the order that was draw
     'idempotency-key': 'a-key-of-its-own',
   })
   assert.equal(repeated.json.runId, runId, 'another key does not make another run')
-  // Twice planned is drawn twice: some of the plans differ.
+  // Each plan draws a new random order, so some of the plans differ.
   const orders = new Set<string>()
   for (let tries = 0; tries < 6; tries++) orders.add(JSON.stringify((await plan(asked)).json.waves[0].sample))
   assert.ok(orders.size > 1, 'the order is random')
@@ -135,12 +135,12 @@ test('a job, a selection, an order or a window that has changed since is J-505, 
   assertPlanRefused(await start(canaries.planId), /^The job update has changed since/)
   const listed = (await plan({ targets: { deviceIds: ['n03', 'n04'] } })).json
   await api.call('DELETE', '/job/api/devices/n04')
-  assertPlanRefused(await start(listed.planId), /^What it names does not exist any more: .*\(n04\)/)
+  assertPlanRefused(await start(listed.planId), /^Something that it names no longer exists: .*\(n04\)/)
   await api.call('PUT', '/job/api/devices/n04', { body: { tags: ['plans'], attributes: { site: 'berlin' } } })
   assertPlanRefused(await start('made-up'), /^There is no such plan, or it is older than 10 minutes/)
   const gone = (await plan({ jobName: 'gone', ...(await putJob('gone')) })).json
   await api.call('DELETE', '/job/api/jobs/gone')
-  assertPlanRefused(await start(gone.planId), /not exist any more/)
+  assertPlanRefused(await start(gone.planId), /no longer exists/)
 })
 
 async function putJob(jobName: string, body: object = {}): Promise<object> {

@@ -1,4 +1,4 @@
-// Who is online, since when and by which transport.
+// Presence of devices, with time and transport.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ const list = async (query: string): Promise<string[]> =>
   (await api.call('GET', `/job/api/devices?${query}`)).json.items.map((each: Device) => each.deviceId)
 const instant = () => new Date(clock.now()).toISOString()
 
-test('a device that was never seen is offline since never', async () => {
+test('a device that was never seen is offline with since null', async () => {
   await newDevice(api, 'new')
   const { online, since, lastSeenAt, transport } = await read('new')
   assert.deepEqual([online, since, lastSeenAt, transport], [false, null, null, null])
@@ -48,14 +48,14 @@ test('a request makes a device online at once; later ones show in lastSeenAt', a
   assert.deepEqual(listed, later)
 })
 
-test('a refused request makes nobody online', async () => {
+test('a refused request does not make a device online', async () => {
   const [one, two] = [await newDevice(api, 'one'), await newDevice(api, 'two')]
   await api.call('GET', '/things/two/jobs', { headers: { authorization: `Bearer ${one.token}` } })
   await api.call('GET', '/things/two/jobs', { headers: { authorization: `Bearer ${two.token}x` } })
   assert.deepEqual([(await read('one')).online, (await read('two')).online], [false, false])
 })
 
-test('?online= finds who is, and who is not, also by tag', async () => {
+test('?online= finds online and offline devices, also with a tag', async () => {
   await api.call('PUT', '/job/api/devices/tagged-1', { body: { tags: ['hall'] } })
   const { json } = await api.call('POST', '/job/api/devices/tagged-1/credential')
   await api.call('PUT', '/job/api/devices/tagged-2', { body: { tags: ['hall'] } })
@@ -68,7 +68,7 @@ test('?online= finds who is, and who is not, also by tag', async () => {
   assert.deepEqual(await list('tag=hall'), ['tagged-1', 'tagged-2'])
 })
 
-test('PUT of a device that is online leaves it so', async () => {
+test('PUT of an online device does not change its presence', async () => {
   const device = await newDevice(api, 'd2')
   await device.call('GET', '')
   await read('d2')

@@ -1,4 +1,4 @@
-// Accept: application/problem+json gives RFC 9457 with the same code and what exactly is wrong.
+// Accept: application/problem+json returns RFC 9457 with the same code and a detailed description.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -160,7 +160,7 @@ test('is one of several types accepted; without it an error has three fields', a
   assert.deepEqual(Object.keys((await accept('*/*')).json), ['code', 'message', 'status'])
 })
 
-test('good answers stay as they are', async () => {
+test('successful responses are not changed', async () => {
   const reply = await api.call('GET', '/job/api/jobs/update', { headers })
   assert.equal(reply.headers.get('content-type'), 'application/json; charset=utf-8')
 })

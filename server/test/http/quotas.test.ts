@@ -1,5 +1,5 @@
-// What is over a quota is refused with 409 J-912 that names the quota, its value and what to do; room that is made counts
-// at once, and what needs no room is served.
+// Requests beyond a quota are refused with 409 J-912, which names the quota, its value and a solution; released quota is available
+// at once, and requests that need none are served.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

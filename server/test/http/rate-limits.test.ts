@@ -1,4 +1,4 @@
-// Whoever sends more than it may gets 429 J-911 with the time to wait; nobody else does.
+// Clients beyond their rate limit get 429 J-911 with the time to wait; others do not.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -6,7 +6,7 @@ import { type OpenServer, openServer } from '@jobcast/testkit/open-server'
 import { assertRefused } from './assert-reply.ts'
 
 const unlimited = { address: 0, 'sign-in': 0, key: 0, owner: 0, device: 0, session: 0 }
-/** Ten seconds' worth may come at once. */
+/** The number of requests allowed in a burst: ten seconds' worth. */
 const burst = 10
 
 async function openLimited(t: TestContext, rates: Partial<typeof unlimited>) {
@@ -60,7 +60,7 @@ test('without a key the address is limited, and the connection closed; with one 
   assert.equal((await self(api, api.adminKey)).status, 200)
 })
 
-test('failed sign-ins are throttled by address, and valid keys go on', async (t) => {
+test('failed sign-ins are throttled by address, and valid keys continue', async (t) => {
   const { api } = await openLimited(t, { 'sign-in': 1 })
   const bad = await statuses(burst, () => self(api, 'bad'))
   assert.ok(bad.every((status) => status === 403))

@@ -1,11 +1,11 @@
-// What the log says of a request: who sent it, from where, and with which key it was tried.
+// The log line of a request: the caller, the address, and the key.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newSecretText } from '../../src/domain/access/secret-text.ts'
 import { openApp } from './open-app.ts'
 
-test('a request is told with address, user agent and the id of its key, also of one that was refused', async (t) => {
+test('a request is logged with address, user agent and the id of its key, also of one that was refused', async (t) => {
   const { app, adminKey, told } = await openApp(t)
   const unknown = newSecretText('jc')
   const call = async (key: string, userAgent: string) => {

@@ -1,4 +1,4 @@
-// What holds for every resource, as its description says: get, list, put and delete, and what they refuse.
+// The rules of all resources according to their descriptions: get, list, put and delete, and their errors.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -111,7 +111,7 @@ for (const resource of Object.values(resources) as Resource[]) {
     for (const answer of refused) assertRefused(answer, 'J-312')
     const before = (await api.call('GET', at('new'))).json
     const problem = await put('new', other, { ...ifNew, accept: 'application/problem+json' })
-    assert.equal(problem.json.detail, `There is a ${noun} "new" already.`)
+    assert.equal(problem.json.detail, `A ${noun} "new" already exists.`)
     assert.deepEqual((await api.call('GET', at('new'))).json, before)
     const tag = answers.find(({ status }) => status === 201)?.headers.get('etag')
     if (tag) assertRefused(await put('new', other, { ...ifNew, 'if-match': tag }), 'J-312')

@@ -1,6 +1,6 @@
 // Keys that are restricted to devices by a selector. The matrix comes from the OpenAPI document: every operation, with each
-// id it takes once of a device that the key is not restricted to, and once unknown. Both answers must be the same to the
-// byte, but for the id; what has no rule in device-operations.ts is refused.
+// id it takes once of a device that the key cannot see, and once unknown. Both responses must be the same to the
+// byte, except for the id; operations without a rule in device-operations.ts are refused.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,6 +38,8 @@ await api.putJobAndDevices('our-job', [])
 await putDevice('ours-1', { tags: ['ours'], attributes: { site: 'lima' } })
 await putDevice('ours-2', { tags: ['ours'] })
 await putDevice('hidden-1', { tags: ['CANARY'], attributes: { hiddenName: 'CANARY' } })
+for (const name of ['hidden-webhook', 'taken'])
+  await api.call('PUT', `/job/api/webhooks/${name}`, { body: { url: 'https://hook.invalid/CANARY' } })
 const { apiKey: key } = await newKey({ where: 'tag=ours' })
 const hiddenRun = await api.trigger('our-job', ['hidden-1'])
 const wholeRun = await api.trigger('our-job', ['ours-1', 'ours-2'])
@@ -50,14 +52,19 @@ const ids: Record<string, { hidden: string; unknown: string }> = {
   jobExecutionId: { hidden: String(execution), unknown: '987654321' },
   jobName: { hidden: 'our-job', unknown: 'our-job' },
   version: { hidden: '1', unknown: '1' },
+  webhookName: { hidden: 'hidden-webhook', unknown: 'absent-webhook' },
+  eventId: { hidden: '1', unknown: '987654321' },
 }
 type Which = 'hidden' | 'unknown'
+const newWebhook = { url: 'https://hook.invalid/own', secret: `whsec_${'a'.repeat(32)}` }
 const bodies: Record<string, (which: Which) => object> = {
   triggerJob: (which) => ({ jobName: 'our-job', deviceIds: ['ours-1', ids.deviceId?.[which]] }),
   createRun: (which) => ({ jobName: 'our-job', targets: { deviceIds: [ids.deviceId?.[which]] } }),
   countDevices: (which) => ({ where: `deviceId=${ids.deviceId?.[which]} or ${which}Name=CANARY` }),
   createKey: () => ({ keyName: 'made', scopes: ['READ'] }),
   changeRun: () => ({ rollout: {} }),
+  putWebhook: () => newWebhook,
+  replayWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
 }
 const queries: Record<string, (which: Which) => string> = {
   listDevices: (which) => `?where=deviceId=${ids.deviceId?.[which]}`,
@@ -65,7 +72,10 @@ const queries: Record<string, (which: Which) => string> = {
 }
 
 async function ask({ path, method, id, hasBody }: (typeof operations)[number], which: Which) {
-  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name]?.[which] ?? `no-${name}`)
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    if (id === 'putWebhook' && name === 'webhookName') return which === 'hidden' ? 'taken' : 'free'
+    return ids[name]?.[which] ?? `no-${name}`
+  })
   const reply = await api.call(method, address + (queries[id]?.(which) ?? ''), {
     ...{ key, ...(hasBody && { body: bodies[id]?.(which) ?? {} }) },
   })
@@ -74,6 +84,7 @@ async function ask({ path, method, id, hasBody }: (typeof operations)[number], w
     .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '<instant>')
   for (const each of Object.values(ids))
     text = text.replaceAll(new RegExp(`\\b${each[which]}\\b`, 'g'), '<id>')
+  if (id === 'putWebhook') text = text.replace(/"webhookName":"(?:taken|free)"/, '<id>')
   return { status: reply.status, code: reply.json?.code, text }
 }
 
@@ -84,10 +95,12 @@ const notFound: Record<string, string> = {
 }
 
 for (const operation of operations.filter(({ id }) => id !== neverEnds)) {
+  const { path, id } = operation
   const rule = deviceRuleOf(operation.id)
   test(`${operation.method} ${operation.path} (${rule ?? 'refused'}) tells nothing of other devices`, async () => {
     const hidden = await ask(operation, 'hidden')
     if (rule === undefined) assert.equal(hidden.code, /Owners?$/.test(operation.id) ? 'J-804' : 'J-814')
+    if (path.includes('{webhookName}') && id !== 'putWebhook') assert.equal(hidden.code, 'J-307')
     if (rule !== undefined && rule in notFound) assert.equal(hidden.code, notFound[rule])
     if (operation.id === 'createKey' || operation.id === 'createSignInTicket') return
     assert.doesNotMatch(hidden.text, /CANARY|hidden/)
@@ -95,11 +108,12 @@ for (const operation of operations.filter(({ id }) => id !== neverEnds)) {
   })
 }
 
-test('every rule is of an operation, and none is open to this restriction alone', () => {
+test('every rule is of an operation, and only the map of the fleet is open to this restriction alone', () => {
   const known = new Set([...operations.map(({ id }) => id), 'callMcp'])
   assert.deepEqual(
     deviceOperations.filter((id) => !known.has(id) || !restrictedOperations.includes(id)),
-    [],
+    // They show the last execution of each device, of whatever job.
+    ['listFleetDevices', 'getFleetGroups'],
   )
   for (const name of ['toString', 'newOperation', undefined]) assert.equal(deviceRuleOf(name), undefined)
 })
@@ -121,6 +135,28 @@ test('lists have the devices of the key, their executions, and runs that have on
   assert.ok(!runs.includes(Number(idOf(hiddenRun))))
   const { json } = await post('/devices/count', { where: 'all' })
   assert.deepEqual([json.total, json.sample], [2, ['ours-1', 'ours-2']])
+})
+
+test('the map of the fleet has the devices of the key, with their executions, and counts them', async () => {
+  assert.equal((await api.trigger('our-job', ['ours-1', 'hidden-1'])).status, 201)
+  const { items, nextCursor } = await get('/fleet/devices')
+  const ofKey = items.map(({ deviceId }: { deviceId: string }) => deviceId)
+  assert.deepEqual([ofKey, nextCursor], [['ours-1', 'ours-2'], null])
+  const whole = (await api.call('GET', '/job/api/fleet/devices')).json.items
+  assert.deepEqual(
+    items,
+    whole.filter(({ deviceId }: { deviceId: string }) => ofKey.includes(deviceId)),
+  )
+  const first = await get('/fleet/devices?limit=1')
+  assert.deepEqual([first.items.length, atob(first.nextCursor)], [1, '"ours-1"'])
+  const second = await get(`/fleet/devices?limit=1&cursor=${first.nextCursor}`)
+  assert.deepEqual([second.items[0].deviceId, second.nextCursor], ['ours-2', null])
+  for (const by of ['tag', 'site', 'hiddenName']) {
+    const counted = await get(`/fleet/groups?by=${by}`)
+    assert.equal(counted.all.devices, 2)
+    assert.doesNotMatch(JSON.stringify(counted.groups), /CANARY/)
+  }
+  assertRefused(await api.call('GET', '/job/api/fleet/groups?by=group', { key }), 'J-814')
 })
 
 test('a run that has other devices too has the counts of those of the key, and cannot be acted on', async () => {
@@ -257,7 +293,7 @@ test('a selector over what a device can change is refused', async () => {
   assert.equal((await api.call('POST', '/job/api/keys', { body })).json.code, 'J-500')
 })
 
-test('a bare name is what the owner has set, not what the device reports', async () => {
+test('a name without a prefix is set by the owner, not reported by the device', async () => {
   const { apiKey } = await newKey({ where: 'site=lima' })
   const seen = await api.call('GET', '/job/api/devices', { key: apiKey })
   assert.deepEqual(

@@ -1,6 +1,6 @@
 // Keys that are restricted to jobs, or to addresses. The matrix comes from the OpenAPI document: every operation, with each
-// id it takes once of a job that the key is not restricted to, and once unknown. Both answers must be the same to the byte,
-// but for the id; what has no rule in restricted-operations.ts is refused.
+// id it takes once of a job that the key cannot see, and once unknown. Both responses must be the same to the byte,
+// except for the id; operations without a rule in restricted-operations.ts are refused.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ const operations = Object.entries(paths)
   )
 const closed = operations.filter(({ isOpen }) => !isOpen)
 
-// All that belongs to jobs outside says CANARY or hidden somewhere; nothing of it may get out.
+// All resources of other jobs contain CANARY or hidden, which must not appear in any response.
 const jobs = ['our-*', 'exact']
 const scopes = ['TRIGGER', 'READ', 'MANAGE', 'APPROVE', 'AUDIT'] as const
 const { apiKey: restricted, keyId } = await api.newKey([...scopes], { jobs })
@@ -49,6 +49,7 @@ await api.call('PUT', '/job/api/schedules/hidden-schedule', { body: schedule('hi
 await api.call('PUT', '/job/api/schedules/our-schedule', { body: schedule('our-job') })
 await api.call('PUT', '/job/api/secrets/CANARY_SECRET', { body: { value: 'CANARY value' } })
 await api.call('PUT', '/job/api/webhooks/hidden-webhook', { body: { url: 'https://hook.invalid/CANARY' } })
+await api.call('PUT', '/job/api/webhooks/taken', { body: { url: 'https://hook.invalid/CANARY' } })
 await api.call('PUT', '/job/api/groups/our-group', { body: { where: 'all' } })
 
 const ids: Record<string, { hidden: string; unknown: string }> = {
@@ -68,16 +69,20 @@ const ids: Record<string, { hidden: string; unknown: string }> = {
   sessionId: { hidden: 's', unknown: 's' },
   eventId: { hidden: '1', unknown: '1' },
 }
+const newWebhook = { url: 'https://hook.invalid/own', secret: `whsec_${'a'.repeat(32)}` }
 const bodies: Record<string, (which: 'hidden' | 'unknown') => object> = {
   triggerJob: (which) => ({ jobName: ids.jobName?.[which], deviceIds: ['d1'] }),
   createRun: (which) => ({ jobName: ids.jobName?.[which], targets: { deviceIds: ['d1'] } }),
   countDevices: () => ({ where: 'all' }),
   createKey: () => ({ keyName: 'made', scopes: ['READ'] }),
   changeRun: () => ({ rollout: {} }),
+  putWebhook: () => newWebhook,
+  replayWebhook: () => ({ since: '2026-01-01T00:00:00Z' }),
 }
 const queries: Record<string, (which: 'hidden' | 'unknown') => string> = {
   listRuns: (which) => `?jobName=${ids.jobName?.[which]}`,
   listExecutions: (which) => `?runId=${ids.runId?.[which]}`,
+  getStats: (which) => `?jobName=${ids.jobName?.[which]}`,
 }
 
 async function ask(
@@ -85,7 +90,10 @@ async function ask(
   which: 'hidden' | 'unknown',
   { key = restricted, accept = 'application/json' } = {},
 ) {
-  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name]?.[which] ?? `no ${name}`)
+  const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    if (id === 'putWebhook' && name === 'webhookName') return which === 'hidden' ? 'taken' : 'free'
+    return ids[name]?.[which] ?? `no ${name}`
+  })
   const body = bodies[id]?.(which) ?? {}
   const reply = await api.call(method, address + (queries[id]?.(which) ?? ''), {
     ...{ key, headers: { accept } },
@@ -96,6 +104,7 @@ async function ask(
     .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '<instant>')
   for (const [name, each] of Object.entries(ids))
     if (path.includes(`{${name}}`)) text = text.replaceAll(new RegExp(`\\b${each[which]}\\b`, 'g'), '<id>')
+  if (id === 'putWebhook') text = text.replace(/"webhookName":"(?:taken|free)"/, '<id>')
   if (id === 'createRun') text = text.replace(ids.jobName?.[which] ?? '', '<id>')
   return { status: reply.status, code: reply.json?.code, text }
 }
@@ -115,6 +124,7 @@ for (const operation of closed.filter(({ id }) => id !== neverEnds)) {
       assert.doesNotMatch(hidden.text, /CANARY|hidden/)
       // Without ADMIN, which a key that is restricted to jobs cannot have.
       if (rule === undefined) assert.equal(hidden.code, /Owners?$/.test(id) ? 'J-804' : 'J-814')
+      if (path.includes('{webhookName}') && id !== 'putWebhook') assert.equal(hidden.code, 'J-307')
       if (rule !== undefined && rule in notFound) assert.equal(hidden.code, notFound[rule])
       if (id === 'createKey' || id === 'createSignInTicket') return
       assert.deepEqual(hidden, await ask(operation, 'unknown', { accept }))
@@ -212,6 +222,34 @@ test('lists and their cursors name nothing outside', async () => {
   }
 })
 
+test('the fleet and the statistics count executions of the own jobs only', async () => {
+  const { apiKey } = await api.newKey(['READ'], { jobs: ['counted*'] })
+  await api.putJobAndDevices('counted-1', ['c1', 'c2'])
+  await api.putJobAndDevices('uncounted', [])
+  await api.trigger('uncounted', ['c1', 'c2'])
+  await api.trigger('counted-1', ['c1', 'c2'])
+  const get = async (path: string, key = apiKey) => (await api.call('GET', `/job/api/${path}`, { key })).json
+  const [fleet, whole] = [await get('fleet'), await get('fleet', unrestricted)]
+  assert.deepEqual([fleet.waiting, fleet.running, fleet.oldestWaiting.jobName], [2, 0, 'counted-1'])
+  assert.deepEqual([fleet.history.waiting.at(-1), fleet.devices], [2, whole.devices])
+  assert.ok(whole.waiting > 4 && whole.oldestWaiting.jobName !== 'counted-1')
+  await api.trigger('counted-1', ['c1'])
+  await api.trigger('uncounted', ['c1'])
+  // Read again, it continues where it has counted.
+  assert.deepEqual([(await get('fleet')).waiting, (await get('fleet')).history.waiting.at(-1)], [3, 3])
+  const stats = await get('stats')
+  assert.deepEqual(
+    [stats.overall.total, stats.jobs.map((each: { jobName: string }) => each.jobName)],
+    [3, ['counted-1']],
+  )
+  assert.equal((await get('stats?jobName=uncounted')).overall.total, 0)
+  for (const path of ['fleet/devices', 'fleet/groups'])
+    assertRefused(await api.call('GET', `/job/api/${path}`, { key: apiKey }), 'J-814')
+  const { apiKey: both } = await api.newKey(['READ'], { jobs: ['counted*'], where: 'tag=a' })
+  for (const path of ['fleet', 'stats'])
+    assertRefused(await api.call('GET', `/job/api/${path}`, { key: both }), 'J-814')
+})
+
 test('the stream has no events of what lies outside', async (t) => {
   const listener = await EventListener.open(api.http, restricted, { query: '?after=0' })
   t.after(() => listener.close())
@@ -274,7 +312,7 @@ test('a session of a restricted key is restricted, also by a ticket', async () =
     const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
     const get = (path: string) => fetch(`${api.http}/job/api${path}`, { headers: { cookie } })
     assert.equal(await (await get('/jobs/hidden-job')).text(), errorText('J-301'))
-    assert.equal(await (await get('/stats')).text(), errorText('J-814'))
+    assert.equal(await (await get('/fleet/devices')).text(), errorText('J-814'))
     assert.equal((await get('/jobs/our-job')).status, 200)
   }
 })
@@ -306,7 +344,7 @@ test('a key that a restricted key creates is restricted at least as much', async
   assert.equal((await revoke(inherited.json.keyId)).status, 204)
 })
 
-test('restrictions that cannot be meant are refused', async () => {
+test('meaningless restrictions are refused', async () => {
   const wrong = [
     ...[{ jobs: [] }, { jobs: ['a*b'] }, { jobs: [''] }, { jobs: ['a', 'a'] }, { addresses: [] }],
     ...[{ addresses: ['10.0.0.0/33'] }, { addresses: ['here'] }, { addresses: ['10.0.0'] }],

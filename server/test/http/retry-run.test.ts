@@ -1,4 +1,4 @@
-// POST /job/api/runs/{runId}/retry: a second try for those that did not succeed.
+// POST /job/api/runs/{runId}/retry: another run for unsuccessful executions.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -27,7 +27,7 @@ const devicesOf = async (runId: number) => {
   return items.map((each: { deviceId: string }) => each.deviceId).sort()
 }
 
-test('makes a run of those that ended otherwise than SUCCEEDED, linked to the old one', async () => {
+test('creates a run of the unsuccessful executions, linked to the old one', async () => {
   const path = await launch()
   const reply = await retry(path)
   assert.equal(reply.status, 201)
@@ -55,7 +55,7 @@ test('with an Idempotency-Key a repeated call makes nothing; the key is for this
   assertRefused(await retry(path, { deviceIds: ['bad'] }, headers), 'J-501')
 })
 
-test('leaves out devices that are gone, and has nothing to do without one', async () => {
+test('skips deleted devices, and is refused if none is left', async () => {
   await api.putJobAndDevices('update', ['leaves', 'stays'])
   const made = await api.trigger('update', ['leaves', 'stays'])
   const path = made.headers.get('location') as string

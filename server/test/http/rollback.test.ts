@@ -1,4 +1,4 @@
-// Rollbacks: the run that is taken back is stopped, and every device that may have got it gets the version before.
+// Rollbacks: the run is stopped, and every device that may have got it gets the previous version.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +26,7 @@ async function devicesOf(runId: number): Promise<string[]> {
   return items.map(({ deviceId }: { deviceId: string }) => deviceId).sort()
 }
 
-test('it stops the run, and takes back all that were released, also those under way', async () => {
+test('it stops the run, and takes back all that were released, also those in progress', async () => {
   const run = await launchSecond({ rollout: { ...waves(4), ratePerMinute: 60_000 } })
   await waitFor(run.path, 4)
   await report(run, 0, 'FAILED')
@@ -43,7 +43,7 @@ test('it stops the run, and takes back all that were released, also those under 
   assert.deepEqual([before.counts.CANCELED, before.counts.CANCELING], [3, 1])
   assert.equal(before.rollout?.pausedBecause, 'the run is rolled back')
   assert.equal(before.rollout?.pausedByName, 'admin')
-  // What is under way ends first.
+  // What is in progress ends first.
   const next = await devices[1]?.startNext()
   assert.notEqual(next?.json.execution?.jobDocument, '{"n":1}')
   await report(run, 1, 'CANCELED')

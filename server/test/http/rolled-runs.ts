@@ -1,4 +1,4 @@
-// A few devices of a real server with its own ticker, and runs that are released to them little by little.
+// A few devices of a real server with its own ticker, and runs with rollouts on them.
 
 import assert from 'node:assert/strict'
 import type { Api } from '@jobcast/testkit/call-api'

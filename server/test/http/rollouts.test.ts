@@ -105,7 +105,7 @@ test('waves open one after the other, and what is not released is unknown to its
   assertRefused(await act(path, 'pause'), 'J-303')
 })
 
-test('a stop rule pauses it with its reason; resumed, it counts anew', async () => {
+test('a stop rule pauses it with its reason; resumed, it counts from zero again', async () => {
   const stop = [{ on: ['FAILED'], count: 1 }]
   const rollout = { waves: [{ size: 2 }, { size: '100%' }], stop }
   const { path, executionIds } = await launch({ rollout })
@@ -155,7 +155,7 @@ test('an abort cancels what was not released, with its cause', async () => {
   assert.equal((await devices[4]?.startNext())?.json.execution, undefined)
 })
 
-test('somebody else approves, never who made it', async () => {
+test('another principal approves, never the creator', async () => {
   const approver = await api.newKey(['APPROVE', 'READ'])
   const { path, executionIds } = await launch({ approval: true })
   assert.equal((await runOf(path)).rollout.state, 'AWAITING_APPROVAL')
@@ -230,7 +230,7 @@ test('a frozen fleet is offered nothing until it is over', async () => {
   await act(path, 'cancel', { force: true })
 })
 
-test('what cannot be right is refused, and nothing is made of it', async () => {
+test('invalid rollouts are refused, and nothing is created', async () => {
   for (const rollout of [
     { waves: [{ size: '101%' }] },
     { waves: [{ size: 0 }] },

@@ -20,7 +20,7 @@ const cancel = (path: string, body?: unknown) => api.call('POST', `${path}/cance
 const stateOf = async (id: number | undefined) =>
   (await api.call('GET', `/job/api/executions/${id}`)).json.execState
 
-test('what waits is CANCELED, and the answer is the run', async () => {
+test('pending executions are CANCELED, and the response is the run', async () => {
   const { path, ids } = await launch()
   const reply = await cancel(path)
   assert.equal(reply.status, 200)
@@ -29,7 +29,7 @@ test('what waits is CANCELED, and the answer is the run', async () => {
   assert.equal(await stateOf(ids[4]), 'CANCELED')
 })
 
-test('what a device works on is CANCELING; with force it is CANCELED too; what ended keeps its end', async () => {
+test('running executions are CANCELING, with force CANCELED; ended ones do not change', async () => {
   const [one, two] = [await newDevice(api, 'one'), await newDevice(api, 'two')]
   const { path, ids } = await launch(['one', 'two', 'd0'])
   await one.startNext()
@@ -44,7 +44,7 @@ test('what a device works on is CANCELING; with force it is CANCELED too; what e
   assert.equal(late.headers.get('x-amzn-errortype'), 'InvalidStateTransitionException')
 })
 
-test('a second cancel while devices are asked changes nothing and is no error', async () => {
+test('a second cancel while devices confirm changes nothing and is not an error', async () => {
   const device = await newDevice(api, 'slow')
   const { path } = await launch(['slow'])
   await device.startNext()
@@ -62,7 +62,7 @@ test('answers J-303 for a run that has finished, and J-304 for one that is not t
   assertRefused(await cancel('/job/api/runs/x'), 'J-500')
 })
 
-test('whoever waits for the run, and a device that waits for work, learn of it', {
+test('waiting callers and long polls of devices are notified of it', {
   timeout: 50_000,
 }, async () => {
   const device = await newDevice(api, 'waiting')
@@ -76,7 +76,7 @@ test('whoever waits for the run, and a device that waits for work, learn of it',
 /** More than one step of a cancel takes. */
 const count = testSize('devices', { test: 1200, chaos: 5000 })
 
-test(`a run of ${count} is canceled whole`, async () => {
+test(`a run of ${count} is canceled completely`, async () => {
   const many = Array.from({ length: count }, (_, i) => `many-${i}`)
   await api.putJobAndDevices('update', many)
   const { path } = await launch(many)

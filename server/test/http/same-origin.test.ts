@@ -1,4 +1,4 @@
-// What a browser says of where a request comes from, where it says it by Sec-Fetch-Site.
+// Requests of browsers that send Sec-Fetch-Site.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -82,7 +82,7 @@ async function settled(path: string): Promise<void> {
   })
 }
 
-test('an occurrence makes one run, which knows its schedule', async () => {
+test('an occurrence creates one run, which names its schedule', async () => {
   const { name, path } = await newSchedule()
   assert.equal((await read(path)).nextAt, '2026-11-16T03:00:00.000Z')
   forwardTo(3)
@@ -240,7 +240,7 @@ test('a schedule of a deleted job is paused, and says why', async () => {
   )
 })
 
-test('runs are found by the name of their schedule, also when it is deleted and made anew', async () => {
+test('runs are found by the name of their schedule, also when it is deleted and created again', async () => {
   const { name, path, content } = await newSchedule()
   const { runId } = (await api.call('POST', `${path}/fire`)).json
   const found = async () => (await runsOf(name)).map((run) => run.runId)
@@ -316,7 +316,7 @@ test('a pause says with what the last run was refused', async () => {
   assert.equal(because, 'a run has failed, the last one: J-500: parameters.s is required.')
 })
 
-test('a schedule lists devices that there are; one that is deleted later may stay in the list', async () => {
+test('a schedule lists devices that exist; one that is deleted later may remain in the list', async () => {
   const { name, path, content } = await newSchedule()
   const deviceIds = [`${name}-device`, `${name}-typo`]
   const wrong = await api.call('PUT', path, { body: { ...content, targets: { deviceIds } } })
@@ -454,7 +454,7 @@ test('with match a run waits until the one before is released, and stops with it
   assert.equal((await read(path)).paused, true)
 })
 
-test('what cannot be is refused, with its field', async () => {
+test('invalid schedules are refused, with the field', async () => {
   const good = { jobName: 'collect', targets: { where: 'all' }, when: { cron: '0 3 * * *' } }
   const refused: [object, string, string][] = [
     [{ when: { cron: '0 0 31 2 *' } }, 'J-507', 'when.cron'],

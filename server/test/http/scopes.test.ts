@@ -120,7 +120,7 @@ const routes: { call: string; scopes: [Scope, ...Scope[]]; also?: Scope; body?: 
   { call: 'GET /job/api/owners', scopes: ['ADMIN'] },
 ]
 
-/** Any good key may ask what it is and for a ticket, and whoever signs in or out need not have one. */
+/** Any valid key may read itself and create a ticket, and signing in or out requires no key. */
 const openToAll = [
   'GET /job/api/keys/self',
   'POST /job/api/session/tickets',

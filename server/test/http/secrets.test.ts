@@ -1,4 +1,4 @@
-// Named secrets: put, used by documents, handed out, masked in what devices report, and found nowhere else.
+// Named secrets: put, used in documents, sent to devices, masked in reports, and found nowhere else.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

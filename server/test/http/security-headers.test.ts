@@ -15,7 +15,7 @@ for (const path of ['/job/api/jobs', '/job/api/nothing', '/things/d1/jobs']) {
   })
 }
 
-test('over TLS browsers are told to stay with it', async () => {
+test('over TLS the response has Strict-Transport-Security', async () => {
   const response = await fetch(`https://${tlsHost}:${new URL(tls.http).port}/livez`)
   assert.equal(response.headers.get('strict-transport-security'), 'max-age=31536000')
 })

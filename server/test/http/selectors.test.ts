@@ -99,7 +99,7 @@ test('a selector that cannot be read answers J-503 with its position', async () 
   assertRefused(await api.call('POST', '/job/api/devices/count', { body: {} }), 'J-500')
 })
 
-test('a count has a sample and the names that nobody has', async () => {
+test('a count has a sample and the unknown attribute names', async () => {
   const { json } = await api.call('POST', '/job/api/devices/count', {
     body: { where: 'site=berlin and not fw>5' },
   })
@@ -112,8 +112,16 @@ test('groups are put, read, listed, used and deleted', async () => {
   const body = { where: 'tag=kiosk', description: 'All kiosks' }
   const made = await api.call('PUT', '/job/api/groups/kiosks', { body })
   assert.equal(made.status, 201)
-  const { createdAt, updatedAt, ...rest } = made.json
+  const { createdAt, updatedAt, createdBy, createdByName, updatedBy, updatedByName, ...rest } = made.json
   assert.deepEqual(rest, { groupName: 'kiosks', window: null, ...body })
+  const { keyId, keyName, ownerId } = (await api.call('GET', '/job/api/keys/self')).json
+  const by = [`key:${keyId}`, keyName]
+  assert.deepEqual([createdBy, createdByName, updatedBy, updatedByName], [...by, ...by])
+  const second = await api.newKey(['READ', 'MANAGE'], { ownerId, keyName: 'second' })
+  await api.call('PUT', '/job/api/groups/kiosks', { body, key: second.apiKey })
+  const [again] = (await api.call('GET', '/job/api/groups')).json.items
+  assert.deepEqual([again.createdByName, again.updatedBy], [keyName, `key:${second.keyId}`])
+  assert.equal(again.updatedByName, 'second')
   assert.equal((await api.call('PUT', '/job/api/groups/kiosks', { body })).status, 200)
   const berlin = { where: 'group=kiosks and site=berlin' }
   assert.equal((await api.call('PUT', '/job/api/groups/berlin', { body: berlin })).json.description, null)

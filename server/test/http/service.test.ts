@@ -1,4 +1,4 @@
-// Health, metrics, request ids and the page with the documentation: open to all, and nothing from elsewhere.
+// Health, metrics, request ids and the documentation page: without a key, and without content from other origins.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// Signing in: a key or a ticket becomes a cookie, which is only as good as the key, and only for pages of ours.
+// Sign-in: a key or a ticket is exchanged for a cookie, which is valid as long as the key, and only for our own pages.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ const api = await openSharedServer({ now: clock.now })
 const { host } = new URL(api.http)
 const path = '/job/api/session'
 
-/** Without a key. `fetch` lets nobody set Sec-Fetch-Site, but Origin it does. */
+/** Without a key. `fetch` does not allow setting Sec-Fetch-Site, but Origin. */
 async function send(method: string, address: string, headers: Record<string, string>, body?: object) {
   const response = await fetch(api.http + address, {
     method,
@@ -212,7 +212,7 @@ test('sessions are listed and ended by who manages keys: a READ key sees none', 
   assert.equal((await read(admin.cookie)).status, 200)
 })
 
-test('signing out ends the session and takes the cookie away, however often', async () => {
+test('signing out ends the session and removes the cookie, however often', async () => {
   const { cookie } = await signIn({ apiKey: api.adminKey })
   for (let time = 0; time < 2; time++) {
     const reply = await send('DELETE', path, { cookie, ...own })
@@ -222,7 +222,7 @@ test('signing out ends the session and takes the cookie away, however often', as
   assert.equal((await read(cookie)).json.code, 'J-808')
 })
 
-test('a key in the header counts alone: a bad one is not made good by a session', async () => {
+test('a key in the header takes precedence: a session does not replace an invalid one', async () => {
   const { cookie } = await signIn({ apiKey: api.adminKey })
   const reply = await send('GET', '/job/api/jobs', { cookie, 'x-api-key': 'jc_nothing' })
   assert.equal(reply.json.code, 'J-802')
@@ -230,7 +230,7 @@ test('a key in the header counts alone: a bad one is not made good by a session'
   assert.equal(empty.json.code, 'J-802')
 })
 
-test('a key in a cookie is no key: J-802, or J-808 under the name of a session', async () => {
+test('a key in a cookie is not accepted: J-802, or J-808 in the cookie of the session', async () => {
   assert.equal((await read(`X-API-Key=${api.adminKey}`)).json.code, 'J-802')
   assert.equal((await read(`jobcast_session=${api.adminKey}`)).json.code, 'J-808')
 })

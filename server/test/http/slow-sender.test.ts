@@ -1,4 +1,4 @@
-// Callers that send a byte a second, or go away halfway: let go in time, and no fault of ours.
+// Callers that send a byte per second, or disconnect halfway: they are disconnected in time, without internal errors.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { rawRequest } from '@jobcast/testkit/raw-request'
 import { openSharedServer } from '@jobcast/testkit/shared-server'
 import { assertRefused } from './assert-reply.ts'
 
-// The promise is 15 s; this is one that also a busy machine keeps.
+// The guarantee is 15 s; this bound also holds on a busy machine.
 const longestMs = 45_000
 const api = await openSharedServer()
 await api.putJobAndDevices('update', ['d1'])
@@ -55,7 +55,7 @@ describe('a slow caller', { concurrency: true }, () => {
   }
 })
 
-test('a caller that goes away within the body makes nothing', async () => {
+test('a caller that disconnects within the body creates nothing', async () => {
   const socket = openSocket()
   socket.write(rawRequest(api.adminKey, { headers: ['Content-Length: 1000', 'Expect: 100-continue'], body }))
   await once(socket, 'data') // 100 Continue: the server has begun to read
@@ -63,7 +63,7 @@ test('a caller that goes away within the body makes nothing', async () => {
   await once(socket, 'close')
 })
 
-test('has made nothing, does not count any of it as a fault of its own, and still answers', async () => {
+test('has created nothing, counts no internal error, and still responds', async () => {
   assert.deepEqual((await api.call('GET', '/job/api/executions')).json.items, [])
   assert.match((await api.call('GET', '/metrics')).text, /^jobcast_http_failures_total 0$/m)
   assert.equal((await api.trigger('update', ['d1'])).status, 201)

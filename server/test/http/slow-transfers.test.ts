@@ -1,4 +1,4 @@
-// Downloads that are hardly read do not hold their slot.
+// Downloads that are read too slowly lose their slot.
 
 import assert from 'node:assert/strict'
 import { IncomingMessage, ServerResponse } from 'node:http'

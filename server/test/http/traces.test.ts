@@ -1,4 +1,4 @@
-// A trace from the trigger to the device's report, as a collector gets it; and what callers can hand in with a call.
+// A trace from the trigger to the report of the device, as sent to a collector, and the trace headers of callers.
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// Triggers on one connection: one after the other, in any pieces, and what is no clear HTTP.
+// Triggers on one connection: one after the other, in any pieces, and ambiguous HTTP.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

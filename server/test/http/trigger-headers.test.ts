@@ -1,5 +1,5 @@
-// Every trigger takes one way, whatever its headers: it is answered to the byte as one without them, over plain connections
-// and over TLS.
+// Every trigger takes the same path, whatever its headers: the response is equal to the byte to that without them, over plain
+// connections and over TLS.
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -24,7 +24,7 @@ const requestOf = (body: string, more: string[] = [], key = api.adminKey) =>
     `\r\n${body}`,
   ].join('\r\n')
 
-/** Without what differs from one request to the next, and without what is said of the connection. */
+/** Without headers that differ between requests, and without those about the connection. */
 async function answerTo(sent: string, http = api.http) {
   const { text } = await sendRaw(http, sent)
   const [head = '', ...rest] = text.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '').split('\r\n\r\n')

@@ -1,4 +1,4 @@
-// POST /job/api/jobs/execute when all is well: the 201, to the byte.
+// Successful POST /job/api/jobs/execute: the exact bytes of the 201.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

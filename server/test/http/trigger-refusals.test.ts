@@ -1,4 +1,4 @@
-// POST /job/api/jobs/execute when something is wrong: which answer, to the byte, and which of two wrongs comes first.
+// Errors of POST /job/api/jobs/execute: the exact bytes, and the precedence of errors.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

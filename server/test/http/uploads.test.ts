@@ -1,4 +1,4 @@
-// Uploads in parts: they go on where they were cut, whoever of the owner sends them, and only content with the right hash is kept.
+// Uploads in parts: they continue after an interruption, also with another key of the owner, and only content with the right hash is stored.
 
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
@@ -40,7 +40,7 @@ function sendPart(
   })
 }
 
-/** The message may go on. */
+/** The message may continue. */
 function assertRefused({ status, json }: Reply, code: ErrorCode): void {
   assert.deepEqual([status, json.code], [errorCatalogue[code].status, code], json.message)
 }
@@ -88,7 +88,7 @@ test('a part at another byte is J-323, which names the right one, and changes no
     const { status, json } = await sendPart('app/2', content, range)
     assert.deepEqual(
       [status, json.code, json.message],
-      [409, 'J-323', `The upload goes on at another byte: ${right}`],
+      [409, 'J-323', `The upload continues at another byte: ${right}`],
     )
   }
   await wrong([500, 1000], 0)
@@ -112,7 +112,7 @@ test('with a wrong hash at the end the answer is J-508, nothing is kept, and it 
   assert.equal((await sendPart('app/3', content, [0, 1000])).status, 201)
 })
 
-test('another key of the owner goes on, and another owner sees nothing of it', async () => {
+test('another key of the owner continues, and another owner sees nothing of it', async () => {
   const content = randomBytes(1000)
   const { apiKey: colleague } = await api.newKey(['MANAGE'])
   const { key: stranger } = await api.newOwner('another-owner')
@@ -125,7 +125,7 @@ test('another key of the owner goes on, and another owner sees nothing of it', a
   assert.deepEqual(begun(), [])
 })
 
-test(`cut at any byte, an upload goes on with what has arrived (seed ${testSeed})`, async () => {
+test(`cut at any byte, an upload continues with what has arrived (seed ${testSeed})`, async () => {
   const random = seededRandom(testSeed)
   const content = randomBytes(250_000)
   const received = async () => (await sendPart('app/5', content, null)).json.received as number

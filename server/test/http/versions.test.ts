@@ -1,4 +1,4 @@
-// Versions of jobs: each change makes one, runs name theirs, and devices can be taken back to an earlier one.
+// Versions of jobs: each change creates one, runs have a version, and devices can be rolled back to an earlier one.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -49,7 +49,7 @@ test('a version is restored as a new one; the same content again changes nothing
   assert.equal((await get('jobs/restored')).version, 3)
 })
 
-test('a job that is created again goes on counting', async () => {
+test('a job that is created again continues counting', async () => {
   await put('reborn', { document: { n: 1 } })
   const del = (ifMatch: string) =>
     api.call('DELETE', '/job/api/jobs/reborn', { headers: { 'if-match': ifMatch } })

@@ -118,7 +118,7 @@ test('a run is not sent for executions that ended otherwise', async (t) => {
   )
 })
 
-test('a run that goes on is one message when its first devices fail, and one at its end', async (t) => {
+test('a run that continues is one message when its first devices fail, and one at its end', async (t) => {
   const eventTypes = ['execution.*']
   const { receiver, name } = await openWebhook(t, { format: 'slack', eventTypes })
   const devices = await Promise.all(['e1', 'e2', 'e3'].map((id) => newDevice(api, id)))
@@ -141,7 +141,7 @@ test('a run that goes on is one message when its first devices fail, and one at 
     receiver.accepted[0]?.event.text,
     `long-fw version 1 is running: so far 1 of 4 devices failed (${why}: 1). ${link}`,
   )
-  // The sender begins anew with a changed webhook, and still knows which run it has reported.
+  // The sender starts over with a changed webhook, and still knows which run it has reported.
   const changed = { url: receiver.url, format: 'slack', eventTypes: ['execution.*', 'fleet.frozen'] }
   assert.equal((await api.call('PUT', `${webhooks}/${name}`, { body: changed })).status, 200)
   for (const device of others) await fail(device)

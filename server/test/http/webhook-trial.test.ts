@@ -1,4 +1,4 @@
-// A test request to a webhook: one that its owner asks for, and that is no event.
+// Test requests to webhooks, which are not events.
 
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
@@ -92,12 +92,12 @@ test('a redirect is not followed', async (t) => {
   assert.equal(target.received.length, 0)
 })
 
-test('one owner has at most 32 under way; another one is not held up', async (t) => {
+test('one owner has at most 32 in progress; another one is not held up', async (t) => {
   const busy = await openWebhook(t, (await api.newOwner('busy with tests')).key)
   const { call } = await openWebhook(t)
   busy.receiver.answer = () => 'hang'
   const held = Array.from({ length: 32 }, () => busy.call('POST', '/test'))
-  await busy.receiver.until('all are under way', () => busy.receiver.received.length === 32)
+  await busy.receiver.until('all are in progress', () => busy.receiver.received.length === 32)
   assertRefused(await busy.call('POST', '/test'), 'J-908')
   assert.equal((await call('POST', '/test')).json.status, 204)
   await busy.receiver.stop()

@@ -1,4 +1,4 @@
-// Webhooks as their owner sees them: making, pausing, secrets, the log, sending again.
+// Webhooks as seen by their owner: creation, pauses, secrets, the log, replays.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -55,7 +55,7 @@ async function untilDelivered(name: string, count: number): Promise<void> {
   })
 }
 
-test('PUT answers 201 with the secret, which is shown this once, then 200', async () => {
+test('PUT answers 201 with the secret, which is shown only once, then 200', async () => {
   const name = newName()
   const body = { url: 'https://hook.invalid/hook', eventTypes: ['run.*'], jobName: 'restart', deviceId: 'd1' }
   const created = await put(name, body)
@@ -67,6 +67,8 @@ test('PUT answers 201 with the secret, which is shown this once, then 200', asyn
     webhookName: name,
     ...body,
     format: 'jobcast',
+    jobs: null,
+    where: null,
     state: 'ACTIVE',
     pausedBecause: null,
     pausedAt: null,
@@ -184,7 +186,7 @@ test('without MANAGE only the scheme and host of a URL are shown, in get and lis
   assert.deepEqual(await shownTo('READ', 'MANAGE'), [url, url])
 })
 
-test('the log does not tell a name that does not resolve from one where nobody listens', async (t) => {
+test('the log does not distinguish an unknown host from a closed port', async (t) => {
   const port = await freePort()
   const attempts: unknown[] = []
   // Of the addresses of localhost, 127.0.0.1 is allowed. Names with forbidden addresses only: see event-poster.test.ts.
@@ -270,7 +272,7 @@ test('events from its creation on are sent, signed, and stand in the log', async
   assert.ok((await read(name)).lastDeliveredAt)
 })
 
-test('paused it is told of nothing; resumed, of what happened meanwhile. Each may be said twice', async (t) => {
+test('a paused webhook gets nothing; resumed, it gets the events since then, possibly twice', async (t) => {
   const { receiver, name } = await openWebhook(t)
   const paused = (await post(`${name}/pause`)).json
   assert.deepEqual([paused.state, paused.pausedBecause], ['PAUSED', 'owner'])
@@ -406,7 +408,7 @@ test('the log answers J-500 to a state that there is not, and to a cursor of som
   }
 })
 
-test('the log of a webhook that was made anew is empty', async (t) => {
+test('the log of a webhook that was created again is empty', async (t) => {
   const { name, receiver } = await openWebhook(t)
   await makeEvent()
   await untilDelivered(name, 1)

@@ -1,4 +1,4 @@
-// Any node takes any call, any device connects to any node.
+// Any node serves any call, and any device can connect to any node.
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -19,7 +19,7 @@ await one.putJobAndDevices('restart', [])
 const connect = (t: TestContext, { server }: OpenServer, deviceId: string, token: string) =>
   connectDevice(t, server.mqtt, { deviceId, token })
 
-test('a device on one node gets what another node was asked for, and its report ends a wait there', async (t) => {
+test('a device on one node gets a run triggered on another node, and its report ends a wait there', async (t) => {
   const { token } = await newDevice(one, 'd1')
   const device = await connect(t, two, 'd1', token)
   const { json } = await one.trigger('restart', ['d1'])
@@ -30,7 +30,7 @@ test('a device on one node gets what another node was asked for, and its report 
   accepted(await device.line.request('start-next', {}))
   accepted(await device.line.request(`${jobExecutionId}/update`, { status: 'SUCCEEDED' }))
   assert.equal((await waiting).json.execState, 'SUCCEEDED')
-  await t.test('a window that one node changes holds for devices on the other', () =>
+  await t.test('a window changed on one node applies to devices on the other', () =>
     changeWindow(one, two, device),
   )
 })
@@ -69,7 +69,7 @@ async function changeWindow(one: OpenServer, two: OpenServer, device: ConnectedD
   assert.equal(await startNext(), String(id), 'at once')
 }
 
-test('the window of a group that one node puts holds for its devices on the other', async (t) => {
+test('the window of a group put on one node applies to its devices on the other', async (t) => {
   const { token } = await newDevice(one, 'grouped')
   const device = await connect(t, two, 'grouped', token)
   const put = async (path: string, body: object) =>
@@ -112,7 +112,7 @@ test('a device that connects to another node is taken over from the first, and s
   assert.equal(second.line.isClosed, false)
 })
 
-test('nodes tell each other of a run on more devices than one write holds', async (t) => {
+test('nodes inform each other of a run on more devices than one write contains', async (t) => {
   const rawBody = Array.from({ length: 10_200 }, (_, n) => `{"deviceId":"many-${n}"}\n`).join('')
   const headers = { 'content-type': 'application/x-ndjson' }
   assert.equal((await one.call('POST', '/job/api/devices/import', { rawBody, headers })).status, 200)
@@ -143,7 +143,7 @@ test('nodes tell each other of a run on more devices than one write holds', asyn
   accepted(await device.line.request(`${execution.jobId}/update`, { status: 'SUCCEEDED' }))
 })
 
-test('late news of a run tells nobody of an execution that has ended', async (t) => {
+test('a late hint of a run does not notify of an ended execution', async (t) => {
   const { token } = await newDevice(one, 'd5')
   const device = await connect(t, two, 'd5', token)
   const carryOut = async () => {

@@ -1,5 +1,5 @@
-// Holds what callers were answered, and what devices were handed, against what is in the database: nothing lost, nothing
-// doubled, every step told once.
+// Compares responses of callers, and executions sent to devices, with the database: nothing is lost or duplicated, and every step
+// has one event.
 
 import assert from 'node:assert/strict'
 import { execute } from '@jobcast/testkit/postgres-server'

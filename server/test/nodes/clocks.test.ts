@@ -1,5 +1,4 @@
-// Clocks, retries and cancels where there are several nodes, whose clocks on the wall are hours apart: each fires once, at
-// its time.
+// Timers, retries and cancels with several nodes whose wall clocks are hours apart: each fires once, at its time.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// The connections over which nodes hear each other are cut again and again, while there is much to tell.
+// Repeatedly cuts the connections for hints between nodes, while many hints are sent.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ const boundMs = 120_000
 const againMs = 5000
 
 test(
-  `cut ${cuts} times, nodes go on, hear each other again, and look at all that they may have missed`,
+  `cut ${cuts} times, nodes continue, receive hints again, and check everything that they may have missed`,
   longTest,
   async (t) => {
     const url = await createDatabase(await sharedPostgres())
@@ -63,7 +63,7 @@ async function cutUntil(url: string, looked: Promise<void>): Promise<void> {
   while (!(await Promise.race([isDone, sleep(againMs, false, { ref: false })])))
 }
 
-test('what is no hint, or one of another version, harms nobody', async (t) => {
+test('messages that are not hints, or hints of another version, are ignored', async (t) => {
   const url = await createDatabase(await sharedPostgres())
   const store = await openPostgresStore({ url })
   t.after(() => store.close())

@@ -1,4 +1,4 @@
-// A node that alone gets no answer from the database any more: nothing is refused to it, nothing arrives.
+// One node gets no responses from the database any more: connections are not refused, but no data arrives.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// A way to the database on which every notification gets lost: all else passes.
+// A proxy to the database that drops all notifications and forwards everything else.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'

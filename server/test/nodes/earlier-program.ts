@@ -1,5 +1,5 @@
-// The program as it was before the newest migration of PostgreSQL, from the history of the repository. As long as there is
-// only one migration, it is the program as it was committed last.
+// The program before the newest migration of PostgreSQL, from the history of the repository. As long as there is
+// only one migration, it is the last committed program.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// The stream of events is one, whichever node is asked: cut at one node it goes on at another without a gap or a double.
+// All nodes have the same event stream: after a disconnect it continues on another node without gaps or duplicates.
 // "npm run test:nodes" cuts 500 times.
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-// PostgreSQL fails over to a standby that lacks the last commits: the service notices and goes on by itself.
+// PostgreSQL fails over to a standby that lacks the last commits: the service notices and continues automatically.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,5 @@
-// Three nodes, a fleet spread over them and callers at all of them, while a node is killed, another stands still, the
-// database is restarted as by a crash, and the nodes cannot hear each other.
-// "npm run test:nodes" does it at the sizes of a release.
+// Three nodes with devices and callers on all of them, while a node is killed, another is suspended, the database is restarted as
+// after a crash, and hints between nodes are cut. "npm run test:nodes" runs it with the sizes of a release.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -42,7 +41,7 @@ const maxOpen = Math.min(600, executionsPerFault)
 const callerWaitMs = 3000
 const failsafeMs = 300_000 + 45_000 * (kills + restarts) + pauseMs
 
-/** `open`: executions that wait or are under way. `enough`: when so many have ended, callers wait for the next fault. */
+/** `open`: executions that wait or are in progress. `enough`: when so many have ended, callers wait for the next fault. */
 type Count = { ended: number; open: number; enough: number; hearing: number; isOver: boolean }
 
 const postgres = await startOwnPostgres()
@@ -150,7 +149,7 @@ async function seedFleet(api: Api): Promise<Map<string, string>> {
 
 /**
  * A node that stands still answers nobody; callers give up and go elsewhere, as their programs do. The call they gave
- * up may still be under way there: a twin of it that is told so has no answer either.
+ * up may still be in progress there: a twin of it that is told so has no answer either.
  */
 function impatient({ http, adminKey }: Node, gone: ReadonlySet<string>): Api {
   const api = buildApi(http, adminKey)

@@ -1,4 +1,4 @@
-// A retry never doubles, whichever node it reaches and whichever is killed meanwhile.
+// A retry never creates a second run, on any node and with kills of nodes.
 // "npm run test:nodes" makes 1000 calls of each key and kills 20 nodes.
 
 import assert from 'node:assert/strict'

@@ -1,5 +1,5 @@
-// Servers are killed while they make a run on more devices than one write holds: it is there as a whole or not at all,
-// and whoever sends the call again gets one run.
+// Kills servers while they create a run on more devices than one write contains: the run is complete or absent, and repeating
+// the call results in one run.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

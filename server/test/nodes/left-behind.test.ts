@@ -1,4 +1,4 @@
-// What a node leaves behind when it is gone, and what the others make of it: step by step on their stores.
+// The state left behind by a dead node, and how other nodes handle it: step by step on their stores.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -51,7 +51,7 @@ const takeOut = (url: string, nodeNo: number | undefined) =>
   execute(url, `DELETE FROM node WHERE node_no = ${nodeNo}`)
 
 /** What a node does once a second. */
-async function lookAround({ nodes }: PostgresStore) {
+async function sweepOnce({ nodes }: PostgresStore) {
   await nodes.beat(steadyInstant(1))
   return nodes.removeDeadNodes()
 }
@@ -66,7 +66,7 @@ async function offlineEvents(url: string): Promise<number> {
   return row?.count as number
 }
 
-test('who comes to another node in the very instant in which its own is forgotten stays online', async (t) => {
+test('a device that connects to another node just when its own is removed stays online', async (t) => {
   const { url, stores, numbers, device } = await openStores(t, 2)
   const [one, two] = stores as [PostgresStore, PostgresStore]
   await come(one, device, 1)
@@ -78,19 +78,19 @@ test('who comes to another node in the very instant in which its own is forgotte
   await other.query('BEGIN')
   await other.query(`UPDATE device SET node_no = ${numbers[1]}, session_since = 2 WHERE device_id = 'd1'`)
   let isForgotten = false
-  const forgetting = lookAround(two).then(() => {
+  const forgetting = sweepOnce(two).then(() => {
     isForgotten = true
   })
   // It waits for the row, or it is done without it.
   await waitUntil('it has come to the row', async () => isForgotten || (await waitsForLock(url)))
   await other.query('COMMIT')
   await forgetting
-  await lookAround(two)
+  await sweepOnce(two)
   assert.equal(await isOnline(two, device), true)
   assert.equal(await offlineEvents(url), 0)
 })
 
-test('a node does not wait for one that stands still in the middle of writing who is online', async (t) => {
+test('a node does not wait for one that hangs while it writes presence', async (t) => {
   const { url, stores, numbers, device } = await openStores(t, 2)
   const [one, two] = stores as [PostgresStore, PostgresStore]
   await come(one, device, 1)
@@ -102,15 +102,15 @@ test('a node does not wait for one that stands still in the middle of writing wh
   await still.query('BEGIN')
   await still.query(`SELECT FROM device WHERE device_id = 'd1' FOR UPDATE`)
   await takeOut(url, numbers[0])
-  await lookAround(two)
+  await sweepOnce(two)
   assert.equal(await isOnline(two, { ...device, deviceId: 'd2' }), false)
   await still.query('ROLLBACK')
-  await lookAround(two)
+  await sweepOnce(two)
   assert.equal(await isOnline(two, device), false)
   assert.equal(await offlineEvents(url), 2)
 })
 
-test('a node that is taken out loses all its connections, and the locks they hold', async (t) => {
+test('a removed node loses all its connections, and their locks', async (t) => {
   const { url, stores } = await openStores(t, 1)
   const [one] = stores as [PostgresStore]
   // One that has ended, but for a transaction that it stands in.
@@ -131,7 +131,7 @@ test('a node that is taken out loses all its connections, and the locks they hol
   assert.ok(afterMs > 2500, 'it was not given the time to make a new connection')
 })
 
-test('a node is not taken out because the clock of the database jumps', async (t) => {
+test('a node is not removed because the clock of the database jumps', async (t) => {
   const { url, stores } = await openStores(t, 2)
   for (let beat = 0; beat < 4; beat++) {
     for (const { nodes } of stores) {
@@ -144,7 +144,7 @@ test('a node is not taken out because the clock of the database jumps', async (t
   assert.equal((await execute(url, 'SELECT FROM node')).length, 2)
 })
 
-test('a node that was taken out hears of it also if its beat breaks off in the middle', async (t) => {
+test('a removed node is informed also if its heartbeat fails', async (t) => {
   const { url, stores, numbers } = await openStores(t, 1)
   const [one] = stores as [PostgresStore]
   await takeOut(url, numbers[0])
@@ -155,17 +155,17 @@ test('a node that was taken out hears of it also if its beat breaks off in the m
   assert.equal((await one.nodes.beat(steadyInstant(1))).wasRemoved, false)
 })
 
-test('who is connected to one node and asks another by HTTP is where it is connected', async (t) => {
+test('a device that is connected to one node and polls another belongs to the node of its connection', async (t) => {
   const { url, stores, numbers, device } = await openStores(t, 3)
   const [one, two, three] = stores as [PostgresStore, PostgresStore, PostgresStore]
   await come(one, device, 1)
   await come(two, device, null, 'http')
   assert.deepEqual(await two.nodes.recordSeen([{ ...device, at: startedAt + 1 }]), [])
   await takeOut(url, numbers[1])
-  assert.deepEqual(await lookAround(three), [])
+  assert.deepEqual(await sweepOnce(three), [])
   assert.equal(await isOnline(three, device), true)
   await takeOut(url, numbers[0])
-  await lookAround(three)
+  await sweepOnce(three)
   assert.equal(await isOnline(three, device), false)
 })
 
@@ -174,8 +174,8 @@ function buildPresence(store: PostgresStore, clock: { ms: number }, wall = 0) {
   const presence = new Presence({ store, now: () => startedAt + wall + clock.ms, elapsed: () => clock.ms })
   return {
     presence,
-    async lookAround() {
-      presence.adoptByHttp(await lookAround(store))
+    async sweepOnce() {
+      presence.adoptByHttp(await sweepOnce(store))
       for (const offline of await store.nodes.recordSeen(presence.seenWithin(25_000))) {
         presence.announceByHttp(offline)
       }
@@ -185,15 +185,15 @@ function buildPresence(store: PostgresStore, clock: { ms: number }, wall = 0) {
   }
 }
 
-test('who asks several nodes by HTTP stays online when one of them is gone, and is offline once it is silent', async (t) => {
+test('a device that polls several nodes stays online when one of them is gone, and is offline once it is silent', async (t) => {
   const { url, stores, numbers, device } = await openStores(t, 3)
   const clock = { ms: 0 }
   const parts = stores.map((store) => buildPresence(store, clock))
   const three = stores[2] as PostgresStore
-  for (const { presence, lookAround } of parts) {
+  for (const { presence, sweepOnce } of parts) {
     clock.ms += 1000
     presence.seenByHttp(device)
-    await lookAround()
+    await sweepOnce()
   }
   // The one that heard it last is gone; the others have heard it as well.
   await takeOut(url, numbers[2])
@@ -201,23 +201,23 @@ test('who asks several nodes by HTTP stays online when one of them is gone, and 
   for (let round = 0; round < 10; round++) {
     clock.ms += 20_000
     second.presence.seenByHttp(device)
-    await second.lookAround()
-    await first.lookAround()
+    await second.sweepOnce()
+    await first.sweepOnce()
     assert.equal(await isOnline(three, device), true, `in round ${round}`)
   }
   assert.equal(await offlineEvents(url), 0)
   clock.ms += 50_000
-  await first.lookAround()
-  await second.lookAround()
+  await first.sweepOnce()
+  await second.sweepOnce()
   assert.equal(await isOnline(three, device), true)
   clock.ms += 20_000
-  await first.lookAround()
-  await second.lookAround()
+  await first.sweepOnce()
+  await second.sweepOnce()
   assert.equal(await isOnline(three, device), false)
   assert.equal(await offlineEvents(url), 1)
 })
 
-test('who asked nobody but a node that is gone is offline after its silence', async (t) => {
+test('a device that only polled a dead node is offline after its silence', async (t) => {
   const { url, stores, numbers, device } = await openStores(t, 2)
   const clock = { ms: 0 }
   const [first, second] = stores.map((store) => buildPresence(store, clock)) as [
@@ -225,38 +225,38 @@ test('who asked nobody but a node that is gone is offline after its silence', as
     ReturnType<typeof buildPresence>,
   ]
   first.presence.seenByHttp(device)
-  await first.lookAround()
+  await first.sweepOnce()
   await takeOut(url, numbers[0])
   clock.ms += minute / 2
-  await second.lookAround()
+  await second.sweepOnce()
   assert.equal(await isOnline(stores[1] as PostgresStore, device), true)
   clock.ms += minute / 2 + 1
-  await second.lookAround()
+  await second.sweepOnce()
   assert.equal(await isOnline(stores[1] as PostgresStore, device), false)
 })
 
-test('who is heard by one node is online soon, though another one with a wrong clock has said that it is not', async (t) => {
+test('a device seen by one node is online soon, even if another one with a wrong clock has recorded it as offline', async (t) => {
   const { stores, device } = await openStores(t, 2)
   const clock = { ms: 0 }
   const [one] = stores as [PostgresStore]
   const wrong = buildPresence(one, clock, 60 * minute)
   const right = buildPresence(stores[1] as PostgresStore, clock)
   wrong.presence.seenByHttp(device)
-  await wrong.lookAround()
+  await wrong.sweepOnce()
   for (let round = 0; round < 8; round++) {
     clock.ms += 20_000
     right.presence.seenByHttp(device)
-    await wrong.lookAround()
-    await right.lookAround()
+    await wrong.sweepOnce()
+    await right.sweepOnce()
     assert.equal(await isOnline(one, device), true, `in round ${round}`)
   }
 })
 
-test('who asks by HTTP before the end of its connection is recorded is offline once it is silent', async (t) => {
+test('a device that polls before the end of its connection is recorded is offline once it is silent', async (t) => {
   const { url, stores, device } = await openStores(t, 1)
   const [one] = stores as [PostgresStore]
   const clock = { ms: 0 }
-  const { presence, lookAround } = buildPresence(one, clock)
+  const { presence, sweepOnce } = buildPresence(one, clock)
   const session = { device, transport: 'mqtt', lastSeenAt: startedAt } as const
   presence.connect(session, steadyInstant(1))
   await presence.settle()
@@ -267,7 +267,7 @@ test('who asks by HTTP before the end of its connection is recorded is offline o
   assert.deepEqual([stored?.online, stored?.transport], [true, 'http'])
   assert.equal(await offlineEvents(url), 0)
   clock.ms += minute + 1
-  await lookAround()
+  await sweepOnce()
   assert.equal(await isOnline(one, device), false)
   assert.equal(await offlineEvents(url), 1)
 })
@@ -296,7 +296,7 @@ test('of two sessions that a device opened within a millisecond one stays, which
   }
 })
 
-test('a node that comes in has the clock of the others, however far from the wall that is', async (t) => {
+test('a joining node has the clock of the others, however far from the wall clock', async (t) => {
   const { url, stores } = await openStores(t, 1)
   const [one] = stores as [PostgresStore]
   const hour = 60 * minute

@@ -1,4 +1,4 @@
-// A hint that gets lost costs time, not work: one of the nodes hears nothing of what the others tell.
+// A lost hint only costs time: one of the nodes receives no hints of the others.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import { connectDevice, isNext } from './connected-device.ts'
 import { openDeafProxy } from './deaf-proxy.ts'
 import { openNodes } from './open-nodes.ts'
 
-// The promise is 5 s; this is one that also a busy machine keeps.
+// The guarantee is 5 s; this bound also holds on a busy machine.
 const boundMs = 45_000
 
 async function timeOf(what: string, work: Promise<unknown>): Promise<number> {
@@ -24,7 +24,7 @@ async function timeOf(what: string, work: Promise<unknown>): Promise<number> {
   return performance.now() - begun
 }
 
-test('a node that hears nothing delivers, ends waits, tells events, and closes what is revoked', async (t) => {
+test('a node that receives no hints delivers, ends waits, sends events, and closes revoked sessions', async (t) => {
   const databaseUrl = await createDatabase(await sharedPostgres())
   const adminKey = newSecretText('jc').text
   const proxy = await openDeafProxy(t, databaseUrl)
@@ -46,7 +46,7 @@ test('a node that hears nothing delivers, ends waits, tells events, and closes w
     accepted(await device.line.request('start-next', {}))
     const canceling = device.notice((suffix) => suffix === `${jobExecutionId}/cancel`)
     assert.equal((await hears.call('POST', `/job/api/executions/${jobExecutionId}/cancel`)).status, 200)
-    note('a cancel', await timeOf(`${deviceId} is told of its cancel`, canceling))
+    note('a cancel', await timeOf(`${deviceId} is notified of its cancel`, canceling))
   }
   const poll = async () => {
     const device = await newDevice(hears, 'polls')
@@ -117,7 +117,7 @@ test('a node that hears nothing delivers, ends waits, tells events, and closes w
 /** The same device at another node. */
 const at = ({ http }: OpenServer, { deviceId, token }: DeviceCalls) => deviceCalls(http, deviceId, token)
 
-test('what a node has committed and not told of, because it ended, is told by the others', async (t) => {
+test('commits of a node that ended before sending hints are announced by the others', async (t) => {
   const { databaseUrl, nodes } = await openNodes(t, 2, { webhookAllow: ['127.0.0.1'] })
   const [one, two] = nodes as [OpenServer, OpenServer]
   await one.call('PUT', '/job/api/devices/d1')

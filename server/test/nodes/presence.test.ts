@@ -1,4 +1,4 @@
-// Who is online is right on all nodes, whatever happens to the one a device is connected to.
+// Presence is correct on all nodes, whatever happens to the node of a device.
 // "npm run test:nodes" pauses a node for 30 s.
 
 import assert from 'node:assert/strict'
@@ -25,7 +25,7 @@ async function online(api: Api): Promise<string> {
   return items.map(({ deviceId }: { deviceId: string }) => deviceId).join()
 }
 
-/** What was told of the device, in order. */
+/** What was notified of the device, in order. */
 async function toldOf(databaseUrl: string, deviceId: string): Promise<string> {
   const rows = await execute(
     databaseUrl,
@@ -58,7 +58,7 @@ async function connectAll(t: TestContext, address: string, devices: DeviceCalls[
 
 const named = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}-${index}`)
 
-test('a node as a program, beside others', longTest, async (t) => {
+test('a node as a program, next to others', longTest, async (t) => {
   const { databaseUrl, nodes, beside } = await spawnNodes(t, 1, { beside: 2 })
   const [node] = nodes as [RestartingServer]
   const victim = await node.running()
@@ -67,7 +67,7 @@ test('a node as a program, beside others', longTest, async (t) => {
   const make = (ids: string[]) => Promise.all(ids.map((id) => newDevice(one, id)))
 
   await t.test(
-    `it stands still for ${pauseMs} ms or longer: who stayed is offline meanwhile, who left is not`,
+    `it is paused for ${pauseMs} ms or longer: devices that stayed are offline meanwhile, devices that moved are not`,
     async (t) => {
       const staying = named('stays', 10)
       const leaving = named('leaves', 10)
@@ -100,7 +100,7 @@ test('a node as a program, beside others', longTest, async (t) => {
   await until('they are offline', async () => (await online(one)) === '')
 
   await t.test(
-    'it is killed: its devices are offline within seconds, and online where they come back',
+    'it is killed: its devices are offline within seconds, and online after reconnecting to another node',
     async (t) => {
       const ids = named('killed', 20)
       const devices = await make(ids)
@@ -126,7 +126,7 @@ test('nodes in one process', async (t) => {
   const [one] = nodes as [OpenServer]
   await one.putJobAndDevices('restart', [])
 
-  await t.test('a device that asks all nodes by HTTP is online at all of them, told once', async () => {
+  await t.test('a device that polls all nodes is online at all of them, with one event', async () => {
     const { token } = await newDevice(one, 'asks')
     for (let round = 0; round < 12; round++) {
       const { http } = nodes[round % nodes.length] as OpenServer
@@ -136,25 +136,22 @@ test('nodes in one process', async (t) => {
     assert.equal(await toldOf(databaseUrl, 'asks'), 'online')
   })
 
-  await t.test(
-    'a device that is taken over by another node, again and again, is never told to be offline',
-    async (t) => {
-      const device = await newDevice(one, 'd1')
-      let line: MqttLine | undefined
-      for (let round = 0; round < 12; round++) {
-        const { server } = nodes[round % nodes.length] as OpenServer
-        const next = await connectDevice(t, server.mqtt, device)
-        if (line) await within(boundMs, 'the one before stays open', line.closed)
-        line = next.line
-      }
-      // Nothing tells that a node will not say something: it says that a device which moved came to no other after 3 s.
-      await delay(4000)
-      assert.equal(line?.isClosed, false)
-      for (const node of nodes) assert.ok((await online(node)).split(',').includes('d1'))
-      assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
-      await one.trigger('restart', ['d1'])
-      const last = await connectDevice(t, one.server.mqtt, device)
-      await within(boundMs, 'it is told of what waits', last.notice(isNext))
-    },
-  )
+  await t.test('a device that repeatedly moves between nodes is never reported as offline', async (t) => {
+    const device = await newDevice(one, 'd1')
+    let line: MqttLine | undefined
+    for (let round = 0; round < 12; round++) {
+      const { server } = nodes[round % nodes.length] as OpenServer
+      const next = await connectDevice(t, server.mqtt, device)
+      if (line) await within(boundMs, 'the one before stays open', line.closed)
+      line = next.line
+    }
+    // Nothing tells that a node will not say something: it says that a device which moved came to no other after 3 s.
+    await delay(4000)
+    assert.equal(line?.isClosed, false)
+    for (const node of nodes) assert.ok((await online(node)).split(',').includes('d1'))
+    assert.equal(await toldOf(databaseUrl, 'd1'), 'online')
+    await one.trigger('restart', ['d1'])
+    const last = await connectDevice(t, one.server.mqtt, device)
+    await within(boundMs, 'it is notified of what waits', last.notice(isNext))
+  })
 })

@@ -1,4 +1,4 @@
-// What is revoked at one node is refused at all others.
+// Credentials revoked on one node are refused on all others.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -13,7 +13,7 @@ import { openNodes } from './open-nodes.ts'
 
 /** Nine are each way of becoming void by each way to connect. */
 const rounds = testSize('rounds', { test: 9, chaos: 150 })
-// The promise is 5 s; this is one that also a busy machine keeps.
+// The guarantee is 5 s; this bound also holds on a busy machine.
 const boundMs = 45_000
 
 const { nodes } = await openNodes({ after }, 2)
@@ -108,7 +108,7 @@ test(`a key revoked at one node triggers nothing more at another, whatever is se
     const begun = `${head}content-type: application/json\r\ncontent-length: 50\r\n\r\n{`
     assert.equal((await sendRaw(two.http, begun)).status, 403)
   })
-  await t.test('another key of the same owner goes on', async () => {
+  await t.test('another key of the same owner continues', async () => {
     const { apiKey } = await one.newKey(['TRIGGER'])
     assert.equal((await answerTo(two, apiKey, trigger('d1'))).status, 201)
     const { keyId } = await one.newKey(['TRIGGER'])

@@ -1,4 +1,4 @@
-// Rollouts on the wire, on one embedded store and on nodes that share a database; and under kills.
+// Rollouts over real transports, on one embedded store and on nodes that share a database, also with kills.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -22,7 +22,7 @@ import { connectDevice, isNext } from './connected-device.ts'
 import { openNodes } from './open-nodes.ts'
 import { type Node, spawnNodes } from './spawn-nodes.ts'
 
-/** The promise is 2 s; this is one that also a busy machine keeps. */
+/** The guarantee is 2 s; this bound also holds on a busy machine. */
 const boundMs = 90_000
 
 const kills = testSize('kills', { test: 1, chaos: 20 })
@@ -101,7 +101,7 @@ type Place = {
   victims: RestartingServer[]
   /** That nobody kills; devices are connected to them as well. */
   others: Node[]
-  /** Who goes on after the last kill. */
+  /** Who continues after the last kill. */
   openLast: () => Promise<Node>
 }
 

@@ -1,5 +1,5 @@
-// Each occurrence makes one run, on nodes that share a database and on one embedded store, whoever is killed or paused
-// around the instant. That it is so at every step of a node is shown in ../dispatch/schedule-ticker.test.ts.
+// Each occurrence creates one run, on nodes that share a database and on one embedded store, with kills and pauses around the
+// instant. ../dispatch/schedule-ticker.test.ts checks this for every step of a node.
 // "node <this file> occurrences=60 kills=40" takes about half an hour.
 
 import assert from 'node:assert/strict'

@@ -20,7 +20,7 @@ type SpawnNodesOptions = {
   server?: string
   flags?: string[]
   env?: Record<string, string>
-  /** So many more in this process, for nobody to kill or pause: a process costs five times as much. */
+  /** Additional nodes in this process, which are never killed or paused; a separate process costs five times as much. */
   beside?: number
 }
 
@@ -60,7 +60,7 @@ export async function openBeside(
   return { ...open, mqtt: open.server.mqtt }
 }
 
-/** As if its machine stood still. */
+/** Suspends the process. */
 const pause = (node: RestartingServer): Promise<void> => node.send('SIGSTOP')
 
 export const wake = (node: RestartingServer): Promise<void> => node.send('SIGCONT')
@@ -80,7 +80,7 @@ export async function standStill(
   await wake(node)
 }
 
-/** Cuts the connections over which nodes hear each other, known by what was said on them last; gives how many. */
+/** Cuts the connections for hints, identified by their last statement; returns their number. */
 export async function cutHearing(databaseUrl: string): Promise<number> {
   const rows = await execute(
     databaseUrl,

@@ -1,4 +1,4 @@
-// An upgrade, node by node: the earlier program keeps working while the new one migrates its database, and beside it.
+// A rolling upgrade: the earlier program continues to work during the migration by the new one, and next to it.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Webhooks where there are several nodes: each is carried out by one of them at a time, and by another when that is gone.
+// Webhooks with several nodes: each is delivered by one of them at a time, and by another when that node is gone.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -125,13 +125,13 @@ test('every event is delivered, by one node at a time, also when that node is ki
   const later = (await carriersOf(databaseUrl)).get(name)
   assert.ok(later !== undefined && later !== victim)
 
-  // Whoever carries it out, any node can be told of a change.
+  // Changes can be made on any node, whichever node delivers the webhook.
   const own = receivers[index] as WebhookReceiver
   const other = receivers.find((receiver) => receiver !== own) as WebhookReceiver
   for (const [round, server] of living.entries()) {
     const elsewhere = living[(round + 1) % living.length] as Node
     assert.equal((await server.call('POST', `/job/api/webhooks/${name}/pause`)).json.state, 'PAUSED')
-    // What is under way when it is paused may still come.
+    // What is in progress when it is paused may still come.
     await until('nobody has it', async () => !(await carriersOf(databaseUrl)).has(name))
     const before = own.received.length
     await carryOutRun(living, devices)

@@ -1,5 +1,5 @@
-// A device that carries out whatever waits for it, at any node, as our agent does: what it has begun it does not begin once
-// more when it is handed over again, but says how it ended. When a node says nothing for a while, or is gone, it goes to another one.
+// A device that runs its pending executions on any node, like our agent: an execution that it has begun is not begun again when it
+// is sent again; the device reports its end. When a node does not respond for a while, the device uses another one.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { deviceCalls } from '@jobcast/testkit/call-device'
@@ -32,7 +32,7 @@ export type DeviceStep = {
   attempt: number
 } & ({ kind: 'handed' } | { kind: 'reported'; status: string; answer: 'accepted' | 'refused' | 'unknown' })
 
-/** Nobody waits longer than this for a node that says nothing. */
+/** Maximum time to wait for a node that does not respond. */
 const waitLimitMs = 3000
 const pollSeconds = 2
 const backoffMs = 50
@@ -99,7 +99,7 @@ export class WorkingDevice {
           return 'accepted'
         })
       } else {
-        // A node that stands still says nothing, and neither does one that has nothing to say: so it is asked now and then.
+        // A suspended node cannot be distinguished from an idle one, so the device sends a request now and then.
         await inTime(Promise.race([this.#news.promise, line.closed])).catch(ignoreSilence)
       }
     }

@@ -1,4 +1,4 @@
-// What must hold of one owner when a simulation is over.
+// Invariants of one owner at the end of a simulation.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { checkHistory } from '../history/check-history.ts'
@@ -33,7 +33,7 @@ function dueUntil(end: number): RecordedSchedule[] {
   ]
 }
 
-/** Each device was handed the secret of its run. */
+/** Each device got the secret of its run. */
 function checkDocuments({ secrets, documents }: Tenant, { executions }: Final): string[] {
   return executions.flatMap(({ jobExecutionId, runId }) => {
     const word = secrets.get(runId)

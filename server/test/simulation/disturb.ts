@@ -1,4 +1,4 @@
-// What goes wrong in a simulation, and when.
+// The faults of a simulation and their times.
 
 import { replaceDevice } from './replace-device.ts'
 import type { CallerKey } from './tenant.ts'

@@ -1,4 +1,4 @@
-// Watches a simulation: devices get what waits for them, timers fire, and memory agrees with the disk.
+// Monitors a simulation: devices get their executions, timers fire, and memory matches the disk.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { deviceText } from '../../src/domain/device/ports/device-link.ts'

@@ -1,4 +1,4 @@
-// What the store says of one owner when a simulation is over.
+// The stored state of one owner at the end of a simulation.
 
 import type { Execution, Transition } from '@jobcast/contract'
 import type { Parts } from '../../src/build-parts.ts'

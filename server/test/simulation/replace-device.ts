@@ -1,4 +1,4 @@
-// Deletes a device, whatever it does, and creates it again; both until it is known to be done.
+// Deletes a device in any state, and creates it again; both are repeated until they succeed.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../../src/domain/access/caller.ts'

@@ -1,5 +1,5 @@
-// What there is before a simulation begins: two owners with jobs, devices and keys of the same names, and what their
-// features need.
+// The initial state of a simulation: two owners with jobs, devices and keys of the same names, and the resources for their
+// features.
 
 import type { Random } from '@jobcast/testkit/seeded-random'
 import { hashSecret, newSecretText } from '../../src/domain/access/secret-text.ts'
@@ -116,7 +116,7 @@ async function seedFeatures({ parts }: SimulatedNode, tenant: Tenant): Promise<v
     },
     maker: { createdBy: 'operator', createdBySession: null },
     ...{ secret: undefined, newSecret: 'whsec_c2ltdWxhdGVkIHNlY3JldCBvZiAzMiBieXRlcw==' },
-    ...{ oldSecretUntil: startedAt, maxWebhooks: 10 },
+    ...{ oldSecretUntil: startedAt, maxWebhooks: 10, restriction: null, mayCreate: true },
   })
   if (typeof put === 'string') throw new Error(put)
   parts.webhooks.changed(put.value.webhookNo)

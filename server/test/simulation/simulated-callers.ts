@@ -144,9 +144,9 @@ export class SimulatedFollower {
     while (!world.isOver && !this.isRevoked) {
       const node = await world.running()
       const held = node.hold(this.#key.apiKey)
-      const { callerGone } = held
+      const { callerGone, isValid } = held
       try {
-        const query = { after: this.upTo, since: undefined, filter: {}, callerGone }
+        const query = { after: this.upTo, since: undefined, filter: {}, callerGone, isValid }
         const batches = await node.answer(followEvents(node.parts, this.#key.caller, query))
         for (;;) {
           const { value, done } = await node.answer(batches.next())
@@ -173,7 +173,7 @@ export class SimulatedFollower {
   }
 }
 
-/** Revokes the key of a stream and of a wait that would otherwise go on, and expects their end. */
+/** Revokes the key of a stream and of a wait that would otherwise continue, and expects their end. */
 export async function revokeDuring(world: World, key: CallerKey, runId: () => number): Promise<void> {
   const { time, random, problems } = world
   await time.sleep(random.below(4000))
@@ -181,8 +181,10 @@ export async function revokeDuring(world: World, key: CallerKey, runId: () => nu
   const held = node.hold(key.apiKey, 60)
   const ended = { stream: false, wait: false }
   const stream = async () => {
-    const query = { after: undefined, since: undefined, filter: {}, callerGone: held.callerGone }
-    const batches = await followEvents(node.parts, key.caller, query)
+    const batches = await followEvents(node.parts, key.caller, {
+      ...{ after: undefined, since: undefined, filter: {} },
+      ...{ callerGone: held.callerGone, isValid: held.isValid },
+    })
     while (!(await batches.next()).done);
   }
   const endOf = async (what: 'stream' | 'wait', work: Promise<unknown>) => {
@@ -214,7 +216,7 @@ export async function revokeDuring(world: World, key: CallerKey, runId: () => nu
   const isDisturbed = node.isKilled || world.disturbedAt + revokedMs > until
   if (isDisturbed) return
   for (const what of ['stream', 'wait'] as const) {
-    if (!ended[what]) problems.push(`a ${what} went on ${revokedMs} ms after its key was revoked`)
+    if (!ended[what]) problems.push(`a ${what} continued ${revokedMs} ms after its key was revoked`)
   }
 }
 

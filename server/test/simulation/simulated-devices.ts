@@ -1,5 +1,5 @@
-// Devices in simulated time. One is connected and does what it is notified of; the other polls over HTTP. Both remember
-// what they have done, as an agent does.
+// Devices in simulated time. One is connected and handles notices; the other polls over HTTP. Both record their executions, like
+// an agent.
 
 import type { DeviceOperation } from '@jobcast/contract'
 import { deviceText } from '../../src/domain/device/ports/device-link.ts'
@@ -132,7 +132,7 @@ export class ConnectedDevice extends SimulatedDevice {
     else connection.break('device', random.below(3000))
   }
 
-  /** Some ask at once for what waits, some wait to be told; nobody asks again without news. */
+  /** Some devices request pending executions at once, others wait for a notice; none repeats a request without one. */
   async #work(connection: SimulatedConnection): Promise<void> {
     const { world } = this
     const ask: Ask = (operation, fields) => connection.request(operation, fields)

@@ -112,7 +112,7 @@ export class SimulatedNode {
     return this.#threads.every(({ isIdle }) => isIdle)
   }
 
-  /** As kill -9: nobody is answered, and nothing that was not committed happens. */
+  /** Like kill -9: no responses are sent, and uncommitted changes are lost. */
   kill(): void {
     this.isKilled = true
     for (const thread of this.#threads) thread.kill()

@@ -1,4 +1,4 @@
-// What callers ask for: a trigger, a run with a rollout, a window or a secret, or a run that is written a batch at a time.
+// Requests of callers: a trigger, a run with a rollout, a window or a secret, or a run that is written in batches.
 
 import type { NewRun, Rollout } from '@jobcast/contract'
 import type { Random } from '@jobcast/testkit/seeded-random'
@@ -100,7 +100,7 @@ export async function sendRequest(
         {
           ...{ jobName, deviceNos, asked: ['large', jobName, deviceIds, rollout ?? null] },
           request: { where: 'all', matched: deviceNos.length, note: null, rollbackOf: null },
-          ...(plan && { askedPlan: plan }),
+          ...(plan && { requestedPlan: plan }),
         },
         key,
       )

@@ -1,5 +1,5 @@
-// A thread of the embedded store, in this process and in simulated time: it takes one question after the other, may be
-// slow, may fail, and may be gone before it answers.
+// A thread of the embedded store, in this process and in simulated time: it handles one request after the other, may be slow, may
+// fail, and may end before it responds.
 
 import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -42,7 +42,7 @@ export class SimulatedThread {
   #answeredAt = 0
   #effects: { events: boolean; moves: Moves; zones?: Moves } = { events: false, moves: undefined }
 
-  /** `prepare` is told who hears of what a write does. */
+  /** `prepare` gets the listener for effects of writes. */
   constructor(prepare: (listener: Listener) => object, time: VirtualTime, conditions: ThreadConditions) {
     this.#time = time
     this.#conditions = conditions

@@ -1,5 +1,5 @@
-// Whoever looks after rollouts: while much goes wrong they pause, resume, advance and change them at any instant; later
-// they let everything go on that waits for somebody.
+// Operators of rollouts: during faults they pause, resume, advance and change them at any time; later they let everything continue
+// that waits for an action.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../../src/domain/access/caller.ts'
@@ -66,7 +66,7 @@ async function changeRate(
   if (rollout.ratePerMinute !== undefined) await patchRun(parts, caller, runId, { ratePerMinute })
 }
 
-/** What waits for somebody goes on. */
+/** What waits for somebody continues. */
 export async function endRollouts(world: World): Promise<void> {
   while (!world.isOver) {
     await world.time.sleep(everyMs)

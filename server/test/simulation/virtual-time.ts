@@ -1,5 +1,5 @@
-// Time that passes only when nothing is left to do: timers of this process fire in order, at once. With everything random
-// taken from a seed, what happens is the same each time.
+// Simulated time that advances only when nothing is left to do: timers of this process fire in order, without delay. All random
+// choices come from a seed, so each simulation is reproducible.
 
 import { createRequire, syncBuiltinESMExports } from 'node:module'
 

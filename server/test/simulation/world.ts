@@ -1,4 +1,4 @@
-// What all parts of one simulation share.
+// Shared state of one simulation.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Random } from '@jobcast/testkit/seeded-random'

@@ -1,4 +1,4 @@
-// What a node knows of bridges that another one carries.
+// Views of bridges that run on another node.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ function openViews() {
   }
 }
 
-test('what the carrier says counts for five seconds, and then nothing is known', () => {
+test('a view of another node is valid for five seconds, then the state is unknown', () => {
   const { clock, views, only } = openViews()
   views.local = () => [standby]
   assert.deepEqual(only(), [['unknown', null, null]])
@@ -32,7 +32,7 @@ test('what the carrier says counts for five seconds, and then nothing is known',
   assert.deepEqual(only(), [['unknown', null, null]])
 })
 
-test('a bridge that this node carries is as it sees it, whatever was said before', () => {
+test('a bridge on this node has the view of this node, whatever was reported before', () => {
   const { views, only } = openViews()
   views.hear(2, { ...standby, state: 'connected' })
   views.local = () => [{ ...standby, state: 'connecting', lastError: 'no' }]

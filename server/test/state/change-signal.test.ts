@@ -98,7 +98,7 @@ test('one watch can wait for changes of several kinds, and closes all of them', 
   assert.deepEqual([changes.isWatched, queues.isWatched], [false, false])
 })
 
-test('a closed watch hears nothing, and closing it twice does no harm to a newer one', async () => {
+test('a closed watch gets no changes, and closing it twice does not affect a newer one', async () => {
   const changes = new ChangeSignal()
   const closed = changes.openWatch(1)
   closed.close()

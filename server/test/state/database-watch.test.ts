@@ -21,7 +21,7 @@ function build() {
   }
 }
 
-test('a database that answers within five seconds is not away', () => {
+test('a database that responds within five seconds is available', () => {
   const { watch, silentFor } = build()
   for (let round = 0; round < 3; round++) {
     assert.deepEqual(silentFor(4), [false, false, false, false])
@@ -30,7 +30,7 @@ test('a database that answers within five seconds is not away', () => {
   assert.equal(watch.isAway, false)
 })
 
-test('after five seconds without an answer it is away, until it answers', () => {
+test('after five seconds without a response it is unavailable, until it responds', () => {
   const { watch, silentFor } = build()
   assert.deepEqual(silentFor(5), [false, false, false, false, true])
   assert.equal(watch.isAway, true)
@@ -42,7 +42,7 @@ test('after five seconds without an answer it is away, until it answers', () => 
   assert.deepEqual(silentFor(4), [false, false, false, false])
 })
 
-test('a node that stood still does not blame the database', () => {
+test('a suspended node does not consider the database unavailable', () => {
   const { watch, silentFor, standStill } = build()
   silentFor(3)
   standStill(60_000)

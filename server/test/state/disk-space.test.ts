@@ -12,7 +12,7 @@ async function openDisk(freeBytes: number, totalBytes: number, minFreeBytes = gi
   return disk
 }
 
-test('files stop where four marks are left, and output goes on', async () => {
+test('files stop where four marks are left, and output continues', async () => {
   const disk = await openDisk(4 * gib, 100 * gib)
   disk.requireRoomForFile(0)
   assert.throws(() => disk.requireRoomForFile(1), StorageUnavailable)
@@ -28,7 +28,7 @@ test('on a small disk files leave a fifth of it', async () => {
   assert.throws(() => disk.requireRoomForFile(3 * gib + 1), StorageUnavailable)
 })
 
-test('nothing is refused before the disk was looked at', () => {
+test('nothing is refused before the disk was checked', () => {
   const read = async () => ({ freeBytes: 0, totalBytes: 0 })
   new DiskSpace({ minFreeBytes: gib, read, onChange: () => undefined }).requireRoomForFile(gib)
 })

@@ -34,8 +34,8 @@ function openReader() {
 
 test('counts of one owner run one after the other, those of another owner meanwhile', async () => {
   const { reader, most, waiting, aPage } = openReader()
-  const counts = ['a1', 'a2', 'a3'].map((by) => reader.read(1, by))
-  counts.push(reader.read(2, 'a1'))
+  const counts = ['a1', 'a2', 'a3'].map((by) => reader.read({ ownerNo: 1 }, by))
+  counts.push(reader.read({ ownerNo: 2 }, 'a1'))
   for (let each = 0; each < counts.length; each++) {
     await aPage()
     // A failure does not hold up the next one.
@@ -52,7 +52,7 @@ test('counts of one owner run one after the other, those of another owner meanwh
 
 test('an answer is used again for as long as its own count took, not what it waited', async () => {
   const { reader, clock, waiting, aPage, pages } = openReader()
-  const counts = ['a1', 'a2'].map((by) => reader.read(1, by))
+  const counts = ['a1', 'a2'].map((by) => reader.read({ ownerNo: 1 }, by))
   for (const ms of [100_000, 1000]) {
     await aPage()
     clock.ms += ms
@@ -61,10 +61,10 @@ test('an answer is used again for as long as its own count took, not what it wai
   }
   await Promise.all(counts)
   clock.ms += 18_000
-  await reader.read(1, 'a2')
+  await reader.read({ ownerNo: 1 }, 'a2')
   assert.equal(pages(), 2)
   clock.ms += 2000
-  const again = reader.read(1, 'a2')
+  const again = reader.read({ ownerNo: 1 }, 'a2')
   await aPage()
   waiting.shift()?.resolve()
   await again

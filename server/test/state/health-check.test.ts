@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { StorageUnavailable } from '../../src/domain/common/ports/storage-errors.ts'
 import { HealthCheck } from '../../src/state/health-check.ts'
 
-test('all who ask share one look', async () => {
+test('concurrent requests share one check', async () => {
   let looks = 0
   const health = new HealthCheck(async () => {
     looks++
@@ -12,7 +12,7 @@ test('all who ask share one look', async () => {
   assert.equal(looks, 1)
 })
 
-test('a look that fails is told to all who ask, and looked at anew after a while', async (t) => {
+test('a failed check is returned to all requests, and repeated after a while', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
   t.mock.method(performance, 'now', () => now)

@@ -4,7 +4,7 @@ import { KeptClock } from '../../src/state/kept-clock.ts'
 import { SteadyClock } from '../../src/state/steady-clock.ts'
 import { openSqliteUnderTest } from '../store/sqlite-under-test.ts'
 
-test('after a crash the clock goes on from where it was, whatever was done to the wall clock', async (t) => {
+test('after a crash the clock continues from where it was, whatever was done to the wall clock', async (t) => {
   const { store } = await openSqliteUnderTest(t)
   let [wall, passed] = [1000, 0]
   const now = () => wall

@@ -19,7 +19,7 @@ test('uses are written together, the latest of each key, and only when there are
   ])
 })
 
-test('what could not be written is kept, and does not take the place of what came later', async () => {
+test('uses that could not be written are kept, and do not replace later ones', async () => {
   const written: object[] = []
   let isAway = true
   const keyUse = new KeyUse({

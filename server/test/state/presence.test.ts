@@ -55,7 +55,7 @@ test('any other device that polls is offline after a minute, also where devices 
   assert.equal(isOnline(), false)
 })
 
-test('a device that polled a node that is gone has as long as a device of hawkBit, if those are served', async (t) => {
+test('a device that polled a dead node has the time of a hawkBit device, if these are served', async (t) => {
   for (const [pollSeconds, silenceMs] of [
     [undefined, 60_000],
     [300, 660_000],
@@ -69,7 +69,7 @@ test('a device that polled a node that is gone has as long as a device of hawkBi
   }
 })
 
-test('a device of a bridge that another node carried has as long as with the bridge that waits longest', async (t) => {
+test('a device of a bridge on a dead node has the longest time of all bridges', async (t) => {
   for (const [longestMs, heardMs, silenceMs] of [
     [undefined, undefined, 600_000],
     [1_800_000, 60_000, 1_800_000],

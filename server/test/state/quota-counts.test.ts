@@ -37,7 +37,7 @@ test('a quota is reached exactly, and the store is read once as long as there is
   assert.equal(stored.count, 3)
 })
 
-test('of calls at once, no more are let through than there is room for', async () => {
+test('concurrent calls do not exceed the quota', async () => {
   const { create } = openCounts(3)
   const outcomes = await Promise.all(Array.from({ length: 10 }, create))
   assert.equal(outcomes.filter(Boolean).length, 3)
@@ -51,7 +51,7 @@ test('what was deleted makes room for the next call', async () => {
   assert.equal(await create(), true)
 })
 
-test('what was reserved and not created is free again', async () => {
+test('unused reservations are released', async () => {
   const { counts, create } = openCounts(1)
   assert.equal(await counts.reserve('jobs', 1), true)
   counts.settle('jobs', 1, 1, false)
@@ -68,13 +68,13 @@ test('what other nodes create is seen after a minute', async () => {
   assert.equal(await create(), false)
 })
 
-test('a quota of 0 is none', () => {
+test('a quota of 0 means no limit', () => {
   const { counts, stored } = openCounts(0)
   assert.equal(counts.reserve('jobs', 1, 1_000_000), true)
   assert.equal(stored.reads, 0)
 })
 
-test('the output of a day is counted by owner, and anew on the next day', () => {
+test('the output of a day is counted by owner, and again on the next day', () => {
   const clock = { ms: 0 }
   const daily = new DailyOutput(10, () => clock.ms)
   assert.deepEqual(

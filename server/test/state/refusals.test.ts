@@ -25,7 +25,7 @@ function openRefusals() {
   return { clock, store, refusals, countOf, fill }
 }
 
-test('an owner with many refused calls does not push out those of another', async () => {
+test('an owner with many refused calls does not displace those of another', async () => {
   const { clock, refusals, countOf, fill } = openRefusals()
   fill(1)
   refusals.note(callerOf(2), 'GET /job/api/audit')
@@ -38,7 +38,7 @@ test('an owner with many refused calls does not push out those of another', asyn
   assert.deepEqual([countOf(1), countOf(2)], [2 * share, 1])
 })
 
-test('what could not be written is kept, up to the share of its owner', async () => {
+test('refusals that could not be written are kept, up to the share of their owner', async () => {
   const { clock, store, refusals, countOf, fill } = openRefusals()
   store.isAway = true
   for (const now of [0, 60_000, 120_000]) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { hashSecret, newSecretText } from '../../src/domain/access/secret-text.ts'
 import { RightSecrets } from '../../src/state/right-secrets.ts'
 
-test('only what was right is remembered, and what is remembered is still compared', () => {
+test('only valid secrets are cached, and cached ones are still compared', () => {
   const secrets = new RightSecrets()
   const [one, other] = [newSecretText('jc'), newSecretText('jc')]
   assert.ok(!secrets.matches(one.text, hashSecret(other.text)))
@@ -20,7 +20,7 @@ test('only what was right is remembered, and what is remembered is still compare
   assert.equal(secrets.idOf('jc', `${one.text}x`), undefined)
 })
 
-test('it keeps to its bound', () => {
+test('the cache is bounded', () => {
   const secrets = new RightSecrets(3)
   for (let count = 0; count < 10; count++) {
     const { text } = newSecretText('jd')

@@ -24,7 +24,7 @@ test('a node is silent from when its last beat was seen first', () => {
   assert.deepEqual(look(1000, 11, 70), [0, 1000])
 })
 
-test('who could not look for long begins anew: the others may have been in the same trouble', () => {
+test('a node that could not check for long starts over, because the others may have had the same problem', () => {
   const { look } = build()
   look(0, 10)
   assert.deepEqual(look(2000, 10), [2000])
@@ -32,7 +32,7 @@ test('who could not look for long begins anew: the others may have been in the s
   assert.deepEqual(look(1000, 10), [1000])
 })
 
-test('one that was gone and is there again is not silent', () => {
+test('a node that has returned is not silent', () => {
   const { look } = build()
   look(0, 1, 5)
   look(1000, 1)

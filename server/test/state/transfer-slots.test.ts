@@ -14,7 +14,7 @@ function open(most: number) {
   return { clock, slots: new TransferSlots(most, 'downloads', () => clock.ms) }
 }
 
-test('one owner takes all slots while nobody else wants one', () => {
+test('one owner can take all slots while no other needs one', () => {
   const { slots } = open(4)
   const releases = Array.from({ length: 4 }, () => slots.take(1))
   isRefused(slots, 1, /A node serves at most 4 downloads at once/)
@@ -24,7 +24,7 @@ test('one owner takes all slots while nobody else wants one', () => {
   assert.equal(typeof slots.take(1), 'function')
 })
 
-test('while another owner waits, slots that become free are for it, until each has its share', () => {
+test('released slots go to a waiting owner until each has its share', () => {
   const { slots } = open(4)
   const releases = Array.from({ length: 4 }, () => slots.take(1))
   isRefused(slots, 2, /A node serves at most 4 downloads at once/)
@@ -41,7 +41,7 @@ test('while another owner waits, slots that become free are for it, until each h
   isRefused(slots, 2, /A node serves at most 4/)
 })
 
-test('who does not come back leaves the slots to the others', () => {
+test('an owner that does not return leaves the slots to others', () => {
   const { slots, clock } = open(2)
   const releases = [slots.take(1), slots.take(1)]
   isRefused(slots, 2, /at most 2/)
@@ -52,7 +52,7 @@ test('who does not come back leaves the slots to the others', () => {
   slots.take(1)
 })
 
-test('a slot is released once, however often that is asked for', () => {
+test('a slot is released once, however often release is called', () => {
   const { slots } = open(2)
   const release = slots.take(1)
   slots.take(1)
@@ -63,7 +63,7 @@ test('a slot is released once, however often that is asked for', () => {
   isRefused(slots, 1, /at most 2/)
 })
 
-test('a single slot is for whoever comes first', () => {
+test('a single slot goes to the first request', () => {
   const { slots } = open(1)
   slots.take(1)
   isRefused(slots, 2, /A node serves at most 1 downloads/)

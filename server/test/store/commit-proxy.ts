@@ -1,4 +1,4 @@
-// A way to PostgreSQL that breaks at a COMMIT, or at a statement that is a transaction of its own (launch-alone.ts): real TCP, and the server does what it was sent, or does not.
+// A proxy to PostgreSQL that breaks the connection at a COMMIT, or at a statement that is a transaction by itself (launch-alone.ts), before or after the server gets it.
 
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
@@ -6,7 +6,9 @@ import type { TestContext } from 'node:test'
 
 const sentCommit = Buffer.from('COMMIT\0')
 /** Bound to a portal without a name. Its answer ends with the tag of a SELECT, and is sent behind its commit. */
-const sentLaunches = ['\0launch\0', '\0launch_audited\0', '\0launch_keyed\0'].map((name) => Buffer.from(name))
+const sentLaunches = ['\0launch\0', '\0launch_with_key\0', '\0launch_keyed\0'].map((name) =>
+  Buffer.from(name),
+)
 const launched = Buffer.from('SELECT 1\0')
 const begin = Buffer.from('BEGIN READ WRITE\0')
 // As long as the one it takes the place of.
@@ -28,7 +30,7 @@ export type CommitProxy = {
   readonly broken: number
   /** Of these, how many at a statement that is a transaction of its own. */
   readonly brokenAlone: number
-  /** From now on, or until it is false again, nobody is connected any more. */
+  /** While true, all connections are refused. */
   isDown: boolean
   /** Resolves when the server has dealt with it. */
   sendLate(): Promise<void>

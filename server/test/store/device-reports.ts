@@ -1,4 +1,4 @@
-// What devices tell in the tests of a store, and what came of it.
+// Reports of devices in tests of a store, and their outcomes.
 
 import assert from 'node:assert/strict'
 import type { ReportedStatus } from '@jobcast/contract'

@@ -1,4 +1,4 @@
-// Executions as a plain list in memory: what a store must answer, without what makes a store fast.
+// A model of executions as a plain list in memory, with the expected results of a store.
 
 import type { ExecState } from '@jobcast/contract'
 import { type ExecutionEvent, isTerminal, nextState } from '../../src/domain/execution/execution.ts'

@@ -1,8 +1,9 @@
-// Whoever can change the database alone is found in every store: by the verifier with a checkpoint that was kept elsewhere,
-// and by a node that has seen the seals.
+// Manipulations of the database are detected in every store: by the verifier with a checkpoint that was stored elsewhere, and by a
+// node that has seen the seals.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import { KnownSeals } from '../../src/domain/audit/known-seals.ts'
 import { auditKey, auditLines, auditSealer, checkpointOf, verdictBy } from './sealed-audit.ts'
 import { type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
@@ -42,7 +43,7 @@ export async function exerciseAuditAttacks(
   const found = (verdict: string | { auditId: number | null }) =>
     typeof verdict === 'string' ? verdict : verdict.auditId
 
-  await t.test('two entries that are swapped', async () => {
+  await t.test('two swapped entries', async () => {
     const { of, idOf, verdict, sealer, damaged } = await sealedOwner()
     assert.equal(await verdict(), 'fits')
     const swapped = `CASE subject WHEN '3a' THEN '3b' ELSE '3a' END`
@@ -53,7 +54,7 @@ export async function exerciseAuditAttacks(
     assert.ok(sealer.damaged >= 1)
   })
 
-  await t.test('damage in entries is not taken back by the seals that follow', async () => {
+  await t.test('later seals do not hide damaged entries', async () => {
     const { of, sealer, damaged, record } = await sealedOwner()
     await execute(`UPDATE audit_entry SET subject = 'other' WHERE ${of} AND subject = '3b'`)
     await sealer.check()
@@ -64,20 +65,20 @@ export async function exerciseAuditAttacks(
     assert.deepEqual([damaged, sealer.damaged], [['seal 3 has other entries'], before])
   })
 
-  await t.test('a seal that is deleted does not end the export', async () => {
+  await t.test('a deleted seal does not end the export', async () => {
     const { of, verdict } = await sealedOwner()
     await execute(`DELETE FROM audit_seal WHERE ${of} AND seal_no = 2`)
     assert.match(JSON.stringify(await verdict()), /auditId/)
   })
 
-  await t.test('an entry that is deleted', async () => {
+  await t.test('a deleted entry', async () => {
     const { of, idOf, verdict } = await sealedOwner()
     await execute(`DELETE FROM audit_entry WHERE ${of} AND subject = '2b'`)
     // The next one stands in its place.
     assert.equal(found(await verdict()), idOf('2c'))
   })
 
-  await t.test('an entry that is added', async () => {
+  await t.test('an added entry', async () => {
     const { of, idOf, verdict, record } = await sealedOwner()
     await record('late')
     await execute(`UPDATE audit_entry SET audit_id = ${idOf('3c')} + 1000000 WHERE ${of} AND subject = '3c'`)
@@ -85,7 +86,7 @@ export async function exerciseAuditAttacks(
     assert.equal(found(await verdict()), idOf('3c'))
   })
 
-  await t.test('a tail that is cut, and is not sealed again by a node that knows it', async () => {
+  await t.test('a truncated log, which a node that has seen the seals does not seal again', async () => {
     const { ownerNo, of, idOf, verdict, sealer, damaged, record, known, onDamaged } = await sealedOwner()
     await execute(`DELETE FROM audit_seal WHERE ${of} AND seal_no = 3`)
     await execute(`DELETE FROM audit_entry WHERE ${of} AND audit_id >= ${idOf('3a')}`)
@@ -123,7 +124,7 @@ export async function exerciseAuditAttacks(
     assert.deepEqual(damaged, ['seal 3 was replaced by another one'])
   })
 
-  await t.test('a seal with another signature is not continued, whatever a node has seen', async () => {
+  await t.test('a seal with another signature is not continued by any node', async () => {
     const { ownerNo, of, record, onDamaged, damaged } = await sealedOwner()
     const forged = `replace(seal, '"seal":3', '"seal":4')`
     await execute(`UPDATE audit_seal SET seal_no = 4, seal = ${forged} WHERE ${of} AND seal_no = 3`)
@@ -133,7 +134,7 @@ export async function exerciseAuditAttacks(
     assert.equal((await store.getLastSeal({ ownerNo }))?.seal.seal, 4)
   })
 
-  await t.test('a hundred owners that must not be sealed do not hold up the others', async () => {
+  await chaosSubtest(t, 'a hundred owners that must not be sealed do not delay the others', async () => {
     const owners: { ownerNo: number; ownerId: string }[] = []
     for (let count = 0; count < 101; count++) owners.push(await seedOwner(store, { jobs: [], devices: [] }))
     const known = new KnownSeals(auditKey)

@@ -1,7 +1,8 @@
-// What every store does when time runs out for an execution, on a clock that never jumps.
+// Timers of executions in every store, on a clock that never jumps.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import { reportDone, startedBy, startNext, update } from './device-reports.ts'
@@ -39,25 +40,22 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     return { ...seed, d1, d2, d3, first, runId, states }
   }
 
-  await t.test(
-    'what waits too long expires, at its time and not before; what has started does not',
-    async () => {
-      const { store } = underTest
-      const { ownerNo, d3, first, runId, states } = await seedRun({ expireAfterSeconds: 30 })
-      assert.deepEqual(await fireClocks(store, ownerNo, before(30)), [])
-      const jobExecutionId = first + 2
-      assert.deepEqual(await fireClocks(store, ownerNo, after(30)), [
-        { ...d3, jobExecutionId, runId, from: 'PENDING', execState: 'EXPIRED' },
-      ])
-      assert.deepEqual(await states(), ['IN_PROGRESS', 'IN_PROGRESS', 'EXPIRED'])
-      const expired = await store.getExecution({ ownerNo, jobExecutionId })
-      assert.deepEqual([expired?.finishedAt, expired?.versionNumber], [after(30).at, 2])
-      assert.deepEqual([expired?.notifiedAt, expired?.deliveredAt], [null, null])
-      assert.equal((await readQueue(store, d3)).total, 0)
-      assert.deepEqual(await fireClocks(store, ownerNo, after(3600)), [])
-      await assertRunsAddUp(store, ownerNo)
-    },
-  )
+  await t.test('a pending execution expires at its time and not before; a started one does not', async () => {
+    const { store } = underTest
+    const { ownerNo, d3, first, runId, states } = await seedRun({ expireAfterSeconds: 30 })
+    assert.deepEqual(await fireClocks(store, ownerNo, before(30)), [])
+    const jobExecutionId = first + 2
+    assert.deepEqual(await fireClocks(store, ownerNo, after(30)), [
+      { ...d3, jobExecutionId, runId, from: 'PENDING', execState: 'EXPIRED' },
+    ])
+    assert.deepEqual(await states(), ['IN_PROGRESS', 'IN_PROGRESS', 'EXPIRED'])
+    const expired = await store.getExecution({ ownerNo, jobExecutionId })
+    assert.deepEqual([expired?.finishedAt, expired?.versionNumber], [after(30).at, 2])
+    assert.deepEqual([expired?.notifiedAt, expired?.deliveredAt], [null, null])
+    assert.equal((await readQueue(store, d3)).total, 0)
+    assert.deepEqual(await fireClocks(store, ownerNo, after(3600)), [])
+    await assertRunsAddUp(store, ownerNo)
+  })
 
   await t.test('each attempt has its own time to wait, from the end of its delay on', async () => {
     const { store } = underTest
@@ -78,7 +76,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what a device works on too long is timed out, from its start on', async () => {
+  await t.test('an execution that runs too long times out, counted from its start', async () => {
     const { store } = underTest
     const { ownerNo, d1, d3, first, runId, states } = await seedRun({ timeoutSeconds: 10 })
     await startedBy(store, d3, { moment: after(5) })
@@ -101,7 +99,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test("a step timeout takes the place of the job's time; taken back, that begins anew", async () => {
+  await t.test('a step timeout replaces the timeout of the job; discarded, that starts over', async () => {
     const { store } = underTest
     const { ownerNo, d1, d3, first, states } = await seedRun({ timeoutSeconds: 10 })
     const step = async (seconds: number, stepTimeout: number | 'discard' | undefined) => {
@@ -123,7 +121,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a step timeout of a job without a time of its own can be taken back altogether', async () => {
+  await t.test('a step timeout of a job without a timeout can be discarded', async () => {
     const { store } = underTest
     const { ownerNo, d1, d2, first, states } = await seedRun({})
     await reportDone(store, update(d1, first, 'IN_PROGRESS', { moment: after(1), stepTimeout: 5000 }))
@@ -136,7 +134,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
   })
 
   await t.test(
-    'the deadline ends what waits and what is under way, and leaves a cancel its own',
+    'the deadline ends pending and running executions, and a cancel keeps its own timer',
     async () => {
       const { store } = underTest
       const { ownerNo, d1, d2, first, states } = await seedRun({ deadlineSeconds: 30, timeoutSeconds: 100 })
@@ -167,7 +165,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('the deadline ends what waits for a retry', async () => {
+  await t.test('the deadline ends an execution that waits for a retry', async () => {
     const { store } = underTest
     const retry = { max: 5, backoffSeconds: 10, on: ['FAILED' as const] }
     const { ownerNo, d1, first, states } = await seedRun({ deadlineSeconds: 30, retry })
@@ -199,7 +197,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('an execution that has ended is left alone by every clock', async () => {
+  await t.test('timers do not affect ended executions', async () => {
     const { store } = underTest
     const all = { expireAfterSeconds: 10, timeoutSeconds: 10, deadlineSeconds: 10 }
     const { ownerNo, d1, d2, d3, first, states } = await seedRun(all)
@@ -211,7 +209,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('clocks run on after the store was opened again', async () => {
+  await t.test('timers continue after the store was reopened', async () => {
     const expiring = await seedRun({ expireAfterSeconds: 30 })
     const timing = await seedRun({ timeoutSeconds: 30 })
     const late = await seedRun({ deadlineSeconds: 30 })
@@ -233,7 +231,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     ['expires', { expireAfterSeconds: 30 }, { PENDING: 0, IN_PROGRESS: 2, EXPIRED: 2498 }],
     ['misses its deadline', { deadlineSeconds: 30 }, { PENDING: 0, IN_PROGRESS: 0, TIMED_OUT: 2500 }],
   ] as const) {
-    await t.test(`a run larger than a batch ${title} completely, over several calls`, async () => {
+    await chaosSubtest(t, `a run larger than a batch ${title} completely, over several calls`, async () => {
       const { store } = underTest
       const devices = Array.from({ length: 2500 }, (_, index) => `d${index}`)
       const { ownerNo, trigger } = await seedOwner(store, { devices, content })
@@ -272,7 +270,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('more time-outs than a batch holds are fired over several calls', async () => {
+  await chaosSubtest(t, 'more timeouts than fit in a batch are fired over several calls', async () => {
     const { store } = underTest
     const devices = Array.from({ length: 1500 }, (_, index) => `d${index}`)
     const { ownerNo, trigger } = await seedOwner(store, { devices, content: { timeoutSeconds: 30 } })
@@ -305,7 +303,7 @@ export async function exerciseClocks(t: TestContext, underTest: StoreUnderTest):
     for (const owner of [ownerNo, next.ownerNo]) await assertRunsAddUp(store, owner)
   })
 
-  await t.test('a job that is changed or deleted leaves the clocks of its runs as they are', async () => {
+  await t.test('changing or deleting a job does not affect the timers of its runs', async () => {
     const { store } = underTest
     const { ownerNo, d3, states } = await seedRun({ expireAfterSeconds: 30, timeoutSeconds: 30 })
     const content = { ...emptyContent, expireAfterSeconds: 1, timeoutSeconds: 1, deadlineSeconds: 1 }

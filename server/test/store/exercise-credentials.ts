@@ -1,4 +1,4 @@
-// What every store says of who may come in as which device.
+// Credentials of devices in every store.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -126,7 +126,7 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
     },
   )
 
-  await t.test('an owner named like the id of another does not stand in for it', async () => {
+  await t.test('an owner named like the id of another does not replace it', async () => {
     const ownerId = `ow_${randomUUID()}`
     const idOfOther = `ow_${randomUUID()}`
     const other = await store.createOwner({
@@ -147,7 +147,7 @@ export async function exerciseCredentials(t: TestContext, underTest: StoreUnderT
     assert.equal(await find('only theirs'), undefined)
   })
 
-  await t.test('what was revoked is revoked after the store was opened again', async () => {
+  await t.test('revocations persist after the store was reopened', async () => {
     const { ownerNo, ownerId } = await seedOwner(store)
     const tokens = [newToken(), newToken()]
     for (const token of tokens) await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: token.at })

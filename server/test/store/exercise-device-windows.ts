@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import { anyTime } from '../../src/domain/window/any-time.ts'
 import { writeOpenZones } from '../../src/domain/window/open-zones.ts'
@@ -69,40 +70,43 @@ export async function exerciseDeviceWindows(t: TestContext, underTest: StoreUnde
     }
   }
 
-  await t.test('a device is offered nothing while its window is closed; what runs goes on', async () => {
-    const { put, open, seen, trigger, deviceOf, ownerNo } = await seed()
-    const d1 = deviceOf('d1')
-    assert.equal((await put('d1', { window: 'nights' })).value.window, 'nights')
-    const { firstExecutionId: first } = await createOne(underTest.store, trigger(['d1', 'd2']))
-    for (const take of [async () => underTest.store, underTest.reopen]) {
-      const store = await take()
-      assert.deepEqual([await seen('d1'), await seen('d2')], [[], [first + 1]])
-      assert.equal((await report(store, startNext(d1))).kind, 'nothing-pending')
-      await assertUnknown(store, d1, first)
-    }
-    const before = await readQueue(underTest.store, d1)
-    await open('nights', 0, 'UTC')
-    const [again] = await underTest.store.readQueues([{ ...d1, unlessMark: before.mark }])
-    assert.ok(again !== 'unchanged', 'it has changed for whoever compares')
-    assert.deepEqual(await seen('d1'), [first])
-    assert.equal((await startedBy(underTest.store, d1))?.jobExecutionId, first)
-    await open('nights', 1)
-    const { firstExecutionId: second } = await createOne(underTest.store, trigger(['d1']))
-    for (const take of [async () => underTest.store, underTest.reopen]) {
-      const store = await take()
+  await t.test(
+    'a device is offered nothing while its window is closed; running executions continue',
+    async () => {
+      const { put, open, seen, trigger, deviceOf, ownerNo } = await seed()
+      const d1 = deviceOf('d1')
+      assert.equal((await put('d1', { window: 'nights' })).value.window, 'nights')
+      const { firstExecutionId: first } = await createOne(underTest.store, trigger(['d1', 'd2']))
+      for (const take of [async () => underTest.store, underTest.reopen]) {
+        const store = await take()
+        assert.deepEqual([await seen('d1'), await seen('d2')], [[], [first + 1]])
+        assert.equal((await report(store, startNext(d1))).kind, 'nothing-pending')
+        await assertUnknown(store, d1, first)
+      }
+      const before = await readQueue(underTest.store, d1)
+      await open('nights', 0, 'UTC')
+      const [again] = await underTest.store.readQueues([{ ...d1, unlessMark: before.mark }])
+      assert.ok(again !== 'unchanged', 'it has changed for whoever compares')
       assert.deepEqual(await seen('d1'), [first])
-      await reportDone(store, update(d1, first, 'IN_PROGRESS', { statusDetails: { step: 'two' } }))
-    }
-    await reportDone(underTest.store, update(d1, first, 'SUCCEEDED'))
-    assert.deepEqual(await seen('d1'), [])
-    // A window that comes while something runs does not stop it either.
-    assert.equal((await startedBy(underTest.store, deviceOf('d2')))?.jobExecutionId, first + 1)
-    await put('d2', { window: 'days' })
-    assert.deepEqual(await seen('d2'), [first + 1])
-    await put('d1', { window: null })
-    assert.deepEqual(await seen('d1'), [second])
-    await assertRunsAddUp(underTest.store, ownerNo)
-  })
+      assert.equal((await startedBy(underTest.store, d1))?.jobExecutionId, first)
+      await open('nights', 1)
+      const { firstExecutionId: second } = await createOne(underTest.store, trigger(['d1']))
+      for (const take of [async () => underTest.store, underTest.reopen]) {
+        const store = await take()
+        assert.deepEqual(await seen('d1'), [first])
+        await reportDone(store, update(d1, first, 'IN_PROGRESS', { statusDetails: { step: 'two' } }))
+      }
+      await reportDone(underTest.store, update(d1, first, 'SUCCEEDED'))
+      assert.deepEqual(await seen('d1'), [])
+      // A window that comes while something runs does not stop it either.
+      assert.equal((await startedBy(underTest.store, deviceOf('d2')))?.jobExecutionId, first + 1)
+      await put('d2', { window: 'days' })
+      assert.deepEqual(await seen('d2'), [first + 1])
+      await put('d1', { window: null })
+      assert.deepEqual(await seen('d1'), [second])
+      await assertRunsAddUp(underTest.store, ownerNo)
+    },
+  )
 
   await t.test('all that apply must be open: those of the run, the device and its groups', async () => {
     const { put, group, open, seen, trigger, windowsOf, ownerNo } = await seed()
@@ -235,7 +239,7 @@ export async function exerciseDeviceWindows(t: TestContext, underTest: StoreUnde
     },
   )
 
-  await t.test('so many groups with a window and no more', async () => {
+  await t.test('the number of groups with a window is limited', async () => {
     const { ownerNo } = await seed()
     const put = async (groupName: string, window: string | null) => {
       const group = { ownerNo, groupName, where: 'tag=x', description: null, window, ...by, at: startedAt }
@@ -250,7 +254,7 @@ export async function exerciseDeviceWindows(t: TestContext, underTest: StoreUnde
     assert.equal(await put('c', 'days'), 'put')
   })
 
-  await t.test('many terms make the batches of a sweep smaller', async () => {
+  await chaosSubtest(t, 'many terms make the batches of a sweep smaller', async () => {
     const devices = Array.from({ length: 30 }, (_, index) => `d${index}`)
     const { group, ownerNo } = await seed({}, devices)
     const terms = Array.from({ length: 60 }, (_, index) => `tag=t${index}`).join(' or ')

@@ -1,4 +1,4 @@
-// What every store keeps of devices: names, tags, tokens.
+// Devices in every store: names, tags, tokens.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -6,7 +6,7 @@ import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { jobTag } from '../../src/domain/common/entity-tag.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
-import { deviceTag } from '../../src/domain/device/device-tag.ts'
+import { deviceTag, ownFields } from '../../src/domain/device/own-fields.ts'
 import type { StoredDevice } from '../../src/domain/device/ports/devices.ts'
 import { webhookTag } from '../../src/domain/webhook/webhook-tag.ts'
 import {
@@ -32,7 +32,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
     )
 
   await t.test(
-    'what is put with an expected tag changes only what has it, on jobs, devices and webhooks',
+    'a put with an expected tag only changes a resource with this tag, for jobs, devices and webhooks',
     async () => {
       const { ownerNo } = await seedOwner(store, { jobs: ['j'], devices: ['d'] })
       const put = devicePut(ownerNo, 'd', 'new')
@@ -69,20 +69,17 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('a device is made by its first put and changed by the next', async () => {
+  await t.test('a device is created by its first put and changed by the next', async () => {
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const put = { ownerNo, deviceId: 'd1', deviceName: 'one', tags: ['a', 'b'], at: startedAt }
     const made: StoredDevice = {
+      ...ownFields(put),
       deviceId: 'd1',
-      deviceName: 'one',
-      tags: ['a', 'b'],
-      attributes: {},
       reportedAttributes: {},
       credentialCreatedAt: null,
       credentialCreatedBy: null,
       certificateRevokedAt: null,
       presence: { online: false, since: null, lastSeenAt: null, transport: null },
-      window: null,
       createdAt: startedAt,
       updatedAt: startedAt,
     }
@@ -155,7 +152,7 @@ export async function exerciseDevices(t: TestContext, underTest: StoreUnderTest)
     }
   })
 
-  await t.test("a list finds those of its devices that are there, and none of another owner's", async () => {
+  await t.test('a list finds its existing devices, and none of another owner', async () => {
     const { ownerNo } = await seedOwner(store, { devices: ['b', 'B', 'gone', 'other'] })
     await seedOwner(store, { devices: ['foreign'] })
     await store.deleteDevice({ ownerNo, deviceId: 'gone', moment: now, actor: 'key k' })

@@ -1,4 +1,4 @@
-// What every store says of devices that enroll themselves. A use is counted and a device has its token, or neither.
+// Enrollment in every store. Counting a use and storing the token are atomic.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -199,7 +199,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     assert.equal(await usedOf(enrollment), 1)
   })
 
-  await t.test('nobody enrolls once it has expired or was revoked', async () => {
+  await t.test('no device enrolls after the enrollment has expired or was revoked', async () => {
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
     const enrollment = await store.createEnrollment(newEnrollment(mine.ownerNo, { maxUses: 9 }))
     const { enrollmentId, expiresAt } = enrollment
@@ -255,20 +255,23 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     },
   )
 
-  await t.test('a claim is void once the owner has given another token, or revoked it', async () => {
-    const { ownerNo } = await seedOwner(store)
-    const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 9 }))
-    for (const deviceId of ['d1', 'd2']) {
-      assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'enrolled')
-    }
-    const { token } = enrolling(enrollment, 'd1')
-    await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: startedAt })
-    await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
-    for (const deviceId of ['d1', 'd2']) {
-      assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'taken')
-    }
-    assert.equal((await store.findDeviceByToken({ tokenId: token.tokenId }))?.deviceId, 'd1')
-  })
+  await t.test(
+    'a claim becomes invalid once the owner has created another token, or revoked it',
+    async () => {
+      const { ownerNo } = await seedOwner(store)
+      const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 9 }))
+      for (const deviceId of ['d1', 'd2']) {
+        assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'enrolled')
+      }
+      const { token } = enrolling(enrollment, 'd1')
+      await store.setDeviceToken({ ownerNo, deviceId: 'd1', token, at: startedAt })
+      await store.setDeviceToken({ ownerNo, deviceId: 'd2', token: null, at: startedAt })
+      for (const deviceId of ['d1', 'd2']) {
+        assert.equal(await kindOf(enrolling(enrollment, deviceId, { claim: 1 })), 'taken')
+      }
+      assert.equal((await store.findDeviceByToken({ tokenId: token.tokenId }))?.deviceId, 'd1')
+    },
+  )
 
   await t.test('a device that asked without a claim cannot ask again', async () => {
     const { ownerNo } = await seedOwner(store)
@@ -279,7 +282,7 @@ export async function exerciseEnrollments(t: TestContext, underTest: StoreUnderT
     }
   })
 
-  await t.test('after it was opened again the same uses, claims and devices count', async () => {
+  await t.test('uses, claims and devices are the same after the store was reopened', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
     const enrollment = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))
     const revoked = await store.createEnrollment(newEnrollment(ownerNo, { maxUses: 2 }))

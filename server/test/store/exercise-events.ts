@@ -1,4 +1,4 @@
-// What every store says of events: each change makes one, in the same step, and they read in the order of the changes.
+// Events in every store: each change writes one in the same step, and they are read in the order of the changes.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -40,7 +40,7 @@ const typesOf = (events: StoredEvent[]) => events.map(({ type }) => type)
 export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
 
-  await t.test('the life of a run reads as one event for its creation and one a change', async () => {
+  await t.test('a run has one event for its creation and one for each change', async () => {
     const seed = await seedOwner(store, { devices: ['a', 'b'] })
     const { ownerNo } = seed
     const { newest } = await store.getEventBounds({ ownerNo })
@@ -132,7 +132,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     assert.equal(await say(second, 4, small, 'FAILED'), 'done')
   })
 
-  await t.test('what a device goes through makes events, and what changes nothing makes none', async () => {
+  await t.test('changes of a device cause events, and steps without a change cause none', async () => {
     const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     const put = devicePut(ownerNo, 'd')
     const device = { ownerNo, deviceId: 'd' }
@@ -324,7 +324,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     assert.deepEqual(await read({ types: ['device.*'] }), [])
   })
 
-  await t.test('nobody reads the events of another owner', async () => {
+  await t.test('events of other owners are not returned', async () => {
     const [mine, theirs] = [await seedOwner(store), await seedOwner(store)]
     await store.putDevices([devicePut(mine.ownerNo, 'only-mine')])
     const read = await readEvents(store, theirs.ownerNo)
@@ -347,7 +347,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('old events are purged but for the newest, and ids keep growing after that', async () => {
+  await t.test('old events are purged except the newest, and ids continue to grow', async () => {
     const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     for (const at of [1, 2, 3, 4]) await store.putDevices([{ ...devicePut(ownerNo, `d${at}`), at }])
     const before = await readEvents(store, ownerNo)
@@ -369,7 +369,7 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     assert.ok((events[1]?.eventId ?? 0) > (last[0]?.eventId ?? 0))
   })
 
-  await t.test('one that is dated wrongly takes no newer ones with it', async () => {
+  await t.test('an event with a wrong date does not cause a purge of newer ones', async () => {
     const { store } = underTest
     const { ownerNo } = await seedOwner(store, { jobs: [], devices: [] })
     const [old, fresh, ahead] = [1, startedAt, startedAt + 365 * 86_400_000]
@@ -401,40 +401,43 @@ export async function exerciseEvents(t: TestContext, underTest: StoreUnderTest):
     )
   })
 
-  await t.test('a flood of progress makes one event a second; the newest and the end come out', async () => {
-    const { store } = underTest
-    const { ownerNo, trigger } = await seedOwner(store)
-    const device = { ownerNo, deviceId: 'd1' }
-    const { firstExecutionId: id } = await createOne(store, trigger(['d1']))
-    await store.recordReports([startNext(device)])
-    const { newest } = await store.getEventBounds({ ownerNo })
-    const say = (ms: number, step: string) =>
-      underTest.store.recordReports([
-        update(device, id, 'IN_PROGRESS', { moment: momentAt(startedAt + ms), statusDetails: { step } }),
+  await t.test(
+    'frequent progress causes one event per second, including the newest and the end',
+    async () => {
+      const { store } = underTest
+      const { ownerNo, trigger } = await seedOwner(store)
+      const device = { ownerNo, deviceId: 'd1' }
+      const { firstExecutionId: id } = await createOne(store, trigger(['d1']))
+      await store.recordReports([startNext(device)])
+      const { newest } = await store.getEventBounds({ ownerNo })
+      const say = (ms: number, step: string) =>
+        underTest.store.recordReports([
+          update(device, id, 'IN_PROGRESS', { moment: momentAt(startedAt + ms), statusDetails: { step } }),
+        ])
+      const steps = async () =>
+        (await readEvents(underTest.store, ownerNo, {}, newest)).map(({ type, data }) =>
+          type === 'execution.progress' && 'statusDetails' in data ? data.statusDetails.step : type,
+        )
+      for (let ms = 0; ms < 900; ms += 9) await say(ms, `at ${ms}`)
+      await store.fireClocks(momentAt(startedAt + 999))
+      assert.deepEqual(await steps(), ['at 0'])
+      assert.equal((await store.getExecution({ ownerNo, jobExecutionId: id }))?.statusDetails.step, 'at 891')
+      await underTest.reopen()
+      await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 1000))
+      assert.deepEqual(await steps(), ['at 0', 'at 891'])
+      await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 5000))
+      assert.deepEqual(await steps(), ['at 0', 'at 891'], 'and it comes out once')
+      await say(5000, 'x')
+      await say(5001, 'y')
+      await underTest.store.recordReports([
+        update(device, id, 'SUCCEEDED', { moment: momentAt(startedAt + 5002) }),
       ])
-    const steps = async () =>
-      (await readEvents(underTest.store, ownerNo, {}, newest)).map(({ type, data }) =>
-        type === 'execution.progress' && 'statusDetails' in data ? data.statusDetails.step : type,
-      )
-    for (let ms = 0; ms < 900; ms += 9) await say(ms, `at ${ms}`)
-    await store.fireClocks(momentAt(startedAt + 999))
-    assert.deepEqual(await steps(), ['at 0'])
-    assert.equal((await store.getExecution({ ownerNo, jobExecutionId: id }))?.statusDetails.step, 'at 891')
-    await underTest.reopen()
-    await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 1000))
-    assert.deepEqual(await steps(), ['at 0', 'at 891'])
-    await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 5000))
-    assert.deepEqual(await steps(), ['at 0', 'at 891'], 'and it comes out once')
-    await say(5000, 'x')
-    await say(5001, 'y')
-    await underTest.store.recordReports([
-      update(device, id, 'SUCCEEDED', { moment: momentAt(startedAt + 5002) }),
-    ])
-    await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 9000))
-    assert.deepEqual((await steps()).slice(2), ['x', 'y', 'execution.succeeded', 'run.finished'])
-  })
+      await fireClocks(underTest.store, ownerNo, momentAt(startedAt + 9000))
+      assert.deepEqual((await steps()).slice(2), ['x', 'y', 'execution.succeeded', 'run.finished'])
+    },
+  )
 
-  await t.test('a bridge goes on at its cursor, and starts anew with another owner', async () => {
+  await t.test('a bridge continues at its cursor, and starts over with another owner', async () => {
     const [one, other] = [await seedOwner(underTest.store), await seedOwner(underTest.store)]
     const of = ({ ownerNo }: { ownerNo: number }) =>
       underTest.store.getBridgeCursor({ bridgeName: 'b1', ownerNo })

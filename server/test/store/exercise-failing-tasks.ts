@@ -1,4 +1,4 @@
-// What the service cannot write is noted where all nodes can read it.
+// Failures of background tasks are stored for all nodes.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -27,23 +27,26 @@ function openTasks(store: Store) {
 const refused = Object.assign(new Error('invalid input for host 10.0.0.1'), { code: '22P02' })
 
 export async function exerciseFailingTasks(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('one failure is not noted, two in a row are, and a success takes it back', async () => {
-    const { failing, found, clock } = openTasks(underTest.store)
-    const task = newTask()
-    assert.equal(failing.failed(task, refused), true)
-    await failing.quiet()
-    assert.equal(await found(task), undefined)
-    clock.now += 500
-    failing.failed(task, refused)
-    await failing.quiet()
-    const message = 'internal error (22P02); the log of the server has the cause'
-    assert.deepEqual(await found(task), { since: startedAt, times: 2, message })
-    assert.deepEqual(await openTasks(await underTest.reopen()).found(task), {
-      ...{ since: startedAt, times: 2, message },
-    })
-  })
+  await t.test(
+    'one failure is not recorded, two in a row are, and a success removes the record',
+    async () => {
+      const { failing, found, clock } = openTasks(underTest.store)
+      const task = newTask()
+      assert.equal(failing.failed(task, refused), true)
+      await failing.quiet()
+      assert.equal(await found(task), undefined)
+      clock.now += 500
+      failing.failed(task, refused)
+      await failing.quiet()
+      const message = 'internal error (22P02); the log of the server has the cause'
+      assert.deepEqual(await found(task), { since: startedAt, times: 2, message })
+      assert.deepEqual(await openTasks(await underTest.reopen()).found(task), {
+        ...{ since: startedAt, times: 2, message },
+      })
+    },
+  )
 
-  await t.test('it is noted anew every ten seconds, and logged ever less often', async () => {
+  await t.test('it is recorded again every ten seconds, and logged less and less often', async () => {
     const { failing, found, clock } = openTasks(underTest.store)
     const task = newTask()
     const logged: number[] = []
@@ -66,7 +69,7 @@ export async function exerciseFailingTasks(t: TestContext, underTest: StoreUnder
     assert.equal(failing.counts()[0]?.count, 0)
   })
 
-  await t.test('what no node has tried for some minutes is not said any more', async () => {
+  await t.test('a failure without a try for some minutes is no longer shown', async () => {
     const { failing, found, clock } = openTasks(underTest.store)
     const task = newTask()
     for (const _ of [1, 2]) failing.failed(task, refused)
@@ -78,7 +81,7 @@ export async function exerciseFailingTasks(t: TestContext, underTest: StoreUnder
     assert.equal(failing.counts()[0]?.count, 0)
   })
 
-  await t.test('a note that cannot be written keeps nobody from going on', async () => {
+  await t.test('a record that cannot be written does not block the task', async () => {
     const { store } = underTest
     const recordFailing = () => Promise.reject(new Error('the database is gone'))
     const failing = new FailingTasks({ store: { ...store, recordFailing }, now: () => startedAt })

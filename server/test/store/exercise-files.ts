@@ -76,17 +76,20 @@ export async function exerciseFiles(t: TestContext, { store }: StoreUnderTest): 
     assert.deepEqual(await needed(), [])
   })
 
-  await t.test('what a job or an unfinished run uses stays, by its version or as the newest', async () => {
-    const { ownerNo, trigger } = await seedOwner(store)
-    assert.equal((await putJob(ownerNo, ['app'])).lacksFile, 'app')
-    await put(ownerNo, '1', 'a')
-    await put(ownerNo, '2', 'b')
-    await putJob(ownerNo, ['app', 'app@1'])
-    for (const version of ['1', '2']) assert.equal(await remove(ownerNo, version), 'in-use')
-    const { runId } = await createOne(store, trigger(['d1']))
-    await putJob(ownerNo, [])
-    const file = await store.getFile({ ownerNo, fileName: 'app', version: '2' })
-    assert.deepEqual(file?.usedBy, { jobNames: [], scheduleNames: [], runIds: [runId] })
-    assert.equal(await remove(ownerNo, '1'), 'in-use')
-  })
+  await t.test(
+    'a version used by a job or an unfinished run cannot be deleted, by its version or as the newest',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      assert.equal((await putJob(ownerNo, ['app'])).lacksFile, 'app')
+      await put(ownerNo, '1', 'a')
+      await put(ownerNo, '2', 'b')
+      await putJob(ownerNo, ['app', 'app@1'])
+      for (const version of ['1', '2']) assert.equal(await remove(ownerNo, version), 'in-use')
+      const { runId } = await createOne(store, trigger(['d1']))
+      await putJob(ownerNo, [])
+      const file = await store.getFile({ ownerNo, fileName: 'app', version: '2' })
+      assert.deepEqual(file?.usedBy, { jobNames: [], scheduleNames: [], runIds: [runId] })
+      assert.equal(await remove(ownerNo, '1'), 'in-use')
+    },
+  )
 }

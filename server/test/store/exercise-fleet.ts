@@ -1,4 +1,4 @@
-// What every store says of the fleet as a whole.
+// The fleet overview in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -24,7 +24,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
   const devicesOf = (ownerNo: number, limit?: number) =>
     readAll((slice: Slice<string>) => underTest.store.listFleetDevices({ ownerNo, slice }), limit)
 
-  await t.test('an owner without anything has nothing waiting, running or online', async () => {
+  await t.test('an empty owner has nothing waiting, running or online', async () => {
     const { ownerNo } = await seedOwner(underTest.store, { devices: [] })
     assert.deepEqual(await underTest.store.getFleetLevels({ ownerNo }), {
       devices: 0,
@@ -39,7 +39,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
   })
 
   await t.test(
-    'levels count what waits, what runs and who is online, of this owner, also when opened again',
+    'levels count waiting and running executions and online devices of this owner, also after reopening',
     async () => {
       const { store } = underTest
       const { ownerNo, trigger } = await seedOwner(store, { devices: execStates.map(String) })
@@ -79,7 +79,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     },
   )
 
-  await t.test('the oldest that waits is not one that has begun, in whichever run', async () => {
+  await t.test('the oldest waiting execution has not begun, in any run', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const [first, second] = [
@@ -137,7 +137,7 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     },
   )
 
-  await t.test('flows add up what went from state to state, by time step, from a cursor on', async () => {
+  await t.test('flows add up state changes by time step, from a cursor on', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const stepNo = startedAt / minute
@@ -168,6 +168,40 @@ export async function exerciseFleet(t: TestContext, underTest: StoreUnderTest): 
     const rest = await store.countFlows({ ownerNo, after: middle, stepMs: minute })
     assert.deepEqual(sorted(rest.flows), ends)
   })
+
+  await t.test(
+    'levels and flows of some jobs only, and the cursor goes past the events of others',
+    async () => {
+      const { store } = underTest
+      const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'update'] })
+      const stepNo = startedAt / minute
+      const restart = await createOne(store, trigger(['d1', 'd2'], { jobName: 'restart' }))
+      const update = await createOne(store, trigger(['d1', 'd2', 'd3'], { jobName: 'update' }))
+      await store.moveExecution(moveOf(ownerNo, restart.firstExecutionId, 'start'))
+      await store.moveExecution(moveOf(ownerNo, update.firstExecutionId, 'start'))
+      const levels = async (jobs?: string[]) => {
+        const { devices, waiting, running, oldestWaiting } = await store.getFleetLevels({
+          ...{ ownerNo, ...(jobs && { jobs }) },
+        })
+        return [devices, waiting, running, oldestWaiting?.jobName]
+      }
+      const devices = (await levels())[0]
+      assert.deepEqual(await levels(), [devices, 3, 2, 'restart'])
+      assert.deepEqual(await levels(['update', 'x']), [devices, 2, 1, 'update'])
+      assert.deepEqual(await levels(['re*']), [devices, 1, 1, 'restart'])
+      assert.deepEqual(await levels(['absent']), [devices, 0, 0, undefined])
+      const flowsOf = async (jobs: string[]) => {
+        const { flows, upTo, more } = await store.countFlows({ ownerNo, jobs, after: 0, stepMs: minute })
+        assert.deepEqual([upTo, more], [(await store.getEventBounds({ ownerNo })).newest, false])
+        return flows.toSorted((one, other) => (one.to < other.to ? 1 : -1))
+      }
+      assert.deepEqual(await flowsOf(['update']), [
+        { stepNo, from: null, to: 'PENDING', count: 3 },
+        { stepNo, from: 'PENDING', to: 'IN_PROGRESS', count: 1 },
+      ])
+      assert.deepEqual(await flowsOf(['absent']), [])
+    },
+  )
 
   await t.test('runs are listed by whether they have ended, with and without a job', async () => {
     const { store } = underTest

@@ -1,4 +1,4 @@
-// What every store remembers of the life of an execution.
+// Histories of executions in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -25,7 +25,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
   const historyOf = async (ownerNo: number, jobExecutionId: number) =>
     (await underTest.store.listTransitions({ ownerNo, jobExecutionId }))?.map(inShort)
 
-  await t.test('the history of an execution has every step: when, who and why', async () => {
+  await t.test('the history of an execution has every transition with time, actor and cause', async () => {
     const { store } = underTest
     const retry = { max: 2, backoffSeconds: 10, on: ['FAILED' as const, 'TIMED_OUT' as const] }
     const { ownerNo, trigger } = await seedOwner(store, { content: { retry, timeoutSeconds: 5 } })
@@ -64,7 +64,7 @@ export async function exerciseHistory(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(underTest.store, ownerNo)
   })
 
-  await t.test('every way to an end is recorded with its reason', async () => {
+  await t.test('every kind of end is recorded with its reason', async () => {
     const { store } = underTest
     const content = { expireAfterSeconds: 30, deadlineSeconds: 60, timeoutSeconds: 50 }
     const devices = ['expires', 'succeeds', 'rejects', 'fails', 'times out', 'is late', 'overruns', 'goes']

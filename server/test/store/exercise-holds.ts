@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { StoredJobContent } from '../../src/domain/job/ports/jobs.ts'
 import { writeOpenZones } from '../../src/domain/window/open-zones.ts'
@@ -54,26 +55,29 @@ export async function exerciseHolds(t: TestContext, underTest: StoreUnderTest): 
   const unfreeze = (store: Store, ownerNo: number, seconds: number) =>
     store.unfreezeFleet({ ownerNo, principal: 'key:k1', ...after(seconds) })
 
-  await t.test('what waits for its window does not expire before it was open long enough', async () => {
-    const { open, ended, ownerNo } = await seedRun({ expireAfterSeconds: 60 })
-    assert.deepEqual(await ended(hour), [])
-    await open(hour, 'Europe/Berlin')
-    assert.deepEqual(await ended(hour + 29), [])
-    await open(hour + 30)
-    await underTest.reopen()
-    assert.deepEqual(await ended(2 * hour), [])
-    await open(2 * hour, 'Europe/Berlin', 'UTC')
-    assert.deepEqual(await ended(2 * hour + 29), [])
-    assert.deepEqual(await ended(2 * hour + 30), [
-      [0, 'EXPIRED'],
-      [1, 'EXPIRED'],
-    ])
-    assert.deepEqual(await ended(2 * hour + 59), [])
-    assert.deepEqual(await ended(2 * hour + 60), [[2, 'EXPIRED']])
-    await assertRunsAddUp(underTest.store, ownerNo)
-  })
+  await t.test(
+    'an execution that waits for its window does not expire before the window was open long enough',
+    async () => {
+      const { open, ended, ownerNo } = await seedRun({ expireAfterSeconds: 60 })
+      assert.deepEqual(await ended(hour), [])
+      await open(hour, 'Europe/Berlin')
+      assert.deepEqual(await ended(hour + 29), [])
+      await open(hour + 30)
+      await underTest.reopen()
+      assert.deepEqual(await ended(2 * hour), [])
+      await open(2 * hour, 'Europe/Berlin', 'UTC')
+      assert.deepEqual(await ended(2 * hour + 29), [])
+      assert.deepEqual(await ended(2 * hour + 30), [
+        [0, 'EXPIRED'],
+        [1, 'EXPIRED'],
+      ])
+      assert.deepEqual(await ended(2 * hour + 59), [])
+      assert.deepEqual(await ended(2 * hour + 60), [[2, 'EXPIRED']])
+      await assertRunsAddUp(underTest.store, ownerNo)
+    },
+  )
 
-  await t.test('a deadline stands still until what is held back may begin, and not after that', async () => {
+  await t.test('a deadline does not run until a held execution may begin', async () => {
     const { open, ended, device, first } = await seedRun({ deadlineSeconds: 60 })
     assert.deepEqual(await ended(hour), [])
     await open(hour, 'Europe/Berlin')
@@ -91,7 +95,7 @@ export async function exerciseHolds(t: TestContext, underTest: StoreUnderTest): 
     assert.deepEqual(await ended(2 * hour + 60), [[2, 'TIMED_OUT']])
   })
 
-  await t.test('the limits of another attempt stand still as well', async () => {
+  await t.test('the limits of another attempt do not run either', async () => {
     const retry = { max: 2, backoffSeconds: 10, on: ['FAILED' as const] }
     const limits = { expireAfterSeconds: 60, deadlineSeconds: 300, timeoutSeconds: 100 }
     const { open, ended, device, first } = await seedRun({ ...limits, retry }, ['d1'])
@@ -120,7 +124,7 @@ export async function exerciseHolds(t: TestContext, underTest: StoreUnderTest): 
     assert.deepEqual(await ended(2 * hour + 270), [[0, 'TIMED_OUT']])
   })
 
-  await t.test('the expiry of another attempt stands still while its window is closed', async () => {
+  await t.test('the expiry of another attempt does not run while its window is closed', async () => {
     const retry = { max: 2, backoffSeconds: 10, on: ['FAILED' as const] }
     const { open, ended, device, first } = await seedRun({ expireAfterSeconds: 60, retry }, ['d1'])
     await open(hour, 'Europe/Berlin')
@@ -134,39 +138,37 @@ export async function exerciseHolds(t: TestContext, underTest: StoreUnderTest): 
     assert.deepEqual(await ended(2 * hour + 40), [[0, 'EXPIRED']])
   })
 
-  await t.test(
-    'limits stand still in a frozen fleet, also of runs that are released step by step',
-    async () => {
-      const { store } = underTest
-      const limits = { expireAfterSeconds: 60, deadlineSeconds: 90 }
-      const { ownerNo, trigger } = await seedOwner(store, { content: limits })
-      const plan = { jobVersion: null, rollout: {}, approval: false, sizes: [2] }
-      const plain = await createOne(store, trigger(['d1']))
-      const run = await createOne(store, trigger(['d2', 'd3'], { plan }))
-      const found = await store.getRollout({ ownerNo, runId: run.runId })
-      assert.ok(found)
-      const status = { ...found.rollout.status, released: 2 }
-      const change = { before: found.rollout, status, nextAt: null, events: [] }
-      assert.ok(await store.changeRollout({ ...change, moment: after(10) }))
-      await freeze(store, ownerNo, 20)
-      await freeze(store, ownerNo, 30)
-      const ended = async (seconds: number) =>
-        (await fireClocks(underTest.store, ownerNo, after(seconds))).map((each) => each.jobExecutionId)
-      assert.deepEqual(await ended(hour), [])
-      await underTest.reopen()
-      assert.deepEqual(await ended(hour + 10), [])
-      await unfreeze(underTest.store, ownerNo, hour + 20)
-      assert.deepEqual(await ended(hour + 59), [])
-      assert.deepEqual(await ended(hour + 60), [plain.firstExecutionId])
-      await startedBy(underTest.store, { ownerNo, deviceId: 'd2' }, { moment: after(hour + 61) })
-      assert.deepEqual(await ended(hour + 70), [run.firstExecutionId + 1])
-      assert.deepEqual(await ended(hour + 99), [])
-      assert.deepEqual(await ended(hour + 100), [run.firstExecutionId])
-      await assertRunsAddUp(underTest.store, ownerNo)
-    },
-  )
+  await t.test('limits do not run in a frozen fleet, also for runs with a rollout', async () => {
+    const { store } = underTest
+    const limits = { expireAfterSeconds: 60, deadlineSeconds: 90 }
+    const { ownerNo, trigger } = await seedOwner(store, { content: limits })
+    const plan = { jobVersion: null, rollout: {}, approval: false, sizes: [2] }
+    const plain = await createOne(store, trigger(['d1']))
+    const run = await createOne(store, trigger(['d2', 'd3'], { plan }))
+    const found = await store.getRollout({ ownerNo, runId: run.runId })
+    assert.ok(found)
+    const status = { ...found.rollout.status, released: 2 }
+    const change = { before: found.rollout, status, nextAt: null, events: [] }
+    assert.ok(await store.changeRollout({ ...change, moment: after(10) }))
+    await freeze(store, ownerNo, 20)
+    await freeze(store, ownerNo, 30)
+    const ended = async (seconds: number) =>
+      (await fireClocks(underTest.store, ownerNo, after(seconds))).map((each) => each.jobExecutionId)
+    assert.deepEqual(await ended(hour), [])
+    await underTest.reopen()
+    assert.deepEqual(await ended(hour + 10), [])
+    await unfreeze(underTest.store, ownerNo, hour + 20)
+    assert.deepEqual(await ended(hour + 59), [])
+    assert.deepEqual(await ended(hour + 60), [plain.firstExecutionId])
+    await startedBy(underTest.store, { ownerNo, deviceId: 'd2' }, { moment: after(hour + 61) })
+    assert.deepEqual(await ended(hour + 70), [run.firstExecutionId + 1])
+    assert.deepEqual(await ended(hour + 99), [])
+    assert.deepEqual(await ended(hour + 100), [run.firstExecutionId])
+    await assertRunsAddUp(underTest.store, ownerNo)
+  })
 
-  await t.test(
+  await chaosSubtest(
+    t,
     'of a run larger than a batch, no more than one row is written while it is held back',
     async () => {
       const devices = Array.from({ length: 2500 }, (_, index) => `d${index + 1}`)

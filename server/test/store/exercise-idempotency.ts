@@ -1,4 +1,4 @@
-// What every store does with idempotency keys: one key, one run, one answer.
+// Idempotency keys in every store: one run and one response per key.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -30,7 +30,7 @@ function keyed(key: string, request: string, at = startedAt): Partial<Trigger> {
 }
 
 export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('the same key and request gives the first run again and creates nothing', async () => {
+  await t.test('the same key and request returns the first run again and creates nothing', async () => {
     const { store, reopen } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
     const first = await createOne(store, trigger(['d3', 'd1'], keyed('k', 'a')))
@@ -78,7 +78,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
   })
 
   await t.test(
-    'a replay is equal also after devices were renamed and deleted, and the job is gone',
+    'a replay is equal also after devices were renamed and deleted, and the job was deleted',
     async () => {
       const { store } = underTest
       const { trigger, ownerNo } = await seedOwner(store)
@@ -117,7 +117,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
     assert.equal((await allRuns(store, ownerNo)).length, 1)
   })
 
-  await t.test('keys of one group are judged each on its own, beside calls without one', async () => {
+  await t.test('keys of one group are checked separately, next to calls without one', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
     // What it names is known to the store from then on.
@@ -193,7 +193,7 @@ export async function exerciseIdempotency(t: TestContext, underTest: StoreUnderT
     assert.equal(await kindAt('young', 'b', startedAt + 2), 'idempotency-key-reused')
   })
 
-  await t.test('whatever the calls, groups and keys, each key has one run and one answer', async () => {
+  await t.test('for any calls, groups and keys, each key has one run and one response', async () => {
     const { store } = underTest
     const call = fc.record({
       key: fc.constantFrom('k1', 'k2', 'k3'),

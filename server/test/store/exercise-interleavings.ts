@@ -1,5 +1,5 @@
-// Steps sent without waiting for those before them, in any order, must leave every store in a state in which
-// what it answers, what it stored, and what it will do next agree.
+// Concurrent steps in any order must leave every store in a consistent state: its responses, its data and its further behavior
+// match.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'

@@ -1,4 +1,4 @@
-// What every store keeps of jobs and of runs by job.
+// Jobs, and runs by job, in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -44,7 +44,7 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
           quotas: noQuotas,
           quotaCounts: new QuotaCounts({ store, quotas: noQuotas, now: () => 0, elapsed: () => 0 }),
         },
-        ...{ secretBox: new SecretBox([]), now: () => startedAt },
+        ...{ secretBox: new SecretBox([]), now: () => startedAt, contents: {} },
         store: {
           ...store,
           async getJobVersion(version: Parameters<typeof store.getJobVersion>[0]) {
@@ -69,7 +69,7 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
   )
 
   await t.test(
-    'a job is made by its first put, changed by another content, left alone by the same',
+    'a job is created by its first put, changed by other content, and unchanged by the same',
     async () => {
       const { ownerNo } = await seedOwner(store, { jobs: [] })
       const put = { ownerNo, jobName: 'job', content, at: startedAt }
@@ -88,35 +88,38 @@ export async function exerciseJobs(t: TestContext, underTest: StoreUnderTest): P
     },
   )
 
-  await t.test('a deleted job is gone for good, one put again is new; its runs go on', async () => {
-    const { ownerNo, trigger } = await seedOwner(store)
-    const run = await createOne(store, trigger(['d1']))
-    const job = { ownerNo, jobName: 'restart', at: startedAt }
-    const users = { scheduleNames: [], runIds: [run.runId] }
-    assert.deepEqual(await store.findJobUsers(job), users)
-    assert.deepEqual(await store.deleteJob({ ...job, unlessUsed: true }), users)
-    assert.equal((await store.getJob(job))?.jobName, 'restart')
-    assert.equal(await store.deleteJob(job), 'deleted')
-    assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'unknown')
-    assert.equal(await store.getJob({ ownerNo, jobName: 'restart' }), undefined)
-    assert.equal(
-      (await store.getExecution({ ownerNo, jobExecutionId: run.firstExecutionId }))?.execState,
-      'PENDING',
-    )
-    assert.equal((await store.getRun({ ownerNo, runId: run.runId }))?.jobName, 'restart')
-    const again = await store.putJob({
-      ownerNo,
-      jobName: 'restart',
-      content: emptyContent,
-      at: startedAt + 3,
-    })
-    assert.equal(again.created, true)
-    assert.equal(again.value.createdAt, startedAt + 3)
-    // Nobody who knows version 1 can take it for this one.
-    assert.equal(again.value.version, 2)
-  })
+  await t.test(
+    'a deleted job does not come back, a put again creates a new one; its runs continue',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const run = await createOne(store, trigger(['d1']))
+      const job = { ownerNo, jobName: 'restart', at: startedAt }
+      const users = { scheduleNames: [], runIds: [run.runId] }
+      assert.deepEqual(await store.findJobUsers(job), users)
+      assert.deepEqual(await store.deleteJob({ ...job, unlessUsed: true }), users)
+      assert.equal((await store.getJob(job))?.jobName, 'restart')
+      assert.equal(await store.deleteJob(job), 'deleted')
+      assert.equal(await store.deleteJob({ ownerNo, jobName: 'restart', at: startedAt }), 'unknown')
+      assert.equal(await store.getJob({ ownerNo, jobName: 'restart' }), undefined)
+      assert.equal(
+        (await store.getExecution({ ownerNo, jobExecutionId: run.firstExecutionId }))?.execState,
+        'PENDING',
+      )
+      assert.equal((await store.getRun({ ownerNo, runId: run.runId }))?.jobName, 'restart')
+      const again = await store.putJob({
+        ownerNo,
+        jobName: 'restart',
+        content: emptyContent,
+        at: startedAt + 3,
+      })
+      assert.equal(again.created, true)
+      assert.equal(again.value.createdAt, startedAt + 3)
+      // Nobody who knows version 1 can take it for this one.
+      assert.equal(again.value.version, 2)
+    },
+  )
 
-  await t.test('each change makes a version that stays as it is', async () => {
+  await t.test('each change creates an immutable version', async () => {
     const { ownerNo } = await seedOwner(store, { jobs: [] })
     const other = await seedOwner(store, { jobs: ['job'] })
     for (const [index, description] of ['one', 'two', 'two', 'three'].entries()) {

@@ -1,10 +1,13 @@
-// What every store keeps of owners and their API keys.
+// Owners and API keys in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
+import { cachedCaller, callerOfKey, identifyCaller } from '../../src/domain/access/caller.ts'
 import type { KeyRevocation, NewStoredApiKey } from '../../src/domain/access/ports/api-keys.ts'
+import { hashSecret, newSecretText } from '../../src/domain/access/secret-text.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
 import { newEnrollment } from './enrolling.ts'
 import { by, readAll, type StoreUnderTest, seedOwner, startedAt } from './store-under-test.ts'
 
@@ -31,7 +34,7 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
   const keysOf = (ownerNo: number, limit?: number) =>
     readAll((slice: Slice<string>) => store.listApiKeys({ ownerNo, slice }), limit)
 
-  await t.test('of those who start at once on an empty store one makes the first owner and key', async () => {
+  await t.test('several starts at once on an empty store create one first owner and key', async () => {
     const starts = ['f1', 'f2', 'f3'].map((keyId) => {
       const { ownerNo, ...key } = newKey(keyId, 1)
       return store.createFirstKey({
@@ -155,7 +158,7 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
     },
   )
 
-  await t.test('of keys that create others while they are revoked none leaves one behind', async () => {
+  await t.test('a key that creates others while it is revoked leaves none behind', async () => {
     const { ownerNo } = await seedOwner(store)
     for (let round = 0; round < 20; round++) {
       const maker = `maker ${round}`
@@ -214,5 +217,31 @@ export async function exerciseKeys(t: TestContext, underTest: StoreUnderTest): P
       ],
     )
     assert.equal((await store.findApiKey({ keyId: 'u3' }))?.lastUsedAt, startedAt + 3)
+  })
+
+  await t.test('a key with a restriction that this version does not know is refused', async () => {
+    const { ownerNo } = await seedOwner(store)
+    const secret = newSecretText('jc')
+    const restriction = { jobs: ['update-*'] }
+    const key = { ...newKey(secret.id, ownerNo), secretHash: hashSecret(secret.text), restriction }
+    await store.createApiKey(key)
+    const ask = async (from: Store) => identifyCaller(from, secret.text, startedAt, undefined)
+    assert.deepEqual((await ask(store)).restriction, restriction)
+    const unknown = [
+      '{"jobs":["update-*"],"regions":["eu"]}',
+      '{"regions":["eu"]}',
+      '{"jobs":{"not":["a"]}}',
+      '{"where":["tag=a"]}',
+      '{"addresses":"10.0.0.0/8"}',
+      '[]',
+      'true',
+    ]
+    for (const stored of unknown) {
+      await underTest.execute(`UPDATE api_key SET restriction = '${stored}' WHERE key_id = '${secret.id}'`)
+      const opened = await underTest.reopen()
+      await assert.rejects(ask(opened), { code: 'J-802' }, stored)
+      assert.equal(cachedCaller(opened, secret.text, startedAt, undefined), undefined, stored)
+      await assert.rejects(callerOfKey(opened, secret.id, startedAt, undefined), { code: 'J-802' }, stored)
+    }
   })
 }

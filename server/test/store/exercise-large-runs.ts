@@ -1,8 +1,9 @@
-// Runs that are written a batch at a time: visible as a whole, or not at all.
+// Runs that are written in batches: visible as a whole, or not at all.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { parseSelector } from '@jobcast/contract/selector'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import type { LargeTrigger } from '../../src/domain/trigger/trigger.ts'
 import {
   allExecutions,
@@ -36,7 +37,7 @@ export async function exerciseLargeRuns(t: TestContext, underTest: StoreUnderTes
     return { ...rest, request, deviceNos } satisfies LargeTrigger
   }
 
-  await t.test('it is there as a whole, and queues are in the order of ids', async () => {
+  await t.test('a large run becomes visible as a whole, and queues are in the order of ids', async () => {
     const devices = names(4500)
     const { ownerNo, trigger } = await seedOwner(store, { devices })
     const first = await createOne(store, trigger(['d00007']))
@@ -84,7 +85,7 @@ export async function exerciseLargeRuns(t: TestContext, underTest: StoreUnderTes
   const remove = (ownerNo: number, deviceId: string) =>
     underTest.store.deleteDevice({ ownerNo, deviceId, moment: momentAt(startedAt + 5), actor: 'key k1' })
 
-  await t.test('what it has for a device that was deleted before has ended when it is visible', async () => {
+  await t.test('executions for devices deleted before have ended when the run becomes visible', async () => {
     const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b', 'c'] })
     const deviceNos = await deviceNosOf(ownerNo)
     await remove(ownerNo, 'b')
@@ -103,34 +104,38 @@ export async function exerciseLargeRuns(t: TestContext, underTest: StoreUnderTes
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('devices that are deleted and put again while it is written have nothing of it', async () => {
-    const devices = names(4500)
-    const { ownerNo, trigger } = await seedOwner(store, { devices })
-    const deviceNos = await deviceNosOf(ownerNo)
-    const replaced = devices.slice(0, 20)
-    const making = store.createLargeRun(large(trigger([]), deviceNos))
-    for (const deviceId of replaced) {
-      await remove(ownerNo, deviceId)
-      await store.putDevices([devicePut(ownerNo, deviceId)])
-    }
-    const { runId } = runOf(await making)
-    const stateOf = new Map(
-      (await allExecutions(store, ownerNo, { runId })).map(({ deviceId, execState }) => [
-        deviceId,
-        execState,
-      ]),
-    )
-    // Those that come before its transaction are there as if nothing had happened to them.
-    for (const deviceId of replaced) {
-      const { total } = await readQueue(store, { ownerNo, deviceId })
-      assert.equal(stateOf.get(deviceId), total === 0 ? 'CANCELED' : 'PENDING', deviceId)
-    }
-    assert.equal(stateOf.get(replaced.at(-1) ?? ''), 'CANCELED')
-    assert.equal(stateOf.get('d04499'), 'PENDING')
-    await assertRunsAddUp(store, ownerNo)
-  })
+  await chaosSubtest(
+    t,
+    'devices that are deleted and put again while it is written get no execution',
+    async () => {
+      const devices = names(4500)
+      const { ownerNo, trigger } = await seedOwner(store, { devices })
+      const deviceNos = await deviceNosOf(ownerNo)
+      const replaced = devices.slice(0, 20)
+      const making = store.createLargeRun(large(trigger([]), deviceNos))
+      for (const deviceId of replaced) {
+        await remove(ownerNo, deviceId)
+        await store.putDevices([devicePut(ownerNo, deviceId)])
+      }
+      const { runId } = runOf(await making)
+      const stateOf = new Map(
+        (await allExecutions(store, ownerNo, { runId })).map(({ deviceId, execState }) => [
+          deviceId,
+          execState,
+        ]),
+      )
+      // Those that come before its transaction are there as if nothing had happened to them.
+      for (const deviceId of replaced) {
+        const { total } = await readQueue(store, { ownerNo, deviceId })
+        assert.equal(stateOf.get(deviceId), total === 0 ? 'CANCELED' : 'PENDING', deviceId)
+      }
+      assert.equal(stateOf.get(replaced.at(-1) ?? ''), 'CANCELED')
+      assert.equal(stateOf.get('d04499'), 'PENDING')
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
-  await t.test('one device that may not have more refuses all of it', async () => {
+  await t.test('one device at the limit causes a refusal of the whole run', async () => {
     const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b', 'c'] })
     const deviceNos = await deviceNosOf(ownerNo)
     for (const deviceId of ['b', 'b', 'c']) await createOne(store, trigger([deviceId]))
@@ -142,7 +147,7 @@ export async function exerciseLargeRuns(t: TestContext, underTest: StoreUnderTes
     assert.equal((await readQueue(store, { ownerNo, deviceId: 'b' })).total, 3)
   })
 
-  await t.test('a key makes one run, and a job that is not there none', async () => {
+  await t.test('a key creates one run, and a missing job none', async () => {
     const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b'] })
     const deviceNos = await deviceNosOf(ownerNo)
     const key = (fill: number) => ({
@@ -161,7 +166,7 @@ export async function exerciseLargeRuns(t: TestContext, underTest: StoreUnderTes
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what an earlier process has left to a deleted device is ended', async () => {
+  await t.test('executions of deleted devices left by an earlier process are ended', async () => {
     const { ownerNo, trigger } = await seedOwner(store, { devices: ['a', 'b'] })
     const { runId } = await createOne(store, trigger(['a', 'b']))
     const where = `owner_no = ${ownerNo} AND device_id = 'b'`

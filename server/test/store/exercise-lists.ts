@@ -1,8 +1,9 @@
-// What every store lists: each filter alone and with every other, slice by slice, held against a plain model.
+// Lists in every store: each filter alone and with every other, slice by slice, compared with a simple model.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type ExecState, execStates } from '@jobcast/contract'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
@@ -44,59 +45,67 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 export async function exerciseLists(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('executions are listed by every combination of filters as a plain list would be', async () => {
-    const { store } = underTest
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), fc.nat(), async (steps, seed) => {
-        const owner = await seedOwner(store, { jobs, devices })
-        const foreign = await seedOwner(store, { jobs, devices })
-        const model = new ExecutionModel()
-        const known = new Set(devices)
-        for (const each of steps) {
-          await take(underTest, owner, model, known, each)
-          if (each.kind === 'trigger') await createOne(store, foreign.trigger(each.deviceIds))
-        }
-        const random = seededRandom(seed)
-        for (const filter of filters(random, model)) {
-          const limit = 1 + random.below(9)
-          assert.deepEqual(
-            await allExecutions(store, owner.ownerNo, filter, limit),
-            model.list(filter),
-            `filter ${JSON.stringify(filter)} limit ${limit}`,
-          )
-        }
-        await assertRunsAddUp(store, owner.ownerNo)
-      }),
-      randomInputs({ test: 1, chaos: 60 }),
-    )
-  })
-
-  await t.test('a list stays right while executions are added and moved between its slices', async () => {
-    const { store } = underTest
-    const { trigger, ownerNo } = await seedOwner(store, { jobs, devices })
-    for (let run = 0; run < 10; run++) await createOne(store, trigger(devices))
-    for (const filter of [{}, { deviceId: 'd2' }, { jobName: 'restart' }]) {
-      const before = await allExecutions(store, ownerNo, filter)
-      const seen: number[] = []
-      let after: number | undefined
-      do {
-        const { items, next } = await store.listExecutions({ ownerNo, filter, slice: { after, limit: 3 } })
-        seen.push(...items.map((execution) => execution.jobExecutionId))
-        const { firstExecutionId } = await createOne(store, trigger(devices))
-        await store.moveExecution(moveOf(ownerNo, firstExecutionId + 1, 'cancel'))
-        for (const { jobExecutionId } of items) {
-          await store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel'))
-        }
-        after = next
-      } while (after !== undefined)
-      assert.deepEqual(
-        seen,
-        before.map((execution) => execution.jobExecutionId),
+  await chaosSubtest(
+    t,
+    'executions are listed by every combination of filters as a plain list would be',
+    async () => {
+      const { store } = underTest
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), fc.nat(), async (steps, seed) => {
+          const owner = await seedOwner(store, { jobs, devices })
+          const foreign = await seedOwner(store, { jobs, devices })
+          const model = new ExecutionModel()
+          const known = new Set(devices)
+          for (const each of steps) {
+            await take(underTest, owner, model, known, each)
+            if (each.kind === 'trigger') await createOne(store, foreign.trigger(each.deviceIds))
+          }
+          const random = seededRandom(seed)
+          for (const filter of filters(random, model)) {
+            const limit = 1 + random.below(9)
+            assert.deepEqual(
+              await allExecutions(store, owner.ownerNo, filter, limit),
+              model.list(filter),
+              `filter ${JSON.stringify(filter)} limit ${limit}`,
+            )
+          }
+          await assertRunsAddUp(store, owner.ownerNo)
+        }),
+        randomInputs({ test: 1, chaos: 60 }),
       )
-    }
-  })
+    },
+  )
 
-  await t.test('a device with thousands pending is listed without gaps or duplicates', async () => {
+  await chaosSubtest(
+    t,
+    'a list is correct while executions are added and changed between its slices',
+    async () => {
+      const { store } = underTest
+      const { trigger, ownerNo } = await seedOwner(store, { jobs, devices })
+      for (let run = 0; run < 10; run++) await createOne(store, trigger(devices))
+      for (const filter of [{}, { deviceId: 'd2' }, { jobName: 'restart' }]) {
+        const before = await allExecutions(store, ownerNo, filter)
+        const seen: number[] = []
+        let after: number | undefined
+        do {
+          const { items, next } = await store.listExecutions({ ownerNo, filter, slice: { after, limit: 3 } })
+          seen.push(...items.map((execution) => execution.jobExecutionId))
+          const { firstExecutionId } = await createOne(store, trigger(devices))
+          await store.moveExecution(moveOf(ownerNo, firstExecutionId + 1, 'cancel'))
+          for (const { jobExecutionId } of items) {
+            await store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel'))
+          }
+          after = next
+        } while (after !== undefined)
+        assert.deepEqual(
+          seen,
+          before.map((execution) => execution.jobExecutionId),
+        )
+      }
+    },
+  )
+
+  await chaosSubtest(t, 'a device with thousands pending is listed without gaps or duplicates', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store, { devices })
     const outcomes = await store.createExecutions(Array.from({ length: 6000 }, () => trigger(['d1', 'd2'])))

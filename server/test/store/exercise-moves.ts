@@ -1,8 +1,9 @@
-// What every store does when an execution moves: alone, with its run, or because its device is deleted.
+// State changes in every store: of one execution, of a run, or because of a deleted device.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import { executionEvents, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
 import type { Moved } from '../../src/domain/execution/ports/executions.ts'
 import { unfinishedStates } from './execution-model.ts'
@@ -25,38 +26,42 @@ const moment = momentAt(at)
 export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   const { store } = underTest
 
-  await t.test('from every state every event moves or is refused as the table of states says', async () => {
-    const { trigger, ownerNo } = await seedOwner(store)
-    // A retry is what a failure comes to; nobody can ask for one.
-    for (const state of execStates) {
-      for (const event of executionEvents.filter((event) => event !== 'retry')) {
-        const { firstExecutionId: jobExecutionId } = await createOne(store, trigger(['d1']))
-        await bringTo(store, ownerNo, jobExecutionId, state)
-        const before = await store.getExecution({ ownerNo, jobExecutionId })
-        const outcome = await store.moveExecution(moveOf(ownerNo, jobExecutionId, event, moment))
-        const next = nextState(state, event)
-        const expected = next &&
-          before && {
-            ...before,
-            execState: next,
-            versionNumber: before.versionNumber + 1,
-            startedAt: event === 'start' ? at : event === 'not-now' ? null : before.startedAt,
-            finishedAt: isTerminal(next) ? at : null,
-            notBefore: event === 'not-now' ? at : before.notBefore,
-          }
-        assert.deepEqual(
-          outcome,
-          expected
-            ? { kind: 'moved', execution: expected, from: state }
-            : { kind: 'refused', execState: state },
-        )
-        assert.deepEqual(await store.getExecution({ ownerNo, jobExecutionId }), expected ?? before)
+  await chaosSubtest(
+    t,
+    'from every state every event moves or is refused as the table of states says',
+    async () => {
+      const { trigger, ownerNo } = await seedOwner(store)
+      // A retry is what a failure comes to; nobody can ask for one.
+      for (const state of execStates) {
+        for (const event of executionEvents.filter((event) => event !== 'retry')) {
+          const { firstExecutionId: jobExecutionId } = await createOne(store, trigger(['d1']))
+          await bringTo(store, ownerNo, jobExecutionId, state)
+          const before = await store.getExecution({ ownerNo, jobExecutionId })
+          const outcome = await store.moveExecution(moveOf(ownerNo, jobExecutionId, event, moment))
+          const next = nextState(state, event)
+          const expected = next &&
+            before && {
+              ...before,
+              execState: next,
+              versionNumber: before.versionNumber + 1,
+              startedAt: event === 'start' ? at : event === 'not-now' ? null : before.startedAt,
+              finishedAt: isTerminal(next) ? at : null,
+              notBefore: event === 'not-now' ? at : before.notBefore,
+            }
+          assert.deepEqual(
+            outcome,
+            expected
+              ? { kind: 'moved', execution: expected, from: state }
+              : { kind: 'refused', execState: state },
+          )
+          assert.deepEqual(await store.getExecution({ ownerNo, jobExecutionId }), expected ?? before)
+        }
       }
-    }
-    await assertRunsAddUp(store, ownerNo)
-  })
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
-  await t.test('nobody can ask for a retry', async () => {
+  await t.test('a retry cannot be requested', async () => {
     const { trigger, ownerNo } = await seedOwner(store)
     for (const state of unfinishedStates) {
       const { firstExecutionId } = await createOne(store, trigger(['d1']))
@@ -83,44 +88,58 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a run larger than a batch is moved completely, in the order of its ids', async () => {
-    const size = 2500
-    const devices = Array.from({ length: size }, (_, index) => `d${index}`)
+  await chaosSubtest(
+    t,
+    'a run larger than a batch is moved completely, in the order of its ids',
+    async () => {
+      const size = 2500
+      const devices = Array.from({ length: size }, (_, index) => `d${index}`)
+      const { trigger, ownerNo } = await seedOwner(store, { devices })
+      const { runId, firstExecutionId } = await createOne(store, trigger(devices))
+      const other = await createOne(store, trigger(['d0', 'd1']))
+      await bringTo(store, ownerNo, firstExecutionId + 1, 'IN_PROGRESS')
+      await bringTo(store, ownerNo, firstExecutionId + 1700, 'SUCCEEDED')
+      await bringTo(store, ownerNo, firstExecutionId + 2499, 'CANCELING')
+      const moved: Moved[] = []
+      let from: number | undefined
+      let calls = 0
+      do {
+        const move = { ownerNo, runId, event: 'cancel', moment, actor: 'key k1', from } as const
+        const batch = await store.moveRun(move)
+        assert.ok(batch)
+        moved.push(...batch.moved)
+        from = batch.next
+        calls++
+      } while (from !== undefined)
+      assert.ok(calls > 1, 'all of it was moved at once, and nobody else got in between')
+      const unmoved = [1700, 2499]
+      assert.deepEqual(
+        moved,
+        devices.flatMap((deviceId, index) => {
+          if (unmoved.includes(index)) return []
+          const states = index === 1 ? ['IN_PROGRESS', 'CANCELING'] : ['PENDING', 'CANCELED']
+          const [from, execState] = states
+          return [{ ownerNo, deviceId, jobExecutionId: firstExecutionId + index, runId, from, execState }]
+        }),
+      )
+      const { counts } = (await store.getRun({ ownerNo, runId })) ?? {}
+      assert.deepEqual(
+        [counts?.CANCELED, counts?.CANCELING, counts?.SUCCEEDED, counts?.PENDING],
+        [size - 3, 2, 1, 0],
+      )
+      assert.equal((await store.getRun({ ownerNo, runId: other.runId }))?.counts.PENDING, 2)
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
+
+  await t.test('a part of a run is moved up to its last execution', async () => {
+    const devices = ['d1', 'd2', 'd3', 'd4']
     const { trigger, ownerNo } = await seedOwner(store, { devices })
     const { runId, firstExecutionId } = await createOne(store, trigger(devices))
-    const other = await createOne(store, trigger(['d0', 'd1']))
-    await bringTo(store, ownerNo, firstExecutionId + 1, 'IN_PROGRESS')
-    await bringTo(store, ownerNo, firstExecutionId + 1700, 'SUCCEEDED')
-    await bringTo(store, ownerNo, firstExecutionId + 2499, 'CANCELING')
-    const moved: Moved[] = []
-    let from: number | undefined
-    let calls = 0
-    do {
-      const move = { ownerNo, runId, event: 'cancel', moment, actor: 'key k1', from } as const
-      const batch = await store.moveRun(move)
-      assert.ok(batch)
-      moved.push(...batch.moved)
-      from = batch.next
-      calls++
-    } while (from !== undefined)
-    assert.ok(calls > 1, 'all of it was moved at once, and nobody else got in between')
-    const unmoved = [1700, 2499]
-    assert.deepEqual(
-      moved,
-      devices.flatMap((deviceId, index) => {
-        if (unmoved.includes(index)) return []
-        const states = index === 1 ? ['IN_PROGRESS', 'CANCELING'] : ['PENDING', 'CANCELED']
-        const [from, execState] = states
-        return [{ ownerNo, deviceId, jobExecutionId: firstExecutionId + index, runId, from, execState }]
-      }),
-    )
-    const { counts } = (await store.getRun({ ownerNo, runId })) ?? {}
-    assert.deepEqual(
-      [counts?.CANCELED, counts?.CANCELING, counts?.SUCCEEDED, counts?.PENDING],
-      [size - 3, 2, 1, 0],
-    )
-    assert.equal((await store.getRun({ ownerNo, runId: other.runId }))?.counts.PENDING, 2)
-    await assertRunsAddUp(store, ownerNo)
+    const move = { ownerNo, runId, event: 'cancel', moment, actor: 'key k1' } as const
+    const part = await store.moveRun({ ...move, from: firstExecutionId + 1, to: firstExecutionId + 2 })
+    assert.deepEqual([part?.moved.map(({ deviceId }) => deviceId), part?.next], [['d2', 'd3'], undefined])
+    assert.equal((await store.moveRun({ ...move, from: undefined, to: 2 ** 40 }))?.moved.length, 2)
   })
 
   await t.test("a run that does not exist, or is another owner's, is unknown", async () => {
@@ -190,14 +209,14 @@ export async function exerciseMoves(t: TestContext, underTest: StoreUnderTest): 
     await createOne(store, trigger(['d1']))
     await Promise.all([
       store.deleteDevice({ ownerNo, deviceId: 'd1', moment, actor: 'key k1' }),
-      store.putDevices([devicePut(ownerNo, 'd1', 'anew')]),
+      store.putDevices([devicePut(ownerNo, 'd1', 'again')]),
     ])
     const next = await createOne(store, trigger(['d1']))
     const listed = await allExecutions(store, ownerNo, { deviceId: 'd1' })
     assert.deepEqual(
       listed.map(({ execState, deviceName }) => [execState, deviceName]),
       [
-        ['PENDING', 'anew'],
+        ['PENDING', 'again'],
         ['CANCELED', 'name of d1'],
       ],
     )

@@ -1,4 +1,4 @@
-// What every store does with an execution that its device rejects for a while.
+// Executions that their device postpones, in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -42,7 +42,7 @@ export async function exerciseNotNow(t: TestContext, underTest: StoreUnderTest):
   }
 
   await t.test(
-    'not now: it goes back to PENDING without using an attempt, and lets others pass',
+    'a postponed execution becomes PENDING without using an attempt, and others are offered first',
     async () => {
       const { store } = underTest
       const { ownerNo, trigger, device, jobExecutionId, runId, notNow, stored } = await seedStarted()
@@ -71,7 +71,7 @@ export async function exerciseNotNow(t: TestContext, underTest: StoreUnderTest):
       await reportDone(store, update(device, next, 'SUCCEEDED', { moment: after(62) }))
       const again = await startedBy(store, device, { moment: after(63) })
       assert.deepEqual([again?.jobExecutionId, again?.attempt], [jobExecutionId, 1])
-      // Its output begins anew.
+      // Its output starts over.
       await report(store, output(device, jobExecutionId, 0, 'done', { moment: after(63) }))
       const read = await store.readOutput({ ownerNo, jobExecutionId, offset: 0, limit: 100, attempt: 1 })
       assert.equal(Buffer.from(read?.data ?? []).toString(), 'done')
@@ -80,7 +80,7 @@ export async function exerciseNotNow(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('not now, however often, changes the mark of the queue', async () => {
+  await t.test('each postponement changes the mark of the queue', async () => {
     const { store } = underTest
     const { ownerNo, device, notNow } = await seedStarted()
     const marks = new Set<number | undefined>()
@@ -92,29 +92,32 @@ export async function exerciseNotNow(t: TestContext, underTest: StoreUnderTest):
     assert.equal(marks.size, 4)
   })
 
-  await t.test('not now waits until the deadline at most, and does not expire meanwhile', async () => {
-    const { store } = underTest
-    const hurried = await seedStarted({ deadlineSeconds: 30 })
-    await reportDone(store, hurried.notNow(1))
-    assert.equal((await hurried.stored()).notBefore, after(30).clock)
-    await fireClocks(store, hurried.ownerNo, after(30))
-    assert.equal((await hurried.stored()).execState, 'TIMED_OUT')
-    await assertRunsAddUp(store, hurried.ownerNo)
+  await t.test(
+    'a postponed execution waits at most until its deadline, and does not expire meanwhile',
+    async () => {
+      const { store } = underTest
+      const hurried = await seedStarted({ deadlineSeconds: 30 })
+      await reportDone(store, hurried.notNow(1))
+      assert.equal((await hurried.stored()).notBefore, after(30).clock)
+      await fireClocks(store, hurried.ownerNo, after(30))
+      assert.equal((await hurried.stored()).execState, 'TIMED_OUT')
+      await assertRunsAddUp(store, hurried.ownerNo)
 
-    const patient = await seedStarted({ expireAfterSeconds: 10 })
-    await reportDone(store, patient.notNow(5))
-    await fireClocks(store, patient.ownerNo, after(11))
-    assert.equal((await patient.stored()).execState, 'PENDING')
-    await fireClocks(store, patient.ownerNo, after(65))
-    assert.equal((await patient.stored()).notBefore, null)
-    await fireClocks(store, patient.ownerNo, momentAt(after(75).at - 1))
-    assert.equal((await patient.stored()).execState, 'PENDING')
-    await fireClocks(store, patient.ownerNo, after(75))
-    assert.equal((await patient.stored()).execState, 'EXPIRED')
-    await assertRunsAddUp(store, patient.ownerNo)
-  })
+      const patient = await seedStarted({ expireAfterSeconds: 10 })
+      await reportDone(store, patient.notNow(5))
+      await fireClocks(store, patient.ownerNo, after(11))
+      assert.equal((await patient.stored()).execState, 'PENDING')
+      await fireClocks(store, patient.ownerNo, after(65))
+      assert.equal((await patient.stored()).notBefore, null)
+      await fireClocks(store, patient.ownerNo, momentAt(after(75).at - 1))
+      assert.equal((await patient.stored()).execState, 'PENDING')
+      await fireClocks(store, patient.ownerNo, after(75))
+      assert.equal((await patient.stored()).execState, 'EXPIRED')
+      await assertRunsAddUp(store, patient.ownerNo)
+    },
+  )
 
-  await t.test('what is being canceled cannot be put off', async () => {
+  await t.test('an execution that is being canceled cannot be postponed', async () => {
     const { store } = underTest
     const { ownerNo, jobExecutionId, notNow, stored } = await seedStarted()
     await store.moveExecution(moveOf(ownerNo, jobExecutionId, 'cancel', after(1)))
@@ -122,7 +125,7 @@ export async function exerciseNotNow(t: TestContext, underTest: StoreUnderTest):
     assert.equal((await stored()).execState, 'REJECTED')
   })
 
-  await t.test('not now goes on when the store is opened again', async () => {
+  await t.test('a postponement continues after the store was reopened', async () => {
     const { ownerNo, device, notNow } = await seedStarted()
     await reportDone(underTest.store, notNow(1))
     const again = await underTest.reopen()

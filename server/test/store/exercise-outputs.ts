@@ -1,4 +1,4 @@
-// What every store keeps of the output of devices: each byte once, whatever comes twice, overlapping or too early.
+// Output of devices in every store: each byte once, also with duplicates, overlaps and gaps.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -72,48 +72,45 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     assert.equal(again?.kind === 'done' && again.execution.versionNumber, 9, 'a double has counted')
   })
 
-  await t.test(
-    'whatever pieces arrive, each byte is kept once, and any slice reads as one text would',
-    async () => {
-      const property = fc.asyncProperty(
-        fc.array(piece, { maxLength: 20, size: 'max' }),
-        fc.array(look, { minLength: 3, maxLength: 6 }),
-        fc.integer({ min: 0, max: 150 }),
-        async (pieces, looks, maxBytes) => {
-          const { ownerNo, jobExecutionId, runId, read, write } = await seedStarted()
-          let kept = Buffer.alloc(0)
-          let cut = false
-          for (const { shift, data } of pieces) {
-            const offset = Math.max(0, kept.length + shift)
-            const outcome = await write(offset, data, maxBytes)
-            if (offset > kept.length && !cut) {
-              assert.deepEqual(outcome, { kind: 'output-gap', length: kept.length })
-              continue
-            }
-            if (!cut) {
-              const whole = Buffer.concat([kept, data.subarray(kept.length - offset)])
-              cut = whole.length > maxBytes
-              kept = whole.subarray(0, maxBytes)
-            }
-            assert.deepEqual(outcome, { kind: 'output-kept', length: kept.length, cut, runId })
+  await t.test('for any pieces, each byte is stored once, and any slice reads correctly', async () => {
+    const property = fc.asyncProperty(
+      fc.array(piece, { maxLength: 20, size: 'max' }),
+      fc.array(look, { minLength: 3, maxLength: 6 }),
+      fc.integer({ min: 0, max: 150 }),
+      async (pieces, looks, maxBytes) => {
+        const { ownerNo, jobExecutionId, runId, read, write } = await seedStarted()
+        let kept = Buffer.alloc(0)
+        let cut = false
+        for (const { shift, data } of pieces) {
+          const offset = Math.max(0, kept.length + shift)
+          const outcome = await write(offset, data, maxBytes)
+          if (offset > kept.length && !cut) {
+            assert.deepEqual(outcome, { kind: 'output-gap', length: kept.length })
+            continue
           }
-          for (const { offset, limit } of [...looks, { offset: 0, limit: 1000 }]) {
-            assert.deepEqual(await read(offset, limit), {
-              data: kept.subarray(offset, offset + limit),
-              length: kept.length,
-              cut,
-              runId,
-              ended: false,
-            })
+          if (!cut) {
+            const whole = Buffer.concat([kept, data.subarray(kept.length - offset)])
+            cut = whole.length > maxBytes
+            kept = whole.subarray(0, maxBytes)
           }
-          const stored = await store.getExecution({ ownerNo, jobExecutionId })
-          assert.deepEqual([stored?.outputBytes, stored?.outputCut], [kept.length, cut])
-          assert.equal(stored?.versionNumber, 2)
-        },
-      )
-      await fc.assert(property, randomInputs({ test: 8, chaos: 250 }))
-    },
-  )
+          assert.deepEqual(outcome, { kind: 'output-kept', length: kept.length, cut, runId })
+        }
+        for (const { offset, limit } of [...looks, { offset: 0, limit: 1000 }]) {
+          assert.deepEqual(await read(offset, limit), {
+            data: kept.subarray(offset, offset + limit),
+            length: kept.length,
+            cut,
+            runId,
+            ended: false,
+          })
+        }
+        const stored = await store.getExecution({ ownerNo, jobExecutionId })
+        assert.deepEqual([stored?.outputBytes, stored?.outputCut], [kept.length, cut])
+        assert.equal(stored?.versionNumber, 2)
+      },
+    )
+    await fc.assert(property, randomInputs({ test: 8, chaos: 250 }))
+  })
 
   await t.test(
     'duplicates and overlaps are dropped, a gap is refused with the offset to continue at',
@@ -131,7 +128,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('what lies beyond the limit is cut, and the cut is final', async () => {
+  await t.test('output beyond the limit is truncated permanently', async () => {
     const { ownerNo, jobExecutionId, runId, write, text } = await seedStarted()
     const kept = (cut: boolean, length = 10) => ({ kind: 'output-kept', length, cut, runId })
     assert.deepEqual(await write(0, '0123456789', 10), kept(false))
@@ -182,7 +179,7 @@ export async function exerciseOutputs(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('large pieces of any bytes come back as they were', async () => {
+  await t.test('large pieces of any bytes are returned unchanged', async () => {
     const { runId, read, write } = await seedStarted()
     const large = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7919) % 256))
     await write(0, large.subarray(0, 65_536), 1_000_000)

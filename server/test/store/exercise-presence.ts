@@ -1,4 +1,4 @@
-// What every store keeps of who is connected.
+// Presence in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -143,35 +143,32 @@ export async function exercisePresence(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test(
-    'after a start nobody is online, since then, and when each was seen last is kept',
-    async () => {
-      const { ownerNo } = await seedOwner(underTest.store)
-      await underTest.store.recordPresence([
-        change(ownerNo, 'd1', true, 1),
-        change(ownerNo, 'd2', true, 1, 'http'),
-        change(ownerNo, 'd2', false, 2, 'http'),
-      ])
-      const store = await underTest.reopen()
-      assert.equal((await presenceOf(ownerNo, 'd1'))?.online, true)
-      await store.setAllOffline({ at: startedAt + 9 })
-      const ends = { online: false, since: startedAt + 9, lastSeenAt: startedAt + 1, transport: 'mqtt' }
-      assert.deepEqual(await presenceOf(ownerNo, 'd1'), ends)
-      const before = { online: false, since: startedAt + 2, lastSeenAt: startedAt + 2, transport: 'http' }
-      assert.deepEqual(await presenceOf(ownerNo, 'd2'), before)
-      assert.deepEqual(await presenceOf(ownerNo, 'd3'), neverSeen)
-      const online = (slice: Slice<string>) => store.listDevices({ ownerNo, filter: { online: true }, slice })
-      assert.deepEqual(await readAll(online), [])
-      await store.setAllOffline({ at: startedAt + 10 })
-      const { events } = await store.listEvents({
-        ownerNo,
-        filter: { types: ['device.offline'] },
-        slice: { after: 0, limit: 9 },
-      })
-      assert.deepEqual(
-        events.map(({ at }) => at - startedAt),
-        [2, 9],
-      )
-    },
-  )
+  await t.test('after a start all devices are offline since then, and lastSeenAt is kept', async () => {
+    const { ownerNo } = await seedOwner(underTest.store)
+    await underTest.store.recordPresence([
+      change(ownerNo, 'd1', true, 1),
+      change(ownerNo, 'd2', true, 1, 'http'),
+      change(ownerNo, 'd2', false, 2, 'http'),
+    ])
+    const store = await underTest.reopen()
+    assert.equal((await presenceOf(ownerNo, 'd1'))?.online, true)
+    await store.setAllOffline({ at: startedAt + 9 })
+    const ends = { online: false, since: startedAt + 9, lastSeenAt: startedAt + 1, transport: 'mqtt' }
+    assert.deepEqual(await presenceOf(ownerNo, 'd1'), ends)
+    const before = { online: false, since: startedAt + 2, lastSeenAt: startedAt + 2, transport: 'http' }
+    assert.deepEqual(await presenceOf(ownerNo, 'd2'), before)
+    assert.deepEqual(await presenceOf(ownerNo, 'd3'), neverSeen)
+    const online = (slice: Slice<string>) => store.listDevices({ ownerNo, filter: { online: true }, slice })
+    assert.deepEqual(await readAll(online), [])
+    await store.setAllOffline({ at: startedAt + 10 })
+    const { events } = await store.listEvents({
+      ownerNo,
+      filter: { types: ['device.offline'] },
+      slice: { after: 0, limit: 9 },
+    })
+    assert.deepEqual(
+      events.map(({ at }) => at - startedAt),
+      [2, 9],
+    )
+  })
 }

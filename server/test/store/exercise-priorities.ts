@@ -1,4 +1,4 @@
-// In which order every store offers executions with priorities to their device.
+// The order in which every store offers executions with priorities.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -25,7 +25,7 @@ export async function exercisePriorities(t: TestContext, underTest: StoreUnderTe
       priority,
     ])
 
-  await t.test('a higher priority is offered first, then the older one; what runs goes on', async () => {
+  await t.test('a higher priority is offered first, then the older one; what runs continues', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const device = { ownerNo, deviceId: 'd1' }

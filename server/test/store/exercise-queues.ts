@@ -1,4 +1,4 @@
-// What every store shows a device of what waits for it or is under way on it.
+// Queues of devices in every store: waiting executions and those in progress.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -50,7 +50,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('a queue begins with what is under way, then has what waits, each oldest first', async () => {
+  await t.test('a queue has executions in progress, then waiting ones, each oldest first', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const device = { ownerNo, deviceId: 'd1' }
@@ -236,7 +236,7 @@ export async function exerciseQueues(t: TestContext, underTest: StoreUnderTest):
     },
   )
 
-  await t.test('a trigger that fails leaves the queues as they were', async () => {
+  await t.test('a failed trigger does not change the queues', async () => {
     const { store, failAt } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const device = { ownerNo, deviceId: 'd1' }

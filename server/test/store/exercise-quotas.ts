@@ -1,4 +1,4 @@
-// What every store says of quotas: how much of them is used, and which triggers they refuse.
+// Quotas in every store: their use, and refused triggers.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -22,7 +22,7 @@ import {
 
 export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest): Promise<void> {
   await t.test(
-    'what counts is what is there: not what is deleted, revoked, expired, used up or ended',
+    'quotas count existing resources, not deleted, revoked, expired, used up or ended ones',
     async () => {
       const { ownerNo, trigger } = await seedOwner(store)
       const used = (quota: CountedQuota, who: number | string = ownerNo) =>
@@ -92,7 +92,7 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
   )
 
   await t.test(
-    'a trigger over a quota makes nothing, unless its names are unknown or it was made before',
+    'a trigger over a quota creates nothing; unknown names and repeated calls take precedence',
     async () => {
       const { ownerNo, trigger } = await seedOwner(store)
       const idempotency = { key: 'key', requestHash: new Uint8Array(32), ...keyTimes(startedAt) }
@@ -114,18 +114,15 @@ export async function exerciseQuotas(t: TestContext, { store }: StoreUnderTest):
     },
   )
 
-  await t.test(
-    'a trigger names the devices that have as many unfinished executions as they may',
-    async () => {
-      const { ownerNo, trigger } = await seedOwner(store)
-      const quota = { isOver: false, perDevice: 2 }
-      const { firstExecutionId } = await createOne(store, trigger(['d1', 'd2'], { quota }))
-      await createOne(store, trigger(['d1', 'd3'], { quota }))
-      const full = await store.createExecutions([trigger(['d2', 'd1', 'd3'], { quota })])
-      assert.deepEqual(full, [{ kind: 'device-over-quota', deviceIds: ['d1'] }])
-      assert.equal((await allExecutions(store, ownerNo)).length, 4)
-      await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'cancel'))
-      await createOne(store, trigger(['d2', 'd1', 'd3'], { quota }))
-    },
-  )
+  await t.test('a refused trigger names the devices at the limit of unfinished executions', async () => {
+    const { ownerNo, trigger } = await seedOwner(store)
+    const quota = { isOver: false, perDevice: 2 }
+    const { firstExecutionId } = await createOne(store, trigger(['d1', 'd2'], { quota }))
+    await createOne(store, trigger(['d1', 'd3'], { quota }))
+    const full = await store.createExecutions([trigger(['d2', 'd1', 'd3'], { quota })])
+    assert.deepEqual(full, [{ kind: 'device-over-quota', deviceIds: ['d1'] }])
+    assert.equal((await allExecutions(store, ownerNo)).length, 4)
+    await store.moveExecution(moveOf(ownerNo, firstExecutionId, 'cancel'))
+    await createOne(store, trigger(['d2', 'd1', 'd3'], { quota }))
+  })
 }

@@ -27,7 +27,7 @@ const devices = ['d1', 'd2', 'd3', 'renamed', 'deleted', 'deleted and back']
 const now = momentAt(startedAt)
 
 export async function exerciseReopening(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('everything reads the same after it was opened again', async () => {
+  await t.test('all data is the same after reopening', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'gone', 'back'], devices })
     for (let count = 0; count < 12; count++) await createOne(store, trigger(devices))
@@ -61,7 +61,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     assert.deepEqual(await everything(await reopen(), ownerNo), before)
   })
 
-  await t.test('what is pending for a device is the same after it was opened again', async () => {
+  await t.test('pending executions of a device are the same after reopening', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const runs = [await createOne(store, trigger(['d1', 'd2'])), await createOne(store, trigger(['d1']))]
@@ -79,7 +79,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     )
   })
 
-  await t.test('what was unknown or refused is so after it was opened again', async () => {
+  await t.test('unknown and refused requests remain so after reopening', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store, { jobs: ['restart', 'gone'] })
     await store.deleteJob({ ownerNo, jobName: 'gone', at: startedAt })
@@ -96,7 +96,7 @@ export async function exerciseReopening(t: TestContext, underTest: StoreUnderTes
     assert.deepEqual(await kinds(await reopen()), before)
   })
 
-  await t.test('what was sent before it is closed is done, what is sent later rejects', async () => {
+  await t.test('steps sent before closing are done, later ones reject', async () => {
     const { store, reopen } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const sent = store.createExecutions([trigger(['d1']), trigger(['d2'])])

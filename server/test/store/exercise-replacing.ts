@@ -17,7 +17,7 @@ const request = { where: null, matched: null, note: null, rollbackOf: null, repl
 
 export async function exerciseReplacing(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   await t.test(
-    'what a crash has left is canceled later: waiting ones of the job on the devices only',
+    'a replacement interrupted by a crash continues: only pending executions of the job on its devices are canceled',
     async () => {
       const { ownerNo, trigger } = await seedOwner(underTest.store, { jobs: ['restart', 'other'] })
       const { store } = underTest

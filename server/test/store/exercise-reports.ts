@@ -1,8 +1,9 @@
-// What every store does with what devices tell: start-next and update.
+// Reports of devices in every store: start-next and update.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates, reportedStatuses } from '@jobcast/contract'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import type { DeviceKey } from '../../src/domain/device/device-key.ts'
 import type { DeviceReport } from '../../src/domain/execution/device-report.ts'
 import { eventOf, isTerminal, nextState } from '../../src/domain/execution/execution.ts'
@@ -94,42 +95,45 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('start-next starts the oldest that waits, and gives it again without a change', async () => {
-    const { ownerNo, trigger, device, run, jobExecutionId } = await seedOne()
-    await createOne(store, trigger(['d1']))
-    const statusDetails = { step: 'one' }
-    const first = await reportDone(store, startNext(device, { moment: later, statusDetails }))
-    assert.deepEqual(first, {
-      kind: 'done',
-      execution: {
-        jobExecutionId,
-        execState: 'IN_PROGRESS',
-        attempt: 1,
-        versionNumber: 2,
-        statusDetails,
-        launchedAt: startedAt,
-        startedAt: later.at,
-        updatedAt: later.at,
-        timesOutAt: null,
-        notified: true,
-        jobVersion: run.jobVersion,
-        priority: 5,
-        runId: run.runId,
-      },
-      moved: { ...device, jobExecutionId, runId: run.runId, from: 'PENDING', execState: 'IN_PROGRESS' },
-    })
-    const other = { moment: muchLater, statusDetails: { step: 'two' }, stepTimeout: 5000 }
-    const again = await reportDone(store, startNext(device, other))
-    assert.deepEqual(again, { kind: 'done', execution: first.execution, moved: undefined })
-    const stored = await store.getExecution({ ownerNo, jobExecutionId })
-    assert.deepEqual(
-      [stored?.execState, stored?.versionNumber, stored?.startedAt, stored?.statusDetails],
-      ['IN_PROGRESS', 2, later.at, statusDetails],
-    )
-    await assertRunsAddUp(store, ownerNo)
-  })
+  await t.test(
+    'start-next starts the oldest pending execution, and returns it again without a change',
+    async () => {
+      const { ownerNo, trigger, device, run, jobExecutionId } = await seedOne()
+      await createOne(store, trigger(['d1']))
+      const statusDetails = { step: 'one' }
+      const first = await reportDone(store, startNext(device, { moment: later, statusDetails }))
+      assert.deepEqual(first, {
+        kind: 'done',
+        execution: {
+          jobExecutionId,
+          execState: 'IN_PROGRESS',
+          attempt: 1,
+          versionNumber: 2,
+          statusDetails,
+          launchedAt: startedAt,
+          startedAt: later.at,
+          updatedAt: later.at,
+          timesOutAt: null,
+          notified: true,
+          jobVersion: run.jobVersion,
+          priority: 5,
+          runId: run.runId,
+        },
+        moved: { ...device, jobExecutionId, runId: run.runId, from: 'PENDING', execState: 'IN_PROGRESS' },
+      })
+      const other = { moment: muchLater, statusDetails: { step: 'two' }, stepTimeout: 5000 }
+      const again = await reportDone(store, startNext(device, other))
+      assert.deepEqual(again, { kind: 'done', execution: first.execution, moved: undefined })
+      const stored = await store.getExecution({ ownerNo, jobExecutionId })
+      assert.deepEqual(
+        [stored?.execState, stored?.versionNumber, stored?.startedAt, stored?.statusDetails],
+        ['IN_PROGRESS', 2, later.at, statusDetails],
+      )
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
-  await t.test('what is under way comes before what waits, then the oldest', async () => {
+  await t.test('executions in progress come before pending ones, then the oldest', async () => {
     const { ownerNo, trigger } = await seedOwner(store)
     const device = { ownerNo, deviceId: 'd1' }
     const ids: number[] = []
@@ -155,33 +159,30 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test(
-    'a brief report of progress is stored and noted; one that changes the state is told',
-    async () => {
-      const { ownerNo, device, jobExecutionId } = await seedOne()
-      const brief = { isBrief: true, statusDetails: { step: '1' } }
-      const started = await report(store, update(device, jobExecutionId, 'IN_PROGRESS', brief))
-      assert.equal(started.kind, 'done')
-      assert.deepEqual(
-        await report(
-          store,
-          update(device, jobExecutionId, 'IN_PROGRESS', { ...brief, statusDetails: { step: '2' } }),
-        ),
-        { kind: 'noted' },
-      )
-      const stored = await store.getDeviceExecution({ ...device, jobExecutionId })
-      assert.deepEqual(stored?.statusDetails, { step: '2' })
-      assert.equal(stored?.versionNumber, 3)
-      const late = await report(
+  await t.test('a report of progress is stored; one that changes the state causes notices', async () => {
+    const { ownerNo, device, jobExecutionId } = await seedOne()
+    const brief = { isBrief: true, statusDetails: { step: '1' } }
+    const started = await report(store, update(device, jobExecutionId, 'IN_PROGRESS', brief))
+    assert.equal(started.kind, 'done')
+    assert.deepEqual(
+      await report(
         store,
-        update(device, jobExecutionId, 'IN_PROGRESS', { ...brief, expectedVersion: 2 }),
-      )
-      assert.equal(late.kind, 'wrong-version')
-      const ended = await report(store, update(device, jobExecutionId, 'SUCCEEDED', brief))
-      assert.equal(ended.kind === 'done' && ended.moved?.execState, 'SUCCEEDED')
-      await assertRunsAddUp(store, ownerNo)
-    },
-  )
+        update(device, jobExecutionId, 'IN_PROGRESS', { ...brief, statusDetails: { step: '2' } }),
+      ),
+      { kind: 'noted' },
+    )
+    const stored = await store.getDeviceExecution({ ...device, jobExecutionId })
+    assert.deepEqual(stored?.statusDetails, { step: '2' })
+    assert.equal(stored?.versionNumber, 3)
+    const late = await report(
+      store,
+      update(device, jobExecutionId, 'IN_PROGRESS', { ...brief, expectedVersion: 2 }),
+    )
+    assert.equal(late.kind, 'wrong-version')
+    const ended = await report(store, update(device, jobExecutionId, 'SUCCEEDED', brief))
+    assert.equal(ended.kind === 'done' && ended.moved?.execState, 'SUCCEEDED')
+    await assertRunsAddUp(store, ownerNo)
+  })
 
   await t.test(
     'nothing is pending for a device without executions, and a device that does not exist is unknown',
@@ -216,49 +217,53 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('from every state every status counts or is refused as the table of states says', async () => {
-    const { ownerNo, trigger } = await seedOwner(store)
-    const device = { ownerNo, deviceId: 'd1' }
-    for (const state of execStates) {
-      for (const status of reportedStatuses) {
-        const { firstExecutionId, runId } = await createOne(store, trigger(['d1']))
-        await bringTo(store, ownerNo, firstExecutionId, state)
-        const before = await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId })
-        const seenBefore = await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId })
-        assert.ok(before && seenBefore)
-        const brought = { statusDetails: { said: status }, result: '{"said":1}' }
-        const sent = update(device, firstExecutionId, status, { moment: later, ...brought })
-        const outcome = await report(store, sent)
-        const event = eventOf(status, state)
-        const execState = nextState(state, event)
-        const after = await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId })
-        if (execState === undefined) {
-          assert.deepEqual(outcome, { kind: 'wrong-state', execution: seenBefore })
-          assert.deepEqual(after, before)
-          continue
+  await chaosSubtest(
+    t,
+    'from every state every status counts or is refused as the table of states says',
+    async () => {
+      const { ownerNo, trigger } = await seedOwner(store)
+      const device = { ownerNo, deviceId: 'd1' }
+      for (const state of execStates) {
+        for (const status of reportedStatuses) {
+          const { firstExecutionId, runId } = await createOne(store, trigger(['d1']))
+          await bringTo(store, ownerNo, firstExecutionId, state)
+          const before = await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId })
+          const seenBefore = await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId })
+          assert.ok(before && seenBefore)
+          const brought = { statusDetails: { said: status }, result: '{"said":1}' }
+          const sent = update(device, firstExecutionId, status, { moment: later, ...brought })
+          const outcome = await report(store, sent)
+          const event = eventOf(status, state)
+          const execState = nextState(state, event)
+          const after = await store.getExecution({ ownerNo, jobExecutionId: firstExecutionId })
+          if (execState === undefined) {
+            assert.deepEqual(outcome, { kind: 'wrong-state', execution: seenBefore })
+            assert.deepEqual(after, before)
+            continue
+          }
+          const moved = { ...device, jobExecutionId: firstExecutionId, runId, from: state, execState }
+          assert.ok(outcome.kind === 'done')
+          assert.deepEqual(outcome.moved, event === 'progress' ? undefined : moved)
+          assert.deepEqual(
+            outcome.execution,
+            await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId }),
+          )
+          assert.deepEqual(after, {
+            ...before,
+            execState,
+            versionNumber: before.versionNumber + 1,
+            startedAt: event === 'start' ? later.at : before.startedAt,
+            finishedAt: isTerminal(execState) ? later.at : null,
+            notifiedAt: later.at,
+            deliveredAt: later.at,
+            statusDetails: brought.statusDetails,
+            result: { said: 1 },
+          })
         }
-        const moved = { ...device, jobExecutionId: firstExecutionId, runId, from: state, execState }
-        assert.ok(outcome.kind === 'done')
-        assert.deepEqual(outcome.moved, event === 'progress' ? undefined : moved)
-        assert.deepEqual(
-          outcome.execution,
-          await store.getDeviceExecution({ ...device, jobExecutionId: firstExecutionId }),
-        )
-        assert.deepEqual(after, {
-          ...before,
-          execState,
-          versionNumber: before.versionNumber + 1,
-          startedAt: event === 'start' ? later.at : before.startedAt,
-          finishedAt: isTerminal(execState) ? later.at : null,
-          notifiedAt: later.at,
-          deliveredAt: later.at,
-          statusDetails: brought.statusDetails,
-          result: { said: 1 },
-        })
       }
-    }
-    await assertRunsAddUp(store, ownerNo)
-  })
+      await assertRunsAddUp(store, ownerNo)
+    },
+  )
 
   await t.test('a report that expects another version is refused with the current one', async () => {
     const { ownerNo, device, jobExecutionId } = await seedOne()
@@ -417,7 +422,7 @@ export async function exerciseReports(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('a report that is refused does not hinder the others in its list', async () => {
+  await t.test('a refused report does not affect the others in its list', async () => {
     const { ownerNo, device, jobExecutionId } = await seedOne()
     const other = await seedOne()
     const outcomes = await store.recordReports([

@@ -1,9 +1,9 @@
-// What every store says of runs that are purged: each goes as a whole, with all that belongs to it, and all else
-// stays as it was.
+// Retention in every store: each run is purged as a whole, with all of its data, and everything else remains unchanged.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { execStates } from '@jobcast/contract'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import { testSize } from '@jobcast/testkit/test-size'
 import type { Store } from '../../src/domain/common/ports/store.ts'
 import type { LaunchedRun } from '../../src/domain/trigger/launched-run.ts'
@@ -83,7 +83,7 @@ async function assertUnknown(store: Store, { ownerNo }: Seed, run: LaunchedRun):
 
 export async function exerciseRetention(t: TestContext, underTest: StoreUnderTest): Promise<void> {
   // The first one: it counts rows, and the others leave some.
-  await t.test('nothing that belongs to the run is left', async () => {
+  await t.test('nothing of the run is left', async () => {
     const { store, countRows } = underTest
     const seed = await seedOwner(store)
     const { ownerNo } = seed
@@ -148,7 +148,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     assert.ok(next.firstExecutionId > waiting.firstExecutionId && next.runId > waiting.runId)
   })
 
-  await t.test('it is the end of its last execution that counts', async () => {
+  await t.test('the end of its last execution determines the age of a run', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const { ownerNo } = seed
@@ -194,7 +194,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     assert.equal(again?.kind, 'created')
   })
 
-  await t.test('what is left of purged runs is erased although nothing is purged any more', async () => {
+  await t.test('leftovers of purged runs are erased even if nothing more is purged', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     await purgeAll(store, startedAt)
@@ -253,7 +253,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     },
   )
 
-  await t.test('runs that never end do not keep newer ones from being purged', async () => {
+  await chaosSubtest(t, 'runs that never end do not keep newer ones from being purged', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const { ownerNo } = seed
@@ -267,7 +267,7 @@ export async function exerciseRetention(t: TestContext, underTest: StoreUnderTes
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('purging beside triggers and reports takes nothing from them', async () => {
+  await t.test('purging does not affect concurrent triggers and reports', async () => {
     const { store } = underTest
     const seed = await seedOwner(store, { devices: ['a', 'b', 'c', 'd'] })
     const { ownerNo } = seed

@@ -1,4 +1,4 @@
-// What every store does when an attempt ends that the job wants to be followed by another.
+// Retries in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -91,7 +91,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('only the ends that the job names are followed by another attempt', async () => {
+  await t.test('only the end states in the retry policy are followed by another attempt', async () => {
     const { store } = underTest
     for (const on of [['FAILED'], ['TIMED_OUT'], ['FAILED', 'TIMED_OUT']] as RetriedState[][]) {
       for (const end of ['FAILED', 'TIMED_OUT', 'REJECTED', 'SUCCEEDED'] as const) {
@@ -214,7 +214,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('each attempt has output of its own, from its first byte on', async () => {
+  await t.test('each attempt has its own output, from its first byte on', async () => {
     const { store } = underTest
     const { ownerNo, device, jobExecutionId, runId, fail, stored } = await seedStarted()
     const read = (attempt?: number) => {
@@ -283,7 +283,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('an execution that waits for a retry keeps no other waiting', async () => {
+  await t.test('an execution that waits for a retry does not block others', async () => {
     const { store } = underTest
     const { ownerNo, trigger, device, jobExecutionId, fail } = await seedStarted()
     const { firstExecutionId: next } = await createOne(store, trigger(['d1']))
@@ -318,7 +318,7 @@ export async function exerciseRetries(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('retry delays go on, or are over, when the store is opened again', async () => {
+  await t.test('retry delays continue, or are over, when the store is opened again', async () => {
     const delayed = await seedStarted()
     const over = await seedStarted()
     await delayed.fail(1)

@@ -1,4 +1,4 @@
-// What every store holds back of a run that is released little by little, and of a fleet that is frozen.
+// Held executions in every store: of runs with a rollout, and of frozen fleets.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -63,7 +63,7 @@ async function seen(store: Store, { ownerNo }: Seed, ...deviceIds: string[]): Pr
 }
 
 export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest): Promise<void> {
-  await t.test('whose hand is in a run, and what was decided about it, is stored with it', async () => {
+  await t.test('involved principals and decisions are stored with a run', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const asked = { ...plan, approval: { required: 2 }, sizes: [1] }
@@ -104,7 +104,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     assert.equal((await store.createExecutions([stale]))[0]?.kind, 'needs-plan')
   })
 
-  await t.test('what is under way is counted by the values of an attribute, of either side', async () => {
+  await t.test('what is in progress is counted by the values of an attribute, of either side', async () => {
     const { store } = underTest
     const devices = Array.from({ length: 6 }, (_, index) => `d${index}`)
     const { ownerNo, trigger } = await seedOwner(store, { devices })
@@ -125,7 +125,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
       found.next.forEach((value, index) => {
         if (value !== null) groups.set(value, [...(groups.get(value) ?? []), released + index])
       })
-      const counts = found.underWay.map(({ value, count }) => [groups.get(value), count])
+      const counts = found.unfinished.map(({ value, count }) => [groups.get(value), count])
       return { from: found.from, next: [...groups.values()], counts: counts.sort() }
     }
     const begin = { from: 0, next: [[2, 5], [4]] }
@@ -152,7 +152,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual(await read('site', 1, 2), { from: 2, next: [[2], [4]], counts: [] })
   })
 
-  await t.test('what is not released is unknown to its device, also after a restart', async () => {
+  await t.test('an unreleased execution is unknown to its device, also after a restart', async () => {
     const { store, reopen } = underTest
     const seed = await seedOwner(store)
     const { ownerNo, trigger } = seed
@@ -176,7 +176,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
   })
 
   await t.test(
-    'a release is seen by its devices alone, and whoever comes second changes nothing',
+    'a release is visible to its devices only, and the second of two concurrent changes has no effect',
     async () => {
       const { store } = underTest
       const seed = await seedOwner(store)
@@ -252,7 +252,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     assert.deepEqual([typeof d1, d2], ['object', 'unchanged'])
   })
 
-  await t.test('clocks of what waits start with its release', async () => {
+  await t.test('timers of pending executions start with their release', async () => {
     const { store } = underTest
     const content = { expireAfterSeconds: 10, deadlineSeconds: 20 }
     const seed = await seedOwner(store, { content })
@@ -281,7 +281,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     await assertRunsAddUp(store, ownerNo)
   })
 
-  await t.test('what is stopped is held until it is canceled, then its rollout is over', async () => {
+  await t.test('a stopped run is held until it is canceled, then its rollout has ended', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const { ownerNo, trigger } = seed
@@ -396,7 +396,7 @@ export async function exerciseRollouts(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('a frozen fleet is offered nothing, and what runs goes on', async () => {
+  await t.test('a frozen fleet is offered nothing, and running executions continue', async () => {
     const { store, reopen } = underTest
     const seed = await seedOwner(store)
     const other = await seedOwner(store)

@@ -1,4 +1,4 @@
-// What every store keeps of schedules: a change is made to the version that was read, and what is due is found.
+// Schedules in every store: changes apply to the version that was read, and due schedules are found.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -111,7 +111,7 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
   )
 
   await t.test(
-    'of keys that are revoked with what they left, schedules and runs not yet started are paused',
+    'revoking keys with descendants pauses their schedules and runs that have not started',
     async () => {
       const { store } = underTest
       const seed = await seedOwner(store)
@@ -194,23 +194,23 @@ export async function exerciseSchedules(t: TestContext, underTest: StoreUnderTes
     },
   )
 
-  await t.test('of two that change what they read, one does, and its events are there', async () => {
+  await t.test('one of two concurrent changes succeeds, with its events', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const before = await putOne(store, schedulePut(seed))
     const { scheduleName, jobName, ownerNo } = before
     const data = { scheduleName, jobName, because: 'why not', principal: 'service' }
-    const firing = { for: startedAt, principal: null, by: 'me', since: steadyInstant(5) }
+    const occurrence = { for: startedAt, principal: null, by: 'me', since: steadyInstant(5) }
     const change = {
       before,
-      set: { firing, dueAt: 7 },
+      set: { occurrence, dueAt: 7 },
       events: [{ type: 'schedule.paused' as const, data }],
       at: startedAt,
     }
     const changed = await Promise.all([store.changeSchedule(change), store.changeSchedule(change)])
     assert.deepEqual(changed.toSorted(), [false, true])
     const after = await store.getSchedule(before)
-    assert.deepEqual([after?.firing, after?.dueAt, after?.version], [firing, 7, 2])
+    assert.deepEqual([after?.occurrence, after?.dueAt, after?.version], [occurrence, 7, 2])
     const filter = { types: ['schedule.paused'] }
     const { events } = await store.listEvents({ ownerNo, filter, slice: { after: 0, limit: 10 } })
     assert.deepEqual(

@@ -57,7 +57,7 @@ export async function exerciseSecrets(t: TestContext, { store }: StoreUnderTest)
   )
 
   await t.test(
-    'what uses a secret is named, and keeps it; a job cannot name one that does not exist',
+    'users of a secret are named and prevent its deletion; a job cannot name a missing one',
     async () => {
       const seed = await seedOwner(store)
       const { ownerNo, trigger } = seed

@@ -8,6 +8,7 @@ import {
   type SelectableDevice,
   type Selector,
 } from '@jobcast/contract/selector'
+import { chaosSubtest } from '@jobcast/testkit/chaos-test'
 import { randomInputs } from '@jobcast/testkit/test-seed'
 import fc from 'fast-check'
 import { devices, selectors, toText } from '../../../contract/test/random-selector.ts'
@@ -180,7 +181,7 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
     assert.deepEqual(await listed(other.ownerNo, 'site=lima'), [])
   })
 
-  await t.test('terms that match thousands of devices are counted as they match', async () => {
+  await chaosSubtest(t, 'terms that match thousands of devices are counted as they match', async () => {
     const { ownerNo } = await seedOwner(store, { devices: [] })
     const numbers = Array.from({ length: 5600 }, (_, n) => n)
     const attributesOf = (n: number) => ({
@@ -210,25 +211,29 @@ export async function exerciseSelectors(t: TestContext, { store }: StoreUnderTes
   })
 
   // A schedule with a selector that only the database refused could be neither run nor paused for a reason.
-  await t.test('the deepest and the widest selector that groups may add up to can be run', async () => {
-    const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
-    await store.putDevices([{ ...devicePut(ownerNo, 'd1'), tags: ['kiosk'], attributes: { site: 'v7' } }])
-    const nest = (inner: Selector): Selector => {
-      return { kind: 'not', of: { kind: 'or', of: [parseSelector('site=x'), inner] } }
-    }
-    let deepest = parseSelector('tag=kiosk')
-    for (let depth = 0; depth < maxDepthOfGroups; depth += 2) deepest = nest(deepest)
-    const terms = Array.from({ length: maxTermsOfGroups }, (_, each) => parseSelector(`site=v${each}`))
-    const values = (from: number) => Array.from({ length: 1000 }, (_, each) => `v${from + each}`)
-    const lists = Array.from({ length: maxValuesOfGroups / 1000 }, (_, each) => values(each * 1000))
-    const wide = lists.map((values): Selector => ({ kind: 'in', name: 'site', values }))
-    for (const where of [deepest, { kind: 'or', of: terms }, { kind: 'or', of: wide }] as Selector[]) {
-      assert.equal((await store.countDevices({ ownerNo, where })).total, 1)
-      const slice = { limit: 9, after: undefined }
-      assert.equal((await store.selectDevices({ ownerNo, where, slice })).items.length, 1)
-      assert.deepEqual(await store.matchDevices({ ownerNo, where, deviceIds: ['d1', 'd2'] }), ['d1'])
-    }
-  })
+  await chaosSubtest(
+    t,
+    'the deepest and the widest selector that groups may add up to can be run',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: ['d1', 'd2'] })
+      await store.putDevices([{ ...devicePut(ownerNo, 'd1'), tags: ['kiosk'], attributes: { site: 'v7' } }])
+      const nest = (inner: Selector): Selector => {
+        return { kind: 'not', of: { kind: 'or', of: [parseSelector('site=x'), inner] } }
+      }
+      let deepest = parseSelector('tag=kiosk')
+      for (let depth = 0; depth < maxDepthOfGroups; depth += 2) deepest = nest(deepest)
+      const terms = Array.from({ length: maxTermsOfGroups }, (_, each) => parseSelector(`site=v${each}`))
+      const values = (from: number) => Array.from({ length: 1000 }, (_, each) => `v${from + each}`)
+      const lists = Array.from({ length: maxValuesOfGroups / 1000 }, (_, each) => values(each * 1000))
+      const wide = lists.map((values): Selector => ({ kind: 'in', name: 'site', values }))
+      for (const where of [deepest, { kind: 'or', of: terms }, { kind: 'or', of: wide }] as Selector[]) {
+        assert.equal((await store.countDevices({ ownerNo, where })).total, 1)
+        const slice = { limit: 9, after: undefined }
+        assert.equal((await store.selectDevices({ ownerNo, where, slice })).items.length, 1)
+        assert.deepEqual(await store.matchDevices({ ownerNo, where, deviceIds: ['d1', 'd2'] }), ['d1'])
+      }
+    },
+  )
 
   await t.test('random selectors find what matches in memory', async () => {
     const fleet = fc.uniqueArray(devices, {

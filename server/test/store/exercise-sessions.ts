@@ -1,4 +1,4 @@
-// What every store keeps of sessions and tickets.
+// Sessions and tickets in every store.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -43,7 +43,7 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('of many that delete one at once a single one has done it, and it is gone', async () => {
+  await t.test('one of many concurrent deletions of a session succeeds', async () => {
     const { store } = underTest
     await store.createSession(newSession('once'))
     const deleted = await Promise.all(
@@ -119,7 +119,7 @@ export async function exerciseSessions(t: TestContext, underTest: StoreUnderTest
     )
   })
 
-  await t.test('the last use is kept, and a node that is behind does not take it back', async () => {
+  await t.test('the last use is stored, and a node with an older value does not overwrite it', async () => {
     const { store } = underTest
     await store.createSession(newSession('used'))
     await store.recordSessionUse([

@@ -1,4 +1,4 @@
-// What every store counts over time: the moves of a run, and what was launched in a range.
+// Counts over time in every store: state changes of a run, and executions launched in a range.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -81,6 +81,19 @@ export async function exerciseStats(t: TestContext, underTest: StoreUnderTest): 
     const complete = { completeFrom: undefined }
     assert.deepEqual(await read(), { counts: [restarts, updates], ms: [100, 200], ...complete })
     assert.deepEqual(await read({ jobName: 'update' }), { counts: [updates], ms: [], ...complete })
+    for (const jobs of [['update'], ['up*', 'absent'], ['update', 'u*']])
+      assert.deepEqual(await read({ jobs }), { counts: [updates], ms: [], ...complete }, jobs.join())
+    assert.deepEqual(await read({ jobs: ['*'] }), {
+      counts: [restarts, updates],
+      ms: [100, 200],
+      ...complete,
+    })
+    for (const more of [
+      { jobs: ['updat'] },
+      { jobs: ['up*'], jobName: 'restart' },
+      { jobs: ['%', 'u_date'] },
+    ])
+      assert.deepEqual(await read(more), { counts: [], ms: [], ...complete })
     assert.deepEqual(await read({ from: startedAt - 9, to: startedAt }), { counts: [], ms: [], ...complete })
     const newest = await read({ maxRuns: 1 })
     assert.deepEqual(newest, { counts: [updates], ms: [], completeFrom: startedAt + 25 * second })

@@ -1,4 +1,4 @@
-// What every store does with triggers: order, all or nothing, whose job and whose device.
+// Triggers in every store: order, atomicity, and ownership of jobs and devices.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -68,7 +68,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('an execution reads as it was answered', async () => {
+  await t.test('an execution is equal to the response of its trigger', async () => {
     const { store } = underTest
     const { trigger, ownerNo } = await seedOwner(store)
     const run = await createOne(store, trigger(['d2', 'd1'], { launchedAt: startedAt + 7 }))
@@ -164,7 +164,7 @@ export async function exerciseTriggers(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('what belongs to another owner is unknown', async () => {
+  await t.test('resources of another owner are unknown', async () => {
     const { store } = underTest
     const mine = await seedOwner(store, { jobs: ['mine'], devices: ['my device'] })
     const theirs = await seedOwner(store, { jobs: ['theirs'], devices: ['their device'] })

@@ -1,4 +1,4 @@
-// What every store says of webhooks. How far one has come and what was tried is on disk together, or neither is.
+// Webhooks in every store. The cursor and the attempts are written atomically.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -73,6 +73,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       secret: 'whsec_new',
       oldSecret: null,
       oldSecretUntil: null,
+      restriction: null,
       pausedBecause: null,
       pausedAt: null,
       lastDeliveredAt: null,
@@ -106,6 +107,26 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
       assert.deepEqual(again, { created: false, changed: false, value: expected })
     },
   )
+
+  await t.test('a restricted webhook keeps its restriction, and is put only from within', async () => {
+    const { ownerNo } = await seedOwner(store, { devices: [] })
+    const restriction = { jobs: ['our-*'], where: 'tag=ours' }
+    const created = await createWebhook(store, ownerNo, 'w', { restriction })
+    assert.deepEqual(created.restriction, restriction)
+    const content = { ...webhookPut(ownerNo, 'w').content, jobName: 'j' }
+    const put = (more: object, webhookName = 'w') =>
+      store.putWebhook(webhookPut(ownerNo, webhookName, { content, ...more }))
+    assert.equal(await put({ restriction: { jobs: ['our-job'] } }), 'unknown')
+    assert.equal(await put({ restriction: { where: 'tag=other' } }), 'unknown')
+    assert.equal(await put({ mayCreate: false }, 'none'), 'unknown')
+    for (const other of [null, { jobs: ['o*'] }, restriction]) {
+      const again = await put({ restriction: other, mayCreate: false })
+      assert.ok(typeof again === 'object' && !again.created)
+      assert.deepEqual(again.value.restriction, restriction)
+    }
+    const unrestricted = await createWebhook(store, ownerNo, 'all')
+    assert.equal(await put({ restriction }, unrestricted.webhookName), 'unknown')
+  })
 
   await t.test(
     'a secret that is replaced is kept beside the new one; the same one replaces none',
@@ -239,7 +260,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('the cursor never goes back by a result, and a deleted webhook is skipped', async () => {
+  await t.test('a result never moves the cursor back, and a deleted webhook is skipped', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 1)
     const [event = 0] = eventIds
     const webhook = await createWebhook(store, ownerNo)
@@ -317,7 +338,7 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     ])
     const replayed = await store.replayWebhook({ ...by, ...webhook, after: two, at: startedAt + 1 })
     assert.deepEqual(replayed, { ...webhook, lastFailure, cursor: two, round: 2, updatedAt: startedAt + 1 })
-    // What is pending behind the place is read again; before it, it goes on to be tried.
+    // What is pending behind the place is read again; before it, it continues to be tried.
     assert.deepEqual(idsOf(await pendingOf(store, webhook)), [one])
     const range = { round: 2, from: one, to: four }
     assert.deepEqual(await store.listTried({ webhookNo: webhook.webhookNo, ...range }), [])
@@ -394,23 +415,26 @@ export async function exerciseWebhooks(t: TestContext, underTest: StoreUnderTest
     },
   )
 
-  await t.test('one that is deleted is gone with its log, and another of its name has neither', async () => {
-    const { ownerNo } = await seedOwner(store, { devices: [] })
-    const webhook = await createWebhook(store, ownerNo)
-    await record(webhook, [resultOf(1, 'PENDING')])
-    assert.deepEqual(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), {
-      ...webhook,
-      lastFailure,
-    })
-    assert.equal(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), undefined)
-    assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
-    const next = await createWebhook(store, ownerNo)
-    assert.ok(next.webhookNo > webhook.webhookNo)
-    // An answer that comes in late belongs to nobody.
-    await record(webhook, [resultOf(2, 'DELIVERED')], { cursor: 99 })
-    assert.deepEqual(await read(next), next)
-    assert.deepEqual(await deliveriesOf(store, next), [])
-  })
+  await t.test(
+    'a deleted webhook is removed with its log, and another one with its name has neither',
+    async () => {
+      const { ownerNo } = await seedOwner(store, { devices: [] })
+      const webhook = await createWebhook(store, ownerNo)
+      await record(webhook, [resultOf(1, 'PENDING')])
+      assert.deepEqual(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), {
+        ...webhook,
+        lastFailure,
+      })
+      assert.equal(await store.deleteWebhook({ ...webhook, ...by, at: startedAt }), undefined)
+      assert.equal(await store.getActiveWebhook({ webhookNo: webhook.webhookNo }), undefined)
+      const next = await createWebhook(store, ownerNo)
+      assert.ok(next.webhookNo > webhook.webhookNo)
+      // An answer that comes in late belongs to nobody.
+      await record(webhook, [resultOf(2, 'DELIVERED')], { cursor: 99 })
+      assert.deepEqual(await read(next), next)
+      assert.deepEqual(await deliveriesOf(store, next), [])
+    },
+  )
 
   await t.test('deliveries are purged with their events, and those of a deleted webhook all', async () => {
     const { ownerNo, eventIds } = await seedEvents(store, 4)

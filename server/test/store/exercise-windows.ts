@@ -1,4 +1,4 @@
-// What every store offers to devices under windows: only where one is open in the zone of the device.
+// Windows in every store: executions are only offered while the window is open in the zone of the device.
 
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
@@ -90,7 +90,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     const { store: again } = underTest
     assert.equal((await startedBy(again, d1))?.jobExecutionId, first)
     await open(again, ownerNo, 'nights')
-    // What has begun goes on, also after a restart.
+    // What has begun continues, also after a restart.
     for (const take of [async () => again, underTest.reopen]) {
       const each = await take()
       assert.deepEqual(await idsOf(each, d1), [first])
@@ -103,7 +103,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     await assertRunsAddUp(underTest.store, ownerNo)
   })
 
-  await t.test('what is under a closed window does not stand in the way of what is not', async () => {
+  await t.test('executions with a closed window do not block others', async () => {
     const { store } = underTest
     const { ownerNo, trigger } = await seedOwner(store)
     const device = { ownerNo, deviceId: 'd1' }
@@ -293,7 +293,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     },
   )
 
-  await t.test('nobody names a window that is deleted in the same instant', async () => {
+  await t.test('a window that is being deleted cannot be referenced', async () => {
     const { store } = underTest
     const seed = await seedOwner(store)
     const { ownerNo } = seed
@@ -338,7 +338,7 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     )
   })
 
-  await t.test('who has changed what a window or a group is, is kept once for each lineage', async () => {
+  await t.test('changes of windows and groups are recorded once per lineage', async () => {
     const { store } = underTest
     const { ownerNo } = await seedOwner(store)
     const change = async (lineage: string, at: number, durationMinutes: number) => {
@@ -361,5 +361,22 @@ export async function exerciseWindows(t: TestContext, underTest: StoreUnderTest)
     assert.deepEqual(await regroup('a', 1, 'all', null), [{ lineage: 'a', at: 1 }])
     assert.deepEqual(await regroup('b', 2, 'all', 'All of them'), [{ lineage: 'a', at: 1 }])
     assert.deepEqual(await regroup('b', 3, 'tag=b', 'All of them'), both)
+  })
+
+  await t.test('a window and a group have their creator and the last principal that put them', async () => {
+    const { store } = underTest
+    const { ownerNo } = await seedOwner(store)
+    const makers = { window: [] as (string | null)[][], group: [] as (string | null)[][] }
+    for (const [at, principal] of ['key:k1', 'key:k2', 'user:ana'].entries()) {
+      await putWindow(store, { ...windowPut(ownerNo, 'w'), principal, at })
+      const group = { ownerNo, groupName: 'g', where: 'all', description: null }
+      await store.putGroup({ ...group, principal, lineage: principal, at, most: 9 })
+      const window = await store.getWindow({ ownerNo, windowName: 'w' })
+      const [listed] = (await store.listGroups({ ownerNo, slice: { after: undefined, limit: 1 } })).items
+      makers.window.push([window?.createdBy ?? null, window?.updatedBy ?? null])
+      makers.group.push([listed?.createdBy ?? null, listed?.updatedBy ?? null])
+    }
+    const expected = ['key:k1', 'key:k2', 'user:ana'].map((last) => ['key:k1', last])
+    assert.deepEqual(makers, { window: expected, group: expected })
   })
 }

@@ -1,5 +1,5 @@
-// Whatever is written, however heavy, whichever commits fail, in whatever order they end: each write settles
-// once with its own outcome, and the bounds hold at every moment.
+// For any writes and weights, any failing commits and any order of their ends: each write settles once with its own outcome, and
+// the limits hold at all times.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -41,7 +41,7 @@ class WatchedStore {
 
   commit = async (items: Item[]): Promise<string[]> => {
     this.#inFlight++
-    assert.ok(this.#inFlight <= this.limits.maxInFlight, 'too many commits are under way')
+    assert.ok(this.#inFlight <= this.limits.maxInFlight, 'too many commits are in progress')
     const weight = items.reduce((sum, each) => sum + each.weight, 0)
     assert.ok(items.length === 1 || weight <= this.limits.maxGroupWeight, 'a group is too heavy')
     for (const { index } of items) if (!this.sent.includes(index)) this.sent.push(index)
@@ -107,7 +107,7 @@ test('each write settles once with its own outcome, order is kept, and no bound 
         accepted.map((each) => each.index),
       )
       assert.equal(groups.waitingItems, 0)
-      // Groups may end in any order only when several are under way.
+      // Groups may end in any order only when several are in progress.
       const sorted = store.written.toSorted((a, b) => a - b)
       if (limits.maxInFlight === 1) assert.deepEqual(store.written, sorted)
     },

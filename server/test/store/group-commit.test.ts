@@ -32,7 +32,7 @@ function buildGroups(options: Partial<GroupCommitOptions<number, string>> = {}) 
   return { groups, sent, take }
 }
 
-test('with nothing under way a write is sent at once', () => {
+test('with nothing in progress a write is sent at once', () => {
   const { groups, sent } = buildGroups()
   void groups.write(1)
   assert.deepEqual(
@@ -41,7 +41,7 @@ test('with nothing under way a write is sent at once', () => {
   )
 })
 
-test('what arrives while a commit runs is sent together by the next one, in the order it came', async () => {
+test('items that arrive during a commit are sent together by the next one, in order', async () => {
   const { groups, take } = buildGroups()
   const written = [3, 1, 2, 1].map((item) => groups.write(item))
   assert.equal(groups.waitingItems, 3)
@@ -178,7 +178,7 @@ test('more weight than may wait is refused; however heavy one is, it counts for 
   }
 })
 
-test('no more commits are under way than allowed, and each that ends lets one follow', async () => {
+test('no more commits are in progress than allowed, and each that ends lets one follow', async () => {
   const { groups, sent, take } = buildGroups({ maxInFlight: 2, maxGroupWeight: 1 })
   for (let count = 0; count < 5; count++) void groups.write(1)
   assert.equal(sent.length, 2)
@@ -189,7 +189,7 @@ test('no more commits are under way than allowed, and each that ends lets one fo
   assert.equal(groups.waitingItems, 2)
 })
 
-test('what is light gathers while a light commit is under way, and goes beside a heavy one', async () => {
+test('light items gather during a light commit, and are sent next to a heavy one', async () => {
   const { groups, sent, take } = buildGroups({ maxInFlight: 2, lightWeight: 10 })
   for (const item of [1, 2, 3]) void groups.write(item)
   assert.equal(sent.length, 1)
@@ -202,7 +202,7 @@ test('what is light gathers while a light commit is under way, and goes beside a
   assert.deepEqual((await take()).items, [4])
 })
 
-test('many callers that were answered together are written together when they come back', async (t) => {
+test('many callers that were answered together are written together when they return', async (t) => {
   // The time they are waited for is some milliseconds, which a busy machine may take for one turn.
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { groups, sent, take } = buildGroups({ lightWeight: 100 })
@@ -220,7 +220,7 @@ test('many callers that were answered together are written together when they co
   assert.ok((await take()).items.length >= 9)
 })
 
-test('whoever waits for callers that do not come back is written all the same, and what is heavy at once', async () => {
+test('items that wait for callers that do not return are written anyway, and heavy ones at once', async () => {
   const { groups, sent, take } = buildGroups({ lightWeight: 100 })
   const answerTen = async () => {
     void groups.write(1)
@@ -241,7 +241,7 @@ test('whoever waits for callers that do not come back is written all the same, a
   assert.deepEqual((await take()).items, [100])
 })
 
-test('what is heavy is committed by itself, and what is light does not wait for it', async () => {
+test('heavy items are committed separately, and light ones do not wait for them', async () => {
   const { groups, sent, take } = buildGroups({ heavyWeight: 50 })
   for (const item of [50, 60, 1, 2, 3]) void groups.write(item)
   assert.deepEqual(
@@ -257,7 +257,7 @@ test('what is heavy is committed by itself, and what is light does not wait for 
   assert.equal(groups.waitingItems, 0)
 })
 
-test('one owner may fill its share of what waits, and leaves room for others', async () => {
+test('one owner may fill its share of the queue, and leaves room for others', async () => {
   const { groups, take } = buildGroups({
     maxWaitingItems: 4,
     maxOwnerShare: 0.5,

@@ -110,7 +110,7 @@ for (const [name, openQueries] of Object.entries(open)) {
   test(`${name}: a statement that has nothing to do there is not sent, and a row that must be there is missed`, async (t) => {
     const queries = await openQueries(t)
     assert.equal(await queries.run({ sqlite: '', postgres: '' }), 0)
-    await assert.rejects(queries.one(SAMPLE, ALL), /must be there/)
+    await assert.rejects(queries.one(SAMPLE, ALL), /a required row is missing/)
     await assert.rejects(queries.run('DELETE FROM nothing'), /nothing/)
   })
 }

@@ -1,4 +1,4 @@
-// Nodes remember API keys. Whatever another node does to one, a trigger goes by what it is when it is written.
+// Nodes cache API keys. After a change by another node, a trigger uses the state of the key at the time of its write.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// The connection is lost between COMMIT and its answer: whoever asked is told what became of it.
+// The connection is lost between COMMIT and its result: the caller gets the actual outcome.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -92,6 +92,12 @@ test('a group with keys is one statement; if its answer is lost, keys tell what 
   assert.equal(proxy.brokenAlone, 2)
   const kinds = (await refused()).map(({ kind }) => kind)
   assert.deepEqual(kinds, ['created', 'created'], 'the keys were not used up')
+
+  const alone = () => store.createExecutions([trigger(['d1'], keyed('alone'))])
+  await assert.rejects(breaking(proxy, 'before-commit', alone), isUnavailable)
+  assert.equal((await breaking(proxy, 'after-commit', alone))[0]?.kind, 'replayed')
+  assert.equal(proxy.brokenAlone, 4)
+  assert.equal((await allRuns(store, ownerNo)).length, 7)
 })
 
 test('what was not committed is refused, and nothing of it is there', async (t) => {
@@ -151,7 +157,7 @@ test('while the database is away, whoever asked is told that it may have been ma
 test('a statement of its own whose connection the server ends is looked up', async (t) => {
   const { databaseUrl, store, ownerNo, trigger } = await openBehindProxy(t)
   await createOne(store, trigger(['d1']))
-  // Holds what the statement waits for, so that it is under way when it is ended.
+  // Holds what the statement waits for, so that it is in progress when it is ended.
   const other = new pg.Client(databaseUrl)
   await other.connect()
   t.after(() => other.end())

@@ -1,4 +1,4 @@
-// Nodes remember names. Whatever another node does to them, a trigger goes by what they are when it is written.
+// Nodes cache names. After changes by another node, a trigger uses the names at the time of its write.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'

@@ -1,4 +1,4 @@
-// Somebody holds a lock that one owner or one device needs: all others are served meanwhile.
+// While a lock that one owner or one device needs is held, all others are served.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -95,7 +95,7 @@ test('while the row of one execution is held, reports of other devices are serve
   assert.equal((await reports[7])?.kind, 'done')
 })
 
-test('a cancel of a run that takes long is answered meanwhile, and goes on', async (t) => {
+test('a cancel of a run that takes long is answered meanwhile, and continues', async (t) => {
   const { store, holder, waitForLock } = await openStoreAndHolder(t)
   const { ownerNo, ownerId, trigger } = await seedOwner(store)
   const { runId, firstExecutionId } = await createOne(store, trigger(['d1', 'd2', 'd3']))
@@ -122,7 +122,7 @@ test('a cancel of a run that takes long is answered meanwhile, and goes on', asy
   const early = await cancelRun(deps, caller, runId, false, 20)
   assert.deepEqual([early.isDone, early.run.counts.CANCELED], [false, 0])
   await waitForLock(1)
-  // Sent again, it joins the one under way.
+  // Sent again, it joins the one in progress.
   const again = cancelRun(deps, caller, runId, false)
   await waitUntil('it has joined', () => looks === 2)
   await holder.query('COMMIT')
@@ -131,7 +131,7 @@ test('a cancel of a run that takes long is answered meanwhile, and goes on', asy
   assert.equal(deps.runCancels.size, 0)
 })
 
-test('a node that stands still while it checks its health does not keep others from checking theirs', async (t) => {
+test('a node that hangs during its health check does not block those of others', async (t) => {
   const { url, store, holder } = await openStoreAndHolder(t)
   await store.checkHealth()
   const other = await openPostgresStore({ url })

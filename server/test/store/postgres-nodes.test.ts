@@ -1,4 +1,4 @@
-// Several nodes on one database at once: nothing is done twice, nothing is lost, and nobody sees half of anything.
+// Several nodes on one database: nothing is done twice, nothing is lost, and no reader sees partial data.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -48,7 +48,7 @@ async function eventsBehind(store: Store, ownerNo: number, after = 0): Promise<S
   }
 }
 
-test('whoever follows the events misses none, however many write at once', async (t) => {
+test('followers of events miss none, however many writes run at once', async (t) => {
   const { nodes } = await openNodes(t)
   const [one, two] = nodes
   const owners = [await seedOwner(one), await seedOwner(one)]
@@ -96,7 +96,7 @@ test('events created on one node are announced on the other', async (t) => {
   await heard
 })
 
-test('however often a node has something to say, it says it in few messages, and all of it', async (t) => {
+test('however many hints a node has, it sends all of them in few messages', async (t) => {
   const url = await createDatabase(await sharedPostgres())
   const [speaker, listener] = [new NodeSignal(url, 1), new NodeSignal(url, 2)]
   t.after(() => Promise.all([speaker.close(), listener.close()]))
@@ -111,7 +111,7 @@ test('however often a node has something to say, it says it in few messages, and
   }
   say(0)
   while (heard.size === 0) await nextTurn()
-  assert.equal(listener.heardOthers, 1, 'what is said in one turn is one message')
+  assert.equal(listener.receivedFromOthers, 1, 'what is said in one turn is one message')
   const all = 300
   for (let webhookNo = 1; webhookNo < all; webhookNo++) {
     say(webhookNo)
@@ -119,7 +119,7 @@ test('however often a node has something to say, it says it in few messages, and
   }
   while (heard.size < all) await nextTurn()
   // Timers of a busy machine come in bunches: what counts is that not every one is a message.
-  assert.ok(listener.heardOthers < all / 2, `${listener.heardOthers} messages for ${all}`)
+  assert.ok(listener.receivedFromOthers < all / 2, `${listener.receivedFromOthers} messages for ${all}`)
   assert.ok(events > 0)
 })
 

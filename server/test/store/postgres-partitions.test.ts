@@ -1,5 +1,5 @@
 // Executions in partitions: the next one is there before it is needed, as large as the rate asks for, and one whose
-// runs are all purged goes as a whole, while everybody else goes on.
+// runs are all purged goes as a whole, while everybody else continues.
 
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
@@ -149,7 +149,7 @@ chaosTest(
     await untilNoted(url, million)
     await skipTo(url, million + 700_000)
     await createOne(store, seed.trigger(['d1'], { launchedAt: startedAt + day / 3 }))
-    // This one opens a store anew, which makes what is missing and waits for it.
+    // This one opens a store again, which makes what is missing and waits for it.
     await (await openPostgresStore({ url })).close()
     const areAhead = async () => ((await partitionsOf(url)).at(-1)?.end ?? 0) >= million + 700_000 + ahead
     await waitUntil('the ones ahead are made', areAhead)
@@ -219,7 +219,7 @@ test('a run that has not ended keeps its partition and no other', async (t) => {
 })
 
 chaosTest(
-  'several nodes purge at once: nothing fails, nothing is done twice, and triggers go on meanwhile',
+  'several nodes purge at once: nothing fails, nothing is done twice, and triggers continue meanwhile',
   async (t) => {
     const { url, store, others } = await open(t, 3)
     const seed = await seedOwner(store)

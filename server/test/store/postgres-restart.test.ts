@@ -1,4 +1,4 @@
-// PostgreSQL goes away in the middle of work, as in a crash, and comes back.
+// PostgreSQL is restarted during work, as after a crash.
 // "node server/test/store/postgres-restart.test.ts restarts=50" does it more often.
 
 import assert from 'node:assert/strict'

@@ -114,7 +114,7 @@ test('no statement scans a table that grows, or sorts what an index has in order
 })
 
 const indexOf: [string, RegExp, string][] = [
-  ['what is under way on a device', /device_no = \? AND state IN/, 'execution_active (device_no=?)'],
+  ['what is in progress on a device', /device_no = \? AND state IN/, 'execution_active (device_no=?)'],
   ['what a clock has run out for', /WHERE due_at <= \?/, 'execution_due (due_at<?)'],
   ['runs that expire', /expire_at <= \? AND pending > 0/, 'run_expiring (expire_at>? AND expire_at<?)'],
   ['runs over their deadline', /deadline_at <= \?/, 'run_deadline (deadline_at>? AND deadline_at<?)'],

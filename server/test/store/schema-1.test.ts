@@ -8,7 +8,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { createDatabase, execute, sharedPostgres } from '@jobcast/testkit/postgres-server'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
+import { steadyInstant } from '../../src/domain/common/instants.ts'
 import type { Slice } from '../../src/domain/common/ports/slices.ts'
+import type { Store } from '../../src/domain/common/ports/store.ts'
 import {
   checkSchema,
   exportStore,
@@ -147,6 +149,23 @@ function toValue(value: unknown): unknown {
   return typeof value === 'boolean' ? Number(value) : value
 }
 
+/** Who made groups and windows was not recorded; who changes them is. */
+async function assertMakersFromNowOn(store: Store, ownerNo: number) {
+  const by = { ownerNo, principal: 'key:k1', lineage: 'key:k1', at: 1, most: 100 }
+  for (const group of await readAll((slice: Slice<string>) => store.listGroups({ ownerNo, slice }))) {
+    assert.deepEqual([group.createdBy, group.updatedBy], [null, null])
+    const put = await store.putGroup({ ...by, ...group })
+    assert.ok(put.kind === 'put')
+    assert.deepEqual([put.value.createdBy, put.value.updatedBy], [null, 'key:k1'])
+  }
+  for (const window of await readAll((slice: Slice<string>) => store.listWindows({ ownerNo, slice }))) {
+    assert.deepEqual([window.createdBy, window.updatedBy], [null, null])
+    const put = await store.putWindow({ ...window, ...by, openZones: '', clock: steadyInstant(1) })
+    assert.ok(put.kind === 'put')
+    assert.deepEqual([put.value.createdBy, put.value.updatedBy], [null, 'key:k1'])
+  }
+}
+
 for (const [name, open, newest] of [
   ['SQLite', openSqlite, sqliteMigrations().length],
   ['PostgreSQL', openPostgres, postgresMigrations().length],
@@ -187,6 +206,7 @@ for (const [name, open, newest] of [
         await readAll((slice: Slice<string>) => store.listWebhooks({ ownerNo, slice }))
       ).length
       await assertRunsAddUp(store, ownerNo)
+      await assertMakersFromNowOn(store, ownerNo)
       // The next version of a job counts on.
       for (const { jobName, version, createdAt, updatedAt, updatedBy, ...content } of jobs) {
         const at = updatedAt + 1

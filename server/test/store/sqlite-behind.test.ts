@@ -1,4 +1,4 @@
-// Memory hears of a change after the file has it. Others may have read the file by then.
+// Memory is updated after a change is in the file, so other threads may already have read it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { plan, releaseTo, rolloutOf } from './exercise-rollouts.ts'
 import { openSqliteUnderTest } from './sqlite-under-test.ts'
 import { createOne, seedOwner } from './store-under-test.ts'
 
-test('a device may report on what is released before memory knows of the release', async (t) => {
+test('a device may report on a released execution before memory is updated', async (t) => {
   const { store } = await openSqliteUnderTest(t)
   const { ownerNo, trigger } = await seedOwner(store)
   const run = await createOne(store, trigger(['d1', 'd2', 'd3'], { plan }))

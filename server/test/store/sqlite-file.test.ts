@@ -99,7 +99,7 @@ test('a second store on the same folder is refused with a sentence, until the fi
   await next.close()
 })
 
-test('a second program on the same folder ends with that sentence, and the first goes on', async (t) => {
+test('a second program on the same folder ends with that sentence, and the first continues', async (t) => {
   const folder = temporaryFolder(t)
   const first = await spawnServer(folder)
   try {

@@ -1,4 +1,4 @@
-// The write-ahead log is carried over into the file beside the writer, and begins anew.
+// The write-ahead log is checkpointed concurrently with the writer, and then restarts.
 
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { newTemporaryFolder, removeAfter, temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
 import { openDatabase, openReader } from '../../src/store/sqlite/database.ts'
-import { longPages, prepareCarryOver, watchLog } from '../../src/store/sqlite/log-length.ts'
+import { longPages, prepareCheckpoint, watchLog } from '../../src/store/sqlite/log-length.ts'
 import { openSqliteStore } from '../../src/store/sqlite/sqlite-store.ts'
 import { emptyContent, seedOwner } from './store-under-test.ts'
 
@@ -20,7 +20,7 @@ function logOf(db: DatabaseSync): { pages: number; carried: number } {
   return { pages: Number(log), carried: Number(checkpointed) }
 }
 
-test('the writer tells once that its log is long, and does not carry it over within a commit', (t) => {
+test('the writer reports once that its log is long, and makes no checkpoint within a commit', (t) => {
   const path = join(temporaryFolder(t), 'jobcast.db')
   const db = openDatabase(path)
   const other = openDatabase(path)
@@ -39,18 +39,18 @@ test('the writer tells once that its log is long, and does not carry it over wit
   assert.deepEqual([isLong(), isLong()], [true, false])
   assert.equal(logOf(db).carried, 0)
 
-  // Whoever still reads keeps the log from beginning anew: it is told again only when it is as much longer.
+  // Whoever still reads keeps the log from starting over: it is told again only when it is as much longer.
   const reader = openReader(path)
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM page').get()
-  prepareCarryOver(other)()
+  prepareCheckpoint(other)()
   write(10)
   assert.equal(isLong(), false)
   write(longPages)
   assert.deepEqual([isLong(), isLong()], [true, false])
   reader.close()
 
-  prepareCarryOver(other)()
+  prepareCheckpoint(other)()
   write(10)
   assert.ok(logOf(db).pages < longPages)
   assert.equal(isLong(), false)
@@ -58,7 +58,7 @@ test('the writer tells once that its log is long, and does not carry it over wit
   assert.equal(isLong(), true)
 })
 
-test('a log that has become long begins anew, and nothing of it is lost', async (t) => {
+test('a long log is restarted, and nothing of it is lost', async (t) => {
   const folder = newTemporaryFolder()
   const open = () => openSqliteStore({ folder, onLost: assert.ifError })
   let store = open()
@@ -72,7 +72,7 @@ test('a log that has become long begins anew, and nothing of it is lost', async 
   const jobs = Math.ceil((longPages * pageBytes) / text.length) + 1
   for (let round = 1; round <= 2; round++) {
     for (let job = 0; job < jobs; job++) await put(`job-${round}-${job}`, round)
-    await waitUntil('the log has begun anew', async () => {
+    await waitUntil('the log has started over', async () => {
       await store.checkHealth()
       return logOf(db).pages < longPages / 2
     })

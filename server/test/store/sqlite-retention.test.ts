@@ -1,4 +1,4 @@
-// Space that purged runs leave in the file is used again.
+// The space of purged runs in the file is reused.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'

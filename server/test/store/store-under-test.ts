@@ -1,4 +1,4 @@
-// What the suite for all stores needs of each of them, and what its parts share.
+// The interface of a store for the shared suite, and shared helpers.
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -40,20 +40,20 @@ export type OpenStore = (t: TestContext) => Promise<StoreUnderTest>
 export type Seed = {
   ownerNo: number
   ownerId: string
-  /** A trigger of the first job, launched at `startedAt`, unless said otherwise. */
+  /** A trigger of the first job, launched at `startedAt`, unless stated otherwise. */
   trigger(deviceIds: string[], more?: Partial<Trigger>): Trigger
 }
 
-/** Who does something, where it does not matter who. */
+/** Any principal, for tests in which it does not matter. */
 export const by = { principal: 'key:k1', lineage: 'key:k1' }
 
-/** Who created something, where it does not matter who. */
+/** Any creator, for tests in which it does not matter. */
 export const unknownMaker = { createdBy: null, createdBySession: null }
 
 /** When all tests begin. */
 export const startedAt = Date.UTC(2026, 10, 15)
 
-/** Both clocks say the same unless said otherwise, and chance takes nothing off. */
+/** Both clocks say the same unless stated otherwise, and chance takes nothing off. */
 export function momentAt(at: number, more?: Partial<Moment>): Moment {
   return { at, clock: steadyInstant(at), chance: 0, cancelDeadlineMs: 60_000, ...more }
 }

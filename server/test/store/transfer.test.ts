@@ -1,4 +1,4 @@
-// A database moves from one store to the other: everything reads the same there, and goes on as if nothing had happened.
+// A database is moved from one store to the other: all data is equal there, and everything continues normally.
 
 import assert from 'node:assert/strict'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -93,8 +93,8 @@ async function fillRollout(store: Store): Promise<void> {
   await store.putSchedule({ ...put, content: { ...put.content, description: hard } })
   const schedule = await store.getSchedule(put)
   assert.ok(schedule)
-  const firing = { for: startedAt, principal: null, by: hard, since: steadyInstant(3) }
-  assert.ok(await store.changeSchedule({ before: schedule, set: { firing, failures: 2 }, at: startedAt }))
+  const occurrence = { for: startedAt, principal: null, by: hard, since: steadyInstant(3) }
+  assert.ok(await store.changeSchedule({ before: schedule, set: { occurrence, failures: 2 }, at: startedAt }))
   const { scheduleNo, scheduleName } = put
   const asked = {
     where: 'all',
@@ -387,7 +387,7 @@ async function assertGoesOn(
   assert.deepEqual(lines.slice(0, of.audit.sealed.length), of.audit.sealed)
   assert.ok(lines.length > of.audit.sealed.length)
   assert.equal((await verdictOf(store, ownerNo, lines)).kind, 'fits')
-  // A retry that waited goes on waiting, and then comes.
+  // A retry that waited continues waiting, and then comes.
   const rested = await store.fireClocks(momentAt(startedAt + 60_000))
   assert.ok(rested.moved.some(({ deviceId }) => deviceId === 'd1'))
 }
@@ -398,7 +398,7 @@ for (const [from, to, tested] of [
   ['SQLite', 'SQLite', chaosTest],
   ['PostgreSQL', 'PostgreSQL', chaosTest],
 ] as const) {
-  tested(`from ${from} to ${to}: everything reads the same, and goes on`, async (t: TestContext) => {
+  tested(`from ${from} to ${to}: everything reads the same, and continues`, async (t: TestContext) => {
     const [source, target] = [await places[from](t), await places[to](t)]
     const file = join(temporaryFolder(t), 'move.jsonl.gz')
     const seed = await withStore(source, fill)
@@ -489,7 +489,7 @@ test('a file that is cut short, foreign, newer or damaged is refused with a sent
       /the table "x".*newer/,
     ],
     ['short row', packed((all) => all.with(all.findIndex(isRow), '[1]')), /row of another length/],
-    ['goes on', packed((all) => [...all, '[1]']), /has data after its end/],
+    ['continues', packed((all) => [...all, '[1]']), /has data after its end/],
   ]
   for (const target of [await places.SQLite(t), await places.PostgreSQL(t)]) {
     for (const [title, content, sentence] of cases) {
@@ -538,7 +538,7 @@ test('each table and column of both stores is moved, or is named with the reason
     `SELECT table_name AS table, column_name AS column FROM information_schema.columns
      WHERE table_schema = 'public' AND table_name NOT LIKE 'execution_from_%'`,
   )
-  // Derived, or of no use once ids go on above the old ones.
+  // Derived, or of no use once ids continue above the old ones.
   const own = {
     SQLite: [],
     PostgreSQL: ['owner.renamed_execution_id', 'device.node_no', 'device.session_since'],

@@ -1,4 +1,4 @@
-// A webhook as it is given to a store, and the results of attempts.
+// Webhooks and results of attempts for tests of a store.
 
 import assert from 'node:assert/strict'
 import type { Store } from '../../src/domain/common/ports/store.ts'
@@ -30,6 +30,8 @@ export function webhookPut(ownerNo: number, webhookName: string, more: Partial<W
     oldSecretUntil: startedAt + day,
     maxWebhooks: 100,
     at: startedAt,
+    restriction: null,
+    mayCreate: true,
     ...more,
   }
 }

@@ -1,4 +1,4 @@
-// A server with a job and a fleet on it, which is gone after the test.
+// A server with a job and a fleet, which are closed after the test.
 
 import type { TestContext } from 'node:test'
 import { type Fleet, type FleetOptions, registerDevices, startFleet } from '@jobcast/sim'
@@ -9,7 +9,7 @@ const quick = { workSeconds: { from: 0, to: 0.2 } }
 export const endless = { workSeconds: { from: 3600, to: 3600 } }
 export const jobName = 'restart'
 
-/** The job is there; devices belong to the test that asks. */
+/** Creates only the job; each test creates its own devices. */
 export async function withJob(server: OpenServer): Promise<OpenServer> {
   await server.putJobAndDevices(jobName, [])
   return server
@@ -17,7 +17,7 @@ export async function withJob(server: OpenServer): Promise<OpenServer> {
 
 let made = 0
 
-/** Nobody else has them. */
+/** Ids that no other test uses. */
 export function newDeviceIds(count: number): string[] {
   return Array.from({ length: count }, () => `sim-${++made}`)
 }
@@ -39,13 +39,13 @@ export async function openFleet(
   return fleet
 }
 
-/** The run that was triggered on all of them, once all have ended. */
+/** Triggers a run on all devices and returns it once it has finished. */
 export async function runToEnd(server: OpenServer, deviceIds: string[]) {
   const { headers } = await server.trigger(jobName, deviceIds)
   return untilFinished(server, headers.get('location') as string)
 }
 
-/** The run at this address, once all have ended. */
+/** Returns the run at this address once it has finished. */
 export async function untilFinished(server: OpenServer, address: string) {
   for (;;) {
     const { json } = await server.call('GET', `${address}?wait=60`)

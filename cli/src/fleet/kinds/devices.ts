@@ -12,7 +12,7 @@ export const deviceKind = kindOf(devices, {
     const isWrong = typeof timeZone === 'string' && !isTimeZone(timeZone)
     return isWrong ? 'timeZone is not the name of an IANA time zone' : undefined
   },
-  filled: (name, { deviceName = name, tags = [], attributes = {}, timeZone = null, window = null }) => {
-    return { deviceName, tags: sorted(tags), attributes, timeZone, window }
+  filled: (name, { deviceName = name, tags = [], attributes = {} }) => {
+    return { deviceName, tags: sorted(tags), attributes }
   },
 })

@@ -1,5 +1,5 @@
-// Files in a fleet file, by version: NAME@VERSION, and the path of its content on this machine, or a reference. A version never
-// changes: one with the same hash stays as it is, and for one with another hash the service rejects the change.
+// Files in a fleet file, by version: NAME@VERSION, and the path of its content on this machine, or a reference. Versions are
+// immutable: one with the same hash is unchanged, and the service rejects one with another hash.
 
 import { createHash } from 'node:crypto'
 import { closeSync, openAsBlob, openSync, readSync, statSync } from 'node:fs'
@@ -76,7 +76,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
 }
 
-/** In pieces: it may be larger than the memory. */
+/** Reads the file in pieces, because it may be larger than memory. */
 function hashOf(path: string): Buffer {
   const hash = createHash('sha256')
   const piece = Buffer.allocUnsafe(1024 * 1024)

@@ -48,7 +48,7 @@ export const jobKind = kindOf(jobs, {
   }),
 })
 
-/** As the server judges them, before anything is sent. */
+/** The same checks as on the server, before anything is sent. */
 function parametersProblem(document: unknown, parameters: unknown): string | undefined {
   try {
     const declared = parameters === undefined ? {} : (checkParameterSchema(parameters).properties ?? {})
@@ -73,13 +73,13 @@ function signatureProblem(name: string, content: Fields): string | undefined {
   }
 }
 
-/** As the server keeps them: one envelope. They are checked before. */
+/** The server stores signatures as one envelope. They have been checked before. */
 function filledSignatures(given: JobContent['signatures']): Envelope[] {
   const envelope = mergeEnvelopes(given ?? [])
   return envelope === undefined ? [] : [envelope]
 }
 
-/** As the server fills it in; a test compares the two. */
+/** Fills in the same defaults as the server; a test compares the two. */
 function filledRetry(given: JobContent['retry']): Fields | null {
   if (given === undefined) return null
   const retry = { ...defaultRetry, ...given }

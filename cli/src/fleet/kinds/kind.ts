@@ -16,13 +16,13 @@ export type Kind = {
   nameField: string
   nameSchema: TString
   contentSchema: TObject
-  /** What the schemas accept but the server rejects. */
+  /** Why the server would reject content that the schemas accept. */
   refusal(name: string, content: Fields): string | undefined
   /** The content as the server returns it, with defaults filled in. */
   filled(name: string, content: Fields): Fields
-  /** What of it a key without MANAGE is shown, if not all. */
+  /** The part that a key without MANAGE can read, if not all. */
   shownToReaders?(fields: Fields): Fields
-  /** Names of its kind that must be there before it. */
+  /** Names of resources of the same kind that it depends on. */
   needs?(content: Fields): string[]
   list(client: Jobcast): AsyncIterable<object>
   get(client: Jobcast, name: string): Promise<object>
@@ -37,18 +37,31 @@ export type Kind = {
   remove(client: Jobcast, name: string): Promise<void>
 }
 
-/** What a resource has besides its description. */
-type Rules<R extends Resource> = Pick<Kind, 'refusal'> &
-  Partial<Pick<Kind, 'shownToReaders' | 'needs' | 'put'>> & {
-    /** Every field that can be put, except one that is never shown. */
-    filled(name: string, content: Fields): Record<Exclude<keyof ContentOf<R>, ShownOnce<R>>, unknown>
-  }
+/** What a kind adds to the description of its resource. */
+type Rules<R extends Resource> = Partial<Pick<Kind, 'refusal' | 'shownToReaders' | 'needs' | 'put'>> & {
+  /** Every field whose default is not null, and those that are compared in another form than they were given. */
+  filled(name: string, content: Fields): Record<WithDefault<R>, unknown> & Fields
+}
+/** Optional fields that null does not reset. */
+type WithDefault<R extends Resource> = Exclude<
+  {
+    [Field in keyof ContentOf<R>]-?: undefined extends ContentOf<R>[Field] | IfOptional<ContentOf<R>, Field>
+      ? null extends ContentOf<R>[Field]
+        ? never
+        : Field
+      : never
+  }[keyof ContentOf<R>],
+  ShownOnce<R>
+>
+type IfOptional<Content, Field extends keyof Content> =
+  object extends Pick<Content, Field> ? undefined : never
 type ShownOnce<R extends Resource> = R extends { shownOnce: infer Field } | { neverShown: infer Field }
   ? Field
   : never
 
 export function kindOf<R extends Resource>(described: R, rules: Rules<R>): Kind {
-  const { name, noun, key, params, content }: Resource = described
+  const { name, noun, key, params, content, shownOnce, neverShown }: Resource = described
+  const shown = Object.keys(content.properties).filter((field) => field !== shownOnce && field !== neverShown)
   const calls = (client: AllResourceCalls): AnyCalls => client[name as ResourceName]
   return {
     field: name,
@@ -63,7 +76,12 @@ export function kindOf<R extends Resource>(described: R, rules: Rules<R>): Kind 
       return undefined
     },
     remove: (client, each) => calls(client).delete(each),
+    refusal: () => undefined,
     ...rules,
+    filled(each, given) {
+      const fields = Object.fromEntries(shown.map((field) => [field, given[field] ?? null]))
+      return { ...fields, ...rules.filled(each, given) }
+    },
   }
 }
 

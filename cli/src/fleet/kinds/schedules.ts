@@ -47,7 +47,7 @@ function filledWhen({ cron, timeZone = 'UTC', at, ...match }: ScheduleContent['w
   return at === undefined ? matchOf(match) : { at: inUtc(at) }
 }
 
-/** As the server shows it. */
+/** The format of the server. */
 function inUtc(instant: string): string {
   return new Date(instant).toISOString()
 }

@@ -1,5 +1,5 @@
-// Secrets in a fleet file: only where their values are, never the values. The service does not return a value, so it cannot be
-// compared: one that exists stays as it is.
+// Secrets in a fleet file: it says where their values are, and never has the values. The service does not return values, so
+// they cannot be compared: an existing secret stays unchanged.
 
 import { readFileSync } from 'node:fs'
 import { secrets } from '@jobcast/contract'
@@ -33,10 +33,10 @@ const described = kindOf(secrets, {
   },
 })
 
-/** Nothing of it is compared or shown. */
+/** None of its fields is compared or shown. */
 export const secretKind: Kind = { ...described, contentSchema }
 
-/** As for `secrets put`, one line break at the end is not part of it. */
+/** As in `secrets put`, one line break at the end is not part of the value. */
 function readValue(name: string, { fromEnv, fromFile }: Fields, env: NodeJS.ProcessEnv): string {
   const value = fromEnv === undefined ? readFile(name, String(fromFile)) : (env[String(fromEnv)] ?? '')
   if (value !== '') return value

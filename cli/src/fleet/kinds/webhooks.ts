@@ -14,7 +14,7 @@ export const webhookKind = kindOf(webhooks, {
     format,
   }),
   shownToReaders: ({ url, ...fields }) => ({ ...fields, url: new URL(String(url)).origin }),
-  // The service never returns an existing secret, so it cannot be compared: one in a file is used only for a new webhook.
+  // The service never returns an existing secret, so it cannot be compared: the secret in a file is used only for a new webhook.
   async put(client, name, { secret, ...content }, isNew) {
     const given = { ...content, ...(isNew && { secret }) } as SentWebhook
     const { created, value } = await client.webhooks.put(name, given)

@@ -1,4 +1,4 @@
-// One entry of the audit: all of its fields, and what it changed, side by side.
+// One entry of the audit log: all of its fields, and its changes side by side.
 
 import type { AuditEntry } from '@jobcast/client'
 import { SideBySide } from '../../diff/side-by-side.tsx'
@@ -27,7 +27,7 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry; onClose: ()
           ]}
         />
         {isNothing(before) && isNothing(after) ? (
-          <p class="quiet">It changed nothing that is shown before and after.</p>
+          <p class="quiet">There are no changes to show.</p>
         ) : (
           <SideBySide
             label="Before and after"

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '@jobcast/client'
 
-/** Who it was, by name; leads to everything that they have done. */
+/** The name of the principal, with a link to all of its entries. */
 export function Principal({ entry: { principal, name } }: { entry: AuditEntry }) {
   return (
     <a href={`/audit?principal=${encodeURIComponent(principal)}`} title={principal}>

@@ -1,4 +1,4 @@
-/** Screens of one thing, by the noun of a subject. */
+/** Screens by the noun of a subject. */
 const screens: Record<string, string> = {
   job: '/jobs/',
   run: '/runs/',
@@ -10,7 +10,7 @@ const screens: Record<string, string> = {
   webhook: '/webhooks/',
 }
 
-/** `job:restart` leads to the job, which may have been deleted since. */
+/** `job:restart` links to the job, which may have been deleted since. */
 export function Subject({ subject }: { subject: string }) {
   const colon = subject.indexOf(':')
   const screen = colon === -1 ? undefined : screens[subject.slice(0, colon)]

@@ -1,9 +1,9 @@
-// Coming runs and windows, day by day in one zone, with their places in the columns of a week.
+// Future runs and windows by day in one zone, with their positions in the columns of a week.
 
 import type { CalendarContent, ComingRun, WindowSpan } from '../../api/read-calendar.ts'
 import { addDays, startOfDay, wallTime } from '../../parts/zoned-time.ts'
 
-/** `minute`: of the day, by the clock on the wall. `count`: how often it runs within the hour. */
+/** `minute`: of the day, in local time. `count`: the number of runs within the hour. */
 export type DayRun = ComingRun & { minute: number; count: number; top: number }
 export type DayWindow = WindowSpan & { top: number; bottom: number; lane: number; lanes: number }
 export type CalendarDay = {
@@ -36,7 +36,7 @@ export function calendarDays(first: string, zone: string, content: CalendarConte
   })
 }
 
-/** One below the other where there is no place at their time. */
+/** Moves runs down if there is no space at their time. */
 function placeRuns(runs: ComingRun[], zone: string): DayRun[] {
   const placed = new Map<string, DayRun>()
   let free = 0
@@ -58,7 +58,7 @@ function placeRuns(runs: ComingRun[], zone: string): DayRun[] {
 
 type Day = { start: number; end: number; zone: string }
 
-/** Each window of a zone has a lane of its own, so that bands do not cover each other. */
+/** Each window of a zone has its own lane, so that bands do not overlap. */
 function placeWindows(spans: WindowSpan[], { start, end, zone }: Day): DayWindow[] {
   const laneOf = (span: WindowSpan) => `${span.name} ${span.zone}`
   const lanes = [...new Set(spans.map(laneOf))].sort()

@@ -1,4 +1,4 @@
-// The days of a week beside each other, hour by hour; where the window is narrow, one below the other as lists.
+// The days of a week side by side, hour by hour; in a narrow window, one below the other as lists.
 
 import { clockInZone, dayInZone } from '../../parts/zoned-time.ts'
 import { type CalendarDay, type DayRun, type DayWindow, hourHeight } from './calendar-days.ts'

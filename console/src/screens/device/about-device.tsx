@@ -1,7 +1,7 @@
-// What is known about a device: what its owner says, and what it reports about itself.
+// The properties of a device: those set by its owner, and those reported by the device.
 
-import type { Device } from '@jobcast/client'
-import { Facts } from '../../parts/facts.tsx'
+import type { Device, DeviceContent } from '@jobcast/client'
+import { type Fact, Facts } from '../../parts/facts.tsx'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { WindowLink } from '../../parts/window-link.tsx'
 
@@ -9,6 +9,13 @@ const transports = { mqtt: 'MQTT', websocket: 'MQTT over WebSocket', http: 'HTTP
 
 export function AboutDevice({ device }: { device: Device }) {
   const { deviceName, tags, transport, lastSeenAt, createdAt } = device
+  // The type lists every field that can be put, so that none is missed here.
+  const put: Record<Exclude<keyof DeviceContent, 'attributes'>, Fact> = {
+    deviceName: { name: 'Name', value: deviceName },
+    tags: { name: 'Tags', value: <Tags tags={tags} /> },
+    timeZone: { name: 'Time zone', value: <Zone device={device} /> },
+    window: { name: 'Window', value: <WindowLink name={device.window} /> },
+  }
   return (
     <section class="panel" aria-labelledby="about-device">
       <header>
@@ -16,8 +23,7 @@ export function AboutDevice({ device }: { device: Device }) {
       </header>
       <Facts
         facts={[
-          { name: 'Name', value: deviceName },
-          { name: 'Tags', value: <Tags tags={tags} /> },
+          ...Object.values(put),
           {
             name: 'Last seen',
             value: lastSeenAt ? <RelativeTime at={lastSeenAt} /> : <span class="quiet">never</span>,
@@ -27,8 +33,6 @@ export function AboutDevice({ device }: { device: Device }) {
             value: transport ? transports[transport] : <span class="quiet">never connected</span>,
           },
           { name: 'Created', value: <RelativeTime at={createdAt} /> },
-          { name: 'Time zone', value: <Zone device={device} /> },
-          { name: 'Window', value: <WindowLink name={device.window} /> },
         ]}
       />
       <Attributes device={device} />
@@ -49,7 +53,7 @@ function Tags({ tags }: { tags: string[] }) {
   )
 }
 
-/** The owner's, else the reported one, else UTC. */
+/** The zone set by the owner, otherwise the reported one, otherwise UTC. */
 function Zone({ device: { timeZone, reportedAttributes } }: { device: Device }) {
   const reported = reportedAttributes.timeZone
   if (timeZone !== null) {

@@ -1,4 +1,4 @@
-// Everything that happened to the device, newest first: what it was asked to do and did, when it connected, who changed it.
+// The activity of the device, newest first: executions, connections and changes.
 
 import type { Execution } from '@jobcast/client'
 import type { ComponentChildren } from 'preact'
@@ -50,7 +50,7 @@ function activityOf(executions: Execution[], events: DeviceEvent[]): Entry[] {
   )
 }
 
-/** Oldest first within one second: launches have no milliseconds. */
+/** Oldest first within one second, because launch times have no milliseconds. */
 function entriesOf(execution: Execution): Entry[] {
   const { jobExecutionId, jobName, execState, launchedAt, startedAt, finishedAt, statusDetails } = execution
   const job = (

@@ -1,11 +1,11 @@
-// Attributes being edited: texts, with the type that a value is to have. "2.10" is a version, and as a number it were 2.1.
+// The draft of attributes: texts, each with the type of the value. "2.10" is a version, and would be 2.1 as a number.
 
 import type { Device } from '@jobcast/client'
 import { attributeProblem, maxAttributes } from '@jobcast/contract/selector'
 
 type Value = Device['attributes'][string]
 export type AttributeType = 'text' | 'number' | 'boolean'
-/** `id`: the same row, whatever is typed into it. */
+/** `id`: identifies the row during editing. */
 export type AttributeRow = { id: number; name: string; text: string; type: AttributeType }
 
 let rows = 0
@@ -24,7 +24,7 @@ function typeOf(value: Value): AttributeType {
   return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean'
 }
 
-/** Of rows without problems. A row without a name is left out. */
+/** Only for valid rows. Rows without a name are omitted. */
 export function attributesOf(edited: readonly AttributeRow[]): Device['attributes'] {
   const named = edited.filter(({ name }) => name.trim() !== '')
   return Object.fromEntries(named.map((row) => [row.name.trim(), typedValue(row)]))

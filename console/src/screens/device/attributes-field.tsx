@@ -1,4 +1,4 @@
-// The attributes that the owner sets, one row for each; beside it what the device reports under the same name.
+// The attributes set by the owner, one row for each, with the value that the device reports under the same name.
 
 import type { Device } from '@jobcast/client'
 import { Icon } from '../../parts/icon.tsx'

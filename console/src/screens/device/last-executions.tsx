@@ -1,4 +1,4 @@
-// The last executions as a strip, newest at the right: colour and shape show how each ended. Arrow keys move
+// The last executions as a strip, newest at the right: colour and shape show the result of each. Arrow keys move
 // over it; the one under the pointer or focus is described below.
 
 import type { Execution } from '@jobcast/client'

@@ -59,7 +59,7 @@ export function PresenceHistory({ device, log }: { device: Device; log: DeviceLo
               </span>
               <time dateTime={new Date(change.at).toISOString()}>{formatTime(change.at)}</time>
               <span class="quiet">
-                {/* The one above it is the one after it. */}
+                {/* The previous entry in the list is the later one. */}
                 {change.online ? 'online for ' : 'offline for '}
                 {formatDuration(Math.max(1000, (shown[index - 1]?.at ?? to) - change.at))}
                 {index === 0 && ' so far'}
@@ -95,7 +95,7 @@ function inWords({ onlineShare, timesOffline, longestOfflineMs }: Summary, range
   return `${share}; offline ${times}, for at most ${formatDuration(longestOfflineMs)}.`
 }
 
-/** "99.9 %", and never 100 % when it is less. */
+/** "99.9 %"; values below 100 % are never rounded up to it. */
 function percent(share: number): string {
   const rounded = share > 0.99 ? Math.floor(share * 1000) / 10 : Math.round(share * 100)
   return `${rounded} %`
@@ -149,7 +149,7 @@ function spanClass({ online }: Span): string {
   return online === undefined ? 'unknown' : online ? 'online' : 'offline'
 }
 
-/** Whole hours or days of the clock on the wall. */
+/** Whole hours or days in local time. */
 function ticksOf(from: number, to: number, stepMs: number): number[] {
   const midnight = new Date(from)
   midnight.setHours(0, 0, 0, 0)

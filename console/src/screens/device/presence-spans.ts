@@ -1,4 +1,4 @@
-// Changes of presence as spans: online, offline, or no data.
+// Converts changes of presence to spans: online, offline, or no data.
 
 import type { PresenceChange } from './use-device-log.ts'
 
@@ -7,8 +7,8 @@ export type Span = { from: number; to: number; online: boolean | undefined }
 type Now = { online: boolean; since: number | undefined; createdAt: number }
 
 /**
- * From `from` to `to`. Before the first change the device was the opposite of what it became; before it was made it was
- * not there. The current state takes precedence over the log, which may be incomplete.
+ * The spans from `from` to `to`. Before its first change the device had the opposite state; before its creation there is no
+ * data. The current state takes precedence over the log, which may be incomplete.
  */
 export function spansOf(changes: readonly PresenceChange[], now: Now, from: number, to: number): Span[] {
   const changesAndNow = withNow(changes, now)
@@ -22,7 +22,7 @@ export function spansOf(changes: readonly PresenceChange[], now: Now, from: numb
   }
   const first = changesAndNow[0]
   const begin = first?.at ?? to
-  // A log that begins with the first time it came reaches back to when it was made.
+  // A log that begins with the first connection covers the time since the device was created.
   const before = first === undefined ? false : first.isFromLog ? !first.online : undefined
   add({ from: Math.min(from, begin), to: Math.min(now.createdAt, begin), online: undefined })
   add({ from: Math.min(now.createdAt, begin), to: begin, online: before })

@@ -1,4 +1,4 @@
-// What the device has to do, in order.
+// The queue of the device.
 
 import type { Device, Execution } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'

@@ -1,4 +1,4 @@
-// What happened to a device itself: from the event log, then from the event stream of this tab.
+// The events of a device: from the event log, then from the event stream of this tab.
 
 import type { Device, JobcastEvent } from '@jobcast/client'
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
@@ -8,9 +8,9 @@ import { useEvents } from '../../live/live-events.ts'
 export type PresenceChange = { at: number; online: boolean }
 export type DeviceEvent = Extract<JobcastEvent, { type: `device.${string}` }>
 
-/** The event stream has no end: after this silence it is closed. A million events take about 9 s. */
+/** The event stream has no end, so it is closed after this time without an event. A million events take about 9 s. */
 const silenceMs = 20_000
-/** Once the log has come to the change since which the device is as it is, little can follow. */
+/** Shorter, because few events follow after the log has reached the change to the current state. */
 const lastSilenceMs = 1000
 const keptAtMost = 2000
 
@@ -42,14 +42,14 @@ export function useDeviceLog({ deviceId, since, createdAt }: Device): DeviceLog 
       })
       .finally(() => setReading(false))
     return () => life.abort()
-    // Later changes come from the event stream of this tab.
+    // Ignored, because later changes come from the event stream of this tab.
   }, [deviceId, add])
   useEvents(add)
   const changes = useMemo(() => events.flatMap(changeOf), [events])
   return { events, changes, isReading, error }
 }
 
-/** One that has reconnected since then has no event for that. */
+/** There is no event if the device has reconnected since then. */
 async function readLog(
   deviceId: string,
   since: string,
@@ -78,7 +78,7 @@ function changeOf({ type, timestamp }: DeviceEvent): PresenceChange[] {
   return isPresence ? [{ at: Date.parse(timestamp), online: type === 'device.online' }] : []
 }
 
-/** Each once, though it may come from both the log and the stream. */
+/** Removes duplicates, because an event may come from both the log and the stream. */
 function merged(before: DeviceEvent[], fresh: DeviceEvent[]): DeviceEvent[] {
   const byId = new Map([...before, ...fresh].map((event) => [event.eventId, event]))
   return [...byId.values()].sort((a, b) => a.eventId - b.eventId).slice(-keptAtMost)

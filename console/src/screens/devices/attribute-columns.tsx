@@ -1,4 +1,4 @@
-// Columns of attributes that a person has chosen: in the address, and kept in this browser for the next time.
+// Columns of attributes chosen by the user: in the address, and stored in this browser for the next visit.
 
 import type { Device } from '@jobcast/client'
 import { attributeOf, isAttributeName } from '@jobcast/contract/selector'
@@ -9,7 +9,7 @@ import { search, setSearch } from '../../router.ts'
 const columnsAtMost = 6
 const storageKey = 'jobcast-device-columns'
 
-/** Names of attributes; `reported.fw` and `own.fw` name one side only. */
+/** Names of attributes; `reported.fw` and `own.fw` select one source. */
 export function attributeColumns(): string[] {
   const names = (search.value.get('columns') ?? localStorage.getItem(storageKey) ?? '').split(',')
   return [...new Set(names)].filter(isColumn).slice(0, columnsAtMost)
@@ -65,7 +65,7 @@ export function attributeColumn(name: string): Column<Device> {
   }
 }
 
-/** As in selectors: the value of the owner, else the reported one. */
+/** The same rule as in selectors: the owner's value takes precedence over the reported one. */
 function attributeValue({ attributes, reportedAttributes, timeZone }: Device, column: string) {
   const { name, side } = attributeOf(column)
   const own = name === 'timeZone' ? (timeZone ?? undefined) : valueIn(attributes, name)
@@ -74,7 +74,7 @@ function attributeValue({ attributes, reportedAttributes, timeZone }: Device, co
   return side === 'reported' ? reported : (own ?? reported)
 }
 
-/** Not what every object has, such as its constructor. */
+/** Ignores inherited properties such as `constructor`. */
 function valueIn(attributes: Device['attributes'], name: string) {
   return Object.hasOwn(attributes, name) ? attributes[name] : undefined
 }

@@ -1,4 +1,4 @@
-// Tags and attributes of many devices at once. How many it changes is counted by the server before anything is changed.
+// Changes tags and attributes of many devices at once. The server counts the affected devices before the change.
 
 import type { DevicesChange, DevicesChanged } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -10,6 +10,7 @@ import { useQuery } from '../../api/use-query.ts'
 import { Dialog } from '../../parts/dialog.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
+import { FormEnd } from '../../parts/form-dialog.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { useSettled } from '../../parts/use-settled.ts'
 import { type AttributeRow, attributesOf, rowProblem, tooMany } from '../device/attribute-rows.ts'
@@ -67,31 +68,23 @@ export function ChangeDevices({ target, onClose }: Props) {
           label="Remove attributes"
           values={removed}
           onChange={setRemoved}
-          hint="Names. Reported attributes stay."
+          hint="Names. Reported attributes are kept."
         />
         <p role="status" class="quiet">
           {planned
             ? `${countOf(planned.matched)} selected: ${formatCount(planned.changed)} would change.`
             : isEmpty
-              ? 'Say what is to change, and it is counted.'
+              ? 'Enter a change to see how many devices it affects.'
               : !isWrong && !plan.error && 'Counting…'}
         </p>
         <ErrorNote error={isEmpty ? undefined : (action.error ?? plan.error)} />
         <Failures result={result ?? planned} />
-        <footer class="form-end">
-          <button type="button" onClick={onClose}>
-            {result ? 'Close' : 'Cancel'}
-          </button>
-          {!result && (
-            <button
-              type="submit"
-              class="primary"
-              disabled={!planned || planned.changed === 0 || action.isRunning}
-            >
-              {planned ? `Change ${countOf(planned.changed)}` : 'Change'}
-            </button>
-          )}
-        </footer>
+        <FormEnd
+          submit={planned ? `Change ${countOf(planned.changed)}` : 'Change'}
+          canSubmit={planned !== undefined && planned.changed > 0 && !action.isRunning}
+          isDone={result !== undefined}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -1,7 +1,7 @@
-// Devices of a table: the columns deviceId, deviceName, tags (separated by commas or semicolons) and timeZone; every other
-// column is an attribute.
+// Devices from a CSV table: columns for the deviceId and the fields of a device, with tags separated by commas or semicolons;
+// every other column is an attribute.
 
-import type { ImportedDevice } from '@jobcast/client'
+import { type ImportedDevice, resources } from '@jobcast/client'
 import { type CsvRow, parseCsv } from './parse-csv.ts'
 
 export type CsvDevices = {
@@ -10,15 +10,16 @@ export type CsvDevices = {
   problem: string | undefined
 }
 
-/** Columns that are no attributes; a window is not in a table, as in CSV of the API. */
-const own: Record<Exclude<keyof ImportedDevice, 'attributes' | 'window'>, true> = {
-  ...{ deviceId: true, deviceName: true, tags: true, timeZone: true },
-}
+/** Columns that are not attributes. Tables have no column for the window, as in the CSV format of the API. */
+export const ownColumns: readonly string[] = [
+  'deviceId',
+  ...resources.devices.fields.filter((name) => name !== 'attributes' && name !== 'window'),
+]
 
 export function devicesOfCsv(text: string): CsvDevices {
   const [head, ...rows] = parseCsv(text)
   const columns = head?.cells.map((name) => name.trim()) ?? []
-  const attributes = columns.filter((name) => name !== '' && !Object.hasOwn(own, name))
+  const attributes = columns.filter((name) => name !== '' && !ownColumns.includes(name))
   const twice = columns.find((name, index) => name !== '' && columns.indexOf(name) !== index)
   if (!columns.includes('deviceId'))
     return {
@@ -38,18 +39,18 @@ function deviceOf({ cells }: CsvRow, columns: string[], attributes: string[]): I
     .map((tag) => tag.trim())
     .filter(Boolean)
   const given = attributes.filter((name) => cell(name) !== '')
+  const texts = ownColumns.filter((name) => name !== 'deviceId' && name !== 'tags' && cell(name) !== '')
   return {
     deviceId: cell('deviceId'),
-    ...(cell('deviceName') && { deviceName: cell('deviceName') }),
+    ...Object.fromEntries(texts.map((name) => [name, cell(name)])),
     ...(tags.length > 0 && { tags: [...new Set(tags)] }),
-    ...(cell('timeZone') && { timeZone: cell('timeZone') }),
     ...(given.length > 0 && {
       attributes: Object.fromEntries(given.map((name) => [name, attributeOf(cell(name))])),
     }),
   }
 }
 
-/** Numbers as they are written by machines; 007 and 2.4.0 are texts. */
+/** Only canonical numbers are numbers; 007 and 2.4.0 are text. */
 function attributeOf(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^-?(0|[1-9]\d{0,14})(\.\d{1,10})?$/.test(text) && !/\.\d*0$/.test(text) ? Number(text) : text

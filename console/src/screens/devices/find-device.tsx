@@ -1,4 +1,4 @@
-// Straight to a device: any part of its id is enough while the fleet is no larger than its map.
+// Opens a device: any part of its id is sufficient if the fleet is not larger than its map.
 
 import { useMemo, useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
@@ -10,7 +10,7 @@ const suggestedAtMost = 12
 
 export function FindDevice() {
   const [text, setText] = useState('')
-  // Not before somebody searches for one: it can be a megabyte.
+  // Loaded on the first search, because it can be a megabyte.
   const [isWanted, setWanted] = useState(false)
   const { data } = useQuery({ ...queries.fleetDevices(), enabled: isWanted })
   const wanted = text.trim()
@@ -55,7 +55,7 @@ export function FindDevice() {
   )
 }
 
-/** The very id first, then what begins so, then what has it anywhere. */
+/** Exact matches first, then prefixes, then other matches. */
 function findIds(ids: readonly string[], wanted: string): string[] {
   if (wanted === '') return []
   const lower = wanted.toLowerCase()

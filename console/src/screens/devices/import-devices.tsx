@@ -1,4 +1,4 @@
-// Devices from a CSV file: what it would create and overwrite is said before anything is stored, and what was refused after.
+// Imports devices from a CSV file: previews creations and overwritten values, and lists refused lines afterwards.
 
 import type { ImportResult } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
@@ -9,14 +9,15 @@ import { Dialog } from '../../parts/dialog.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Field, SelectField } from '../../parts/field.tsx'
-import { type CsvDevices, devicesOfCsv } from './devices-of-csv.ts'
+import { FormEnd } from '../../parts/form-dialog.tsx'
+import { type CsvDevices, devicesOfCsv, ownColumns } from './devices-of-csv.ts'
 
 const bytesAtMost = 64 * 1024 * 1024
 const failuresShown = 50
 
 const modes = [
-  { value: 'merge', label: 'Set only what the file has' },
-  { value: 'replace', label: 'Replace: what the file does not have is reset' },
+  { value: 'merge', label: 'Update only the fields in the file' },
+  { value: 'replace', label: 'Replace: fields that are not in the file are reset' },
 ]
 
 export default function ImportDevices({ onClose }: { onClose: () => void }) {
@@ -33,7 +34,7 @@ export default function ImportDevices({ onClose }: { onClose: () => void }) {
     return { ...answer, failed: answer.failed.map((each) => ({ ...each, line: lineOf(each.line) })) }
   }
   const wanted = useRef({ mode, number: 0 })
-  /** The answer for another file or mode may come later than the one for this. */
+  /** The response for an earlier file or mode may arrive later than the current one. */
   const planFor = async (table: CsvDevices) => {
     const number = ++wanted.current.number
     const answer = await send(table, { merge: wanted.current.mode === 'merge', dryRun: true })
@@ -73,7 +74,7 @@ export default function ImportDevices({ onClose }: { onClose: () => void }) {
       >
         <Field
           label="CSV file"
-          hint="Columns deviceId, deviceName, tags and timeZone; every other column is an attribute. An empty cell is no value."
+          hint={`Columns: ${ownColumns.join(', ')}; every other column is an attribute. An empty cell is no value.`}
         >
           {(control) => (
             <input
@@ -110,20 +111,14 @@ export default function ImportDevices({ onClose }: { onClose: () => void }) {
             <Failures result={result} />
           </div>
         )}
-        <footer class="form-end">
-          <button type="button" onClick={onClose}>
-            {result ? 'Close' : 'Cancel'}
-          </button>
-          {!result && (
-            <button
-              type="submit"
-              class="primary"
-              disabled={!plan || plan.failedTotal === count || store.isRunning}
-            >
-              {count === 0 ? 'Import' : `Import ${formatCount(count)} ${count === 1 ? 'device' : 'devices'}`}
-            </button>
-          )}
-        </footer>
+        <FormEnd
+          submit={
+            count === 0 ? 'Import' : `Import ${formatCount(count)} ${count === 1 ? 'device' : 'devices'}`
+          }
+          canSubmit={plan !== undefined && plan.failedTotal !== count && !store.isRunning}
+          isDone={result !== undefined}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   )

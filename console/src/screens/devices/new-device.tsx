@@ -7,7 +7,7 @@ import { FormDialog } from '../../parts/form-dialog.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { navigate } from '../../router.ts'
 
-/** Opens the new device, where its token is created. */
+/** Opens the new device, on whose screen its token is created. */
 export function NewDevice({ onClose }: { onClose: () => void }) {
   const [deviceId, setDeviceId] = useState('')
   const [deviceName, setDeviceName] = useState('')

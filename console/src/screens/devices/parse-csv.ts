@@ -1,5 +1,5 @@
-// A table as text, by RFC 4180: quotes around what holds separators, quotes and line breaks. Semicolons and tabs separate
-// as well, as spreadsheets write them in some countries; the first line decides.
+// Parses CSV according to RFC 4180, with quotes around values that contain separators, quotes or line breaks. Semicolons and tabs
+// are also accepted as separators, because spreadsheets use them in some countries; the first line determines the separator.
 
 export type CsvRow = { line: number; cells: string[] }
 

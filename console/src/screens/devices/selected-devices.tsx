@@ -1,4 +1,4 @@
-// What can be done with the selected devices: those that were checked, or all that match, except those that were unchecked.
+// Actions on the selected devices: those that were checked, or all matching ones except those that were unchecked.
 
 import { useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
@@ -13,9 +13,9 @@ import { ChangeDevices } from './change-devices.tsx'
 
 export type SelectedProps = {
   isAll: boolean
-  /** Those that are selected; with `isAll`, those that are not. */
+  /** The selected devices; with `isAll`, the unselected ones. */
   ids: ReadonlySet<string>
-  /** The selector of all that the filters let through; empty: of all devices. */
+  /** The selector of the filters; empty: all devices. */
   matching: string
   onClear: () => void
 }
@@ -29,7 +29,7 @@ export default function SelectedDevices({ isAll, ids, matching, onClear }: Selec
   const { data, error } = useQuery({ ...queries.deviceCount(where), enabled: isAll })
   const total = isAll ? data?.total : ids.size
   const size = total === undefined ? 'devices' : `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
-  // A selector that leaves out many devices one by one may be longer than the server takes.
+  // A selector that excludes many devices one by one may be longer than the server accepts.
   const isUnusable = total === 0 || (isAll && data === undefined && error !== undefined)
   const close = () => setOpened(undefined)
   return (

@@ -27,7 +27,7 @@ export function NewEnrollment({ onClose, onCreated }: Props) {
       ? undefined
       : 'Use a format such as 30 min, 2 h or 7 d; a minute to a year.'
   const prefixProblem = /[/+#?]/.test(prefix) ? 'Must not contain / + # or ?.' : undefined
-  // A token for every ID could be used for the ID of any device that has no token yet.
+  // Requires an explicit choice, because a token for every ID could be used for any device without a token.
   const isChosen = prefix !== '' || isForAny
   const create = async () => {
     const created = await jobcast.enrollments.create({

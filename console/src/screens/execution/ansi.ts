@@ -1,12 +1,12 @@
-// What a terminal would show of a line: colours and weights as names of classes, all else of its control characters
-// taken out. Nothing of it ever becomes HTML: a text and its styles are drawn as spans.
+// Converts a line of terminal output: colours and weights become class names, and all other control characters are removed. The
+// text never becomes HTML: it is rendered as spans with styles.
 
-/** From `start` on these classes apply; none is plain. */
+/** The classes that apply from `start` on; empty for plain text. */
 type StyleRun = { start: number; classes: string }
 export type Line = {
   text: string
   styles: StyleRun[]
-  /** The line was too long for one row, and goes on in the next. */
+  /** The line was too long, and continues in the next entry. */
   goesOn: boolean
 }
 
@@ -34,13 +34,13 @@ export const plain: Style = {
 
 // ESC [ … final, ESC ] … BEL or ESC \, or ESC and one character.
 const escapes =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it matches control characters
   /\x1b\[([\d;:?<=>]*)[ -/]*([@-~])|\x1b\](?:[^\x07\x1b]|\x1b(?!\\))*(?:\x07|\x1b\\|$)|\x1b[^[\]]?/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: see above
 const controls = /[\x00-\x1f\x7f]/
 const tabStop = 8
 
-/** `style`: as the line before has left it. Gives back how it leaves it itself. */
+/** `style`: the style at the end of the previous line. Returns the style at the end of this line. */
 export function parseLine(raw: string, style: Style, goesOn = false): { line: Line; style: Style } {
   if (style === plain && !controls.test(raw)) return { line: { text: raw, styles: [], goesOn }, style }
   const writer = new LineWriter(style)
@@ -71,7 +71,7 @@ class LineWriter {
     }
     for (const [index, letter] of [...raw].entries()) {
       if (letter === '\t') this.text += ' '.repeat(tabStop - (this.text.length % tabStop))
-      // What follows is written over the line, as progress bars do; at the end of a line it is half of CR LF.
+      // The following text overwrites the line, as in progress bars; at the end of a line it is part of CR LF.
       else if (letter === '\r') index < raw.length - 1 && this.#startOver()
       else if (letter === '\b') this.text = this.text.slice(0, -1)
       else if (!controls.test(letter)) this.text += letter
@@ -136,7 +136,7 @@ const switches: Record<number, Partial<Style>> = {
   49: { bg: undefined },
 }
 
-/** 5;n and 2;r;g;b become the nearest of the sixteen: those can be read in both themes. */
+/** 5;n and 2;r;g;b become the nearest of the sixteen colours, which are readable in both themes. */
 function longColor([kind, ...rest]: number[]): { color: number | undefined; used: number } {
   if (kind === 5) return { color: fromPalette(rest[0] ?? 0), used: 2 }
   if (kind === 2) return { color: nearest(rest[0] ?? 0, rest[1] ?? 0, rest[2] ?? 0), used: 4 }
@@ -176,7 +176,7 @@ function nearest(red: number, green: number, blue: number): number {
   return distances.indexOf(Math.min(...distances))
 }
 
-/** Only numbers that we have made ourselves get into a name. */
+/** Names only contain numbers computed here, never input. */
 function classesOf({ fg, bg, bold, dim, italic, underline, inverse, strike }: Style): string {
   const [front, back] = inverse ? [bg ?? 'back', fg ?? 'front'] : [fg, bg]
   return [

@@ -1,7 +1,7 @@
 import { CodeBlock } from '../../parts/code-block.tsx'
 import { CopyButton } from '../../parts/copy-button.tsx'
 
-/** JSON to read and to copy. */
+/** Shows JSON, with a copy button. */
 export function JsonView({ value, label }: { value: unknown; label: string }) {
   const text = JSON.stringify(value, null, 2)
   return (

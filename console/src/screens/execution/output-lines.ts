@@ -1,19 +1,19 @@
-// Output as lines, while it grows: ten megabytes of it are parsed once, piece by piece, as they arrive.
+// Growing output as lines: ten megabytes are parsed once, in chunks as they arrive.
 
 import { type Line, parseLine, plain, type Style } from './ansi.ts'
 
-/** A longer line goes on in the next row: a browser freezes when it lays out a megabyte of text without a break. */
+/** A longer line is continued in the next entry, because browsers freeze when they lay out a megabyte of text without a break. */
 export const longestLine = 4000
-/** An escape sequence that is longer than this is none. */
+/** Longer sequences are not treated as escape sequences. */
 const longestEscape = 64
 
 export class OutputLines {
   readonly lines: Line[] = []
-  /** Of the longest line. */
+  /** The length of the longest line. */
   width = 0
   #style: Style = plain
   #open = ''
-  /** How the last line begins, to parse it again when more of it comes. */
+  /** The style at the beginning of the last line, to parse it again when it grows. */
   #openStyle: Style = plain
   #hasOpen = false
 
@@ -51,7 +51,7 @@ export class OutputLines {
   }
 
   #closeOpen(): void {
-    // An empty line is a line as well.
+    // Empty lines are counted as well.
     if (!this.#hasOpen) this.lines.push({ text: '', styles: [], goesOn: false })
     this.#open = ''
     this.#hasOpen = false
@@ -59,10 +59,10 @@ export class OutputLines {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what it is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it matches escape sequences
 const wholeEscape = /^\x1b\[[\d;:?]*[@-~]/
 
-/** Not within an escape sequence, nor within a character of two halves. */
+/** The position for a break, which is never within an escape sequence or a surrogate pair. */
 function breakPlace(raw: string): number {
   const begin = raw.lastIndexOf('\x1b', longestLine - 1)
   const mayBeCut = begin > 0 && begin >= longestLine - longestEscape
@@ -70,7 +70,7 @@ function breakPlace(raw: string): number {
   return /[\ud800-\udbff]/.test(raw[longestLine - 1] as string) ? longestLine - 1 : longestLine
 }
 
-/** Which lines hold the text, whatever its case; searched in batches, so that the page stays responsive. */
+/** Finds the lines that contain the text, ignoring case; searches in batches, so that the page remains responsive. */
 export async function findLines(lines: readonly Line[], text: string, abort: AbortSignal): Promise<number[]> {
   const wanted = text.toLowerCase()
   const found: number[] = []

@@ -3,7 +3,7 @@ import { piecesOf } from './row-pieces.ts'
 
 type Props = {
   line: Line
-  /** None where a line goes on. */
+  /** Undefined for the continuation of a line. */
   number: number | undefined
   from: number
   to: number
@@ -12,14 +12,14 @@ type Props = {
   isCurrent: boolean
 }
 
-/** Text and spans, never HTML: whatever a device writes stays what it is. */
+/** Renders text and spans, never HTML, because output is untrusted. */
 export function OutputRow({ line, number, from, to, top, search, isCurrent }: Props) {
   return (
     <div class={`output-row ${isCurrent ? 'current' : ''}`} style={{ transform: `translateY(${top}px)` }}>
       <span class="line-number" data-number={number ?? ''} title="Link to this line" />
       <span class="line-text">
         {piecesOf(line, from, to, search).map((piece, index) => {
-          // Pieces have no identity but their index.
+          // Pieces are identified by their index.
           if (piece.isFound) return <mark key={index}>{piece.text}</mark>
           if (piece.classes === '') return piece.text
           return (

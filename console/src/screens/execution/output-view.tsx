@@ -1,4 +1,4 @@
-// What the device wrote. Only the rows in sight are drawn; it follows the end until somebody scrolls up.
+// The output of the device. Only visible rows are drawn; it follows the end until the user scrolls up.
 
 import type { Execution } from '@jobcast/client'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -17,9 +17,9 @@ import { RowMap } from './row-map.ts'
 
 const rowHeight = 20
 const rowsAhead = 20
-/** Higher than this no browser draws; output that is longer shows its end, and is a file as a whole. */
+/** Browsers do not draw more; of longer output only the end is shown, and all of it can be downloaded. */
 const mostRows = 1_500_000
-/** From the end, that still counts as being there. */
+/** The distance from the end that is still considered the end. */
 const endIsNearPx = 30
 
 type Props = { execution: Execution; attempt: number; onAttempt: (attempt: number) => void }
@@ -52,7 +52,7 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
     if (search.current !== undefined) showLine(search.current)
   }, [search.current])
 
-  // A link to a line shows it as soon as it is read.
+  // A linked line is shown as soon as it is loaded.
   const wanted = Number(filterOf('line', { line: isNumber }) ?? Number.NaN) - 1
   const isWantedRead = wanted < lines.length
   useEffect(() => {
@@ -120,12 +120,12 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
           const line = (event.target as HTMLElement).closest<HTMLElement>('.line-number')?.dataset.number
           if (line) setSearch({ line, attempt: String(attempt) })
         }}
-        onKeyDown={() => undefined} // the address takes a line by hand as well
+        onKeyDown={() => undefined} // keyboard users can put a line in the address
         onScroll={(event) => {
           const box = event.currentTarget
           view.onScroll(box)
           const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endIsNearPx
-          // Only a person scrolls up; growing output never does.
+          // Only the user scrolls up; growing output never does.
           if (box.scrollTop < view.top && !isAtEnd && follows) setFollows(false)
           else if (isAtEnd && !follows && box.scrollTop > view.top) setFollows(true)
         }}
@@ -158,14 +158,14 @@ export function OutputView({ execution, attempt, onAttempt }: Props) {
   )
 }
 
-/** Numbers and padding. */
+/** The width of line numbers and padding. */
 const gutterPx = 76
 
 function isContinued(lines: readonly Line[], index: number): boolean {
   return lines[index - 1]?.goesOn ?? false
 }
 
-/** What is in sight of the scroller, and how wide a letter is. */
+/** The visible part of the scroller, and the width of a character. */
 function useView(scroller: { current: HTMLDivElement | null }) {
   const [view, setView] = useState({ top: 0, height: 400, width: 800, letterPx: 7.5 })
   useLayoutEffect(() => {
@@ -201,7 +201,7 @@ function useSearch(lines: readonly Line[], bytes: number) {
       return
     }
     const life = new AbortController()
-    // Whoever types is not done, and output that grows is searched again.
+    // Debounced, because the user may be typing, and growing output is searched again.
     const timer = setTimeout(() => {
       void findLines(lines, text, life.signal).then(
         (lineNumbers) => !life.signal.aborted && setFound(lineNumbers),

@@ -26,9 +26,9 @@ export function useOutput(execution: Execution, attempt: number): OutputState {
 }
 
 class OutputReader {
-  /** Nothing will be added. */
+  /** The output is complete. */
   isOver = false
-  /** Before that there is nothing to read. */
+  /** The attempt has started; before that there is no output. */
   isStarted = false
   readonly state
   readonly #lines = new OutputLines()
@@ -45,7 +45,7 @@ class OutputReader {
 
   async read(abort: AbortSignal): Promise<void> {
     while (!abort.aborted) {
-      // Only what is read after the end was known can be all of it.
+      // Only a read that starts after the end of the attempt is complete.
       const wasOver = this.isOver
       try {
         if (this.isStarted && document.visibilityState === 'visible') await this.#readOn(abort)
@@ -68,7 +68,7 @@ class OutputReader {
     })
     const pace = new Pace()
     for await (const piece of output) {
-      // After the retained output the service adds a note that the rest was cut. It comes with every answer.
+      // After truncated output the service adds a note, in every response.
       const kept = piece.subarray(0, Math.max(0, output.length - this.#offset))
       for (let from = 0; from < kept.length; from += chunkBytes) {
         const chunk = kept.subarray(from, from + chunkBytes)
@@ -93,7 +93,7 @@ class OutputReader {
   }
 }
 
-/** A browser may hand over megabytes at once. */
+/** A browser may deliver megabytes at once. */
 const chunkBytes = 32 * 1024
 const workMs = 8
 const drawEveryMs = 100

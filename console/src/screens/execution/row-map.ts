@@ -1,14 +1,14 @@
-// Which part of which line is in a row. Wrapped as terminals do, after so many characters, every row has the same
-// height: where a row is can be computed, and nothing has to be measured.
+// Maps rows to parts of lines. Lines are wrapped after a fixed number of characters, as in terminals, so all rows have the same
+// height, and their positions can be computed without measuring.
 
 import type { Line } from './ansi.ts'
 
 type RowPart = { line: number; from: number; to: number }
 
 export class RowMap {
-  /** Undefined: each line is a row. */
+  /** Undefined: lines are not wrapped. */
   readonly columns: number | undefined
-  /** The first row of each line; only where lines are wrapped. */
+  /** The first row of each line; only if lines are wrapped. */
   readonly #starts: number[] = []
   #rows = 0
   #last = 0
@@ -17,7 +17,7 @@ export class RowMap {
     this.columns = columns
   }
 
-  /** To be called when lines were added; the last one may have grown. */
+  /** Must be called when lines were added; the last line may have grown. */
   extend(lines: readonly Line[]): number {
     if (this.columns === undefined) return lines.length
     const redo = Math.max(0, this.#starts.length - 1)

@@ -2,7 +2,7 @@ import type { Line } from './ansi.ts'
 
 type Piece = { text: string; classes: string; isFound: boolean }
 
-/** A part of a line, cut where its style changes and where a match begins and ends. */
+/** Splits a part of a line where its style changes and where matches begin and end. */
 export function piecesOf({ text, styles }: Line, from: number, to: number, search: string): Piece[] {
   const found = search === '' ? [] : placesOf(text.toLowerCase(), search.toLowerCase())
   const cuts = new Set([from, to])
@@ -18,7 +18,7 @@ export function piecesOf({ text, styles }: Line, from: number, to: number, searc
   }))
 }
 
-/** A line of nothing but what is searched for is still drawn in no time. */
+/** Limits the time for lines with very many matches. */
 const markedAtMost = 200
 
 function placesOf(text: string, wanted: string): number[] {

@@ -15,7 +15,7 @@ const tones: Record<Why, Tone> = {
   canceling: 'running',
 }
 
-/** What happened and how long it took between, one below the other; above it the shares of time as a bar. */
+/** A list of transitions with the time between them, and above it a bar with the shares of time. */
 type Props = { spans: Span[]; history: Transition[] }
 
 export function TimelineView({ spans, history }: Props) {

@@ -1,5 +1,5 @@
-// The life of an execution in spans of time, each with why it took so long. What the states alone do not tell comes from
-// elsewhere: whether the device was online, and what it had to finish first.
+// The timeline of an execution: spans of time, each with its reason. In addition to the states, it uses the presence of the device
+// and the executions that the device had to finish first.
 
 import type { Execution, Transition } from '@jobcast/client'
 import { parseTime } from '../../parts/parse-time.ts'
@@ -8,14 +8,14 @@ export type Why = 'offline' | 'behind' | 'backoff' | 'not-now' | 'ready' | 'runn
 
 export type Span = {
   why: Why
-  /** The version that the move before it made. */
+  /** The version of the transition before it. */
   version: number
   from: number
   to: number
-  /** It goes on; `to` is now. */
+  /** The span continues; `to` is now. */
   isOpen: boolean
   attempt: number
-  /** The execution that it waits for. */
+  /** The execution that it is waiting for. */
   behind?: number
   /** How long the device was offline while it ran, as far as recorded. */
   awayMs?: number
@@ -28,16 +28,16 @@ export type Facts = {
   execution: Pick<Execution, 'notBefore'>
   /** Changes since it was launched, oldest first. */
   presence: Presence[]
-  /** As the device is now; `since` null if it never was online. Undefined while loading. */
+  /** The current presence; `since` is null if the device was never online. Undefined while loading. */
   device: { online: boolean; since: string | null } | undefined
-  /** What was launched on the device before. */
+  /** Executions launched earlier on the device. */
   earlier: Pick<Execution, 'jobExecutionId' | 'startedAt' | 'finishedAt'>[]
   now: number
 }
 
 const notNow = 'not-now'
 
-/** Each of them is followed by a span; a device may say not now without having started. */
+/** Transitions that are followed by a span; a device may postpone an execution without starting it. */
 export function movesOf(history: Transition[]): Transition[] {
   return history.filter(({ from, to, event }) => from !== to || event === notNow)
 }
@@ -49,7 +49,7 @@ export function spansOf(facts: Facts): Span[] {
     const from = times[index] as number
     const isOpen = index === moves.length - 1
     const to = isOpen ? Math.max(from, facts.now) : (times[index + 1] as number)
-    // In the history a retry has the number of the attempt that it ends.
+    // In the history, a retry has the number of the ended attempt.
     const isRetry = move.from !== null && move.to === 'PENDING' && move.event !== notNow
     const attempt = isRetry ? move.attempt + 1 : move.attempt
     const span = { version: move.versionNumber, from, to, isOpen, attempt }
@@ -66,7 +66,7 @@ export function spansOf(facts: Facts): Span[] {
   })
 }
 
-/** A trigger takes its time when it is written, so a quick device may have begun some milliseconds before. */
+/** Makes times ascending: a fast device may begin some milliseconds before the recorded time of the trigger. */
 function growing(times: number[]): number[] {
   let last = 0
   return times.map((time) => {
@@ -78,10 +78,10 @@ function growing(times: number[]): number[] {
 type Wait = Pick<Span, 'version' | 'from' | 'to' | 'isOpen' | 'attempt'> & { isNotNow: boolean }
 type Reason = { why: Why; from: number; to: number; behind?: number }
 
-/** Shorter ones mean nothing: a device needs that long to answer. */
+/** Shorter waits are not shown, because a device needs this long to respond. */
 const worthShowingMs = 300
 
-/** The first reason that holds at an instant is the one. */
+/** The first applicable reason is used for each instant. */
 function waitingSpans(facts: Facts, wait: Wait): Span[] {
   const reasons = [...backoffOf(facts, wait), ...offlineOf(facts, wait), ...behindOf(facts, wait)]
   const cuts = [wait.from, wait.to, ...reasons.flatMap(({ from, to }) => [from, to])]
@@ -114,13 +114,13 @@ function waitingSpans(facts: Facts, wait: Wait): Span[] {
   return spans
 }
 
-/** Of a retry that has started since, nobody knows which part of its wait was backoff: the device is not blamed for it. */
+/** For a started retry, the backoff part of its wait is unknown, so the wait is not attributed to the device. */
 function unexplained({ attempt, isOpen, isNotNow }: Wait): Why {
   if (isOpen) return 'ready'
   return isNotNow ? 'not-now' : attempt > 1 ? 'backoff' : 'ready'
 }
 
-/** Only the backoff that is under way is known exactly. */
+/** Only the current backoff is known exactly. */
 function backoffOf({ execution: { notBefore } }: Facts, { from, to, isOpen, isNotNow }: Wait): Reason[] {
   return isOpen && notBefore !== null
     ? [{ why: isNotNow ? 'not-now' : 'backoff', from, to: Math.min(to, parseTime(notBefore)) }]
@@ -143,7 +143,7 @@ function absences({ presence, device }: Facts, until: number): { from: number; t
     return [{ from: device.since === null ? 0 : parseTime(device.since), to: until }]
   }
   const found: { from: number; to: number }[] = []
-  // Before the first change it was the opposite.
+  // Before the first change, the device had the opposite state.
   let since = presence[0]?.online ? 0 : undefined
   for (const { at, online } of presence) {
     if (online && since !== undefined) found.push({ from: since, to: at })

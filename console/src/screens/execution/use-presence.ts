@@ -7,7 +7,7 @@ import { useEvents } from '../../live/live-events.ts'
 import { parseTime } from '../../parts/time.ts'
 import type { Presence } from './timeline.ts'
 
-/** A browser has few connections, so the log is closed when it has surely sent everything. */
+/** Browsers have few connections, so the log is closed when it must have sent everything. */
 const listenMs = 3000
 
 export function usePresence(deviceId: string, launchedAt: string): Presence[] {
@@ -46,7 +46,7 @@ export function usePresence(deviceId: string, launchedAt: string): Presence[] {
   return [...events].sort(([a], [b]) => a - b).map(([, presence]) => presence)
 }
 
-/** Without it the timeline shows less, and nothing wrong. */
+/** If this fails, the timeline shows less detail. */
 async function readLog(
   deviceId: string,
   since: string,

@@ -1,5 +1,5 @@
-// Cancel or retry the selected executions. Those in a state where that is not possible are left out, and the buttons count
-// only the others.
+// Cancels or retries the selected executions. Executions whose state does not allow this are skipped, and the buttons count only
+// the others.
 
 import { type Execution, isEnd, type Run } from '@jobcast/client'
 import { useRef } from 'preact/hooks'
@@ -13,7 +13,7 @@ import { useScopes } from '../../scopes.ts'
 
 type Props = { selected: Execution[]; onDone: () => void }
 
-/** So many requests at a time: a browser has six connections. */
+/** Maximum number of concurrent requests, because browsers have six connections. */
 const atOnce = 4
 
 export function BulkActions({ selected, onDone }: Props) {
@@ -31,7 +31,7 @@ export function BulkActions({ selected, onDone }: Props) {
   const retry = async () => {
     const byRun = [...Map.groupBy(retryable, ({ runId }) => runId)]
     const runs: Run[] = []
-    // One run for each of the runs they are of: a run is of one job, as it was then.
+    // Creates one retry for each of their runs, because a run has one version of one job.
     await inTurn(byRun, async ([runId, executions]) => {
       const deviceIds = executions.map(({ deviceId }) => deviceId)
       const options = { idempotencyKey: `${idempotencyKey.current}-${runId}` }
@@ -66,7 +66,7 @@ function sayCount(count: number): string {
   return `${formatCount(count)} ${count === 1 ? 'execution' : 'executions'}`
 }
 
-/** A few at a time. The first that fails ends it, and is reported. */
+/** Runs a few at a time. The first error ends it, and is thrown. */
 async function inTurn<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const queue = [...items]
   const worker = async () => {

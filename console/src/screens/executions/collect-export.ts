@@ -1,4 +1,4 @@
-// Executions as a file, read page by page and never all of it in one piece of text.
+// Exports executions as a file, page by page and never as a single string.
 
 import type { Execution, ListExecutionsQuery, Query } from '@jobcast/client'
 import { jobcast } from '../../api/client.ts'
@@ -7,7 +7,7 @@ import { csvHead, csvLine } from './csv.ts'
 export type ExportKind = 'CSV' | 'JSON'
 const types: Record<ExportKind, string> = { CSV: 'text/csv', JSON: 'application/json' }
 
-/** Undefined when it was stopped. Each page is a part of its own, so that the browser may keep it outside of memory. */
+/** Undefined if it was stopped. Each page is a separate part, so that the browser can store it outside of memory. */
 export async function collect(
   kind: ExportKind,
   query: Query<ListExecutionsQuery>,
@@ -43,5 +43,5 @@ export function save(blob: Blob, name: string): void {
   link.href = url
   link.download = name
   link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000) // when the browser has surely begun
+  setTimeout(() => URL.revokeObjectURL(url), 60_000) // the download has begun by then
 }

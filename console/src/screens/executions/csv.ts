@@ -30,7 +30,7 @@ function cellOf(value: unknown): string {
 }
 
 /**
- * Where a spreadsheet would begin to read a device's text as a formula: at its start, and after what separates cells for one
- * that expects semicolons or tabs. For such a one our quotes do not begin a cell, so they protect nothing.
+ * Positions where a spreadsheet could interpret text from a device as a formula: at its start, and after semicolons or tabs if the
+ * spreadsheet uses these as separators. In that case our quotes do not begin a cell, and do not protect.
  */
 const formulaStart = /(?=[=+\-@\t\r＝＋－＠])(?<=(?:^|[;\t\r\n])[ "']*)/g

@@ -14,6 +14,7 @@ export const executionColumns: Column<Execution>[] = [
     width: '84px',
     sortBy: ({ jobExecutionId }) => jobExecutionId,
     cell: (execution) => <a href={executionHref(execution)}>{execution.jobExecutionId}</a>,
+    under: ({ launchedAt }) => <RelativeTime at={launchedAt} />,
   },
   {
     name: 'job',
@@ -29,6 +30,7 @@ export const executionColumns: Column<Execution>[] = [
     width: 'minmax(0, 2fr)',
     sortBy: ({ deviceId }) => deviceId,
     cell: ({ deviceId }) => <a href={`/devices/${encodeURIComponent(deviceId)}`}>{deviceId}</a>,
+    under: ({ jobName }) => jobName,
   },
   {
     name: 'state',
@@ -36,6 +38,7 @@ export const executionColumns: Column<Execution>[] = [
     width: '112px',
     sortBy: ({ execState }) => execState,
     cell: ({ execState }) => <StateBadge state={execState} />,
+    under: detailsOf,
   },
   {
     name: 'details',
@@ -64,10 +67,13 @@ export const executionColumns: Column<Execution>[] = [
   },
 ]
 
-/** In a run the job and the launch are always the same. */
-export const runExecutionColumns = executionColumns.filter(
-  ({ name }) => name !== 'job' && name !== 'launched',
-)
+/** Without job and launch time, which are the same for all executions of a run. */
+export const runExecutionColumns: Column<Execution>[] = executionColumns
+  .filter(({ name }) => name !== 'job' && name !== 'launched')
+  .map(({ under, ...column }) => {
+    if (column.name === 'execution') return { ...column, under: durationOf }
+    return under && column.name !== 'device' ? { ...column, under } : column
+  })
 
 function detailsOf({ statusDetails }: Execution): string {
   const { reason, ...others } = statusDetails

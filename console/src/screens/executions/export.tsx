@@ -5,7 +5,7 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import type { ExportKind } from './collect-export.ts'
 
-/** `name`: of the file, without its ending. */
+/** `name`: the name of the file without extension. */
 export function ExportButtons({ query, name }: { query: Query<ListExecutionsQuery>; name: string }) {
   const [count, setCount] = useState(0)
   const life = useRef<AbortController>(undefined)

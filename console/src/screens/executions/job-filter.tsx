@@ -1,6 +1,6 @@
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
-import { NameFilter } from './name-filter.tsx'
+import { NameFilter } from './filters.tsx'
 
 export function JobFilter({ value, onChange }: { value: string; onChange: (jobName: string) => void }) {
   const { data } = useQuery(queries.allJobs())

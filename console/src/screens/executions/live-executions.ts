@@ -1,4 +1,4 @@
-// A list of executions in which every row moves with the events, not only those of its first page.
+// A list of executions in which events update all rows, not only those of the first page.
 
 import {
   type ExecState,
@@ -44,7 +44,7 @@ function changesOf(events: JobcastEvent[]): Map<number, ExecutionEvent[]> {
   return Map.groupBy(changes, ({ data }) => data.jobExecutionId)
 }
 
-/** The row after the event; one that is newer already stays as it is. */
+/** Applies an event to a row, unless the row is newer. */
 function moveOn(row: Execution, { timestamp, data }: ExecutionEvent): Execution {
   if (data.versionNumber <= row.versionNumber) return row
   const begins = data.execState === 'IN_PROGRESS' && data.from === 'PENDING'
@@ -52,7 +52,7 @@ function moveOn(row: Execution, { timestamp, data }: ExecutionEvent): Execution 
   return {
     ...row,
     execState: data.execState,
-    attempt: isRetried ? data.attempt + 1 : data.attempt, // a retry is told with the attempt that it ends
+    attempt: isRetried ? data.attempt + 1 : data.attempt, // the event of a retry has the ended attempt
     versionNumber: data.versionNumber,
     startedAt: begins ? timestamp : isRetried ? null : row.startedAt,
     finishedAt: isEnd(data.execState) ? timestamp : row.finishedAt,

@@ -1,4 +1,4 @@
-// One or several states, in a list that opens below its button.
+// A filter for one or several states, with a list below a button.
 
 import type { ExecState } from '@jobcast/client'
 import { useEffect, useRef } from 'preact/hooks'
@@ -33,7 +33,7 @@ export function StatesFilter({ chosen, onChange }: Props) {
             label="States"
             options={stateOrder.map((state) => ({ value: state, label: stateStyles[state].word }))}
             chosen={chosen}
-            // In one order, so that one choice has one address.
+            // Sorted, so that equal selections have equal addresses.
             onChange={(states) => onChange(stateOrder.filter((state) => states.includes(state)))}
           />
         </div>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 
 type Props = { isOn: boolean; onDrop: (file: File) => void; children: ComponentChildren }
 
-/** Takes the first file that is dropped on it. */
+/** Accepts the first of the dropped files. */
 export function DropZone({ isOn, onDrop, children }: Props) {
   const [isOver, setOver] = useState(false)
   const hasFiles = (event: DragEvent) => isOn && event.dataTransfer?.types.includes('Files')

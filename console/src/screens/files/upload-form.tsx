@@ -13,7 +13,7 @@ type Props = { fileName?: string; dropped?: File | undefined; onClose: () => voi
 
 export function UploadForm({ fileName, dropped, onClose }: Props) {
   const [content, setContent] = useState(dropped)
-  // Another one may be dropped while the dialog is open: on its field as well.
+  // Another file may be dropped while the dialog is open, also on its field.
   useEffect(() => {
     if (dropped) setContent(dropped)
   }, [dropped])
@@ -77,7 +77,7 @@ export function UploadForm({ fileName, dropped, onClose }: Props) {
   )
 }
 
-/** What is sent includes a little more than the content. */
+/** `sent` includes slightly more than the content. */
 function Progress({ sent, size }: { sent: number; size: number }) {
   const bytes = Math.min(sent, size)
   return (

@@ -4,7 +4,7 @@ import { stateStyles, type Tone } from '../../parts/exec-state.ts'
 /** The colour of a cell; `none`: the device never had an execution. */
 export type CellTone = Tone | 'none'
 
-/** What a device works on counts before what was launched on it since; what waits does not hide a failure. */
+/** A running execution takes precedence over later ones; waiting executions do not hide a failure. */
 export function shownExecution({ running, lastExecution, lastEnded }: FleetDevice): FleetDevice['running'] {
   const shown = running ?? lastExecution
   const hasFailed = lastEnded !== null && stateStyles[lastEnded.execState].tone === 'bad'
@@ -16,7 +16,7 @@ export function toneOf(device: FleetDevice): CellTone {
   return shown ? stateStyles[shown.execState].tone : 'none'
 }
 
-/** What the colours stand for, in the order of the legend. */
+/** The meaning of the colours, in the order of the legend. */
 export const toneWords: { tone: CellTone; word: string }[] = [
   { tone: 'bad', word: 'failed' },
   { tone: 'running', word: 'running' },

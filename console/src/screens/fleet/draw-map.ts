@@ -1,4 +1,4 @@
-// Cells on a canvas: where each one is, and how it is drawn. States differ by shape as well as by colour, and a device that
+// Layout and drawing of the cells on a canvas. States differ by shape as well as by colour, and a device that
 // is offline is drawn smaller.
 
 import type { FleetDevice } from '@jobcast/client'
@@ -15,15 +15,26 @@ type Layout = {
 
 const smallest = 6
 const largest = 26
-/** What the cells may fill before they get smaller. */
+/** The height that the cells may fill before they become smaller. */
 const comfortableHeight = 260
 
-export function layoutOf(count: number, width: number): Layout {
-  const room = Math.sqrt((Math.max(1, width) * comfortableHeight) / Math.max(1, count))
-  const cell = Math.max(smallest, Math.min(largest, Math.floor(room)))
+/** `height` is that of a display on a wall, which the cells fill and nobody scrolls. */
+export function layoutOf(count: number, width: number, height?: number): Layout {
+  const room = Math.sqrt((Math.max(1, width) * (height ?? comfortableHeight)) / Math.max(1, count))
+  const cell =
+    height === undefined
+      ? Math.max(smallest, Math.min(largest, Math.floor(room)))
+      : Math.max(2, Math.min(height / 4, fillingCell(count, width, height, Math.floor(room))))
   const columns = Math.max(1, Math.floor(width / cell))
   const rows = Math.ceil(count / columns)
   return { columns, rows, cell, width, height: rows * cell, count }
+}
+
+/** Whole rows and columns need a little more room than their area. */
+function fillingCell(count: number, width: number, height: number, from: number): number {
+  let cell = from
+  while (cell > 2 && Math.ceil(count / Math.floor(width / cell)) * cell > height) cell--
+  return cell
 }
 
 export function cellAt({ columns, cell, count }: Layout, x: number, y: number): number | undefined {
@@ -34,7 +45,7 @@ export function cellAt({ columns, cell, count }: Layout, x: number, y: number): 
 
 type Colors = Record<CellTone | 'cursor', string>
 
-/** From tokens.css, so that the map has the colours of the other parts. */
+/** Reads the colours from tokens.css, so that the map has the same colours as other parts. */
 export function readColors(): Colors {
   const style = getComputedStyle(document.documentElement)
   const read = (name: string) => style.getPropertyValue(name).trim()
@@ -77,7 +88,7 @@ function drawCell(
   online: boolean,
   colors: Colors,
 ): void {
-  const gap = cell >= 12 ? 3 : 1
+  const gap = cell >= 12 ? Math.max(3, Math.round(cell / 8)) : 1
   const inset = online ? 0 : Math.max(1, Math.round(cell * 0.18))
   const size = cell - gap - 2 * inset
   const x = (index % columns) * cell + inset
@@ -85,7 +96,7 @@ function drawCell(
   context.fillStyle = colors[tone]
   if (tone === 'waiting' && size > 3) {
     context.strokeStyle = colors[tone]
-    context.lineWidth = size >= 9 ? 2 : 1
+    context.lineWidth = size >= 9 ? Math.max(2, Math.round(size / 10)) : 1
     const half = context.lineWidth / 2
     context.strokeRect(x + half, y + half, size - 2 * half, size - 2 * half)
     return
@@ -97,7 +108,7 @@ function drawCell(
 function drawCross(context: CanvasRenderingContext2D, x: number, y: number, size: number): void {
   const edge = size * 0.3
   context.strokeStyle = '#fff'
-  context.lineWidth = 1.5
+  context.lineWidth = Math.max(1.5, size / 10)
   context.beginPath()
   context.moveTo(x + edge, y + edge)
   context.lineTo(x + size - edge, y + size - edge)

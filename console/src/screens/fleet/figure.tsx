@@ -10,7 +10,7 @@ type FigureProps = {
   children?: ComponentChildren
 }
 
-/** One number of the fleet, which leads to the list of what it counts. */
+/** One number of the fleet, with a link to the counted items. */
 export function Figure({ title, value, href, isBad, about, children }: FigureProps) {
   return (
     <div class="figure">

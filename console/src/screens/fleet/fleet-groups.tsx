@@ -1,4 +1,4 @@
-// Devices counted by the server, by tag, group, or an attribute. Each of these is a bar that leads to its devices.
+// Devices counted by the server by tag, group, or attribute. Each value is a bar with a link to its devices.
 
 import type { FleetGroups as Groups } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -82,7 +82,7 @@ export default function FleetGroups({ by }: { by: string }) {
   )
 }
 
-/** The selector of the devices that are counted there. */
+/** The selector of the counted devices. */
 function whereOf(by: string, value: string): string {
   return `${by}=${quote(value)}`
 }
@@ -110,7 +110,7 @@ function tonesOf({ states }: Group): Record<CellTone, number> {
   return counts
 }
 
-/** Never 100 % when it is less. */
+/** Values below 100 % are never rounded up to it. */
 function percent(part: number, whole: number): string {
   return `${whole === 0 ? 0 : Math.floor((100 * part) / whole)} %`
 }

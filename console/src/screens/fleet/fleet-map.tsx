@@ -1,4 +1,4 @@
-// The map of the fleet: one cell a device, coloured by what it does, or did last. Ten thousand cells are drawn on a canvas; arrow
+// The map of the fleet: one cell per device, coloured by its current or last execution. Ten thousand cells are drawn on a canvas; arrow
 // keys move between them, and the one under the pointer or the cursor is described below.
 
 import type { FleetDevice, JobcastEvent, Page } from '@jobcast/client'
@@ -22,7 +22,7 @@ import { patchDevices } from './patch-devices.ts'
 const FleetGroups = lazyPart<{ by: string }>(() => import('./fleet-groups.tsx'))
 const GroupBy = lazyPart<{ by: string; hasMap: boolean }>(() => import('./group-by.tsx'))
 
-/** Of any number of devices: each a cell, or counted by what one chooses; by tag where there are too many to draw. */
+/** Shows each device as a cell, or counts of devices by a selected property; by tag if there are too many to draw. */
 export function FleetMap({ total }: { total: number }) {
   const hasMap = total <= mappedDevices
   const by = search.value.get('by') ?? (hasMap ? '' : 'tag')
@@ -56,22 +56,29 @@ function DeviceMap() {
   )
 }
 
+/** With less height the wall is scrolled, and the map has its usual size. */
+const fillsFrom = 100
+
 type Pointed = { index: number; x: number; y: number; isTap: boolean }
 
 function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | undefined }) {
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
-  const [width, setWidth] = useState(0)
+  const [{ width, height }, setRoom] = useState({ width: 0, height: 0 })
   const [cursor, setCursor] = useState<number>()
   const [hovered, setHovered] = useState<Pointed>()
-  const layout = layoutOf(devices.length, width)
+  const fills = isWall.value && height >= fillsFrom
+  const layout = layoutOf(devices.length, width, fills ? height : undefined)
   useEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)))
+    const observer = new ResizeObserver(([entry]) => {
+      const { width = 0, height = 0 } = entry?.contentRect ?? {}
+      setRoom({ width: Math.floor(width), height: Math.floor(height) })
+    })
     if (box.current) observer.observe(box.current)
     return () => observer.disconnect()
   }, [])
   const dark = isDark.value
-  // The theme changes the colours that are read.
+  // Read again when the theme changes.
   const colors = useMemo(() => readColors(), [dark])
   useEffect(() => {
     if (canvas.current && width > 0) drawMap(canvas.current, layout, { devices, lit, cursor, colors })
@@ -107,12 +114,12 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
     if (event.key === 'Enter') open(cursor)
   }
   return (
-    <div ref={box}>
+    <div ref={box} class="map-room">
       <div
         class="map"
         role="application"
         aria-label={`Map of ${formatCount(devices.length)} devices. Arrow keys move between cells, Enter opens a device.`}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys walk over it
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move between cells
         tabIndex={0}
         onKeyDown={onKeyDown}
         onFocus={() => setCursor((before) => before ?? 0)}
@@ -122,7 +129,7 @@ function MapCanvas({ devices, lit }: { devices: FleetDevice[]; lit: CellTone | u
           ref={canvas}
           onPointerMove={(event) => event.pointerType !== 'touch' && point(event)}
           onPointerLeave={(event) => event.pointerType !== 'touch' && setHovered(undefined)}
-          // A finger is larger than a cell: it points, and what it points at has a link to tap.
+          // A finger is larger than a cell, so a tap only shows the device, with a link to open it.
           onClick={(event) =>
             (event as unknown as PointerEvent).pointerType === 'touch' ? point(event, true) : open(at(event))
           }
@@ -164,7 +171,7 @@ function countTones(devices: FleetDevice[]): Record<CellTone, number> {
   return counts
 }
 
-/** Events contain all that a cell shows, so the map is loaded only once. */
+/** Events contain everything that a cell shows, so the map is loaded only once. */
 function takeEvents(events: JobcastEvent[]): void {
   queryClient.setQueryData<Page<FleetDevice>>(
     queries.fleetDevices().queryKey,

@@ -1,4 +1,4 @@
-// Freezing the fleet: nothing more is offered to its devices, and everybody is told why.
+// Freezes the fleet: nothing is offered to its devices, and all users see the reason.
 
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'

@@ -1,4 +1,4 @@
-// By what the devices of the fleet are counted. In the address, so that a wall or a saved link keeps it.
+// The property by which the devices of the fleet are counted. It is in the address, so that wall mode and saved links keep it.
 
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'

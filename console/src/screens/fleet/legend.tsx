@@ -5,13 +5,13 @@ import { type CellTone, toneWords } from './cell-tone.ts'
 type Props = {
   counts: Record<CellTone, number>
   lit?: CellTone | undefined
-  /** Where one of the colours can be lit. */
+  /** Called to highlight the cells of one colour. */
   onLight?: (tone: CellTone | undefined) => void
-  /** What else there is to say. */
+  /** Additional text. */
   children?: ComponentChildren
 }
 
-/** Which colour means what, and how many there are. */
+/** The meaning of each colour, with counts. */
 export function Legend({ counts, lit, onLight, children }: Props) {
   return (
     <div class="legend">

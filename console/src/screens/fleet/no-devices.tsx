@@ -1,4 +1,4 @@
-// What a fleet without devices shows: the first steps.
+// The first steps, shown for a fleet without devices.
 
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { useScopes } from '../../scopes.ts'

@@ -1,8 +1,8 @@
-// What events change on the map, without reading it again.
+// Applies events to the map, without reading it again.
 
 import { type FleetDevice, isEnd, type JobcastEvent } from '@jobcast/client'
 
-/** The same list if nothing on it has changed. */
+/** Returns the same list if nothing has changed. */
 export function patchDevices(devices: FleetDevice[], events: JobcastEvent[]): FleetDevice[] {
   const changes = Map.groupBy(
     events.map(changeOf).filter((change) => change !== undefined),
@@ -14,7 +14,7 @@ export function patchDevices(devices: FleetDevice[], events: JobcastEvent[]): Fl
 
 type Change = { deviceId: string; online?: boolean; execution?: NonNullable<FleetDevice['running']> }
 
-/** Of two executions that move, the one that was launched last counts, and the one that runs before it. */
+/** The latest execution applies, except that a running one takes precedence. */
 function applied(device: FleetDevice, { online = device.online, execution }: Change): FleetDevice {
   if (execution === undefined) return { ...device, online }
   const { lastExecution, lastEnded, running } = device

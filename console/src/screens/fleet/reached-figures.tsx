@@ -1,5 +1,5 @@
-// The figures of whoever is restricted to jobs or devices: of these alone. The service counts the fleet for all devices only, so
-// they come from the count of a selector and from the unfinished runs.
+// The figures for keys restricted to jobs or devices. The service counts the fleet only for all devices, so these numbers come from
+// the count of a selector and from unfinished runs.
 
 import type { ExecState } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'
@@ -8,7 +8,7 @@ import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'
 import { Figure } from './figure.tsx'
 
-/** Whether devices are online changes without an event that a list would follow. */
+/** Lists are not updated by events when devices connect or disconnect. */
 const agesMs = 30_000
 
 export default function ReachedFigures() {

@@ -10,11 +10,11 @@ import { UserList } from './user-list.tsx'
 
 type Props = {
   groupName: string
-  /** Undefined until all that may refer to it is read. */
+  /** Undefined while loading. */
   users: GroupUser[] | undefined
 }
 
-/** Refused while something refers to it, also what is not shown here; then it can be deleted anyway. */
+/** Refused while something refers to the group, including users that are not shown here; then it can be deleted by force. */
 export function DeleteGroup({ groupName, users }: Props) {
   const [isUsed, setUsed] = useState(false)
   const remove = async () => {
@@ -49,7 +49,7 @@ export function DeleteGroup({ groupName, users }: Props) {
 }
 
 function References({ groupName, users }: Props) {
-  if (users === undefined) return <p>Still checking what refers to {groupName}.</p>
+  if (users === undefined) return <p>Checking what refers to {groupName}.</p>
   if (users.length === 0)
     return (
       <p>

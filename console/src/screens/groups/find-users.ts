@@ -1,4 +1,4 @@
-// What refers to a group, and would be refused without it.
+// Finds the users of a group, which would be refused without it.
 
 import type { Group, Job, Schedule } from '@jobcast/client'
 import { parseSelector, SelectorError, termsOf } from '@jobcast/contract/selector'

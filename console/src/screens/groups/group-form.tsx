@@ -1,4 +1,4 @@
-// A new group, or an existing one to be changed.
+// The form for a new or an existing group.
 
 import type { Group } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -14,7 +14,7 @@ import { readSelector } from '../../selector/selector-text.ts'
 
 type Props = {
   group?: Group
-  /** The selector of a new one. */
+  /** The selector of a new group. */
   where?: string
   onClose: () => void
 }
@@ -31,7 +31,7 @@ export function GroupForm({ group, where: wanted = '', onClose }: Props) {
     const about = description.trim()
     const content = { where: where.trim(), ...(about && { description: about }), ...(window && { window }) }
     await jobcast.groups.put(groupName, content)
-    // What its selector picks has changed, wherever it is shown.
+    // Lists of devices may depend on its selector.
     await refreshKeys(['group', groupName], ['groups'], ['devices'])
     if (!group) navigate(`/groups/${encodeURIComponent(groupName)}`)
   }

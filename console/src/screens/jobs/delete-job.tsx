@@ -5,7 +5,7 @@ import { removeRow } from '../../api/use-list.ts'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { navigate } from '../../router.ts'
 
-/** Refused while something needs it, which the error names; then it can be deleted anyway. */
+/** Refused while the job is in use; the error names the users. Then it can be deleted by force. */
 export function DeleteJob({ jobName }: { jobName: string }) {
   const [isUsed, setUsed] = useState(false)
   const remove = async () => {

@@ -1,11 +1,16 @@
-// A job being edited: texts, as they are in the fields.
+// The draft of a job, as texts in form fields.
 
 import type { Job, JobContent } from '@jobcast/client'
 import { parseDuration, writeDuration } from '../../parts/duration.ts'
 import { findProblem } from '../../parts/json-field.tsx'
+import {
+  type EditedRollout,
+  editedRolloutProblem,
+  editRollout,
+  rolloutOf,
+} from '../../rollout/edited-rollout.ts'
 
 export const maxDocumentBytes = 64 * 1024
-export const maxRolloutBytes = 64 * 1024
 export const maxParametersBytes = 16 * 1024
 const yearSeconds = 31_536_000
 const daySeconds = 86_400
@@ -22,16 +27,15 @@ export type JobDraft = {
   retryMax: string
   retryBackoff: string
   retryOn: RetriedState[]
-  /** JSON; empty if its runs are released at once. */
-  rollout: string
+  rollout: EditedRollout
   approval: Job['approval']
-  /** The name of one; empty: at any time. */
+  /** The name of a window; empty: at any time. */
   window: string
   /** A digit. */
   priority: string
-  /** JSON; empty if there are none. */
+  /** JSON; empty: no parameters. */
   parameters: string
-  /** The version that is edited. */
+  /** The edited version. */
   version: number | undefined
 }
 
@@ -49,7 +53,7 @@ export function newDraft(job?: Job): JobDraft {
     retryMax: String(job?.retry?.max ?? 2),
     retryBackoff: writeDuration(job?.retry?.backoffSeconds ?? 10),
     retryOn: [...(job?.retry?.on ?? (['FAILED', 'TIMED_OUT'] as const))].sort(),
-    rollout: job?.rollout ? JSON.stringify(job.rollout, null, 2) : '',
+    rollout: editRollout(job?.rollout),
     approval: job?.approval ?? false,
     window: job?.window ?? '',
     priority: String(job?.priority ?? 5),
@@ -58,8 +62,9 @@ export function newDraft(job?: Job): JobDraft {
   }
 }
 
-/** Of a draft without problems. */
+/** Only for valid drafts. */
 export function contentOf(draft: JobDraft): JobContent {
+  const rollout = rolloutOf(draft.rollout)
   const seconds = (text: string) => parseDuration(text) as number
   return {
     description: draft.description,
@@ -74,7 +79,7 @@ export function contentOf(draft: JobDraft): JobContent {
         on: draft.retryOn,
       },
     }),
-    ...(draft.rollout.trim() && { rollout: JSON.parse(draft.rollout) }),
+    ...(rollout && { rollout }),
     approval: draft.approval,
     ...(draft.window && { window: draft.window }),
     priority: Number(draft.priority),
@@ -82,7 +87,7 @@ export function contentOf(draft: JobDraft): JobContent {
   }
 }
 
-/** What is wrong with a duration; an empty one is left out. */
+/** Validates a duration; it may be empty. */
 export function durationProblem(text: string): string | undefined {
   return text.trim() === '' ? undefined : rangeProblem(text, 1, yearSeconds)
 }
@@ -122,6 +127,6 @@ export function problemOf(draft: JobDraft): string | undefined {
     durationProblem(draft.deadline) ??
     ofRetry ??
     optionalProblem(draft.parameters, maxParametersBytes) ??
-    optionalProblem(draft.rollout, maxRolloutBytes)
+    editedRolloutProblem(draft.rollout)
   )
 }

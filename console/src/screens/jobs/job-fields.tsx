@@ -1,4 +1,4 @@
-// The fields of a job, the same for a new one and an existing one.
+// The fields of a new or an existing job.
 
 import { useSchemaProblems } from '../../parameters/use-schema-problems.ts'
 import { CheckList } from '../../parts/check-list.tsx'
@@ -8,6 +8,7 @@ import { JsonField } from '../../parts/json-field.tsx'
 import { PriorityField } from '../../parts/priority-field.tsx'
 import { WindowField } from '../../parts/window-field.tsx'
 import { ApprovalFields } from '../../rollout/approval-fields.tsx'
+import { RolloutEditor } from '../../rollout/rollout-editor.tsx'
 import {
   backoffProblem,
   durationProblem,
@@ -15,20 +16,18 @@ import {
   maxDocumentBytes,
   maxParametersBytes,
   maxProblem,
-  maxRolloutBytes,
 } from './job-draft.ts'
 
 type Props = {
   draft: JobDraft
   onChange: (draft: JobDraft) => void
   isReadOnly?: boolean
-  /** Why the server did not take it. */
+  /** The error from the server. */
   error?: unknown
 }
 
 const parametersExample =
   '{ "type": "object", "properties": { "version": { "type": "string" } }, "required": ["version"] }'
-const rolloutExample = '{ "waves": [{ "size": 5 }, { "size": "100%" }] }'
 
 const retriedStates = [
   { value: 'FAILED', label: 'failed' },
@@ -144,16 +143,13 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
         onChange={(priority) => set({ priority })}
         error={errorAt(error, 'priority')}
       />
-      <JsonField
+      <RolloutEditor
         label="Default rollout"
-        hint="How its runs are released, unless a run has its own rollout. Empty: to all devices immediately."
-        placeholder={rolloutExample}
-        value={draft.rollout}
-        onInput={(rollout) => set({ rollout })}
-        maxBytes={maxRolloutBytes}
+        none="to all devices immediately, unless a run has its own rollout"
+        edited={draft.rollout}
+        onChange={(rollout) => set({ rollout })}
         isReadOnly={isReadOnly}
-        isOptional
-        error={errorAt(error, 'rollout')}
+        error={error}
       />
       <ApprovalFields
         label="Runs need approval"
@@ -165,7 +161,7 @@ export function JobFields({ draft, onChange, isReadOnly = false, error }: Props)
   )
 }
 
-/** Those of these fields are shown there. */
+/** Whether the error is shown at one of these fields. */
 export function isAtJobField(error: unknown): boolean {
   return ['rollout', 'document', 'parameters', 'window', 'priority'].some(
     (field) => errorAt(error, field) !== undefined,

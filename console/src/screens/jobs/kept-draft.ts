@@ -1,10 +1,10 @@
-// Unsaved edits of a job, kept while the tab is open: to look something up on another screen must not cost them.
+// Unsaved edits of a job, kept while the tab is open, so that visiting another screen does not discard them.
 
 import { useEffect, useState } from 'preact/hooks'
 import { queryClient } from '../../api/query-client.ts'
 import type { JobDraft } from './job-draft.ts'
 
-// In the cache, which is emptied when the session ends.
+// Stored in the cache, which is cleared when the session ends.
 queryClient.setQueryDefaults(['draft'], { gcTime: Number.POSITIVE_INFINITY })
 
 type Kept = [JobDraft | undefined, (draft: JobDraft | undefined) => void]

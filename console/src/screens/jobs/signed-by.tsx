@@ -1,6 +1,6 @@
 import type { Job } from '@jobcast/client'
 
-/** Whose keys have signed this version. Only devices know which of them to trust. */
+/** The keys that have signed this version. Only devices decide which of them to trust. */
 export function SignedBy({ job: { version, signatures } }: { job: Job }) {
   const keys = signatures.flatMap((envelope) => envelope.signatures)
   if (keys.length === 0) return null

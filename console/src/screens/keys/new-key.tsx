@@ -12,7 +12,7 @@ const scopes: { value: Scope; label: string; about: string }[] = [
   { value: 'READ', label: 'READ', about: 'see everything' },
   { value: 'MANAGE', label: 'MANAGE', about: 'jobs, devices, webhooks, keys; cancel' },
   { value: 'APPROVE', label: 'APPROVE', about: 'approve or deny runs of others' },
-  { value: 'AUDIT', label: 'AUDIT', about: 'list and export the audit' },
+  { value: 'AUDIT', label: 'AUDIT', about: 'list and export the audit log' },
   { value: 'ADMIN', label: 'ADMIN', about: 'owners, and keys of any owner' },
 ]
 
@@ -72,7 +72,7 @@ export function NewKey({ ownerId, onClose, onCreated }: Props) {
         placeholder="ci"
         hint="Who will use it."
       />
-      {/* A key can grant only what it has itself; ADMIN may grant APPROVE and AUDIT as well. */}
+      {/* A key can only grant its own scopes; ADMIN can also grant APPROVE and AUDIT. */}
       <CheckList
         label="Scopes"
         options={scopes.filter(
@@ -87,14 +87,14 @@ export function NewKey({ ownerId, onClose, onCreated }: Props) {
         value={jobs}
         onInput={setJobs}
         placeholder="restart, update-*"
-        hint="Nothing else exists for the key. Separated by commas; * at the end stands for any text. Empty: all jobs."
+        hint="The key can see and use only these. Separated by commas; * at the end matches any text. Empty: all jobs."
       />
       <TextField
         label="Only these devices"
         value={where}
         onInput={setWhere}
         placeholder="tag=kiosk and site=berlin"
-        hint="A selector of tags, device ids and attributes that you have set. No other device exists for the key. Empty: all devices."
+        hint="A selector of tags, device ids and attributes that you have set. The key can see and use only these devices. Empty: all devices."
       />
       <TextField
         label="Only from these addresses"

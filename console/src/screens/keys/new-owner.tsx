@@ -5,7 +5,7 @@ import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { setSearch } from '../../router.ts'
 
-/** Leads to the keys of the new owner, of which there is none yet. */
+/** Opens the keys of the new owner, who has none yet. */
 export function NewOwner({ onClose }: { onClose: () => void }) {
   const [ownerName, setOwnerName] = useState('')
   const create = async () => {

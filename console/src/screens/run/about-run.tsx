@@ -1,4 +1,4 @@
-// Of which job, on how many devices, who launched it and when, how long it took or will take, and its retries.
+// The job, number of devices, launch, duration or estimate, and retries of a run.
 
 import type { Run } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'
@@ -86,7 +86,7 @@ function timeInWords(run: Run, at: number): string {
   if (run.finished) return 'finished'
   const elapsed = Math.max(0, at - launched)
   if (!hasBegun(run)) return `waiting for ${formatDuration(Math.max(1000, elapsed))}`
-  // What is held waits for gates and people.
+  // Held executions wait for gates and people, so there is no estimate.
   const isHeld = run.rollout !== null && run.rollout.state !== 'RELEASED'
   const remaining = isHeld ? undefined : remainingOf(run, elapsed)
   const estimate = remaining === undefined ? '' : `, about ${formatDuration(remaining)} left`

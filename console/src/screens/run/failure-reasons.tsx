@@ -1,4 +1,4 @@
-// Why devices of a run failed: forty failures often have one reason, and what their devices have in common leads to it.
+// Why devices of a run failed: reasons with counts, and properties that their devices have in common.
 
 import type { Run, RunFailures } from '@jobcast/client'
 import { termText } from '@jobcast/contract/selector'
@@ -14,7 +14,7 @@ import type { GroupOf } from './group-of-failed.tsx'
 const GroupOfFailed = lazyPart<GroupOf & { onClose: () => void }>(() => import('./group-of-failed.tsx'))
 
 const shownAtMost = 8
-/** So many failures are read again with each new one; more of them every ten seconds. */
+/** Up to this number, reasons are read again with each new failure; with more, every ten seconds. */
 const readEach = 50
 const readEveryMs = 10_000
 
@@ -80,7 +80,7 @@ function Reason({ reason, count, sample }: RunFailures['reasons'][number]) {
 function Shared({ shared, canGroup }: Pick<RunFailures, 'shared'> & { canGroup: boolean }) {
   return (
     <>
-      <h3 id="shared">More frequent among them than among successful devices</h3>
+      <h3 id="shared">More frequent among failed devices than among successful ones</h3>
       <ul aria-labelledby="shared">
         {shared.map(({ name, value, failed, ofFailed, succeeded, ofSucceeded }) => {
           const where = termText(name, value)

@@ -1,4 +1,4 @@
-// A new group of the devices that failed in a run, or of all that have what those have in common.
+// Creates a group of the devices that failed in a run, or of all devices with the values they have in common.
 
 import type { Run } from '@jobcast/client'
 import { maxSelectorBytes, termText } from '@jobcast/contract/selector'
@@ -27,7 +27,7 @@ export default function GroupOfFailed({ run, where, onClose }: GroupOf & { onClo
   )
 }
 
-/** By their names, so that it stays the same devices. */
+/** Lists device ids, so that the group always has the same devices. */
 async function whereOfFailed(runId: number, signal: AbortSignal): Promise<string> {
   const ids: string[] = []
   let bytes = 'deviceId in ()'.length
@@ -37,7 +37,7 @@ async function whereOfFailed(runId: number, signal: AbortSignal): Promise<string
     bytes += new TextEncoder().encode(`${written}, `).length
     if (bytes > maxSelectorBytes)
       throw new Error(
-        'They are too many for a selector. Make a group of what they have in common, or by a tag.',
+        'There are too many devices for a selector. Make a group by what they have in common, or by a tag.',
       )
     ids.push(written)
   }

@@ -1,4 +1,4 @@
-// Instead of a chart without curves: what a run waits for of which no device has begun anything.
+// Shown instead of an empty chart: the reason why no device of a run has begun.
 
 import type { Run } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'
@@ -6,7 +6,7 @@ import { useQuery } from '../../api/use-query.ts'
 import { RelativeTime } from '../../parts/relative-time.tsx'
 import { withLocalTimes } from '../../parts/time.ts'
 
-/** A window opens, and a device comes online, without an event of the run. */
+/** There is no event of the run when a window opens or a device connects. */
 const pollMs = 30_000
 
 export default function NotBegun({ run: { runId, total } }: { run: Run }) {

@@ -6,7 +6,7 @@ import { formatCount } from '../../parts/exec-state.ts'
 import { TextField } from '../../parts/field.tsx'
 import type { SearchState } from './search-output.ts'
 
-/** In what all devices of the run wrote; each line found leads to its place. */
+/** Searches the output of all devices of the run; each found line has a link. */
 export function OutputSearch({ run: { runId, total } }: { run: Run }) {
   const [text, setText] = useState('')
   const [state, setState] = useState<SearchState>()

@@ -1,4 +1,4 @@
-// The curves of a run over time, from the counts that the server gives for each step.
+// The time series of a run, from the counts of the server for each step.
 
 import type { ExecState, RunTimeline } from '@jobcast/client'
 import { failedStates } from '../../parts/exec-state.ts'
@@ -15,7 +15,7 @@ type Progress = {
 export function progressOf({ from, until, stepMs, counts }: RunTimeline): Progress {
   const steps = Math.max(0, ...Object.values(counts).map(({ length }) => length))
   const [start, end] = [parseTime(from), parseTime(until)]
-  // At its start nothing runs yet and nothing has ended.
+  // At the start, no execution is running and none has ended.
   const times = [
     start,
     ...Array.from({ length: steps }, (_, index) => Math.min(end, start + (index + 1) * stepMs)),

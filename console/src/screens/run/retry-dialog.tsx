@@ -1,5 +1,5 @@
-// Retrying a run starts work on devices again, so it asks which of its executions. What was canceled was canceled on
-// purpose: it is offered, not proposed.
+// Retrying a run starts work on devices again, so the user selects the states to retry. Canceled executions are not preselected,
+// because they were canceled on purpose.
 
 import { type ExecState, isEnd, type Run } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
@@ -22,7 +22,7 @@ export default function RetryDialog({ run, onClose }: { run: Run; onClose: () =>
   const request = useRef<{ of: string; idempotencyKey: string } | undefined>(undefined)
   const total = chosen.reduce((sum, state) => sum + counts[state], 0)
   const retry = async () => {
-    // Pressed again after an answer that was lost, it creates nothing twice.
+    // The same key is used again after a lost response, so that no second run is created.
     const of = `${chosen.join()} ${total} ${version}`
     if (request.current?.of !== of) request.current = { of, idempotencyKey: newRequestKey() }
     const { idempotencyKey } = request.current
@@ -64,7 +64,7 @@ export default function RetryDialog({ run, onClose }: { run: Run; onClose: () =>
   )
 }
 
-/** The API retries all that did not succeed, or these devices. */
+/** The API retries all unsuccessful executions, or those of given devices. */
 async function devicesIn(runId: number, states: readonly ExecState[]): Promise<string[]> {
   const lists = states.map((execState) =>
     Array.fromAsync(

@@ -5,7 +5,7 @@ import { lazyPart } from '../../parts/lazy-part.tsx'
 
 const RollbackDialog = lazyPart<{ run: Run; onClose: () => void }>(() => import('./rollback-dialog.tsx'))
 
-/** Where there is a version before, and devices that have begun with this one. */
+/** Shown if there is an earlier version, and devices have begun with this one. */
 export function RollBackRun({ run }: { run: Run }) {
   const [isOpen, setOpen] = useState(false)
   const { version, counts } = run

@@ -1,4 +1,4 @@
-// Takes the devices of a run back to an earlier version of the job, after a look at which devices those are.
+// Rolls the devices of a run back to an earlier version of the job, after showing which devices are affected.
 
 import type { Run } from '@jobcast/client'
 import { useRef, useState } from 'preact/hooks'
@@ -20,7 +20,7 @@ export default function RollbackDialog({ run, onClose }: { run: Run; onClose: ()
   const total = rollout?.released ?? run.total
   const size = `${formatCount(total)} ${total === 1 ? 'device' : 'devices'}`
   const rollBack = async () => {
-    // Pressed again after an answer that was lost, it creates nothing twice.
+    // The same key is used again after a lost response, so that no second run is created.
     if (request.current?.of !== toVersion)
       request.current = { of: toVersion, idempotencyKey: newRequestKey() }
     const { idempotencyKey } = request.current

@@ -1,8 +1,8 @@
 import type { Run } from '@jobcast/client'
 import { Facts } from '../../parts/facts.tsx'
 
-/** The values of a run's parameters, defaults included; the server masks secrets. */
-export default function RunParameters({ run: { parameters } }: { run: Run }) {
+/** The values of the parameters of a run, or of those of a schedule, defaults included; the server masks secrets. */
+export default function RunParameters({ run: { parameters } }: { run: Pick<Run, 'parameters'> }) {
   return (
     <section class="panel" aria-labelledby="run-parameters">
       <header>

@@ -1,13 +1,13 @@
-// How long a run has taken, or will: an estimate from what has ended so far.
+// The duration of a run, or an estimate from the executions that have ended so far.
 
 import { isEnd, type Run } from '@jobcast/client'
 import { stateOrder } from '../../parts/exec-state.ts'
 
-/** Of fewer the next ones say little. */
+/** The minimum number of ended executions for an estimate. */
 const enoughEnds = 3
 const enoughShare = 0.05
 
-/** Milliseconds until the rest has ended at the rate so far; undefined while that is a guess. */
+/** Milliseconds until the remaining executions have ended at the current rate; undefined if an estimate is not possible. */
 export function remainingOf(
   { total, counts }: Pick<Run, 'total' | 'counts'>,
   elapsedMs: number,

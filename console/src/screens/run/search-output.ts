@@ -1,11 +1,11 @@
-// Searches what the devices of a run wrote: output by output, a few at a time, newest execution first.
+// Searches the outputs of a run: a few at a time, newest execution first.
 
 import type { Execution } from '@jobcast/client'
 import { jobcast } from '../../api/client.ts'
 import { findLines, OutputLines } from '../execution/output-lines.ts'
 
 export type FoundLine = Pick<Execution, 'jobExecutionId' | 'deviceId' | 'attempt'> & {
-  /** From 1, as on the page of the execution. */
+  /** Counted from 1, as on the page of the execution. */
   line: number
   text: string
 }
@@ -13,14 +13,14 @@ export type FoundLine = Pick<Execution, 'jobExecutionId' | 'deviceId' | 'attempt
 export type SearchState = {
   found: FoundLine[]
   searched: number
-  /** Why there may be more: so many lines are enough, and so much is read at most. */
+  /** There may be more matches, because the number of lines and the size read are limited. */
   isCut: boolean
 }
 
 const foundAtMost = 200
 const bytesOfEach = 1024 * 1024
 const bytesAtMost = 200 * 1024 * 1024
-/** A browser has six connections. */
+/** Maximum number of concurrent requests, because browsers have six connections. */
 const atOnce = 3
 
 export async function searchOutput(
@@ -64,7 +64,7 @@ async function searchOne(execution: Execution, text: string, signal: AbortSignal
     read += piece.length
     if (read >= bytesOfEach) break
   }
-  life.abort() // what is left of it is not read
+  life.abort() // the rest is not read
   const lines = await findLines(output.lines, text, signal)
   return lines.map((index) => ({
     jobExecutionId,

@@ -3,7 +3,7 @@ import { useAction } from '../../api/use-action.ts'
 import { cannotNotify, unwatchRun, watchedRuns, watchRun } from '../../live/watched-runs.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 
-/** A notification of the browser when the run has finished. */
+/** Requests a browser notification for the end of the run. */
 export function WatchRun({ run: { runId } }: { run: Run }) {
   const isWatched = watchedRuns.value.includes(runId)
   const why = cannotNotify()

@@ -1,4 +1,4 @@
-// When a schedule makes its next runs, in its own zone and in that of the browser.
+// The next runs of a schedule, in its own zone and in that of the browser.
 
 import type { Schedule } from '@jobcast/client'
 import { queries } from '../../api/queries.ts'

@@ -1,4 +1,4 @@
-// Fire, pause, resume, edit and delete a schedule, as far as the key may.
+// Actions on a schedule that the key may use: fire, pause, resume, edit and delete.
 
 import type { Schedule } from '@jobcast/client'
 import { jobcast } from '../../api/client.ts'

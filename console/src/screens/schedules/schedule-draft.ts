@@ -1,11 +1,17 @@
-// A schedule being edited: texts, as they are in the fields.
+// The draft of a schedule, as texts in form fields.
 
 import { isJobcastError, type Schedule, type ScheduleContent } from '@jobcast/client'
+import { givenParameters, type ParametersDraft } from '../../parameters/parameters-draft.ts'
 import { parseDuration, writeDuration } from '../../parts/duration.ts'
-import { findProblem } from '../../parts/json-field.tsx'
 import { localTime, utcTime } from '../../parts/local-time.ts'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { zoneProblem } from '../../parts/zone-field.tsx'
+import {
+  type EditedRollout,
+  editedRolloutProblem,
+  editRollout,
+  rolloutOf,
+} from '../../rollout/edited-rollout.ts'
 import { readSelector } from '../../selector/selector-text.ts'
 import { isException } from '../windows/window-draft.ts'
 
@@ -30,7 +36,7 @@ export type ScheduleDraft = {
   backOff: string
   cancelsLeavers: boolean
   window: string
-  /** A digit; empty: as the job says. */
+  /** A digit; empty: the priority of the job. */
   priority: string
   replaces: boolean
   overlap: Schedule['overlap']
@@ -38,15 +44,13 @@ export type ScheduleDraft = {
   jitter: string
   pauseAfter: string
   until: string
-  rollout: string
+  rollout: EditedRollout
   approval: Schedule['approval']
-  /** Kept as they are. */
-  parameters: Schedule['parameters']
+  parameters: ParametersDraft
+  /** Not changed by the form. */
   version: Schedule['version']
 }
 export type ScheduleField = keyof ScheduleDraft
-
-export const maxRolloutBytes = 64 * 1024
 
 export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
   const targets: Schedule['targets'] = schedule?.targets ?? { where: '' }
@@ -75,21 +79,23 @@ export function scheduleDraft(schedule?: Schedule): ScheduleDraft {
     jitter: schedule?.jitterSeconds ? writeDuration(schedule.jitterSeconds) : '',
     pauseAfter: String(schedule?.pauseAfterFailures ?? ''),
     until: local(schedule?.until),
-    rollout: schedule?.rollout ? JSON.stringify(schedule.rollout, null, 2) : '',
+    rollout: editRollout(schedule?.rollout),
     approval: schedule?.approval ?? false,
-    parameters: schedule?.parameters ?? {},
+    parameters: givenParameters(schedule?.parameters ?? {}),
     version: schedule?.version ?? null,
   }
 }
 
-/** Answers of the API are in UTC without saying so. */
+/** Adds the offset to times of the API, which are in UTC without an offset. */
 function withOffset(instant: string): string {
   return /Z$|[+-]\d\d:\d\d$/.test(instant) ? instant : `${instant}Z`
 }
 
-/** Of a draft without problems. */
+/** Only for valid drafts. */
 export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
-  const { description, window, overlap, catchUp, jitter, pauseAfter, until, rollout, approval } = draft
+  const { description, window, overlap, catchUp, jitter, pauseAfter, until, approval } = draft
+  const rollout = rolloutOf(draft.rollout)
+  const { given } = draft.parameters
   return {
     jobName: draft.jobName,
     targets: targetsOf(draft),
@@ -103,20 +109,30 @@ export function scheduleContent(draft: ScheduleDraft): ScheduleContent {
     ...(jitter.trim() && { jitterSeconds: parseDuration(jitter) as number }),
     ...(pauseAfter.trim() && { pauseAfterFailures: Number(pauseAfter) }),
     ...(draft.whenKind === 'cron' && draft.except.length > 0 && { except: draft.except }),
-    ...(until && { until: utcTime(until) as string }),
-    ...(rollout.trim() && { rollout: JSON.parse(rollout) }),
-    ...(Object.keys(draft.parameters).length > 0 && { parameters: draft.parameters }),
+    ...(until && { until: untilOf(draft) as string }),
+    ...(rollout && { rollout }),
+    ...(Object.keys(given).length > 0 && { parameters: given }),
     ...(draft.version !== null && { version: draft.version }),
     ...(approval && { approval }),
   }
 }
 
-function targetsOf({ targetKind, where, group, deviceIds }: ScheduleDraft): ScheduleContent['targets'] {
+/** Undefined: it has no end. */
+export function untilOf({ until }: ScheduleDraft): string | undefined {
+  return utcTime(until)
+}
+
+export function targetsOf({
+  targetKind,
+  where,
+  group,
+  deviceIds,
+}: ScheduleDraft): ScheduleContent['targets'] {
   if (targetKind === 'where') return { where: where.trim() }
   return targetKind === 'group' ? { group: group.trim() } : { deviceIds }
 }
 
-function whenOf(draft: ScheduleDraft): ScheduleContent['when'] {
+export function whenOf(draft: ScheduleDraft): ScheduleContent['when'] {
   const { whenKind, cron, timeZone, at, again, backOff, cancelsLeavers } = draft
   if (whenKind === 'match') {
     return {
@@ -130,7 +146,7 @@ function whenOf(draft: ScheduleDraft): ScheduleContent['when'] {
   return { cron: cron.trim(), timeZone: timeZone.trim() }
 }
 
-/** Also a device that was left out for a while waits that long. */
+/** The backoff also applies to devices that did not match for a while. */
 export function usesBackOff({ whenKind, again, cancelsLeavers }: ScheduleDraft): boolean {
   return whenKind === 'match' && (again === 'WHILE_MATCHING' || cancelsLeavers)
 }
@@ -142,10 +158,9 @@ export function scheduleProblems(draft: ScheduleDraft): Problems {
   const backOff = parseDuration(draft.backOff) ?? Number.NaN
   if (usesBackOff(draft) && !(backOff >= 1 && backOff <= 86_400)) found.backOff = 'Must be 1 s to 1 d.'
   if (draft.jobName === '') found.jobName = 'Choose a job.'
-  if (draft.rollout.trim() !== '') {
-    const problem = findProblem(draft.rollout, maxRolloutBytes)?.text
-    if (problem) found.rollout = problem
-  }
+  const rollout = editedRolloutProblem(draft.rollout)
+  if (rollout) found.rollout = rollout
+  if (!draft.parameters.isRight) found.parameters = 'Fill in the parameters.'
   return found
 }
 
@@ -205,14 +220,14 @@ const fieldPaths: [string, ScheduleField][] = [
   ['rollout', 'rollout'],
 ]
 
-/** The field that the server refuses, and why. */
+/** The field that the server refuses, with the reason. */
 export function refusedScheduleField(error: unknown): { field: ScheduleField; text: string } | undefined {
   if (!isJobcastError(error)) return undefined
   const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []
   return field && { field, text: `${error.detail ?? error.message} (${error.code})` }
 }
 
-/** For the fields of one part of the form. */
+/** Props of one part of the form. */
 export type PartProps = {
   draft: ScheduleDraft
   set: (change: Partial<ScheduleDraft>) => void

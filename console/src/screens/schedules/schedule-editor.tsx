@@ -1,4 +1,4 @@
-// The form of a schedule: a new one, or an existing one to be changed.
+// The form for a new or an existing schedule.
 
 import type { Schedule } from '@jobcast/client'
 import { useState } from 'preact/hooks'
@@ -8,6 +8,7 @@ import { refreshKeys } from '../../api/refresh-keys.ts'
 import { useAction } from '../../api/use-action.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { TextField } from '../../parts/field.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { PageHeader } from '../../parts/page-header.tsx'
 import { navigate } from '../../router.ts'
 import {
@@ -19,6 +20,8 @@ import {
 } from './schedule-draft.ts'
 import { ScheduleFields } from './schedule-fields.tsx'
 import '../schedules.css'
+
+const ScheduleDelivery = lazyPart<{ draft: ScheduleDraft }>(() => import('./schedule-delivery.tsx'))
 
 const hrefOf = (name: string) => `/schedules/${encodeURIComponent(name)}`
 
@@ -97,6 +100,7 @@ function ScheduleEditor({ schedule, submit, backTo, isNamed, work, children }: E
       {children}
       <ScheduleFields draft={draft} onChange={setDraft} error={action.error} isTried={isTried} />
       {refusedScheduleField(action.error) === undefined && <ErrorNote error={action.error} />}
+      <ScheduleDelivery draft={draft} />
       <footer class="form-end">
         {isTried && !isRight && <p class="field-error">Some fields are missing or invalid.</p>}
         <a class="button" href={backTo}>

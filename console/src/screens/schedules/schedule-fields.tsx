@@ -1,14 +1,15 @@
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
+import { givenParameters } from '../../parameters/parameters-draft.ts'
 import { CheckList } from '../../parts/check-list.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
-import { JsonField } from '../../parts/json-field.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { PriorityField } from '../../parts/priority-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { WindowField } from '../../parts/window-field.tsx'
 import { ApprovalFields } from '../../rollout/approval-fields.tsx'
+import { RolloutEditor } from '../../rollout/rollout-editor.tsx'
 import {
-  maxRolloutBytes,
   type PartProps,
   refusedScheduleField,
   type ScheduleDraft,
@@ -22,9 +23,18 @@ type Props = {
   draft: ScheduleDraft
   onChange: (draft: ScheduleDraft) => void
   error: unknown
-  /** Before that, what is still empty is not held against anybody. */
+  /** The user has tried to submit; before that, empty fields are not marked as errors. */
   isTried: boolean
 }
+
+type ParametersProps = {
+  draft: ScheduleDraft
+  set: (change: Partial<ScheduleDraft>) => void
+  error: unknown
+}
+
+/** It brings the rules of JSON Schema along. */
+const ScheduleParameters = lazyPart<ParametersProps>(() => import('./schedule-parameters.tsx'))
 
 const overlaps = [
   { value: 'SKIP', label: 'Skip devices that have not finished' },
@@ -38,31 +48,35 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
   const refused = refusedScheduleField(error)
   const errorOf = (field: ScheduleField): string | undefined => {
     const isEmpty = draft[field] === '' || (Array.isArray(draft[field]) && draft[field].length === 0)
-    if (problems[field] && (isTried || !isEmpty)) return problems[field]
+    if (problems[field] && (isTried || !(isEmpty || field === 'parameters'))) return problems[field]
     return refused?.field === field ? refused.text : undefined
   }
   const part = { draft, set, errorOf }
   return (
     <>
       <JobField {...part} />
+      {draft.jobName !== '' && <ScheduleParameters key={draft.jobName} {...{ draft, set, error }} />}
+      {errorOf('parameters') && <p class="field-error">{errorOf('parameters')}</p>}
       <TargetFields {...part} />
       <WhenFields {...part} />
       <WindowField
         value={draft.window}
         onChange={(window) => set({ window })}
-        none="As the job says"
+        none="Default of the job"
         hint="Devices are offered its runs only while the window is open."
         error={errorOf('window')}
       />
       <PriorityField
         value={draft.priority}
         onChange={(priority) => set({ priority })}
-        none="As the job says"
+        none="Default of the job"
         error={errorOf('priority')}
       />
       <CheckList
         label="Replace"
-        options={[{ value: 'yes', label: 'Cancel what waits', about: 'of the same job on their devices' }]}
+        options={[
+          { value: 'yes', label: 'Cancel pending executions', about: 'of the same job on their devices' },
+        ]}
         chosen={draft.replaces ? ['yes'] : []}
         onChange={(chosen) => set({ replaces: chosen.length > 0 })}
       />
@@ -111,15 +125,12 @@ export function ScheduleFields({ draft, onChange, error, isTried }: Props) {
         value={draft.description}
         onInput={(description) => set({ description })}
       />
-      <JsonField
+      <RolloutEditor
         label="Rollout"
-        hint="How each run is released. Empty: as the job says."
-        placeholder='{ "waves": [{ "size": 5 }, { "size": "100%" }] }'
-        value={draft.rollout}
-        onInput={(rollout) => set({ rollout })}
-        maxBytes={maxRolloutBytes}
-        isOptional
-        error={errorOf('rollout')}
+        none="default of the job"
+        edited={draft.rollout}
+        onChange={(rollout) => set({ rollout })}
+        error={error}
       />
       <ApprovalFields
         label="Each run needs approval"
@@ -140,7 +151,7 @@ function JobField({ draft, set, errorOf }: PartProps) {
       label="Job"
       value={draft.jobName}
       options={[{ value: '', label: 'Choose a job' }, ...known.map((name) => ({ value: name, label: name }))]}
-      onChange={(jobName) => set({ jobName })}
+      onChange={(jobName) => set({ jobName, version: null, parameters: givenParameters({}) })}
       error={errorOf('jobName')}
     />
   )

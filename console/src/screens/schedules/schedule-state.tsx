@@ -4,7 +4,7 @@ export function ScheduleState({ schedule }: { schedule: Schedule }) {
   return <span class={`schedule-state ${stateOf(schedule)}`}>{stateOf(schedule)}</span>
 }
 
-/** One with match waits for devices; any other has ended when nothing comes next. */
+/** A schedule with match never ends; any other has ended if there is no next time. */
 export function stateOf({ paused, nextAt, when }: Schedule): 'paused' | 'active' | 'ended' {
   if (paused) return 'paused'
   return nextAt !== null || when.match ? 'active' : 'ended'

@@ -1,4 +1,4 @@
-// On which devices: a selector, a group, or some by name.
+// The targets of a schedule: a selector, a group, or listed devices.
 
 import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'

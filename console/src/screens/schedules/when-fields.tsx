@@ -1,11 +1,15 @@
-// When: by a pattern in a zone, once, or whenever a device starts to match.
+// The times of a schedule: by a pattern in a zone, once, or when a device starts to match.
 
 import { CheckList } from '../../parts/check-list.tsx'
+import { CronPhrase } from '../../parts/cron-phrase.tsx'
 import { SelectField, TextField } from '../../parts/field.tsx'
+import { lazyPart } from '../../parts/lazy-part.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
 import { timeZone as ownZone } from '../../parts/time.ts'
 import { ZoneField } from '../../parts/zone-field.tsx'
 import { type PartProps, type ScheduleDraft, usesBackOff, type WhenKind } from './schedule-draft.ts'
+
+const PreviewTimes = lazyPart<{ draft: ScheduleDraft }>(() => import('./preview-times.tsx'))
 
 const kinds: { value: WhenKind; label: string }[] = [
   { value: 'cron', label: 'Repeatedly, by a cron pattern' },
@@ -29,7 +33,7 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
             mono
             value={draft.cron}
             onInput={(cron) => set({ cron })}
-            hint="Minute, hour, day of month, month, day of week. 0 3 * * 1-5: at 03:00 from Monday to Friday. Or @hourly, @daily, @weekly, @monthly."
+            hint="Minute, hour, day of month, month, day of week; or @hourly, @daily, @weekly, @monthly."
             error={errorOf('cron')}
           />
           <ZoneField
@@ -42,6 +46,8 @@ export function WhenFields({ draft, set, errorOf }: PartProps) {
       )}
       {draft.whenKind === 'cron' && (
         <>
+          <CronPhrase cron={draft.cron} suffix={`, ${draft.timeZone.trim()} time`} />
+          <PreviewTimes draft={draft} />
           <TagsField
             label="Not on"
             values={draft.except}
@@ -84,7 +90,9 @@ function MatchFields({ draft, set, errorOf }: PartProps) {
       />
       <CheckList
         label="When a device no longer matches"
-        options={[{ value: 'CANCEL', label: 'Cancel what waits', about: 'running executions continue' }]}
+        options={[
+          { value: 'CANCEL', label: 'Cancel pending executions', about: 'running executions continue' },
+        ]}
         chosen={draft.cancelsLeavers ? ['CANCEL'] : []}
         onChange={(chosen) => set({ cancelsLeavers: chosen.length > 0 })}
       />
@@ -93,7 +101,7 @@ function MatchFields({ draft, set, errorOf }: PartProps) {
           label="Back-off"
           value={draft.backOff}
           onInput={(backOff) => set({ backOff })}
-          hint="How long after its execution ended a device gets the job again. Doubles each time, up to a day."
+          hint="Delay after the end of an execution before the device gets the job again. Doubles each time, up to a day."
           error={errorOf('backOff')}
         />
       )}

@@ -1,17 +1,18 @@
 import type { Schedule } from '@jobcast/client'
+import { cronInWords } from '@jobcast/contract/cron'
 import { writeDuration } from '../../parts/duration.ts'
 import { timeZone as ownZone, parseTime } from '../../parts/time.ts'
 import { formatInZone } from '../../parts/zoned-time.ts'
 
-/** "0 3 * * 1-5 in Europe/Berlin", "once, Tue 1 Dec 2026, 03:00 Europe/Berlin" */
+/** "every weekday at 03:00, Europe/Berlin", "once, Tue 1 Dec 2026, 03:00 Europe/Berlin" */
 export function whenInWords({ cron, timeZone, at, again }: Schedule['when']): string {
-  if (cron !== undefined) return `${cron} in ${timeZone ?? 'UTC'}`
+  if (cron !== undefined) return `${cronInWords(cron) ?? cron}, ${timeZone ?? 'UTC'} time`
   if (at !== undefined) return `once, ${formatInZone(parseTime(at), ownZone)} ${ownZone}`
   if (again === 'WHILE_MATCHING') return 'while a device matches'
   return again ? 'when a device starts to match, and on new versions' : 'when a device starts to match'
 }
 
-/** Of a schedule with match. */
+/** For a schedule with match. */
 export function matchInWords({ again, backOffSeconds = 60 }: Schedule['when']): string {
   const start = 'Whenever a device starts to match'
   if (again === undefined) return `${start}, once for each device.`

@@ -1,4 +1,4 @@
-// A new secret, or a new value of one. The value is never shown again.
+// The form for a new secret, or a new value. The value is never shown again.
 
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'

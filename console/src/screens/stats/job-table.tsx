@@ -6,14 +6,14 @@ import { formatRate } from './format-rate.ts'
 
 type Props = { jobs: Stats['jobs']; range: string }
 
-/** The same figures for each job. Its name leads to its charts. */
+/** The same figures for each job. The name is a link to its charts. */
 export function JobTable({ jobs, range }: Props) {
   return (
     <section class="panel" aria-labelledby="by-job">
       <header>
         <h2 id="by-job">By job</h2>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls where the window is narrow */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls in a narrow window */}
       <section class="stats-jobs" tabIndex={0} aria-label="Figures by job">
         <table>
           <thead>

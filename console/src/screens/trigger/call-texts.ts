@@ -1,4 +1,4 @@
-// The same call for a terminal, a script and a program. None of them shows a key.
+// The same call for a terminal, a script and a program. None of them contains a key.
 
 import { shellWord, visibleJson } from '../../parts/command-line.ts'
 import type { RunOptions } from './use-run-draft.ts'
@@ -7,18 +7,18 @@ export type Call = {
   url: string
   jobName: string
   deviceIds: readonly string[]
-  /** When the devices are exactly those with this tag. */
+  /** Set if the devices are exactly those with this tag. */
   tag: string | undefined
-  /** Devices by a selector, instead of those. */
+  /** A selector instead of a list of devices. */
   where?: string | undefined
-  /** What else is asked for. */
+  /** Further options. */
   release?: RunOptions | undefined
 }
 
 type CallText = {
-  /** What is copied. */
+  /** The text to copy. */
   whole: string
-  /** What is shown: of many devices the first ones. */
+  /** The shown text, which has only the first of many devices. */
   shown: string
 }
 
@@ -52,7 +52,7 @@ function asCurl(call: Call): CallText {
     return same(`${head}  -d ${shellWord(visibleJson({ jobName, deviceIds }))}`)
   }
   return cut(deviceIds, (ids, more) => {
-    // Every line of it begins with a brace, a bracket or two blanks, so none can end the here-document.
+    // Every line begins with a brace, a bracket or two spaces, so none can end the here-document.
     const lines = ids.map((id) => `  ${visibleJson(id)}`).join(',\n')
     const body = `{"jobName":${visibleJson(jobName)},"deviceIds":[\n${lines}${more && `,\n  ${more}`}\n]}`
     return `${head}  --data-binary @- <<'DEVICES'\n${body}\nDEVICES`
@@ -67,7 +67,7 @@ function asCommand(call: Call): CallText {
     return asRun(call, head, { inline: '-d', input: '-d -' })
   }
   const head = `JOBCAST_URL=${shellWord(url)} npx --no-install jobcast trigger --wait`
-  // A name may begin with a dash: values are tied to their options, and `--` ends the options.
+  // A name may begin with a dash, so values are attached to their options, and `--` ends the options.
   const job = `-- ${shellWord(jobName)}`
   if (where !== undefined) return same(`${head} --where=${shellWord(where)} ${job}`)
   if (tag !== undefined) return same(`${head} --tag=${shellWord(tag)} ${job}`)
@@ -133,7 +133,7 @@ function targetIds({ where, deviceIds }: Call): readonly string[] {
   return where === undefined ? deviceIds : []
 }
 
-/** POST /job/api/runs with a rollout. Few devices are in the command, many come as its input. */
+/** POST /job/api/runs with a rollout. Few devices are in the command, many are passed as input. */
 function asRun(call: Call, head: string, flags: { inline: string; input: string }): CallText {
   const { jobName, where, release } = call
   const ids = targetIds(call)

@@ -1,4 +1,4 @@
-// The devices: by search, by tag, or pasted. Each way adds to the selection.
+// Selects devices by search, by tag, or by pasting. Each adds to the selection.
 
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { queries } from '../../api/queries.ts'
@@ -18,10 +18,10 @@ import { readTagged } from './read-tagged.ts'
 type PickerProps = {
   directory: Directory
   selected: ReadonlySet<string>
-  /** `tag`: all of them have it, and no other has. */
+  /** `tag`: the devices are exactly those with this tag. */
   onAdd: (deviceIds: string[], tag?: string) => void
   onRemove: (deviceId: string) => void
-  /** The selector, as it is typed; null if devices are chosen one by one. */
+  /** The typed selector; null if devices are selected one by one. */
   where: string | null
   onWhere: (text: string | undefined) => void
 }
@@ -54,7 +54,7 @@ export function DevicePicker({ canRead, ...props }: PickerProps & { canRead: boo
   )
 }
 
-/** More are found by a narrower search; to draw ten thousand would help nobody. */
+/** A narrower search finds further devices. */
 const shownAtMost = 100
 
 function BySearch({ directory: { devices }, selected, onAdd, onRemove, onWhere }: PickerProps) {
@@ -82,7 +82,7 @@ function BySearch({ directory: { devices }, selected, onAdd, onRemove, onWhere }
             // More than can be listed: the server selects them.
             if (text === '' && found.length > listedAtMost) return onWhere('all')
             onAdd(found.map(({ deviceId }) => deviceId))
-            search.current?.querySelector('input')?.focus() // the button is disabled now, and would lose it
+            search.current?.querySelector('input')?.focus() // the button is now disabled, and would lose the focus
           }}
         >
           Add {missing === 0 ? 'all' : `all ${formatCount(missing)}`}
@@ -161,12 +161,12 @@ function ByTag({ onAdd, onWhere }: PickerProps) {
   )
 }
 
-/** So many unknown names are shown. */
+/** Maximum number of unknown names to show. */
 const namedAtMost = 20
 
 function ByPaste({ directory, onAdd, canRead }: PickerProps & { canRead: boolean }) {
   const [text, setText] = useState('')
-  // Whoever may not read the devices learns from the trigger which are none.
+  // Without permission to read devices, unknown ones are reported by the trigger.
   const isKnown = (deviceId: string) => !canRead || directory.byId.has(deviceId)
   const { known, unknown } =
     directory.isRead || !canRead ? sortPasted(text, isKnown) : { known: parsePasted(text), unknown: [] }

@@ -1,4 +1,4 @@
-// All devices with what they do, at once: to search in, to count, and to know which names are none.
+// All devices with their state, for searching, counting and detecting unknown names.
 
 import type { FleetDevice, JobcastEvent } from '@jobcast/client'
 import { useMemo } from 'preact/hooks'
@@ -32,7 +32,7 @@ function takeEvents(events: JobcastEvent[]): void {
   )
 }
 
-/** It is running an execution, as the server counts it. What only waits does not count. */
+/** The device is running an execution, by the server's definition, which excludes waiting executions. */
 export function isBusy({ running }: FleetDevice): boolean {
   return running !== null
 }

@@ -1,5 +1,5 @@
-// The job, by a fuzzy search over the names. A combobox as ARIA describes it: the focus stays in the field, arrow keys move
-// through what was found.
+// Selects a job by a fuzzy search over the names. An ARIA combobox: the focus stays in the field, and arrow keys move through the
+// matches.
 
 import type { Job } from '@jobcast/client'
 import { useEffect, useId, useState } from 'preact/hooks'
@@ -23,9 +23,9 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
   const [active, setActive] = useState(0)
   const [isTyping, setTyping] = useState(false)
   const listId = useId()
-  // Opened again it lists all jobs, not only the chosen one; while somebody types, what they typed decides.
+  // When it is opened again it lists all jobs, not only the selected one; typed text filters the list.
   const found = fuzzyFilter(isTyping ? text : '', jobs, ({ jobName }) => jobName).slice(0, shownAtMost)
-  // Whoever types before the jobs are read has typed a name all the same.
+  // A name may be typed before the jobs are loaded.
   useEffect(() => {
     if (text !== value && jobs.some(({ jobName }) => jobName === text)) onChoose(text)
   }, [jobs])
@@ -39,7 +39,7 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
     close()
     onChoose(jobName)
   }
-  /** A complete name is what was meant, also where it is part of others. */
+  /** An exact match takes precedence over longer names that contain it. */
   const chosenByEnter = () =>
     active === 0 && isTyping && jobs.some(({ jobName }) => jobName === text)
       ? text
@@ -100,7 +100,7 @@ export function JobPicker({ jobs, value, error, onChoose }: Props) {
             role="option"
             tabIndex={-1}
             aria-selected={index === active}
-            // Before the field loses the focus, which closes the list.
+            // Handled before the field loses the focus, which closes the list.
             onMouseDown={(event) => {
               event.preventDefault()
               choose(jobName)

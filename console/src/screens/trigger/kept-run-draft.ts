@@ -1,4 +1,4 @@
-// What was asked for beside the job and its devices, kept for the way back to this entry of the history.
+// The options of a trigger besides the job and its devices, kept for going back to this history entry.
 
 import { queryClient } from '../../api/query-client.ts'
 import type { ParametersDraft } from '../../parameters/parameters-draft.ts'
@@ -8,10 +8,10 @@ import type { WhenDraft } from './when-draft.ts'
 
 type Kept = { rollout: RolloutDraft; parameters: ParametersDraft; when: WhenDraft; of: string }
 
-// In the cache, which is emptied when the session ends. Only the last one.
+// Stored in the cache, which is cleared when the session ends. Only the last draft is kept.
 const queryKey = ['draft', 'of a run']
 
-/** `of`: the job and its version; the parameters of another one are none of this one. */
+/** `of`: the job and its version, because parameters only apply to these. */
 export function keepRunDraft({ parameters, ...draft }: Kept): void {
   queryClient.setQueryData(queryKey, {
     entry: entry.peek(),
@@ -24,7 +24,7 @@ export function keptRunDraft(): Kept | undefined {
   return kept?.entry === entry.peek() ? kept.draft : undefined
 }
 
-/** Not right before the form has judged it again. */
+/** Invalid until the form has validated it again. */
 function withoutSecrets({ texts, given, secrets }: ParametersDraft): ParametersDraft {
   const open = <Value>(values: Readonly<Record<string, Value>>) =>
     Object.fromEntries(Object.entries(values).filter(([name]) => !secrets.includes(name)))

@@ -1,2 +1,2 @@
-/** What a call may list unless the service is set up otherwise; more are selected by the server. */
+/** The default maximum of devices that a call may list; for more, the server selects them. */
 export const listedAtMost = 10_000

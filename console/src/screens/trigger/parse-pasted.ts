@@ -1,4 +1,4 @@
-// What somebody pastes: one deviceId a line, or several with commas between; `#` begins a comment, as in a file for
+// Parses pasted text: one deviceId per line, or several separated by commas; `#` begins a comment, as in a file for
 // `jobcast trigger --devices-file`.
 
 type Pasted = { known: string[]; unknown: string[] }

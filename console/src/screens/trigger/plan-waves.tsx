@@ -1,4 +1,4 @@
-// What the dry run of the trigger says: in which steps devices get it, what will hold it back, and what is wrong.
+// The result of the trigger's dry run: the waves, what will hold the run back, and problems.
 
 import type { RunPlan } from '@jobcast/client'
 import { useEffect, useRef } from 'preact/hooks'
@@ -12,7 +12,7 @@ import type { RunDraft } from './use-run-draft.ts'
 
 const PlanPicture = lazyPart<PlanPictureProps>(() => import('../../rollout/plan-picture.tsx'))
 
-/** What is moved in it is planned anew: meanwhile it stays as it was. */
+/** A moved gate causes a new plan; until then the previous one is shown. */
 export function PlanWaves({ draft }: { draft: RunDraft }) {
   const { plan, planError, rollout, setRollout, definition, isWrong } = draft
   const last = useRef<RunPlan>(undefined)
@@ -25,7 +25,7 @@ export function PlanWaves({ draft }: { draft: RunDraft }) {
   return <PlanPicture plan={shown} isOutdated={plan === undefined} rollout={definition} onSizes={onSizes} />
 }
 
-/** What will hold the run back, and what the dry run finds wrong, unless a field says it. */
+/** What will hold the run back, and problems that are not shown at a field. */
 export function PlanProblems({ draft: { plan, planError } }: { draft: RunDraft }) {
   return (
     <>

@@ -1,6 +1,6 @@
 import { jobcast } from '../../api/client.ts'
 
-/** All devices with the tag, page by page; `onRead` receives how many there are so far. */
+/** Reads all devices with the tag, page by page; `onRead` gets the number so far. */
 export async function readTagged(
   tag: string,
   signal: AbortSignal | undefined,

@@ -1,4 +1,4 @@
-// How the run is released to its devices: in waves, at a rate, with gates, and what stops it.
+// The rollout of the run: waves, a rate, gates, and stop rules.
 
 import '../../styles/forms.css'
 import { CheckList } from '../../parts/check-list.tsx'
@@ -9,7 +9,7 @@ import { RolloutFields } from '../../rollout/rollout-fields.tsx'
 type Props = {
   draft: RolloutDraft
   onChange: (draft: RolloutDraft) => void
-  /** The job has a rollout or needs approval by itself. */
+  /** The job has its own rollout or needs approval. */
   hasDefault: boolean
   error: unknown
 }

@@ -1,4 +1,4 @@
-// What a trigger on selected devices will do: a plan of the server, which fixes the devices until it is carried out.
+// The summary of a trigger with a selector: a plan of the server, which fixes the devices until it is started.
 
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatCount } from '../../parts/exec-state.ts'

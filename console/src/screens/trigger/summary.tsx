@@ -1,4 +1,4 @@
-// What the trigger will do, counted, and the button that does it.
+// The summary of the trigger with counts, and its button.
 
 import { useMemo } from 'preact/hooks'
 import { ErrorNote } from '../../parts/error-note.tsx'

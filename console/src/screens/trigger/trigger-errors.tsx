@@ -1,16 +1,16 @@
-// What the API refuses, beside the field that it is about.
+// Assigns errors of the API to fields.
 
 import { isJobcastError, type JobcastError } from '@jobcast/client'
 import { refusedParameter } from '../../parameters/parameters-draft.ts'
 import { refusedField } from '../../rollout/rollout-draft.ts'
 import { refusedWhenField } from './when-draft.ts'
 
-/** J-301 is about the job, J-001 and what is wrong with the list about the devices. */
+/** J-301 belongs to the job; J-001 and errors in the list belong to the devices. */
 export function jobErrorOf(error: unknown): string | undefined {
   return isJobcastError(error, 'J-301') ? `${error.message} (${error.code})` : undefined
 }
 
-/** Of the job, the rollout, a parameter or the time. */
+/** Whether the error is shown at the job, the rollout, a parameter or the time. */
 export function isShownAtField(error: unknown): boolean {
   return (
     (jobErrorOf(error) ?? refusedField(error) ?? refusedParameter(error) ?? refusedWhenField(error)) !==

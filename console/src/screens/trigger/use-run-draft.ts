@@ -1,4 +1,4 @@
-// The run that is being put together: what is asked for beside the job and its devices, and the plan of it.
+// The draft of a run: its options besides the job and its devices, and its plan.
 
 import type { NewRun, RunPlan } from '@jobcast/client'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -22,12 +22,12 @@ export type RunOptions = Omit<NewRun, 'jobName' | 'targets' | 'planId'>
 type RunChoice = {
   jobName: string
   deviceIds: string[]
-  /** A selector instead of those. */
+  /** A selector instead of a list. */
   where: string | undefined
   version: number | undefined
-  /** The job has some that are to be entered. */
+  /** The job has parameters to enter. */
   hasParameters: boolean
-  /** Of the job: used unless one is given here. */
+  /** The rollout of the job, used unless the draft has its own. */
   defaultRollout: Rollout | undefined
 }
 
@@ -40,21 +40,21 @@ export type RunDraft = {
   setParameters: (draft: ParametersDraft) => void
   when: WhenDraft
   setWhen: (draft: WhenDraft) => void
-  /** What can be shown: without secrets. */
+  /** The options without secrets, for display. */
   shownOptions: RunOptions
-  /** More than a job and a list of devices. */
+  /** The run has more than a job and a list of devices, so it needs a plan. */
   isPlanned: boolean
-  /** Undefined while it is not known. */
+  /** Undefined while loading. */
   plan: RunPlan | undefined
   planError: unknown
   isPlanning: boolean
   areParametersRight: boolean
-  /** What is wrong is said at its field. */
+  /** The draft has errors, which are shown at their fields. */
   isWrong: boolean
   wanted: Wanted
 }
 
-/** A plan is valid for ten minutes. */
+/** Renewed before a plan expires, after ten minutes. */
 const planMs = 5 * 60_000
 
 export function useRunDraft(choice: RunChoice): RunDraft {
@@ -65,7 +65,7 @@ export function useRunDraft(choice: RunChoice): RunDraft {
   const [when, setWhen] = useState(kept?.when ?? emptyWhen)
   const of = `${jobName} ${version ?? ''}`
   const parametersOf = useRef(kept?.of ?? of)
-  // Those of another job are none of this one.
+  // Parameters of another job do not apply.
   useEffect(() => {
     if (parametersOf.current !== of) setParameters(emptyParameters)
     parametersOf.current = of
@@ -95,7 +95,7 @@ export function useRunDraft(choice: RunChoice): RunDraft {
     enabled: jobName !== '' && isSettled && isPlanned && (where !== undefined || deviceIds.length > 0),
     refetchInterval: planMs,
   })
-  // What is being typed is not planned yet.
+  // While the user types, there is no current plan.
   const shownPlan = isSettled ? plan.data : undefined
   const planId = shownPlan?.planId
   const wanted = useMemo(

@@ -9,10 +9,10 @@ import { useScopes } from '../../scopes.ts'
 
 export type Trigger = { run: () => void; isRunning: boolean; error: unknown; createdRun: number | undefined }
 
-/** The plain trigger of devices, or a run with a selector or a rollout: exactly as its plan shows it, once there is one. */
+/** A plain trigger with devices, a run with a selector or a rollout, or its plan, if there is one. */
 export type Wanted = { jobName: string; deviceIds: string[] } | NewRun | { planId: string }
 
-/** Pressed twice, or again after an answer that was lost, it makes one run: the same request has the same key. */
+/** Equal requests have the same idempotency key, so a double click or a retry after a lost response creates one run. */
 export function useTrigger(wanted: Wanted): Trigger {
   const { can } = useScopes()
   const request = useRef<{ of: Wanted; idempotencyKey: string } | undefined>(undefined)
@@ -25,7 +25,7 @@ export function useTrigger(wanted: Wanted): Trigger {
     else {
       request.current = undefined
       setCreatedRun(runId)
-      // A plan is started once.
+      // A plan can be started once.
       await refreshKeys(['devices', 'plan'])
     }
   })
@@ -46,7 +46,7 @@ async function send(wanted: Wanted, idempotencyKey: string): Promise<number> {
     if ('jobName' in wanted) return (await jobcast.runs.create(wanted, { idempotencyKey })).runId
     return (await jobcast.runs.start(wanted.planId)).runId
   } catch (error) {
-    // Something has changed by now: the page plans it again before it asks again.
+    // Something has changed since the plan, so the page makes a new one.
     if (isJobcastError(error, 'J-505')) await refreshKeys(['devices', 'plan'])
     throw error
   }

@@ -1,4 +1,4 @@
-// The job, its version, and the values of its parameters.
+// Selects the job, its version, and the values of its parameters.
 
 import type { Job, JobVersion } from '@jobcast/client'
 import type { ParameterSchema } from '@jobcast/contract/parameters'
@@ -18,7 +18,7 @@ type FormProps = {
   error: unknown
 }
 
-/** It brings the rules of JSON Schema along. */
+/** Loaded on demand, because it includes the JSON Schema validation. */
 const ParametersForm = lazyPart<FormProps>(() => import('../../parameters/parameters-form.tsx'))
 
 /** `?version=3`; undefined: the current one. */
@@ -27,7 +27,7 @@ export function versionWanted(): number | undefined {
   return Number.isInteger(version) && version > 0 ? version : undefined
 }
 
-/** The job as it is now, or as it was in the version that is asked for. */
+/** The current version of the job, or the requested one. */
 export function useChosenVersion(job: Job | undefined): Job | JobVersion | undefined {
   const wanted = versionWanted()
   const isOther = job !== undefined && wanted !== undefined && wanted !== job.version

@@ -1,4 +1,4 @@
-// When a run is offered to its devices, and a note about it: texts, as they are in the fields.
+// When a run is offered to its devices, and a note: texts in form fields.
 
 import { isJobcastError, type NewRun } from '@jobcast/client'
 import { utcTime } from '../../parts/local-time.ts'
@@ -9,7 +9,7 @@ export type WhenDraft = {
   window: string
   ignoreWindows: boolean
   note: string
-  /** A digit; empty: as the job says. */
+  /** A digit; empty: the priority of the job. */
   priority: string
   replaces: boolean
 }
@@ -26,7 +26,7 @@ export const emptyWhen: WhenDraft = {
 
 const noteAtMost = 500
 
-/** Of a draft without problems. */
+/** Only for valid drafts. */
 export function whenOptions({
   startAt,
   window,
@@ -63,7 +63,7 @@ const fieldPaths: [string, WhenField][] = [
   ['priority', 'priority'],
 ]
 
-/** The field that the server refuses, and why. */
+/** The field that the server refuses, with the reason. */
 export function refusedWhenField(error: unknown): { field: WhenField; text: string } | undefined {
   if (!isJobcastError(error)) return undefined
   const { code, field: path } = error

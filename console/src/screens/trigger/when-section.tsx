@@ -1,4 +1,4 @@
-// When devices are offered the run, and why it is made.
+// When the run is offered to devices, and a note.
 
 import { CheckList } from '../../parts/check-list.tsx'
 import { TextField } from '../../parts/field.tsx'
@@ -11,7 +11,7 @@ import { refusedWhenField, type WhenDraft, whenProblems } from './when-draft.ts'
 type Props = {
   draft: WhenDraft
   onChange: (draft: WhenDraft) => void
-  /** Of the job. */
+  /** The window of the job. */
   defaultWindow: string | null
   error: unknown
 }
@@ -23,7 +23,7 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
   const refused = refusedWhenField(error)
   const refusal = (field: string) => (refused?.field === field ? refused.text : undefined)
   return (
-    <section class="panel stack" aria-label="When">
+    <section class="panel when" aria-label="When">
       <TextField
         label={`Start at, in ${ownZone} time`}
         type="datetime-local"
@@ -54,12 +54,14 @@ export function WhenSection({ draft, onChange, defaultWindow, error }: Props) {
       <PriorityField
         value={draft.priority}
         onChange={(priority) => set({ priority })}
-        none="As the job says"
+        none="Default of the job"
         error={refusal('priority')}
       />
       <CheckList
         label="Replace"
-        options={[{ value: 'yes', label: 'Cancel what waits', about: 'of the same job on these devices' }]}
+        options={[
+          { value: 'yes', label: 'Cancel pending executions', about: 'of the same job on these devices' },
+        ]}
         chosen={draft.replaces ? ['yes'] : []}
         onChange={(chosen) => set({ replaces: chosen.length > 0 })}
       />

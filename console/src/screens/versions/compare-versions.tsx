@@ -4,9 +4,9 @@ import { useQuery } from '../../api/use-query.ts'
 import { SideBySide } from '../../diff/side-by-side.tsx'
 import { ErrorNote } from '../../parts/error-note.tsx'
 
-/** What differs: the content, not who made it and when. */
+/** Compares the content of two versions, not their authors and times. */
 export function CompareVersions({ jobName, from, to }: { jobName: string; from: number; to: number }) {
-  // A version never changes.
+  // Versions are immutable.
   const staleTime = Number.POSITIVE_INFINITY
   const before = useQuery({ ...queries.jobVersion(jobName, from), staleTime })
   const after = useQuery({ ...queries.jobVersion(jobName, to), staleTime })

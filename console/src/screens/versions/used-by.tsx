@@ -4,7 +4,7 @@ import { queries } from '../../api/queries.ts'
 import { useQuery } from '../../api/use-query.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 
-/** Which runs have used a version; read when somebody wants to know. */
+/** The runs of a version, read on request. */
 export function UsedBy({ version: { jobName, version } }: { version: JobVersion }) {
   const [isOpen, setOpen] = useState(false)
   const { data, error } = useQuery({ ...queries.runsOfVersion(jobName, version), enabled: isOpen })

@@ -8,7 +8,7 @@ import { formatDuration, formatTime, now, parseTime } from '../../parts/time.ts'
 
 type Props = { delivery: Delivery; onReplay: (() => Promise<void>) | undefined; onClose: () => void }
 
-/** The last 20 of them, newest first. */
+/** The last 20 attempts, newest first. */
 export function Attempts({ delivery, onReplay, onClose }: Props) {
   const { eventId, type, state, attempts, nextAttemptAt } = delivery
   return (
@@ -46,7 +46,7 @@ export function Attempts({ delivery, onReplay, onClose }: Props) {
   )
 }
 
-/** What was sent, as far as the event is retained. */
+/** The sent body, if the event is retained. */
 function Body({ eventId }: { eventId: number }) {
   const { data } = useQuery(queries.event(eventId))
   return data ? <CodeBlock text={JSON.stringify(data, null, 2)} label="Body" /> : null

@@ -1,4 +1,4 @@
-// From the dialog that makes a webhook to the screen that shows it: once, and in memory only.
+// Passes the secret from the dialog that creates a webhook to its screen: once, and only in memory.
 
 const waiting = new Map<string, string>()
 

@@ -8,7 +8,7 @@ import { leaveSecret } from './new-secret.ts'
 import { contentOf, draftOf, isValid } from './webhook-draft.ts'
 import { WebhookFields } from './webhook-fields.tsx'
 
-/** Leads to the new webhook, where its secret is shown. */
+/** Opens the new webhook, which shows its secret. */
 export function NewWebhook({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [draft, setDraft] = useState(() => draftOf())

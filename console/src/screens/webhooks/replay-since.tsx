@@ -33,7 +33,7 @@ export function ReplaySince({ webhookName, onClose }: { webhookName: string; onC
   )
 }
 
-/** As the field has it: local time, without a zone. */
+/** The value of the field: local time, without a zone. */
 function asLocal(ms: number): string {
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

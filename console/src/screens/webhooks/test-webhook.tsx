@@ -5,7 +5,7 @@ import { useAction } from '../../api/use-action.ts'
 import { ErrorNote } from '../../parts/error-note.tsx'
 import { formatDuration } from '../../parts/time.ts'
 
-/** Sends a request of type `webhook.test` and shows what came of it. */
+/** Sends a request of type `webhook.test` and shows the result. */
 export function TestWebhook({ webhookName }: { webhookName: string }) {
   const [result, setResult] = useState<WebhookTestResult>()
   const test = useAction(async () => {

@@ -1,4 +1,4 @@
-// A webhook being edited, and its events in words.
+// The draft of a webhook, and a description of its events.
 
 import { type EventPattern, eventPatterns, type Webhook, type WebhookContent } from '@jobcast/client'
 

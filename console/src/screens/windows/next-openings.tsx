@@ -1,4 +1,4 @@
-// When a window opens and closes next, in a zone that is said.
+// The next openings of a window, in a stated time zone.
 
 import '../schedules.css'
 import type { Window } from '@jobcast/client'

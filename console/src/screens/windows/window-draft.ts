@@ -1,4 +1,4 @@
-// A window being edited: texts, as they are in the fields.
+// The draft of a window, as texts in form fields.
 
 import { isJobcastError, type Window, type WindowContent } from '@jobcast/client'
 import { parseDuration, writeDuration } from '../../parts/duration.ts'
@@ -26,7 +26,7 @@ export function windowDraft(window?: Window): WindowDraft {
   }
 }
 
-/** Of a draft without problems. */
+/** Only for valid drafts. */
 export function windowContent({ cron, duration, timeZone, cutoff, except }: WindowDraft): WindowContent {
   return {
     cron: cron.trim(),
@@ -37,7 +37,7 @@ export function windowContent({ cron, duration, timeZone, cutoff, except }: Wind
   }
 }
 
-/** Undefined if it is no duration in whole minutes. */
+/** Undefined if the text is not a duration in whole minutes. */
 function minutesOf(text: string): number | undefined {
   const seconds = parseDuration(text)
   return seconds !== undefined && seconds % 60 === 0 ? seconds / 60 : undefined
@@ -59,7 +59,7 @@ export function windowProblems(draft: WindowDraft): Partial<Record<WindowField, 
   return Object.fromEntries(Object.entries(found).filter(([, problem]) => problem !== undefined))
 }
 
-/** A date, or two. */
+/** A date, or a range of two dates. */
 export function isException(text: string): boolean {
   const dates = text.split('/')
   const isDate = (date: string) => /^\d{4}-\d\d-\d\d$/.test(date) && !Number.isNaN(Date.parse(date))
@@ -74,7 +74,7 @@ const fieldPaths: [string, WindowField][] = [
   ['except', 'except'],
 ]
 
-/** The field that the server refuses, and why. */
+/** The field that the server refuses, with the reason. */
 export function refusedWindowField(error: unknown): { field: WindowField; text: string } | undefined {
   if (!isJobcastError(error)) return undefined
   const [, field] = fieldPaths.find(([path]) => error.field?.startsWith(path)) ?? []

@@ -1,10 +1,11 @@
-// A new window, or an existing one to be changed.
+// The form for a new or an existing window.
 
 import type { Window } from '@jobcast/client'
 import { useState } from 'preact/hooks'
 import { jobcast } from '../../api/client.ts'
 import { isThere } from '../../api/is-there.ts'
 import { refreshKeys } from '../../api/refresh-keys.ts'
+import { CronPhrase } from '../../parts/cron-phrase.tsx'
 import { TextField } from '../../parts/field.tsx'
 import { FormDialog } from '../../parts/form-dialog.tsx'
 import { TagsField } from '../../parts/tags-field.tsx'
@@ -58,8 +59,9 @@ export function WindowForm({ window, onClose }: { window?: Window; onClose: () =
               label="Opens at"
               mono
               {...text('cron')}
-              hint="Minute, hour, day of month, month, day of week. 0 2 * * 1-5: at 02:00 from Monday to Friday."
+              hint="Minute, hour, day of month, month, day of week."
             />
+            <CronPhrase cron={draft.cron} />
             <div class="side-by-side">
               <TextField label="Stays open for" {...text('duration')} hint="At most a day." />
               <TextField

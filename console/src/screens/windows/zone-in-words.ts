@@ -1,4 +1,4 @@
-/** Instead of a time zone: the time zone of each device. */
+/** Used as a time zone: the time zone of each device. */
 export const deviceZone = 'device'
 
 export function zoneInWords(timeZone: string): string {

@@ -54,7 +54,7 @@ const seenPerWrite = 1000
 
 export class NodeLife {
   readonly #deps: NodeLifeDeps
-  /** By the last heartbeat. */
+  /** As of the last heartbeat. */
   #hasOthers = false
   #seenFrom = Number.NEGATIVE_INFINITY
 
@@ -135,7 +135,7 @@ export class NodeLife {
     this.#seenFrom = from
   }
 
-  /** Streams end, and nothing that was read before counts any more. */
+  /** Ends streams and drops everything that was read before. */
   #forgetHistory(): void {
     const { historyChanges, documents, fleetHistory, newEvents, onOtherHistory } = this.#deps
     onOtherHistory()

@@ -3,12 +3,13 @@
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredEvent } from '../../domain/event/event.ts'
 import { isWanted } from '../../domain/webhook/chat-events.ts'
+import { eventsWithin, type WithinStore } from '../../domain/webhook/events-within.ts'
 import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import { filterOf } from '../../domain/webhook/webhook.ts'
 import { FailingRuns } from './failing-runs.ts'
 
 type FeedDeps = {
-  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried' | 'isRunReported'>
+  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'listTried' | 'isRunReported'> & WithinStore
   /** Events up to this one were purged before they were sent. */
   onPurged: (upTo: number) => void
 }
@@ -51,7 +52,8 @@ export class EventFeed {
         filter: filterOf(this.#webhook),
         slice: { after, limit },
       })
-      const wanted = page.events.filter((event) => isWanted(this.#webhook, event))
+      const within = await eventsWithin(this.#deps.store, this.#webhook, page.events)
+      const wanted = within.filter((event) => isWanted(this.#webhook, event))
       const events = await this.#failing.firstOf(await this.#untriedOf(wanted))
       if (purged > this.#upTo) this.#deps.onPurged(purged)
       onEvents(events)

@@ -10,14 +10,14 @@ import type { Message } from './sign-event.ts'
 
 /**
  * `error` is null if the receiver accepted the event; the owner of the webhook sees it. `detail` is for the operator's log
- * only: why there was no connection tells which names and addresses exist in the operator's network. What the receiver
- * said is for its owner, and is not in the log.
+ * only: the reason of a failed connection reveals which names and addresses exist in the operator's network. The receiver's
+ * answer is shown to the owner, but not logged.
  */
 export type Answer = { status: number | null; error: string | null; retryAfterMs: number; detail?: string }
 
 const notConnected = 'could not connect'
 
-/** How long it took, as the owner of the webhook sees it: whether a name resolved cannot be told from whole seconds; a timeout still can. */
+/** The duration shown to the owner of the webhook: whole seconds reveal a timeout, but not whether a name resolved. */
 export function shownMs({ error }: Answer, ms: number): number {
   return error === notConnected ? Math.max(1, Math.ceil(ms / 1000)) * 1000 : ms
 }
@@ -30,7 +30,7 @@ export type PosterOptions = {
 }
 
 const defaultTimeoutMs = 15_000
-/** Of a response body only the beginning is kept, if it rejects the event; up to this much is read so that the connection can be reused. */
+/** Up to this much of a response body is read, so that the connection can be reused; only the beginning of a rejection is kept. */
 const maxAnswerBytes = 64 * 1024
 const maxRetryAfterMs = 60 * 60_000
 const idleMs = 20_000
@@ -136,7 +136,7 @@ function noConnection(detail: string): Answer {
   return { ...failure(notConnected), detail: detail.slice(0, maxErrorLength) }
 }
 
-/** Judged by its head; what it says is complete once the request has ended. */
+/** Judges the response by its status and headers; the returned answer is complete once the request has ended. */
 function judge(response: IncomingMessage, now: number): () => Answer {
   const { statusCode: status = 0, headers } = response
   if (status >= 200 && status < 300) return () => ({ status, error: null, retryAfterMs: 0 })

@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../domain/event/event.ts'
 import { failingRunOf } from '../../domain/webhook/first-failure.ts'
 import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 
-/** Those before them are looked up in the delivery log again, as after a restart. */
+/** Older runs are looked up in the delivery log, as after a restart. */
 const maxRemembered = 10_000
 
 export class FailingRuns {
@@ -18,7 +18,7 @@ export class FailingRuns {
     this.#webhook = webhook
   }
 
-  /** All events but those of executions whose run is reported, or by an earlier one of these events. */
+  /** Drops events of runs that were already reported, including by an earlier one of these events. */
   async firstOf(events: StoredEvent[]): Promise<StoredEvent[]> {
     const { webhookNo, round } = this.#webhook
     const before = new Set<number>()
@@ -35,7 +35,7 @@ export class FailingRuns {
     return first
   }
 
-  /** The events of a page are queued: until then a read that fails is repeated. */
+  /** Call when the events of a page are queued: a failed read before that is repeated. */
   remember(events: readonly StoredEvent[]): void {
     for (const event of events) {
       const runId = failingRunOf(this.#webhook, event)

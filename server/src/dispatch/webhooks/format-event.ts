@@ -15,12 +15,13 @@ type Message = { text: string; link: string | undefined }
 
 export async function formatEvent(
   { store, publicUrl }: FormatDeps,
-  { format, ownerNo, ownerId }: StoredWebhook,
+  webhook: StoredWebhook,
   event: StoredEvent,
 ): Promise<Formatted> {
+  const { format, ownerId } = webhook
   const wire = toWireEvent(event)
   if (format === 'jobcast') return { body: JSON.stringify(wire) }
-  const facts = isChat(format) ? await readRunFacts(store, ownerNo, event) : undefined
+  const facts = isChat(format) ? await readRunFacts(store, webhook, event) : undefined
   const quote = isChat(format) ? breakLinks : undefined
   const message = { text: describeEvent(event, facts, quote), link: linkTo(event, publicUrl, facts) }
   const id = eventMessageId(event.eventId)
@@ -63,8 +64,8 @@ function formatted(format: Exclude<WebhookFormat, 'jobcast'>, message: Message, 
 }
 
 /**
- * Slack reads three characters as markup; a name or a reason of a device must not become a link or a mention. What formats
- * a text has no escape: it is replaced by its wide form, the underscore where it is not within a word.
+ * Slack reads three characters as markup; a name or a device's reason must not become a link or a mention. Formatting
+ * characters have no escape and are replaced by their full-width forms, underscores only outside of words.
  */
 function slackText({ text, link }: Message): string {
   const plain = text
@@ -77,7 +78,7 @@ function slackText({ text, link }: Message): string {
 
 const wide: Readonly<Record<string, string>> = { '*': '\uff0a', _: '\uff3f', '~': '\uff5e', '`': '\uff40' }
 
-/** The envelope that workflows of Teams and its incoming webhooks take. */
+/** The envelope that Teams workflows and incoming webhooks accept. */
 function teamsMessage({ text, link }: Message): object {
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
@@ -94,7 +95,7 @@ function teamsMessage({ text, link }: Message): object {
   }
 }
 
-/** A text block is Markdown: what could become a link or a format there is escaped. */
+/** A text block is Markdown, so characters that could form a link or formatting are escaped. */
 function plainInMarkdown(text: string): string {
   return text.replace(/[\\`*_~[\]<>]/g, '\\$&')
 }

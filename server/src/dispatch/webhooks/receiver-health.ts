@@ -17,7 +17,7 @@ export class ReceiverHealth {
   #failures = 0
   #failedProbes = 0
   #failingSince: number | null
-  /** The same on the monotonic clock. */
+  /** `failingSince` on the monotonic clock. */
   #failingFrom: number | undefined
   #nextProbe = 0
   #heldUntil = 0

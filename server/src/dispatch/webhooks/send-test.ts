@@ -1,5 +1,5 @@
-// Sends a webhook one request that is no event, to try its receiver. Nothing of it is stored, and its answer changes
-// neither the state of the webhook nor its retries.
+// Sends a webhook one test request, which is not an event. Nothing is stored, and the answer changes neither the state of the
+// webhook nor its retries.
 
 import { randomUUID } from 'node:crypto'
 import { ApiError, type TestEvent, type WebhookTestResult } from '@jobcast/contract'
@@ -16,7 +16,7 @@ type SendTestDeps = {
   slots: Slots
   tell: Tell
   publicUrl: string | undefined
-  /** Undefined: the service stops. */
+  /** Undefined: the service is stopping. */
   post: (message: Message) => Promise<Answer | undefined>
 }
 
@@ -35,7 +35,7 @@ export async function sendTest(deps: SendTestDeps, webhook: StoredWebhook): Prom
     ...{ kind: 'webhook-attempted', webhookName, ownerNo, eventId: 0, status },
     ...{ error: detail ?? error, ms: Math.round(taken) },
   })
-  // The caller can measure as well: where the duration is rounded, it takes as long as it says.
+  // The caller can measure too, so a rounded-up duration is really waited for.
   if (ms > taken) await new Promise<void>((resolve) => clock.after(ms - taken, resolve))
   return { status, error, ms }
 }

@@ -1,9 +1,9 @@
-// Limits concurrent requests across all webhooks, and those of one owner to a share of them: receivers that are slow take
-// no slot from other owners. A channel that gets no slot is called back when one is free.
+// Limits concurrent requests across all webhooks, and each owner to a share of them, so that slow receivers take no slots from
+// other owners. A channel that gets no slot is called back when one is free.
 
 export type SlotWaiter = { readonly ownerNo: number; pump(): void }
 
-/** One owner may hold one slot in so many. */
+/** An owner may hold one in this many slots. */
 const owners = 8
 
 type Share = { held: number; waiting: Set<SlotWaiter> }
@@ -11,7 +11,7 @@ type Share = { held: number; waiting: Set<SlotWaiter> }
 export class Slots {
   #free: number
   readonly #perOwner: number
-  /** Of owners that hold a slot or wait for one. */
+  /** Only owners that hold a slot or wait for one. */
   readonly #shares = new Map<number, Share>()
 
   constructor(count: number) {
@@ -30,7 +30,7 @@ export class Slots {
     return true
   }
 
-  /** If the channel that is called has nothing to send any more, the next one is. */
+  /** Calls further waiting channels while slots are left, since a channel may have nothing more to send. */
   release({ ownerNo }: SlotWaiter): void {
     const share = this.#shareOf(ownerNo)
     this.#free++

@@ -4,6 +4,7 @@
 import type { PauseReason } from '@jobcast/contract'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredEvent } from '../../domain/event/event.ts'
+import { eventsWithin, type WithinStore } from '../../domain/webhook/events-within.ts'
 import { failingRunOf, isOvertaken, settleMs, subjectSent } from '../../domain/webhook/first-failure.ts'
 import type { StoredAttempt, StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import type { FactsStore } from '../../domain/webhook/read-run-facts.ts'
@@ -24,8 +25,9 @@ export type ChannelDeps = {
     Store,
     'listEvents' | 'getEvent' | 'getEventBounds' | 'listTried' | 'isRunReported' | 'listPendingDeliveries'
   > &
-    FactsStore
-  /** Of the console, for links in messages. */
+    FactsStore &
+    WithinStore
+  /** The URL of the console, for links in messages. */
   publicUrl: string | undefined
   clock: Clock
   /** From 0 to 1. */
@@ -52,6 +54,7 @@ const pendingPerRead = 1000
 /** When a receiver recovers, events with at most this many tries are sent at once. */
 const maxTriesToSendAtOnce = 3
 const failureDelayMs = 1000
+const isOutside = 'the event is no longer within the restriction of the webhook'
 
 export class WebhookChannel implements SlotWaiter {
   readonly #webhook: StoredWebhook
@@ -78,7 +81,7 @@ export class WebhookChannel implements SlotWaiter {
     return this.#webhook.ownerNo
   }
 
-  /** As of the webhook that it was opened with. */
+  /** `updatedAt` of the webhook as the channel was opened. */
   get updatedAt(): number {
     return this.#webhook.updatedAt
   }
@@ -215,10 +218,16 @@ export class WebhookChannel implements SlotWaiter {
     const { store, clock, post, tell, onFailure } = this.#deps
     const { eventId } = entry
     try {
-      const event = entry.event ?? (await store.getEvent({ ownerNo: this.#webhook.ownerNo, eventId }))
+      const stored = entry.event ?? (await store.getEvent({ ownerNo: this.#webhook.ownerNo, eventId }))
       const at = clock.now()
-      if (event === undefined) {
+      if (stored === undefined) {
         this.#end(entry, 'FAILED', { at, status: null, error: 'the event is no longer retained', ms: 0 })
+        return
+      }
+      const [event] = await eventsWithin(store, this.#webhook, [stored])
+      if (event === undefined) {
+        if (entry.isTried) this.#end(entry, 'FAILED', { at, status: null, error: isOutside, ms: 0 })
+        else this.#queues.done(entry)
         return
       }
       if (!entry.isTried && (await isOvertaken(store, this.#webhook, event))) {

@@ -4,6 +4,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebhookTestResult } from '@jobcast/contract'
+import { isUnderstood } from '../../domain/access/restriction.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import type { WebhookLink } from '../../domain/webhook/webhook.ts'
@@ -24,7 +25,7 @@ type SenderDeps = {
   chance: () => number
   poster: Pick<EventPoster, 'post' | 'close'>
   tell: Tell
-  /** Of the console, for links in messages. */
+  /** The URL of the console, for links in messages. */
   publicUrl?: string | undefined
   /** In a cluster: which webhooks belong to this node. */
   share?: WebhookShare | undefined
@@ -35,7 +36,7 @@ const requestsAtOnce = 256
 const gatherMs = 50
 /** …and all webhooks together at most a thousand times. */
 const msPerPoll = 1
-/** Delay before writing cursors that advanced without a delivery, those of all webhooks together. */
+/** Delay before writing the cursors, of all webhooks together, that advanced without a delivery. */
 const cursorsAfterMs = 30_000
 const failureDelayMs = 1000
 const reportFailureEveryMs = 10_000
@@ -115,7 +116,7 @@ export class WebhookSender implements WebhookLink {
     entry.reopening ??= this.#reopen(webhookNo, entry)
   }
 
-  /** By any node, because it changes nothing: also of a webhook that is paused or belongs to another node. */
+  /** Any node can send a test, even for a webhook that is paused or belongs to another node, because it changes no state. */
   test(webhook: StoredWebhook): Promise<WebhookTestResult> {
     const { clock, tell, poster, publicUrl } = this.#deps
     const post = (message: Message) => poster.post(message, this.#abort.signal)
@@ -142,7 +143,7 @@ export class WebhookSender implements WebhookLink {
     )
     for (const webhookNo of ours.keys()) if (!this.#channels.has(webhookNo)) this.changed(webhookNo)
     for (const [webhookNo, { channel }] of this.#channels) {
-      // Another node may have changed it and not come to say so.
+      // Another node may have changed it, and its hint may have been lost.
       const isChanged = channel !== undefined && channel.updatedAt !== ours.get(webhookNo)
       if (isChanged || !ours.has(webhookNo)) this.changed(webhookNo)
     }
@@ -206,7 +207,8 @@ export class WebhookSender implements WebhookLink {
     const { share } = this.#deps
     if (share && !(await share.take(webhookNo))) return undefined
     const found = await this.#deps.store.getActiveWebhook({ webhookNo })
-    if (found === undefined) {
+    // A newer version has stored a restriction that this one cannot apply.
+    if (found === undefined || !isUnderstood(found.webhook)) {
       await share?.giveBack(webhookNo)
       return undefined
     }

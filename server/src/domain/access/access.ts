@@ -1,12 +1,13 @@
 // Access: who may do what. Callers authenticate with an API key, or in a browser with a session that refers to a key; a
 // key belongs to an owner, sees nothing of other owners, and has scopes. Devices authenticate with a token or a
-// certificate and act for nobody but themselves. Quotas bound what one owner can store.
+// certificate and act only for themselves. Quotas limit what one owner can store.
 //
 // Read next: caller.ts, from a key to the caller of a request; api-key.ts, issuing and revoking keys; session.ts,
 // sign-in of browsers; sign-in.ts, sign-in of devices; secret-text.ts, what keys and tokens look like; principal.ts,
 // how events name who acted; quotas.ts and within-quota.ts.
 
-import { ApiError, type Scope } from '@jobcast/contract'
+import type { Scope } from '@jobcast/contract'
+import { ApiError } from '@jobcast/contract/words'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredApiKey } from './ports/api-keys.ts'
 

@@ -1,10 +1,10 @@
 // Ranges of addresses that a key may be used from.
 
 import { type BlockList, isIP } from 'node:net'
-import { ApiError } from '@jobcast/contract'
+import { ApiError } from '@jobcast/contract/words'
 import { isAddressRange, listOf } from '../webhook/allowed-address.ts'
 
-/** J-500 for what only looks like one. */
+/** Throws J-500 for an invalid range. */
 export function requireRanges(ranges: readonly string[]): void {
   const wrong = ranges.find((range) => !isAddressRange(range))
   if (wrong === undefined) return
@@ -12,7 +12,7 @@ export function requireRanges(ranges: readonly string[]): void {
   throw new ApiError('J-500', { field: 'addresses', detail })
 }
 
-/** A list is made once for each key that is remembered. */
+/** Built once for each cached key. */
 const lists = new WeakMap<readonly string[], BlockList>()
 
 export function isInRanges(ranges: readonly string[], address: string): boolean {

@@ -33,7 +33,7 @@ export async function createApiKey(
   request: NewApiKey,
 ): Promise<{ key: StoredApiKey; apiKey: string }> {
   const granted = request.scopes ?? []
-  // Keys that were created before these existed do not hold them.
+  // ADMIN keys from before these scopes existed do not hold them.
   const isYoung = (scope: Scope) => scope === 'APPROVE' || scope === 'AUDIT'
   for (const scope of granted) requireScope(caller, scope, ...(isYoung(scope) ? ['ADMIN' as const] : []))
   const ownerNo = await ownerInReach(deps.store, caller, request.ownerId)
@@ -95,15 +95,15 @@ export async function listApiKeys(
   )
 }
 
-/** What keys are restricted to names jobs: a confined caller sees itself and the keys it has created. */
+/** Restrictions of other keys may name jobs, so a confined caller sees only itself and the keys it has created. */
 function isOwnOrMade(caller: Caller, { keyId, createdBy }: StoredApiKey): boolean {
   return keyId === caller.keyId || createdBy === principalOf(caller)
 }
 
 /**
  * Idempotent. Only an ADMIN key can revoke an ADMIN key, and nobody the last one: the service would be left without an
- * administrator. Without descendants, the keys it has created remain valid and are listed with their creator; what it left
- * to start by itself belongs to the owner.
+ * administrator. Without descendants, the keys it has created remain valid and are listed with their creator, and its
+ * schedules and scheduled runs stay active.
  */
 export async function revokeApiKey(
   deps: ChangeKeyDeps,
@@ -131,8 +131,8 @@ export async function revokeApiKey(
 }
 
 /**
- * Calls that were let in before may still leave a run behind while the keys are revoked. The second time finds it, or else
- * whoever makes it finds its key revoked (hold-run.ts).
+ * Calls that were authenticated before may still create a run while the keys are revoked. The second pass finds that run, or
+ * else the call finds its key revoked (hold-run.ts).
  */
 async function revokeTwice({ store }: ChangeKeyDeps, revocation: KeyRevocation): Promise<RevokeOutcome> {
   const first = await store.revokeApiKey(revocation)
@@ -190,7 +190,7 @@ export function createFirstKey({ store, now }: KeyDeps, secret: SecretText): Pro
   })
 }
 
-/** An ADMIN key of the first owner, for an operator who has none any more. Undefined if there is no owner yet. */
+/** An ADMIN key of the first owner, for an operator who has lost all others. Undefined if there is no owner yet. */
 export async function createAdminKey({ store, now }: KeyDeps): Promise<SecretText | undefined> {
   const [first] = (await store.listOwners({ after: undefined, limit: 1 })).items
   if (first === undefined) return undefined

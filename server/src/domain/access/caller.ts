@@ -1,13 +1,14 @@
 // The authenticated caller of a request: a valid API key and what it may do.
 
-import { ApiError, type Scope } from '@jobcast/contract'
+import type { Scope } from '@jobcast/contract'
+import { ApiError } from '@jobcast/contract/words'
 import type { Store } from '../common/ports/store.ts'
 import { keyErrorOf } from './access.ts'
 import type { StoredApiKey } from './ports/api-keys.ts'
 import type { Maker } from './ports/makers.ts'
 import type { SecretCheck } from './ports/secret-check.ts'
 import { principalOf } from './principal.ts'
-import { isFrom, isSameRestriction, type Restriction } from './restriction.ts'
+import { isFrom, isSameRestriction, isUnderstood, type Restriction } from './restriction.ts'
 import { secretCheck } from './secret-check.ts'
 
 export type Caller = {
@@ -15,25 +16,25 @@ export type Caller = {
   readonly ownerNo: number
   readonly ownerId: string
   readonly scopes: readonly Scope[]
-  /** What exists for it; without it, all that its owner has. */
+  /** What the caller can see; undefined: everything of its owner. */
   readonly restriction?: Restriction
-  /** As people have named the key. */
+  /** The name of the key. */
   readonly keyName?: string
-  /** Of a request: where it came from. */
+  /** Where the request came from. */
   readonly from?: { readonly address: string; readonly requestId: string }
   /** The session it authenticated by, if not by the key itself. */
   readonly sessionId?: string
-  /** Its key was recalled: before it is known to be valid, nothing may be written or answered but by who compares it. */
+  /** Set if the key comes from the cache: only code that verifies it in its write may write or answer. */
   readonly keyAsOf?: string
 }
 
-/** The key of a caller that was recalled is not any more what it was: nothing was done. */
+/** The cached key of the caller has changed: nothing was done. */
 export class KeyChanged extends Error {}
 
 /**
  * J-802 before J-803: a key that is both revoked and expired is invalid. No validity is cached between requests (but see
- * `cachedCaller`), so a revocation or an expiry takes effect with the next request. At once where the store has the key in
- * memory: a promise would delay every request. `address`: where the request came from.
+ * `cachedCaller`), so a revocation or an expiry takes effect with the next request. Synchronous if the store has the key in
+ * memory, because a promise would delay every request. `address`: where the request came from.
  */
 export function identifyCaller(
   store: Pick<Store, 'findApiKey'>,
@@ -53,7 +54,7 @@ export function identifyCaller(
   return found instanceof Promise ? found.then(callerWith) : callerWith(found)
 }
 
-/** At once, of a key that is remembered. Undefined: it has to be identified, and may not be valid. */
+/** The caller of a cached key, synchronously. Undefined: use `identifyCaller`; the key may be invalid. */
 export function cachedCaller(
   store: Pick<Store, 'cachedApiKey'>,
   apiKey: string,
@@ -62,11 +63,11 @@ export function cachedCaller(
   secrets: SecretCheck = secretCheck,
 ): Caller | undefined {
   const keyId = secrets.idOf('jc', apiKey)
-  const recalled = keyId === undefined ? undefined : store.cachedApiKey({ keyId })
-  if (recalled === undefined) return undefined
-  const { key, asOf } = recalled
+  const cached = keyId === undefined ? undefined : store.cachedApiKey({ keyId })
+  if (cached === undefined) return undefined
+  const { key, asOf } = cached
   const isValid =
-    secrets.matches(apiKey, key.secretHash) && keyErrorOf(key, now) === undefined && isFrom(key, address)
+    secrets.matches(apiKey, key.secretHash) && keyErrorOf(key, now) === undefined && mayBeUsed(key, address)
   return isValid ? { ...callerBy(key, now, address), keyAsOf: asOf } : undefined
 }
 
@@ -82,9 +83,13 @@ export async function callerOfKey(
   return callerBy(stored, now, address)
 }
 
-/** From another address the key is invalid, whatever else it is. */
+function mayBeUsed(key: StoredApiKey, address: string | undefined): boolean {
+  return isUnderstood(key) && isFrom(key, address)
+}
+
+/** J-802 from other addresses takes precedence over all other errors. */
 function callerBy(key: StoredApiKey, now: number, address: string | undefined): Caller {
-  if (!isFrom(key, address)) throw new ApiError('J-802')
+  if (!mayBeUsed(key, address)) throw new ApiError('J-802')
   const error = keyErrorOf(key, now)
   if (error) throw new ApiError(error)
   const { keyId, keyName, ownerNo, ownerId, scopes, restriction } = key

@@ -1,4 +1,4 @@
-// What an issuer says about a person, read from claims, which may have any form.
+// Reads what an issuer says about a person from claims of any form.
 
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -31,18 +31,18 @@ export function hasClaim(claims: Claims, path: string): boolean {
   return claimAt(claims, path) !== undefined
 }
 
-/** OpenID Connect: claims that are not in the token, and where they are. */
+/** OpenID Connect: names of claims that are not in the token, with their sources. */
 const namesElsewhere = '_claim_names'
 
-/** The issuer has too many groups to name: it says where they can be read (Entra does, and needs a Graph token for it). */
+/** There are too many groups for the token, and it only says where to read them (Entra does, and needs a Graph token). */
 export function isOverage(claims: Claims, path: string): boolean {
   const names = claims[namesElsewhere]
   return typeof names === 'object' && names !== null && Object.hasOwn(names, path)
 }
 
 /**
- * A list of texts, or one text, which is one group: its parts are not, because whoever may name a group could name one
- * "guests admins". Whatever else is in the list is skipped.
+ * A list of strings, or one string, which is one group: it is not split, or a group called "guests admins" would grant the
+ * role of admins. Other values in the list are skipped.
  */
 function groupsOf(claims: Claims, path: string): string[] {
   const found = claimAt(claims, path)
@@ -51,7 +51,7 @@ function groupsOf(claims: Claims, path: string): string[] {
   return [...new Set(listed.slice(0, maxGroups).filter((each): each is string => isGroup(each)))]
 }
 
-/** A claim of this name, dots and all (such as https://example.com/groups); else dots go deeper. */
+/** A claim of exactly this name (such as https://example.com/groups), otherwise dots separate nested names. */
 function claimAt(claims: Claims, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path]
   let found: unknown = claims
@@ -62,7 +62,7 @@ function claimAt(claims: Claims, path: string): unknown {
   return found
 }
 
-/** Without control characters: it is shown, logged and stored. */
+/** Removes control characters, because the text is shown, logged and stored. */
 function textOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = value

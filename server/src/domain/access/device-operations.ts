@@ -1,13 +1,14 @@
-// Which operations a caller that is restricted to devices may use, and how each applies the restriction: one entry for
-// each. What has no entry is refused (J-814).
+// The operations that a caller restricted to devices may use, and how each applies the restriction. Operations without an
+// entry are refused (J-814).
 //
-// Refused on purpose, besides what is refused to callers that are restricted to jobs: changes of jobs, which other devices
-// are given as well; schedules and groups, which name devices and are for all of them.
+// Refused on purpose, besides what is refused to callers restricted to jobs: changes of jobs, which other devices get, too;
+// schedules and groups, which select from all devices; the levels, the history and the statistics of executions, which are summed
+// up for all devices and would have to read every execution for each selector.
 
 /**
- * `open`: it neither shows nor changes what belongs to a device. `device`, `execution`: the one in its path must exist for
- * the caller, else it is unknown. `run`: so must one of the devices of the run. `whole-run`: all of them must, as the call
- * acts on all, or shows what is counted over all: if others have devices in it, it is refused. `applies`: the operation
+ * `open`: neither shows nor changes anything that belongs to a device. `device`, `execution`: the one in the path must be
+ * visible to the caller, or it is unknown. `run`: at least one device of the run must be visible. `whole-run`: all of them
+ * must be, because the operation acts on all or shows counts of all; otherwise it is refused. `applies`: the operation
  * applies the restriction itself.
  */
 export type DeviceRule = 'open' | 'device' | 'execution' | 'run' | 'whole-run' | 'applies'
@@ -44,13 +45,26 @@ const rules = {
   getDevice: 'device',
   listDevices: 'applies',
   countDevices: 'applies',
+  listFleetDevices: 'applies',
+  getFleetGroups: 'applies',
   getFreeze: 'open',
+  listWebhooks: 'applies',
+  putWebhook: 'applies',
+  getWebhook: 'applies',
+  deleteWebhook: 'applies',
+  pauseWebhook: 'applies',
+  resumeWebhook: 'applies',
+  changeWebhookSecret: 'applies',
+  testWebhook: 'applies',
+  listDeliveries: 'applies',
+  replayDelivery: 'applies',
+  replayWebhook: 'applies',
   createKey: 'applies',
   listKeys: 'applies',
   revokeKey: 'applies',
   getOwnKey: 'open',
   createSignInTicket: 'open',
-  // Each of its tools is a call of its own.
+  // Each tool call is a call of its own.
   callMcp: 'open',
 } as const satisfies Record<string, DeviceRule>
 

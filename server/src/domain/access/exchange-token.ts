@@ -1,6 +1,6 @@
-// Exchanges a token of an issuer for access for 15 minutes: of a program that `oidc-trust` names, or of a person, whose
-// command line signed in at the issuer. Either gets a session, which is sent in place of a key, so that nothing remains when
-// it is over. Programs with one subject share a key, by which what they did is listed and which can be revoked.
+// Exchanges an issuer's token for 15 minutes of access: the token of a program that `oidc-trust` allows, or of a person whose
+// command line signed in at the issuer. Both get a session, sent in place of a key, so nothing remains after its end. Programs
+// with the same subject share a key, under which their actions are listed and which can be revoked.
 
 import { createHash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
@@ -30,9 +30,9 @@ const keyIdLength = 10
 export type ExchangeDeps = SessionDeps & {
   verifyTrusted: VerifyTrusted
   trust: readonly TrustRule[]
-  /** Where people sign in. */
+  /** The settings for people who sign in. */
   people: People | undefined
-  /** The caller learns nothing of it; the operator has to. */
+  /** Logs the reason for the operator; the caller must not learn it. */
   onExchangeRefused: (reason: string) => void
 }
 
@@ -40,7 +40,7 @@ export type People = {
   issuer: Issuer
   issuerUrl: string
   clientId: string
-  /** That a client asks for. */
+  /** The scopes that a client requests from the issuer. */
   scopes: string
   groupRoles: GroupRoles
   groupClaim: string
@@ -48,14 +48,14 @@ export type People = {
 
 type Exchange = {
   token: string
-  /** Of a person, for issuers that name groups at /userinfo only. */
+  /** Of a person, for issuers that return groups only from /userinfo. */
   accessToken: string | undefined
-  /** Name or id, where several are possible. */
+  /** Name or id, if several owners are possible. */
   owner: string | undefined
   client: SigningIn
 }
 
-/** J-802 for whatever does not match: which rules there are is nobody's business. The log has the reason. */
+/** Throws J-802 for any mismatch, so that callers cannot probe the rules. The log has the reason. */
 export async function exchangeToken(
   deps: ExchangeDeps,
   exchange: Exchange,
@@ -81,7 +81,7 @@ export async function exchangeToken(
   throw new ApiError('J-802')
 }
 
-/** Parts of it come from a token that was not verified. */
+/** Truncated, because parts come from an unverified token. */
 function reasonsText(reasons: readonly string[]): string {
   return reasons.join('; ').slice(0, maxReasons)
 }
@@ -124,7 +124,7 @@ async function findProgram(
   return undefined
 }
 
-/** Undefined: it is for another audience, or not good at all. */
+/** Undefined: the token is for another audience, or invalid. */
 async function verified(
   { verifyTrusted }: ExchangeDeps,
   token: string,
@@ -162,7 +162,7 @@ async function signInProgram(
   return { session: text, expiresAt }
 }
 
-/** It expires with its last session: no key that a program creates lasts longer. While it is expired, no quota counts it. */
+/** The key expires with its last session, so no key that a program creates lasts longer. Expired keys do not count. */
 async function putProgramKey(
   deps: ExchangeDeps,
   keyId: string,
@@ -175,7 +175,7 @@ async function putProgramKey(
     keyId,
     ownerNo: owner.ownerNo,
     keyName: subject.slice(0, keyNameLength),
-    // Nobody knows its secret.
+    // A random secret that is never shown.
     secretHash: hashSecret(newSecretText('jc').text),
     scopes,
     restriction,
@@ -190,8 +190,8 @@ async function putProgramKey(
 }
 
 /**
- * One for each subject, so that there are as many keys as there are programs, not calls, and whoever is revoked stays so
- * when the scopes of the rule change. The audience selects the rule: sessions of another one must not get its scopes.
+ * One key per subject, so that there are as many keys as programs, not calls, and a revoked program stays revoked when the
+ * rule's scopes change. The audience is part of it, because it selects the rule and so the scopes of sessions.
  */
 function programKeyId({ issuer, audience, subject, owner }: Program): string {
   const what = JSON.stringify([issuer, audience, subject, owner.ownerNo])
@@ -210,6 +210,24 @@ async function exchangePerson(
   const { people } = deps
   if (people === undefined) throw new ApiError('J-802')
   const claims = await people.issuer.verify(token, accessToken)
+  return signInByClaims(deps, people, { claims, owner: wanted, client }, admit)
+}
+
+type ByClaims = {
+  claims: Claims
+  owner: string | undefined
+  client: SigningIn
+  /** When the token ends, if the session must not last longer. */
+  until?: number | undefined
+}
+
+/** A session without a refresh token. Throws SignInRefused if the person has no role. */
+export async function signInByClaims(
+  deps: SessionDeps,
+  people: Pick<People, 'groupRoles' | 'groupClaim'>,
+  { claims, owner: wanted, client, until = Number.POSITIVE_INFINITY }: ByClaims,
+  admit: (caller: Caller) => void,
+): Promise<{ session: string; expiresAt: number }> {
   const person = personOf(claims, people.groupClaim)
   const grants = person && (await grantsAtOwners(deps.store, people.groupRoles, person))
   const at = grants?.find(({ owner }) => !wanted || wanted === owner.ownerName || wanted === owner.ownerId)
@@ -220,14 +238,15 @@ async function exchangePerson(
   }
   const tokens = { refreshToken: null, idToken: null }
   const checkedAt = typeof claims.iat === 'number' ? Math.floor(claims.iat * 1000) : undefined
+  const lastsMs = Math.min(exchangedMs, until - deps.now())
   return signInPerson(
     deps,
-    { person, grants, at, tokens, client, kind: 'exchange', lastsMs: exchangedMs, checkedAt },
+    { person, grants, at, tokens, client, kind: 'exchange', lastsMs, checkedAt },
     admit,
   )
 }
 
-/** Not verified: only to find the keys to verify it by. */
+/** Not verified: used only to select the keys for the verification. */
 function issuerOf(token: string): string | undefined {
   if (token.length > maxTokenBytes) return undefined
   try {

@@ -1,4 +1,4 @@
-/** The issuer does not answer, or not with what it should. */
+/** The issuer does not respond, or not as specified. */
 export class IssuerUnavailable extends Error {
   constructor(cause: unknown) {
     super('The issuer cannot be reached', { cause })
@@ -6,7 +6,7 @@ export class IssuerUnavailable extends Error {
   }
 }
 
-/** The issuer says no, or what it or the browser sent is not to be trusted. */
+/** The issuer refuses, or its response or the browser's request cannot be trusted. */
 export class SignInRefused extends Error {
   constructor(cause: unknown) {
     super('The sign-in was refused', { cause })
@@ -16,7 +16,7 @@ export class SignInRefused extends Error {
 
 const maxReason = 300
 
-/** For the log. Only what errors say of themselves: their other fields may have tokens in them. */
+/** For the log. Only error messages: other fields may contain tokens. */
 export function reasonOf(error: unknown): string {
   const said: string[] = []
   let each = error

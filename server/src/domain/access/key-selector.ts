@@ -1,6 +1,6 @@
-// The selector that a key is restricted to. It may name what only the owner can change: a device that could change what it
-// matches would make itself a target. So it has no reported attributes, no presence and no names, which devices give
-// themselves when they enroll; and no groups, which whoever has MANAGE can redefine.
+// The selector that a key is restricted to. It may use only what the owner controls, or a device could make itself a target.
+// So it has no reported attributes, no presence, no names, which devices choose when they enroll, and no groups, which any
+// caller with MANAGE can redefine.
 
 import {
   asOwn,
@@ -12,7 +12,7 @@ import {
   termsOf,
 } from '@jobcast/contract/selector'
 
-/** In words; undefined: it is one. */
+/** Describes the problem; undefined: the selector is valid. */
 export function keySelectorProblem(text: string): string | undefined {
   try {
     return termsOf(parseSelector(text)).map(problemOf).find(Boolean)
@@ -34,7 +34,7 @@ function problemOf(term: SelectorTerm): string | undefined {
 const keptSelectors = 1000
 const kept = new Map<string, Selector>()
 
-/** Of what has no problem. Each call of a restricted key needs it. */
+/** Parses a valid selector. Cached, because each call of a restricted key needs it. */
 export function readKeySelector(text: string): Selector {
   let selector = kept.get(text)
   if (selector === undefined) {
@@ -45,7 +45,21 @@ export function readKeySelector(text: string): Selector {
   return selector
 }
 
-/** What both match. Undefined: together they are no selector any more. */
+/**
+ * Whether `one` is `other` with further conditions. Selectors cannot be compared in general: false also if `one` matches fewer
+ * devices for another reason.
+ */
+export function isSelectorWithin(one: string, other: string): boolean {
+  const conditions = new Set(conditionsOf(readKeySelector(one)))
+  return conditionsOf(readKeySelector(other)).every((condition) => conditions.has(condition))
+}
+
+/** What all must hold, as texts. */
+function conditionsOf(selector: Selector): string[] {
+  return selector.kind === 'and' ? selector.of.flatMap(conditionsOf) : [JSON.stringify(selector)]
+}
+
+/** The intersection of both. Undefined: it exceeds the limits of selectors. */
 export function bothOf(one: string, other: string): string | undefined {
   if (one === other) return one
   const text = `(${one}) and (${other})`

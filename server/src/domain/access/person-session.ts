@@ -1,4 +1,4 @@
-// Sessions of people: who signed in at the issuer acts at one owner, with the scopes of the roles that groups give there.
+// Sessions of people: a person who signed in at the issuer acts at one owner, with the scopes of the roles from groups there.
 
 import { ApiError } from '@jobcast/contract'
 import { originOf } from '../audit/audit.ts'
@@ -18,7 +18,7 @@ import { tellAccess } from './tell-access.ts'
 
 export type OwnerGrant = Granted & { owner: StoredOwner }
 
-/** At which owners the person has a role. Owners that do not exist are left out (missingOwners). */
+/** The owners at which the person has a role. Owners that do not exist are left out (missingOwners). */
 export async function grantsAtOwners(
   store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
   groupRoles: GroupRoles,
@@ -33,7 +33,7 @@ export async function grantsAtOwners(
   return [...found.values()]
 }
 
-/** Owners that the roles of the person name, but that do not exist: a mistake in the settings. */
+/** Owners named by the person's roles that do not exist: a mistake in the settings. */
 export async function missingOwners(
   store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
   groupRoles: GroupRoles,
@@ -45,7 +45,7 @@ export async function missingOwners(
   return missing
 }
 
-/** By its name, or by its id. */
+/** Finds an owner by name or id. */
 export async function findNamed(
   store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
   name: string,
@@ -57,7 +57,7 @@ export function sessionPersonOf({ email }: Person, grants: readonly OwnerGrant[]
   return { email, owners: grants.map(({ owner }) => owner.ownerName) }
 }
 
-/** What the person may do at an owner from now on, in all sessions there. */
+/** Stores what the person may do at an owner; takes effect in all sessions there. */
 export function putPerson(
   { store, now }: Pick<SessionDeps, 'store' | 'now'>,
   { subject, name }: Pick<Person, 'subject' | 'name'>,
@@ -68,7 +68,7 @@ export function putPerson(
     keyId: personKeyId(ownerNo, subject),
     ownerNo,
     keyName: name,
-    // Nobody knows its secret.
+    // A random secret that is never shown.
     secretHash: hashSecret(newSecretText('jc').text),
     scopes,
     restriction,

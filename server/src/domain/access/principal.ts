@@ -1,8 +1,10 @@
-// Principals: how events, log lines and `createdBy` name who acts. Free of schemas, so that threads of the store can use it.
+// Principals: how events, log lines and `createdBy` name who acts. Imports no schemas, so that store threads can use it.
 
 const keyPrefix = 'key:'
 
 const userPrefix = 'user:'
+
+const enrollmentPrefix = 'enrollment:'
 
 /** A session acts for its key, so it has the same principal. */
 export function principalOf({ keyId }: { readonly keyId: string }): string {
@@ -11,8 +13,8 @@ export function principalOf({ keyId }: { readonly keyId: string }): string {
 }
 
 /**
- * What a person may do at an owner is stored as a key that has no secret: only sessions use it. Its id tells the person, so
- * that whatever refers to the key names the person without a look-up. Ids of other keys have no colon.
+ * A person's rights at an owner are stored as a key without a usable secret: only sessions use it. Its id contains the
+ * subject, so that references to the key name the person without a look-up. Ids of other keys have no colon.
  */
 export function personKeyId(ownerNo: number, subject: string): string {
   return `${userPrefix}${ownerNo}:${subject}`
@@ -49,10 +51,15 @@ export function keyIdOf(principal: string | null): string | undefined {
 
 /** An enrollment creates the tokens of devices. */
 export function enrollmentPrincipal(enrollmentId: string): string {
-  return `enrollment:${enrollmentId}`
+  return enrollmentPrefix + enrollmentId
+}
+
+/** Undefined if it is not an enrollment. */
+export function enrollmentIdOf(principal: string): string | undefined {
+  return principal.startsWith(enrollmentPrefix) ? principal.slice(enrollmentPrefix.length) : undefined
 }
 
 /** Who acts on the machine of the service, without a key. */
 export const operator = 'operator'
-/** What the service does by itself. */
+/** Actions of the service itself. */
 export const service = 'service'

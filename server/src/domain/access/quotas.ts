@@ -1,9 +1,9 @@
-// How much of something may be stored or held at once. All are far above honest use, so that nobody fills the disk, the
-// memory or the connections of the others. 0 switches a quota off. Rates are in limits/.
+// How much may be stored or held at once. All quotas are far above normal use, and keep one owner from using up disk, memory
+// or connections. 0 disables a quota. Rates are in limits/.
 
 import { ApiError, type Resource } from '@jobcast/contract'
 
-/** By the name that settings and messages have for it: its default, what is counted, and what to do when it is reached. */
+/** By name in settings and messages: the default, what is counted, and what to do when the quota is reached. */
 const quotas = {
   devices: [2_000_000, 'devices of one owner', 'delete devices that are no longer used'],
   executions: [
@@ -70,7 +70,7 @@ export const quotaNames = Object.keys(quotas) as QuotaName[]
 
 export const noQuotas = Object.fromEntries(quotaNames.map((name) => [name, 0])) as Quotas
 
-/** As long as no setting says otherwise, with what each one counts. */
+/** The defaults, with what each quota counts. */
 export const defaultQuotas = quotaNames.map((name) => {
   const [limit, what] = quotas[name]
   return { name, limit, what }
@@ -86,7 +86,7 @@ export function overQuota(name: QuotaName, limit: number, deviceIds?: readonly s
   return new ApiError('J-912', { suffix: describeQuota(name, limit), ...(deviceIds && { deviceIds }) })
 }
 
-/** Of a resource whose quota is no setting. */
+/** For a resource with a fixed quota. */
 export function tooMany({ name, quota }: Resource): ApiError {
   return new ApiError('J-912', {
     suffix: `at most ${quota} ${name} of one owner; delete ${name} that are no longer used`,

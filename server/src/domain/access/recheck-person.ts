@@ -1,6 +1,6 @@
-// Groups change at the issuer. A session of a person is good for an hour after its groups were read; before the hour is over
-// they are read again by the refresh token, when a request comes. Requests do not wait for that until the hour is over, so
-// who is signed in stays so while the issuer is down for less than that.
+// Re-reads groups, which change at the issuer. A person's session is valid for an hour after its groups were read; earlier than
+// that, a request triggers reading them again with the refresh token. Requests wait for it only once the hour has passed, so
+// people stay signed in through short outages of the issuer.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
@@ -17,11 +17,11 @@ import { tellAccess } from './tell-access.ts'
 
 const goodForMs = 60 * 60_000
 const againAfterMs = 45 * 60_000
-/** A refresh token is used once: no second attempt begins before the first is over, on any node. */
+/** A refresh token can be used once: no second attempt begins before the first has ended, on any node. */
 const tryEveryMs = 30_000
-/** An issuer that answers takes less. */
+/** A responsive issuer takes less. */
 const waitForOtherMs = 5000
-const lookEveryMs = 200
+const pollIntervalMs = 200
 
 type RecheckDeps = Pick<SessionDeps, 'store' | 'now' | 'tell'> & {
   issuer: Issuer
@@ -30,21 +30,21 @@ type RecheckDeps = Pick<SessionDeps, 'store' | 'now' | 'tell'> & {
   onFailure: (error: unknown) => void
 }
 
-/** Without OIDC settings there is no issuer to ask: sessions of people from before end within the hour. */
+/** Without OIDC settings there is no issuer to ask, so earlier sessions of people end within the hour. */
 export function endAfterTheHour({ checkedAt }: Pick<StoredSession, 'checkedAt'>, now: number): void {
   if (checkedAt !== null && now - checkedAt >= goodForMs) throw new ApiError('J-808')
 }
 
-/** `elsewhere`: another request or node tries, or has tried a moment ago. */
+/** `elsewhere`: another request or node is trying, or has just tried. */
 type Attempt = 'done' | 'failed' | 'elsewhere'
 
 export function buildRecheck(deps: RecheckDeps) {
-  const underWay = new Map<string, Promise<Attempt>>()
+  const inFlight = new Map<string, Promise<Attempt>>()
   const again = (session: StoredSession, text: string): Promise<Attempt> => {
     const { sessionId } = session
     const attempt =
-      underWay.get(sessionId) ?? readAgain(deps, session, text).finally(() => underWay.delete(sessionId))
-    underWay.set(sessionId, attempt)
+      inFlight.get(sessionId) ?? readAgain(deps, session, text).finally(() => inFlight.delete(sessionId))
+    inFlight.set(sessionId, attempt)
     return attempt
   }
   return (session: StoredSession, now: number, text: string): void | Promise<void> => {
@@ -73,7 +73,7 @@ async function readAgain(deps: RecheckDeps, session: StoredSession, text: string
     if (person?.subject !== subject) throw new SignInRefused('another subject')
     const grants = await grantsAtOwners(deps.store, deps.groupRoles, person)
     const held = grants.find(({ owner }) => owner.ownerNo === session.ownerNo)
-    // Also for the other sessions of the person.
+    // Applies to the person's other sessions, too.
     await putPerson(deps, person, session.ownerNo, held ?? { scopes: [], restriction: null })
     if (held === undefined) {
       await end(deps, session)
@@ -95,20 +95,20 @@ async function readAgain(deps: RecheckDeps, session: StoredSession, text: string
   }
 }
 
-/** The hour is over: whoever reads them, here or on another node, must have done so. */
+/** After the hour: waits until the groups have been read, here or on another node. */
 async function requireChecked(
   deps: RecheckDeps,
   { sessionId }: StoredSession,
   attempt: Attempt,
 ): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+  for (let waitedMs = 0; ; waitedMs += pollIntervalMs) {
     const session = await deps.store.findSession({ sessionId })
     const now = deps.now()
     if (session === undefined) throw new ApiError('J-808')
     if (now - (session.checkedAt ?? 0) < goodForMs) return
     const isTried = session.triedAt !== null && now - session.triedAt < waitForOtherMs
     if (attempt === 'failed' || !isTried || waitedMs >= waitForOtherMs) throw new ApiError('J-808')
-    await sleep(lookEveryMs)
+    await sleep(pollIntervalMs)
   }
 }
 

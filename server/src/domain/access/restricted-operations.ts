@@ -1,15 +1,16 @@
-// Which operations a caller that is restricted to jobs may use, and how each applies the restriction: one entry for each.
-// What has no entry is refused (J-814), so a new operation is closed until somebody has decided. For callers that are
-// restricted to devices there is such a list in device-operations.ts; who is restricted to both needs both.
+// The operations that a caller restricted to jobs may use, and how each applies the restriction. Operations without an entry
+// are refused (J-814), so new operations are closed by default. The list for callers restricted to devices is in
+// device-operations.ts; a caller restricted to both needs an entry in both.
 //
-// Refused on purpose: whatever is about the owner as a whole (fleet, stats, audit, sessions, owners); what lists or names
-// the jobs that use it (secrets, files, windows); what would act beyond the restriction (webhooks, which send all events;
-// credentials and enrollments, by which somebody could act as a device that is given other jobs; changes of devices and
-// groups, which other jobs are aimed at); names that all jobs share and that a put would tell apart (schedules).
+// Refused on purpose: operations on the owner as a whole (audit, sessions, owners; the map of the fleet, which shows the last
+// execution of each device, of whatever job); resources that list the jobs
+// that use them (secrets, files, windows); effects beyond the restriction (credentials and
+// enrollments, with which one could act as a device that gets other jobs; changes of devices and groups, which other jobs
+// target); puts that would reveal which names other jobs have taken (schedules).
 
 /**
- * `open`: it neither shows nor changes what belongs to a job. `job`, `run`, `execution`, `schedule`: the one in its path
- * must exist for the caller, else it is unknown. `applies`: the operation applies the restriction itself.
+ * `open`: neither shows nor changes anything that belongs to a job. `job`, `run`, `execution`, `schedule`: the one in the
+ * path must be visible to the caller, or it is unknown. `applies`: the operation applies the restriction itself.
  */
 export type RestrictedRule = 'open' | 'job' | 'run' | 'execution' | 'schedule' | 'applies'
 
@@ -52,18 +53,31 @@ const rules = {
   pauseSchedule: 'schedule',
   resumeSchedule: 'schedule',
   fireSchedule: 'schedule',
+  getFleet: 'applies',
+  getStats: 'applies',
   getDevice: 'open',
   listDevices: 'open',
   countDevices: 'open',
   getGroup: 'open',
   listGroups: 'open',
   getFreeze: 'open',
+  listWebhooks: 'applies',
+  putWebhook: 'applies',
+  getWebhook: 'applies',
+  deleteWebhook: 'applies',
+  pauseWebhook: 'applies',
+  resumeWebhook: 'applies',
+  changeWebhookSecret: 'applies',
+  testWebhook: 'applies',
+  listDeliveries: 'applies',
+  replayDelivery: 'applies',
+  replayWebhook: 'applies',
   createKey: 'applies',
   listKeys: 'applies',
   revokeKey: 'applies',
   getOwnKey: 'open',
   createSignInTicket: 'open',
-  // Each of its tools is a call of its own.
+  // Each tool call is a call of its own.
   callMcp: 'open',
 } as const satisfies Record<string, RestrictedRule>
 

@@ -1,14 +1,15 @@
-// What a key is restricted to, besides its scopes. For the caller, what lies outside does not exist: it is answered as if it
-// were unknown. Which operations a restricted caller may use, and how each applies the restriction, is in
-// restricted-operations.ts. A key with addresses alone sees all that its owner has, from there.
+// What a key is restricted to, besides its scopes. Anything outside is treated as unknown. Which operations a restricted caller
+// may use, and how each applies the restriction, is in restricted-operations.ts. A key restricted only to addresses sees
+// everything of its owner, from these addresses.
 
-import { ApiError, type Scope } from '@jobcast/contract'
+import type { Scope } from '@jobcast/contract'
+import { ApiError } from '@jobcast/contract/words'
 import { isInRanges, isRangeWithin } from './address-ranges.ts'
 import { bothOf, keySelectorProblem } from './key-selector.ts'
 import { matchesJob } from './matches-job.ts'
 
 export type Restriction = {
-  /** Names, or beginnings of names with `*` at the end. */
+  /** Job names, or prefixes followed by `*`. */
   readonly jobs?: readonly string[]
   /** A selector of devices (key-selector.ts). */
   readonly where?: string
@@ -16,10 +17,16 @@ export type Restriction = {
   readonly addresses?: readonly string[]
 }
 
+const kinds: { readonly [Kind in keyof Required<Restriction>]: (value: unknown) => boolean } = {
+  jobs: isListOfTexts,
+  where: (value) => typeof value === 'string',
+  addresses: isListOfTexts,
+}
+
 type Given = { [Name in keyof Restriction]?: Restriction[Name] | undefined }
 type Restricted = { readonly restriction?: Restriction | null | undefined }
 
-/** Whether some of what its owner has does not exist for it. */
+/** Whether it cannot see everything of its owner. */
 export function isConfined({ restriction }: Restricted): boolean {
   return restriction?.jobs !== undefined || restriction?.where !== undefined
 }
@@ -32,7 +39,23 @@ export function isConfinedToDevices({ restriction }: Restricted): boolean {
   return restriction?.where !== undefined
 }
 
-/** Whether it may be used from this address. Undefined: nobody knows where the request came from. */
+/**
+ * False: a newer version has stored a restriction that this version does not know. Such a key is refused, because without the
+ * restriction it could do more than it was created for.
+ */
+export function isUnderstood({ restriction }: Restricted): boolean {
+  if (restriction === null || restriction === undefined) return true
+  if (typeof restriction !== 'object' || Array.isArray(restriction)) return false
+  return Object.entries(restriction).every(([kind, value]) => {
+    return Object.hasOwn(kinds, kind) && kinds[kind as keyof Restriction](value)
+  })
+}
+
+function isListOfTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+}
+
+/** Whether it may be used from this address. `address`: undefined if unknown. */
 export function isFrom({ restriction }: Restricted, address: string | undefined): boolean {
   const addresses = restriction?.addresses
   return addresses === undefined || (address !== undefined && isInRanges(addresses, address))
@@ -46,14 +69,14 @@ export function requireJob(caller: Restricted, jobName: string): void {
   if (!mayUseJob(caller, jobName)) throw new ApiError('J-301')
 }
 
-/** For lists of what belongs to jobs; nothing for a caller that sees all of them. */
+/** A filter for lists of what belongs to jobs; empty for a caller that sees all of them. */
 export function jobFilterOf({ restriction }: Restricted): { jobs?: readonly string[] } {
   return restriction?.jobs === undefined ? {} : { jobs: restriction.jobs }
 }
 
 /**
- * Of a key that a caller creates: what the caller is restricted to holds for it too, and what is asked for must lie within
- * that. Null: nothing.
+ * The restriction of a key that a caller creates: at least the caller's own, and the requested one must lie within it. Null:
+ * none.
  */
 export function restrictionWithin(
   { restriction: bound }: Restricted,
@@ -73,20 +96,20 @@ export function restrictionWithin(
   return restrictionOf({ jobs, where, addresses })
 }
 
-/** Of what is given; null: nothing. */
+/** Null: nothing is given. */
 export function restrictionOf({ jobs, where, addresses }: Given): Restriction | null {
   if (!jobs && where === undefined && !addresses) return null
   return { ...(jobs && { jobs }), ...(where !== undefined && { where }), ...(addresses && { addresses }) }
 }
 
-/** Selectors cannot be compared, so a key that a restricted key creates has both. */
+/** Selectors cannot be compared, so the created key gets the intersection of both. */
 function whereWithin(asked: string | undefined, bound: string | undefined): string | undefined {
   if (asked === undefined) return bound
   const problem = keySelectorProblem(asked)
   if (problem !== undefined) throw new ApiError('J-500', { field: 'where', detail: `${problem}.` })
   const both = bound === undefined ? asked : bothOf(bound, asked)
   if (both !== undefined) return both
-  const detail = 'Together with the selector of the key that creates it, where is too long.'
+  const detail = 'where is too long when combined with the selector of the key that creates it.'
   throw new ApiError('J-500', { field: 'where', detail })
 }
 
@@ -103,7 +126,7 @@ function refuseOutside(
   throw new ApiError('J-500', { field, detail })
 }
 
-function isPatternWithin(one: string, other: string): boolean {
+export function isPatternWithin(one: string, other: string): boolean {
   return one === other || (other.endsWith('*') && one.startsWith(other.slice(0, -1)))
 }
 

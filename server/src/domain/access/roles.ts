@@ -27,8 +27,8 @@ export type GroupRoles = ReadonlyMap<string, readonly RoleGrant[]>
 export type Granted = { scopes: Scope[]; restriction: Restriction | null }
 
 /**
- * What the groups allow, by owner, in the order of the setting. Roles of several groups add up where they have the same
- * restriction; of several restrictions the first counts, and the other roles do not: no sum of them would be right.
+ * What the groups allow, by owner, in the order of the setting. Roles with the same restriction add up; of several
+ * restrictions the first one wins and roles with others are ignored, because restrictions cannot be combined.
  */
 export function grantsOf(groupRoles: GroupRoles, groups: readonly string[]): Map<string, Granted> {
   const held = new Set(groups)

@@ -1,20 +1,20 @@
-// Tokens of the issuer are stored with a session, encrypted with a key that is derived from the secret of the session. Only
-// its browser holds that: neither the database nor its backups give the tokens away.
+// Encrypts the issuer's tokens for storage with a session. The key is derived from the session's secret, which only the browser
+// holds, so neither the database nor its backups reveal the tokens.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 export type IssuerTokens = {
   readonly refreshToken: string | null
-  /** Tells the issuer who signs out. */
+  /** Identifies the person to the issuer at sign-out. */
   readonly idToken: string | null
 }
 
 const ivBytes = 12
 const tagBytes = 16
-/** More than any issuer sends; larger ones are not kept. */
+/** More than any issuer sends; larger tokens are not stored. */
 const maxBytes = 64 * 1024
 
-/** Null: there is nothing to keep. */
+/** Null: there is nothing to store. */
 export function sealTokens(tokens: IssuerTokens, sessionText: string): string | null {
   const { refreshToken, idToken } = tokens
   if (refreshToken === null && idToken === null) return null

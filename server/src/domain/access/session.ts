@@ -20,7 +20,7 @@ import { type QuotaDeps, withinQuota } from './within-quota.ts'
 
 /** When sessions were last used; the store may be up to a minute behind. */
 export type SessionUseView = {
-  /** After so long without a request a session ends. */
+  /** A session ends after this time without a request. */
   readonly idleMs: number
   lastUsedAt(session: Pick<StoredSession, 'sessionId' | 'lastUsedAt'>): number
 }
@@ -28,7 +28,7 @@ export type SessionUseView = {
 export type IdentifySessionDeps = {
   store: Pick<Store, 'findSession' | 'findApiKey'>
   sessionUse: SessionUseView
-  /** Throws J-808 if it is too long ago that the groups of the person were read. */
+  /** Throws J-808 if the person's groups were read too long ago. */
   recheckPerson: (session: StoredSession, now: number, text: string) => void | Promise<void>
 }
 
@@ -40,11 +40,11 @@ type Client = { address: string | null; userAgent: string | null }
 type From = { address: string; requestId: string }
 export type SigningIn = Client & From
 
-/** However often it is used. Long enough for a working day. */
+/** The maximum duration, however often it is used: a working day. */
 export const sessionMs = 12 * 60 * 60_000
 const ticketMs = 10 * 60_000
 
-/** Of a SHA-256 in base64url. */
+/** The length of a SHA-256 in base64url. */
 const endingHashLength = 43
 
 const prefixOf = { session: 'js', ticket: 'jt', exchange: 'jx' } as const
@@ -89,7 +89,7 @@ export async function issueTicket(
   return { ticket: text, expiresAt: session.expiresAt }
 }
 
-/** As whom a ticket would sign in. It remains valid. */
+/** Returns whom a ticket would sign in, without redeeming it. */
 export async function readTicket(
   deps: SessionDeps,
   text: string,
@@ -122,7 +122,7 @@ export async function signOut(deps: SessionDeps, text: string, from: From): Prom
   if (session) await endOwn(deps, session, from)
 }
 
-/** What ends a session, but cannot be used as one; null if the text is none. */
+/** A value that can only end the session; null if the text is not a session. */
 export function sessionEnding(text: string): string | null {
   const sessionId = secretId('js', text)
   return sessionId === undefined ? null : sessionId + Buffer.from(hashSecret(text)).toString('base64url')
@@ -141,7 +141,7 @@ async function endOwn(deps: SessionDeps, session: StoredSession, from: From): Pr
   await endStored(deps, session, session, { origin })
 }
 
-/** Those that are still valid. Sessions of other owners need ADMIN. */
+/** Lists valid sessions. Sessions of other owners need ADMIN. */
 export async function listSessions(
   { store, now, sessionUse }: SessionDeps,
   caller: Caller,
@@ -195,7 +195,7 @@ async function findTicket({ store, now }: SessionDeps, text: string): Promise<St
   return ticket
 }
 
-/** `origin`: a session of a person, or a ticket of one; without tokens of its own, it ends when these are read too long ago. */
+/** `origin`: a person's session or ticket. Without tokens of its own, the new session ends once the groups are outdated. */
 export function newSession(
   kind: SessionKind,
   { keyId, ownerNo }: StoredApiKey,

@@ -1,5 +1,4 @@
-// Programs without a secret of ours, such as a CI job: a token of an issuer that the settings trust is exchanged for a key
-// of 15 minutes.
+// Trust rules for programs without a key, such as CI jobs: a token of a trusted issuer is exchanged for 15 minutes of access.
 
 import type { Scope } from '@jobcast/contract'
 import type { Restriction } from './restriction.ts'
@@ -9,7 +8,7 @@ export type TrustRule = {
   readonly audience: string
   /** `*` stands for any text within one part between colons. */
   readonly subject: string
-  /** Its name or its id. */
+  /** Name or id. */
   readonly owner: string
   readonly scopes: readonly Scope[]
   readonly restriction?: Restriction | null
@@ -19,7 +18,7 @@ export function isSubjectPattern(pattern: string): boolean {
   return /[^*:]/.test(pattern)
 }
 
-/** The whole subject must match, part by part. Linear: a part is matched piece by piece, the first place of each counts. */
+/** The whole subject must match, part by part. Linear: pieces between stars match greedily at their first occurrence. */
 export function matchesSubject(pattern: string, subject: string): boolean {
   const [wanted, parts] = [pattern.split(':'), subject.split(':')]
   return (

@@ -1,4 +1,4 @@
-// Owners that the settings name, but that do not exist: a mistake, or they are created later.
+// Owners named in settings that do not exist: a mistake, or they are created later.
 
 import type { Store } from '../common/ports/store.ts'
 import type { ExchangeDeps } from './exchange-token.ts'
@@ -9,7 +9,7 @@ type UnknownOwnersDeps = Pick<ExchangeDeps, 'trust' | 'people'> & {
   store: Pick<Store, 'findOwner' | 'findOwnerByName'>
 }
 
-/** Each once for each setting. */
+/** Each owner once per setting. */
 export async function findUnknownOwners({ store, trust, people }: UnknownOwnersDeps): Promise<Named[]> {
   const ofRoles = Array.from(people?.groupRoles.values() ?? []).flat()
   const named = { 'oidc-roles': ofRoles, 'oidc-trust': trust }

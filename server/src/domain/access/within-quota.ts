@@ -6,8 +6,8 @@ import { overQuota, type Quotas } from './quotas.ts'
 export type QuotaDeps = { quotas: Quotas; quotaCounts: QuotaCounts }
 
 /**
- * `isCreated`: whether the result is something new. `mayReplace`: whether it is there already, so that it takes no more
- * room; asked only where there is none left.
+ * `isCreated`: whether the result is something new. `mayReplace`: whether it exists already and so needs no room; called only
+ * if none is left.
  */
 export async function withinQuota<T>(
   { quotas, quotaCounts }: QuotaDeps,

@@ -1,5 +1,5 @@
-// An entry as it is written, and as the line that is exported and sealed. Free of schemas, so that threads of the store can
-// use it.
+// An audit entry as it is written, and as the line that is exported and sealed. Imports no schemas, so that store threads
+// can use it.
 
 import { eventMap, nounOf } from '@jobcast/contract/words'
 import { principalOf, service } from '../access/principal.ts'
@@ -14,12 +14,12 @@ export function newEntry(
   change: AuditedChange,
   origin: Origin | undefined,
 ): NewAuditEntry {
-  // Whoever is named by an event, but has not called, has no address: a key that is revoked takes others with it.
+  // Only the caller has an address: an event may name another principal, e.g. one whose key was revoked with the caller's.
   const by = origin?.principal === principal ? origin : undefined
   return { ownerNo, at, principal, action, subject, details: detailsText(change, by) }
 }
 
-/** Undefined: what the service does by itself is not audited. */
+/** Undefined for actions of the service itself, which are not audited. */
 export function entryOfEvent(
   where: Where,
   type: string,
@@ -37,15 +37,16 @@ export function entryOfEvent(
   return newEntry(where, { principal, action: type, subject }, { ...change, note }, origin)
 }
 
-function detailsText({ before, after, note }: AuditedChange, origin?: Partial<Origin>): string {
-  const { name = null, address = null, requestId = null } = origin ?? {}
-  return JSON.stringify({
-    ...{ name, address, requestId },
-    ...{ before: maskAudit(before), after: maskAudit(after), note: note ?? null },
-  })
+// Built as text: a trigger writes an entry for each run, and an import for each device.
+function detailsText({ before, after, note }: AuditedChange, origin: Origin | undefined): string {
+  return `{${originText(origin)},"before":${maskAudit(before)},"after":${maskAudit(after)},"note":${text(note)}}`
 }
 
-/** Of a new run: each trigger has one, so it is put together from what is known anyway. */
+function originText(origin: Origin | undefined): string {
+  return `"name":${text(origin?.name)},"address":${text(origin?.address)},"requestId":${text(origin?.requestId)}`
+}
+
+/** The details for a new run. */
 export function runDetails(
   jobName: string,
   devices: number,
@@ -53,8 +54,7 @@ export function runDetails(
   note?: string,
 ): string {
   const after = `{"jobName":${JSON.stringify(jobName)},"devices":${devices}}`
-  const from = `"name":${text(origin?.name)},"address":${text(origin?.address)},"requestId":${text(origin?.requestId)}`
-  return `{${from},"before":null,"after":${after},"note":${text(note)}}`
+  return `{${originText(origin)},"before":null,"after":${after},"note":${text(note)}}`
 }
 
 export function runEntry(
@@ -72,7 +72,7 @@ export function runEntry(
   }
 }
 
-/** As it is exported and sealed: the same text whenever it is made from the same row. */
+/** As exported and sealed: the same row always gives the same text. */
 export function entryLine({ auditId, at, principal, action, subject, details }: StoredAuditEntry): string {
   const who = `"at":"${new Date(at).toISOString()}","principal":${JSON.stringify(principal)}`
   const what = `"action":${JSON.stringify(action)},"subject":${JSON.stringify(subject)}`

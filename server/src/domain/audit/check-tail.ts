@@ -1,6 +1,5 @@
-// At start and once an hour: whether the entries of the last seal of each owner are those that were sealed, and the seal is
-// the last one that this node knows. An export is verified as a whole by `jobcast audit verify`; this finds what was changed
-// last, at once.
+// Checks, at start and once an hour, that the entries of each owner's last seal are those that were sealed, and that the seal
+// is the last one this node knows. `jobcast audit verify` verifies a whole export; this detects recent tampering at once.
 
 import { AuditVerifier, type Seal } from '@jobcast/contract/audit'
 import type { Store } from '../common/ports/store.ts'
@@ -15,10 +14,10 @@ type CheckDeps = {
 }
 
 const ownersAtOnce = 100
-/** More owners would delay the start. */
+/** Checking more owners would delay the start. */
 const mostOwners = 1000
 
-/** Of each owner; one whose audit fits has no damage. `isInEntries`: found in what this seal covers, which the next seal does not. */
+/** One result per owner; without damage it is intact. `isInEntries`: found in entries that checks of later seals do not read. */
 export async function* checkTails({
   store,
   signer,
@@ -43,7 +42,7 @@ async function checkEntries(
   ownerNo: number,
   seal: Seal,
 ): Promise<Damage | undefined> {
-  // A chain of one: what came before it was checked when it was last.
+  // A chain of one: earlier seals were checked when they were the last.
   const verifier = new AuditVerifier({ ...seal, publicKey: signer.publicKey }, { isPart: true })
   const found = await store.readSealed({ ownerNo, after: seal.seal - 1, upTo: seal.seal })
   for (const line of found?.lines ?? []) verifier.add(line)

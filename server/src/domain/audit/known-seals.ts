@@ -1,13 +1,13 @@
-// The newest seal of each owner that this node has seen. Seals are only ever added, so a newest seal that is older, another one
-// or gone was changed behind our back: the chain is not continued then, or our key would sign what somebody else wrote.
+// The newest seal of each owner that this node has seen. Seals are only appended, so if the newest one is older, different or
+// missing, the database was tampered with. Then the chain is not continued, or our key would sign forged entries.
 
 import { isSignedBy, publicKeyId, readPublicKey, type Seal, sealHash } from '@jobcast/contract/audit'
 
 export type KnownSeal = { seal: number; hash: string; lastAuditId: number }
-/** `auditId`: the first entry that does not fit; null: not even one is there. */
+/** `auditId`: the first entry that does not match; null: there are no entries. */
 export type Damage = { auditId: number | null; because: string }
 
-/** Of more owners, those that were sealed most recently. */
+/** With more owners, those sealed most recently are kept. */
 export const mostKnown = 10_000
 
 export class KnownSeals {
@@ -22,7 +22,7 @@ export class KnownSeals {
     this.#known = new Map(known)
   }
 
-  /** `last`: the newest seal in the database. Undefined: it is the one that is known, or was added by our key since. */
+  /** `last`: the newest seal in the database. Undefined: it is the known one, or was added with our key since. */
   judge(ownerId: string, last: Seal | null): Damage | undefined {
     const known = this.#known.get(ownerId)
     const missing = known && known.seal > (last?.seal ?? 0)
@@ -46,7 +46,7 @@ export class KnownSeals {
     return undefined
   }
 
-  /** It is in the database. */
+  /** Records a seal that is in the database. */
   add(seal: Seal): void {
     const { ownerId, lastAuditId } = seal
     this.#known.delete(ownerId)
@@ -58,7 +58,7 @@ export class KnownSeals {
     this.#isChanged = true
   }
 
-  /** What was added since the last call, and all others; undefined: nothing was. */
+  /** All known seals, if any was added since the last call; otherwise undefined. */
   takeChanged(): ReadonlyMap<string, KnownSeal> | undefined {
     if (!this.#isChanged) return undefined
     this.#isChanged = false

@@ -1,25 +1,25 @@
-// What of a value is shown in the audit: nothing that is secret, and not more than a person can compare.
+// Masks values for the audit: no secrets, and no more than a person can compare.
 
 import { hash } from 'node:crypto'
 
 const masked = '********'
 
-/** Names of fields that never hold anything but a secret, its hash or its encrypted form. */
+/** Names of fields that hold only secrets, their hashes or encrypted forms. */
 const secretName = /(?:secret|token|hash|password|privatekey|apikey|authorization|sealed)$/i
-/** Their keys are names, their values may be credentials. */
+/** Maps whose keys are names and whose values may be credentials. */
 const secretMaps = new Set(['headers'])
-/** Of a parameter that is a secret (`writeOnly`): what its schema says about values. */
+/** Schema keywords that contain values, masked for a secret parameter (`writeOnly`). */
 const valueWords = new Set(['default', 'const', 'enum', 'examples'])
-/** A longer text is replaced by its hash, which still says whether it is the same. */
+/** Longer values are replaced by their hash, which still shows whether they changed. */
 const maxBytes = 32 * 1024
 const maxDepth = 64
 
-export function maskAudit(value: unknown): unknown {
-  if (value === undefined || value === null) return null
+/** As JSON text. */
+export function maskAudit(value: unknown): string {
+  if (value === undefined || value === null) return 'null'
   const shown = JSON.stringify(mask(value, 0))
   const bytes = Buffer.byteLength(shown)
-  if (bytes > maxBytes) return { bytes, sha256: hash('sha256', shown, 'hex') }
-  return JSON.parse(shown)
+  return bytes > maxBytes ? JSON.stringify({ bytes, sha256: hash('sha256', shown, 'hex') }) : shown
 }
 
 function mask(value: unknown, depth: number): unknown {
@@ -32,7 +32,7 @@ function mask(value: unknown, depth: number): unknown {
     Object.entries(value).map(([name, field]) => {
       if (isSecret && valueWords.has(name)) return [name, masked]
       if (field === null || field === undefined) return [name, field]
-      // Only of our own fields: what owners put is shown as it is.
+      // Only in our own fields; content put by owners is shown unchanged.
       if (depth === 0 && isInstant(name, field)) return [name, new Date(field).toISOString()]
       if (secretName.test(name) && typeof field !== 'boolean') return [name, masked]
       const isMap = secretMaps.has(name) && typeof field === 'object'

@@ -37,8 +37,8 @@ export async function getCheckpoint(
 }
 
 /**
- * All that is sealed by now, as lines: the entries of each seal, then the seal with their hashes. Where a purge overtakes a slow
- * reader it throws: what has a gap cannot be verified.
+ * Everything sealed so far, as lines: the entries of each seal, then the seal with their hashes. Throws if a purge overtakes
+ * a slow reader, since an export with a gap cannot be verified.
  */
 export async function* exportAudit(
   { store }: AuditDeps,
@@ -55,12 +55,12 @@ export async function* exportAudit(
   }
 }
 
-/** The newest seal that was purged stays without the hashes of its entries. */
+/** The newest purged seal is kept without the hashes of its entries. */
 function continues({ seal, leaves }: StoredSeal, after: number): boolean {
   return after === 0 || (seal.seal === after + 1 && leaves.length > 0)
 }
 
-/** A purge leaves nothing of what was sent either. Any other gap is for the verifier to find. */
+/** A purge has also removed what was sent already. Other gaps are left for the verifier to find. */
 async function requireUnpurged(store: AuditDeps['store'], ownerNo: number, sent: number): Promise<void> {
   const first = await store.readSealed({ ownerNo, after: 0, upTo: sent })
   if (first === undefined) throw new Error('Old entries were purged during an export of the audit')

@@ -1,6 +1,6 @@
-// Seals new entries, owner by owner. Any node may do it: a seal is added only behind the one that was read, so of two nodes
-// one adds it and the other begins anew with the next tick. Where the newest seal is not the one that was there, the owner is
-// not sealed any more: entries are written on, and the operator decides.
+// Seals new entries, owner by owner. Any node may do it: a seal is appended only to the one that was read, so of two nodes
+// one succeeds and the other retries with the next tick. If the newest seal is not the expected one, the owner is no longer
+// sealed: entries are still written, and the operator is notified.
 
 import { hashBytes, type SealBody, sealHash, signedText } from '@jobcast/contract/audit'
 import type { Store } from '../common/ports/store.ts'
@@ -22,55 +22,55 @@ type SealDeps = {
   known: KnownSeals
   now: () => number
   stopping: AbortSignal
-  /** The audit of this owner is not the one that was sealed. */
+  /** The audit of this owner was tampered with. */
   onDamaged: (damaged: Damage & { ownerId: string }) => void
-  /** Where they are known after a restart. */
+  /** Stores known seals across restarts. */
   keepSeals?: ((seals: ReadonlyMap<string, KnownSeal>) => Promise<void>) | undefined
 }
 
-/** A larger batch would hold up who reads meanwhile. */
+/** A larger batch would delay other reads. */
 const entriesPerSeal = 2000
 const ownersAtOnce = 100
-/** An event for each second would push others out of the log. */
+/** An event per second would push others out of the log. */
 const announceEveryMs = 60_000
 const checkEveryMs = 60 * 60_000
-/** A stop does not wait for the rest. */
+/** How many seals are added while stopping; a stop does not wait for more. */
 const sealsAtTheEnd = 100
 
 export class AuditSealer {
   readonly #deps: SealDeps
-  /** Seals of this node that were not announced, by owner. */
+  /** Seals of this node that are not announced yet, by owner. */
   readonly #unannounced = new Map<number, { sealNo: number; announcedAt: number }>()
   readonly #damaged = new Map<string, { because: string; isLasting: boolean }>()
   #checkedAt = 0
-  /** Of the last tick; undefined: the service does not stop. */
+  /** Left in the last tick; undefined: the service is not stopping. */
   #sealsLeft: number | undefined
 
   constructor(deps: SealDeps) {
     this.#deps = deps
   }
 
-  /** Owners whose audit is not the one that was sealed. */
+  /** How many owners have a damaged audit. */
   get damaged(): number {
     return this.#damaged.size
   }
 
-  /** At start as well. */
+  /** Also called at start. */
   async check(): Promise<void> {
     this.#checkedAt = this.#deps.now()
     for await (const { ownerId, damage, isInEntries } of checkTails(this.#deps)) {
-      // Only the entries of the newest seal are read: a seal that is added later says nothing about them.
+      // Only the entries of the newest seal are read, so a check after a later seal says nothing about them.
       if (damage === undefined) this.#clear(ownerId)
       else this.#note(ownerId, damage, isInEntries)
     }
   }
 
-  /** One that is under way when the service stops ends soon; one that begins later seals what is left. */
+  /** A tick in progress when the service stops ends soon; a tick that begins later seals the rest. */
   async tick(): Promise<void> {
     const { store, stopping, known, keepSeals, now } = this.#deps
     this.#sealsLeft = stopping.aborted ? sealsAtTheEnd : undefined
     if (!stopping.aborted && Math.abs(now() - this.#checkedAt) >= checkEveryMs) await this.check()
-    // Each once: one that another node seals as well, or that must not be sealed, does not hold up those behind it.
+    // Each owner once, so that one that cannot be sealed now does not block those after it.
     for (let after: number | undefined = 0; after !== undefined && this.#goesOn(); ) {
       const owners = await store.listUnsealedOwners({ after, limit: ownersAtOnce })
       for (const owner of owners) await this.#seal(owner)
@@ -85,7 +85,7 @@ export class AuditSealer {
     return this.#sealsLeft === undefined ? !this.#deps.stopping.aborted : this.#sealsLeft > 0
   }
 
-  /** `isLasting`: until this process ends, whatever is found later. */
+  /** `isLasting`: kept until this process ends, whatever later checks find. */
   #note(ownerId: string, damage: Damage, isLasting = false): void {
     const { because } = damage
     const before = this.#damaged.get(ownerId)
@@ -97,7 +97,7 @@ export class AuditSealer {
     if (!this.#damaged.get(ownerId)?.isLasting) this.#damaged.delete(ownerId)
   }
 
-  /** All that an owner has, unless another node has sealed it, or it must not be sealed. */
+  /** Seals all entries of an owner, unless another node is faster or the audit is damaged. */
   async #seal(owner: UnsealedOwner): Promise<void> {
     const { store, signer, known, now } = this.#deps
     const { ownerNo, ownerId } = owner
@@ -137,7 +137,7 @@ export class AuditSealer {
     }
   }
 
-  /** Whoever keeps the last checkpoint has it within a minute, also where nothing follows it. */
+  /** Announces the last seal within a minute, even if none follows, for those who store checkpoints elsewhere. */
   async #announceDue(): Promise<void> {
     const { store, signer, now } = this.#deps
     const at = now()

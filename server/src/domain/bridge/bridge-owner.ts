@@ -1,9 +1,9 @@
-// Whose devices a bridge is for: its settings have a name or an id.
+// Finds the owner of a bridge by the name or the id in its settings.
 
 import type { StoredOwner } from '../access/ports/owners.ts'
 import type { Store } from '../common/ports/store.ts'
 
-/** By its id first: whoever is named like the id of another owner does not stand in for that one. */
+/** Ids take precedence, so that an owner named like the id of another one cannot replace it. */
 export async function findBridgeOwner(
   store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
   ownerName: string,
@@ -11,7 +11,7 @@ export async function findBridgeOwner(
   return (await store.findOwner({ ownerId: ownerName })) ?? (await store.findOwnerByName({ ownerName }))
 }
 
-/** Those of one owner. */
+/** The bridges of one owner. */
 export async function bridgesOf<T extends { ownerName: string }>(
   store: Pick<Store, 'findOwner' | 'findOwnerByName'>,
   ownerId: string,

@@ -1,36 +1,36 @@
-// A bridge to a broker of the user: what is known of it. The settings of the service say which there are; gateway/bridge/
-// carries them.
+// A bridge to the user's own broker, and its state. Bridges are defined in the settings of the service; gateway/bridge/
+// runs them.
 //
-// Read next: bridge-owner.ts, whose it is; list-bridges.ts, what owners see of theirs.
+// Read next: bridge-owner.ts, its owner; list-bridges.ts, the list that owners see.
 
 import type { BridgeState } from '@jobcast/contract'
 import type { WallInstant } from '../common/instants.ts'
 
-/** As the node sees it that carries it; `standby` on the others. */
+/** The state on the node that runs the bridge; `standby` on the others. */
 export type BridgeView = {
   bridgeName: string
   /** Owner of the devices: ownerName or ownerId. */
   ownerName: string
   state: 'standby' | 'owner-unknown' | 'connecting' | 'connected'
-  /** Why it is not connected, or what has failed since it is. */
+  /** Why it is not connected, or the last error since it connected. */
   lastError?: string | undefined
-  /** Since when it is connected, or is not. */
+  /** When it connected or disconnected. */
   since: WallInstant | null
-  /** Also if it works again. */
+  /** Kept after recovery. */
   lastFailure: { at: WallInstant; error: string } | null
   /** How long the oldest request has been waiting for its commit. */
   lagMs: number
   devicesOnline: number
-  /** Messages that wait for the broker. */
+  /** Messages waiting to be sent to the broker. */
   waiting: number
   received: number
   sent: number
   dropped: number
-  /** Null: it publishes none. */
+  /** Null: the bridge publishes no events. */
   events: { topic: string; failingSince: WallInstant | null; leftOut: number } | null
 }
 
-/** As this node knows it. `nodeNo`: the node that carries it, where there are several; `asOf`: when that one has said so. */
+/** `nodeNo`: the node that runs the bridge, in a cluster; `asOf`: the time of that node's last report. */
 export type KnownBridge = BridgeView & { nodeNo: number | null; asOf: WallInstant | null }
 
 export function bridgeStateOf({ state, lastError }: Pick<BridgeView, 'state' | 'lastError'>): BridgeState {

@@ -1,4 +1,4 @@
-// The bridges of the caller's owner. Their cursors come from the store, the rest from the node that carries each.
+// The bridges of the caller's owner. Cursors come from the store, all other fields from the node that runs each bridge.
 
 import type { Caller } from '../access/caller.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
@@ -8,7 +8,7 @@ import { bridgesOf } from './bridge-owner.ts'
 
 export type ListBridgesDeps = {
   store: Pick<Store, 'findOwner' | 'findOwnerByName' | 'getBridgeCursor'>
-  /** All of the service. */
+  /** Lists the bridges of all owners. */
   bridgeViews: { list(): KnownBridge[] }
 }
 

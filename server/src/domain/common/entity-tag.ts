@@ -1,11 +1,11 @@
-// Entity tags of what callers put: two callers that change the same thing notice each other (ETag and If-Match). That of a
-// job is its version; others are made of what can be put, so that presence or a paused webhook do not change them.
+// Entity tags (ETag and If-Match), by which concurrent changes of a resource are detected. The tag of a job is its version;
+// other tags are hashes of the fields that can be put, so that presence or a paused webhook do not change them.
 
 import { hash } from 'node:crypto'
 
-/** `*`: whatever it is, if it is there. */
+/** `*`: any existing resource. */
 export type ExpectedTags = readonly string[] | 'nothing'
-/** What a caller expects to be there. */
+/** The precondition of a change. */
 export type Expectation = { expected?: ExpectedTags }
 
 const tagLength = 22
@@ -14,7 +14,7 @@ export function jobTag({ version }: { version: number }): string {
   return String(version)
 }
 
-/** `current`: undefined if there is none. */
+/** `current`: undefined if the resource does not exist. */
 export function isExpected(expected: ExpectedTags | undefined, current: string | undefined): boolean {
   if (expected === undefined) return true
   if (expected === 'nothing') return current === undefined

@@ -1,5 +1,5 @@
-// Lookups by key, many in one statement: whoever asks while one is under way is looked up by the next. So an answer is
-// never older than the question, and many calls with one key cost as much as one.
+// Lookups by key, many in one statement: calls that arrive during a statement are answered by the next one. So a result is
+// never older than its call, and many calls with one key cost as much as one.
 
 export class GroupedLookup<Value> {
   readonly #lookUp: (keys: string[]) => Promise<Map<string, Value>>

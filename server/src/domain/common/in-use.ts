@@ -1,9 +1,9 @@
-// What is still needed is not deleted: J-315 goes on with what needs it. Free of schemas, so that threads of the store can use it.
+// J-315: a resource in use cannot be deleted, and the error names its users. Imports no schemas, so that store threads can use it.
 
-/** So many of each kind are named; the store looks for one more. */
+/** The error names at most this many users of each kind; the store searches for one more. */
 export const namedUsers = 5
 
-/** By their nouns: "by the schedules a, b, and by the unfinished run 12". `totals`: of those of which it is known how many they are. */
+/** "by the schedules a, b, and by the unfinished run 12". `totals`: counts of the kinds whose total is known. */
 export function usersText(
   users: Record<string, readonly (string | number)[]>,
   totals: Record<string, number> = {},

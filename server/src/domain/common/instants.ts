@@ -20,7 +20,7 @@ export function laterBy(ms: number, instant: SteadyInstant): SteadyInstant {
   return steadyInstant(instant + ms)
 }
 
-/** The later of the two; the second may be missing. */
+/** The later instant; the second may be undefined. */
 export function latest(one: SteadyInstant, other: SteadyInstant | undefined): SteadyInstant {
   return other !== undefined && other > one ? other : one
 }
@@ -29,14 +29,15 @@ export function latest(one: SteadyInstant, other: SteadyInstant | undefined): St
 export type BothClocks = { at: WallInstant; clock: SteadyInstant }
 
 /**
- * The steady clock at a start, from what was recorded last. The wall clock says how much time has passed since; one that
- * is behind says nothing. How far it was set before does not matter, since both were recorded at the same instant.
+ * The steady clock at startup: the last recorded value plus the time that has passed on the wall clock since then, or
+ * nothing if the wall clock is behind. Earlier changes of the wall clock do not matter, since both clocks were recorded at
+ * the same instant.
  */
 export function resumeClock(recorded: BothClocks, now: WallInstant): SteadyInstant {
   return laterBy(Math.max(0, now - recorded.at), recorded.clock)
 }
 
-/** What a wrong clock deletes is gone for good: while the database's and the node's own differ, nothing is purged. */
+/** A purge by a wrong clock cannot be undone, so nothing is purged while the clocks of the database and the node differ. */
 export function instantToPurgeAt(shared: WallInstant, own: WallInstant): WallInstant {
   const differenceMs = Math.abs(shared - own)
   if (differenceMs <= toleratedMs) return shared
@@ -46,7 +47,7 @@ export function instantToPurgeAt(shared: WallInstant, own: WallInstant): WallIns
   )
 }
 
-/** What is dated later than this was written by a clock that was wrong then. */
+/** Records with a later date were written while the clock was wrong. */
 export function latestCredible(now: WallInstant): WallInstant {
   return now + toleratedMs
 }

@@ -1,4 +1,4 @@
-// Whether a promise is done in time. It goes on either way.
+// Whether a promise settles in time. It continues either way.
 
 export async function isWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
   if (ms === Number.POSITIVE_INFINITY) return promise.then(() => true)

@@ -1,5 +1,5 @@
-// How deep JSON from others may be nested. Judged on the bytes, before they are parsed: a parser takes 100 ms for 128 KB of
-// brackets, and whatever walks the value would run out of stack.
+// The maximum depth of untrusted JSON. Checked on the bytes before they are parsed: a parser takes 100 ms for 128 KB of
+// brackets, and recursive functions over the value would overflow the stack.
 
 export const maxJsonDepth = 32
 
@@ -9,12 +9,12 @@ const closer = new Set([0x5d, 0x7d])
 const quote = 0x22
 const backslash = 0x5c
 
-/** Bytes that are not JSON may be judged either way: the parser refuses them. */
+/** The result for invalid JSON may be either; the parser rejects it. */
 export function isNestedTooDeep(json: Uint8Array, maxDepth = maxJsonDepth): boolean {
   return hasMoreOpeners(json, maxDepth) && depthExceeds(json, maxDepth)
 }
 
-/** Almost every body has a few brackets and is done with here, at the speed of memchr. */
+/** A fast path for almost all bodies, which have few brackets: it runs at the speed of memchr. */
 function hasMoreOpeners(json: Uint8Array, limit: number): boolean {
   let count = 0
   for (const byte of openers) {

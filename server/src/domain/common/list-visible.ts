@@ -1,11 +1,11 @@
-// A list that shows only part of what its owner has, in slices of that part. No cursor names what is not shown.
+// Pages of a list of which the caller may see only a part. Cursors never name hidden items.
 
 import type { Slice, Sliced } from './ports/slices.ts'
 
-/** At least so many are read at once. */
+/** Minimum size of a read. */
 const readAtOnce = 500
 
-/** For lists that a quota bounds: it reads on until the slice is full. */
+/** Only for lists bounded by a quota, because it reads until the slice is full. */
 export async function listVisible<T>(
   list: (slice: Slice<string>) => Promise<Sliced<T, string>>,
   { after, limit }: Slice<string>,

@@ -1,4 +1,4 @@
-// RFC 7396: fields that a patch does not name stay, null takes a field away, lists are replaced as a whole.
+// RFC 7396: fields that a patch omits keep their value, null removes a field, lists are replaced as a whole.
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch

@@ -1,4 +1,4 @@
-// Names what is missing, or there already, for problem details. The message stays that of the catalogue.
+// Problem details that name a missing or an existing resource. The message remains that of the catalogue.
 
 import { ApiError, type Resource, resources } from '@jobcast/contract'
 import type { Expectation } from './entity-tag.ts'
@@ -13,13 +13,13 @@ const nouns: Partial<Record<string, string>> = {
 
 type NotFound = (typeof resources)[keyof typeof resources]['notFound'] | 'J-302' | 'J-304' | 'J-805' | 'J-806'
 
-/** `name`: as the caller gave it. */
+/** `name`: as sent by the caller. */
 export function notFound(code: NotFound, name: string | number): ApiError {
   return new ApiError(code, { detail: `There is no ${nouns[code]} ${JSON.stringify(name)}.` })
 }
 
-/** What is there is not what the caller expects: If-Match or If-None-Match. */
+/** The precondition (If-Match or If-None-Match) does not hold. */
 export function notExpected({ noun }: Resource, name: string, { expected }: Expectation): ApiError {
   if (expected !== 'nothing') return new ApiError('J-312')
-  return new ApiError('J-312', { detail: `There is a ${noun} ${JSON.stringify(name)} already.` })
+  return new ApiError('J-312', { detail: `A ${noun} ${JSON.stringify(name)} already exists.` })
 }

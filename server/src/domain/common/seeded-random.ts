@@ -1,5 +1,5 @@
-// Random numbers that are the same for the same seed: what was drawn once can be drawn again on another node, or after a
-// restart. Not for secrets.
+// Random numbers that are equal for equal seeds, so that a draw can be repeated on another node or after a restart. Not for
+// secrets.
 
 import { hash } from 'node:crypto'
 

@@ -23,7 +23,7 @@ export function ownAttributes({ attributes = {}, timeZone }: DeviceContent): Att
   return { ...attributes, timeZone }
 }
 
-/** Null removes one. Throws J-500. */
+/** Null removes an attribute. Throws J-500. */
 export function requireAttributeChanges(attributes: AttributeReport['changes']): void {
   for (const [name, value] of Object.entries(attributes)) {
     const problem =
@@ -36,7 +36,7 @@ function invalid(field: string, detail: string): ApiError {
   return new ApiError('J-500', { field, detail })
 }
 
-/** Merged with what the device has reported before; null removes. Throws DeviceError. */
+/** Merges the report with earlier ones; null removes an attribute. Throws DeviceError. */
 export async function reportAttributes(
   deps: AttributeDeps,
   device: DeviceKey,
@@ -63,7 +63,7 @@ function parseReported(fields: Record<string, unknown>): AttributeReport['change
   return Object.fromEntries(entries) as AttributeReport['changes']
 }
 
-/** `reported` of a shadow document; a flat map is taken as it is. */
+/** The `reported` part of a shadow document, or a flat map. */
 export function reportedOf(fields: Record<string, unknown>): Record<string, unknown> {
   const { state } = fields
   if (!isObject(state)) return fields
@@ -79,7 +79,7 @@ function refused(message: string): DeviceError {
   return new DeviceError('InvalidRequest', message)
 }
 
-/** It may hold anything. */
+/** The name is untrusted text. */
 function shownName(name: string): string {
   return JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
 }

@@ -1,5 +1,5 @@
-// Changes many devices alike: tags and attributes. Each batch is read, changed and written by itself, in the order of the
-// deviceIds; what somebody else changes meanwhile is read again. The call can be repeated.
+// Changes tags and attributes of many devices. Each batch is read, changed and written separately, in the order of the
+// deviceIds; devices that change concurrently are read again. The call can be repeated.
 
 import { ApiError, type DevicesChange, type DevicesChanged, maxAttributes, maxTags } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
@@ -10,14 +10,14 @@ import { readSelector } from '../selector/selector.ts'
 import { namedDevices } from '../trigger/launch-run.ts'
 import { requireAttributeChanges } from './attributes.ts'
 import { type DeviceDeps, settled } from './device.ts'
-import { deviceTag } from './device-tag.ts'
+import { deviceTag, ownFields } from './own-fields.ts'
 import type { Attributes, StoredDevice } from './ports/devices.ts'
 
-/** So many are read at once. */
+/** Devices per read. */
 const pageSize = 2000
-/** So many are on their way to the store at once, as in an import. */
+/** Devices per write, as in an import. */
 const batchSize = 500
-/** How often others may change a device between our read and our write. */
+/** Maximum number of tries if a device changes concurrently. */
 const mostTries = 20
 const maxNamedFailures = 1000
 
@@ -50,7 +50,7 @@ export async function changeDevices(
 type Change = Pick<DevicesChange, 'addTags' | 'removeTags' | 'attributes'>
 type Changed = Pick<StoredDevice, 'tags' | 'attributes'> | 'same' | ApiError
 
-/** What a device has afterwards; ApiError: it would have too much. */
+/** The changed fields; ApiError: they would exceed a limit. */
 function changeDevice(device: Pick<StoredDevice, 'tags' | 'attributes'>, change: Change): Changed {
   const { addTags = [], removeTags = [], attributes: changes = {} } = change
   const kept = device.tags.filter((tag) => !removeTags.includes(tag))
@@ -96,10 +96,11 @@ async function write(
 ): Promise<Changed | 'conflict'> {
   const changed = changeDevice(device, request)
   if (changed === 'same' || changed instanceof ApiError) return changed
-  const { deviceId, deviceName } = device
+  const { deviceId } = device
+  const { window: _, ...kept } = ownFields(device)
   const { at, clock } = deps.moment()
   const put = {
-    ...{ ownerNo: caller.ownerNo, deviceId, deviceName, keepsWindow: true as const, ...changed, at, clock },
+    ...{ ownerNo: caller.ownerNo, deviceId, ...kept, ...changed, keepsWindow: true as const, at, clock },
     ...{ expected: [deviceTag(device)], ...originOf(caller) },
   }
   const { isRefused } = await deps.recordDevice(put)

@@ -42,7 +42,7 @@ export function revokeDeviceCredential(
   return replaceToken(deps, caller, deviceId, null)
 }
 
-/** Idempotent. Takes back what a revocation did to the certificates of the device; its token stays as it is. */
+/** Idempotent. Allows the certificates of the device after a revocation; its token does not change. */
 export async function allowDeviceCertificate(
   { store, now }: CredentialDeps,
   caller: Caller,
@@ -64,7 +64,7 @@ async function replaceToken(
   disconnectDevice(deps, { ownerNo, deviceId })
 }
 
-/** Counted first: a sign-in in progress then repeats its look-up, and one that has completed is disconnected. */
+/** Increments the counter first: a sign-in in progress repeats its lookup, and an open connection is closed. */
 export function disconnectDevice(
   { credentialChanges, link }: Pick<CredentialDeps, 'credentialChanges' | 'link'>,
   device: DeviceKey,

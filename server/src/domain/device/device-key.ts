@@ -1,2 +1,2 @@
-/** A device as its callers name it. */
+/** Identifies a device in the API. */
 export type DeviceKey = { ownerNo: number; deviceId: string }

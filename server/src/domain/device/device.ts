@@ -1,13 +1,14 @@
-// A device: what executions are carried out on. It has an id that its owner chose, tags and attributes, a credential,
-// and presence: whether it is connected. All devices of an owner are its fleet. This file has what owners do with
+// A device: a machine that runs executions. It has an id chosen by its owner, tags and attributes, a credential,
+// and presence: whether it is connected. All devices of an owner are its fleet. This file has the owner's operations on
 // devices.
 //
-// Read next: put-device.ts and attributes.ts, what a put or a report changes; device-credential.ts, its token and
+// Read next: put-device.ts and attributes.ts, changes by a put or a report; device-credential.ts, its token and
 // certificate; enrollment.ts and enroll-device.ts, how it gets its first one; judge-presence.ts, whether it is online;
 // freeze-fleet.ts, read-fleet.ts, read-stats.ts, the fleet as a whole; import-devices.ts, many at once.
 
 import { ApiError, type DeviceContent, devices } from '@jobcast/contract'
 import { actorOf, type Caller } from '../access/caller.ts'
+import { isConfinedToDevices } from '../access/restriction.ts'
 import { type QuotaDeps, withinQuota } from '../access/within-quota.ts'
 import { originOf } from '../audit/audit.ts'
 import { type Expectation, isExpected } from '../common/entity-tag.ts'
@@ -18,13 +19,14 @@ import type { Moment } from '../execution/execution.ts'
 import { type NotifyDeps, notifyMoved } from '../execution/notify-moved.ts'
 import { type DeviceWindowsDeps, windowsApply } from '../window/device-windows.ts'
 import { noWindow } from '../window/window.ts'
-import { ownAttributes } from './attributes.ts'
+import { fieldsOf } from './device-content.ts'
 import { type CredentialDeps, disconnectDevice } from './device-credential.ts'
 import type { DeviceKey } from './device-key.ts'
-import { deviceTag } from './device-tag.ts'
+import { deviceTag } from './own-fields.ts'
 import type { DeviceFilter, DevicePut, DevicePutResult, StoredDevice } from './ports/devices.ts'
+import { listWithShownCursor } from './shown-cursor.ts'
 
-/** Presence that is not written to the store yet. */
+/** Presence, including changes that are not written to the store yet. */
 export type PresenceView = {
   /** Resolves once all changes are written. */
   settle(): Promise<void>
@@ -52,14 +54,13 @@ export async function putDevice(
 ): Promise<Put<StoredDevice>> {
   const { ownerNo } = caller
   const { at, clock } = deps.moment()
-  const { window = null, keepsWindow } = content
+  const { keepsWindow } = content
+  const fields = fieldsOf(deviceId, content)
   const wanted = {
     ownerNo,
     deviceId,
-    deviceName: content.deviceName ?? deviceId,
-    tags: (content.tags ?? []).toSorted(),
-    attributes: ownAttributes(content),
-    ...(keepsWindow ? { keepsWindow } : { window }),
+    ...fields,
+    ...(keepsWindow && { keepsWindow }),
     at,
     clock,
     ...originOf(caller),
@@ -75,7 +76,7 @@ export async function putDevice(
       mayReplace: async () => (await deps.store.getDevice({ ownerNo, deviceId })) !== undefined,
     },
   )
-  if (isWithoutWindow) throw noWindow(window ?? '')
+  if (isWithoutWindow) throw noWindow(fields.window ?? '')
   if (put.isRefused) throw notExpected(devices, deviceId, ifMatch)
   if (value.window !== null) await windowsApply(deps, ownerNo)
   return { ...put, value: asSeen(deps, ownerNo, value) }
@@ -94,16 +95,18 @@ export async function getDevice(
 
 export async function listDevices(
   deps: DeviceDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   filter: DeviceFilter,
   slice: Slice<string>,
 ): Promise<Sliced<StoredDevice, string>> {
   await settled(deps.presence)
-  const { items, next } = await deps.store.listDevices({ ownerNo, filter, slice })
+  const { ownerNo } = caller
+  const list = (part: Slice<string>) => deps.store.listDevices({ ownerNo, filter, slice: part })
+  const { items, next } = await (isConfinedToDevices(caller) ? listWithShownCursor(list, slice) : list(slice))
   return { items: items.map((device) => asSeen(deps, ownerNo, device)), next }
 }
 
-/** Its unfinished executions are canceled: no device is left to carry them out. */
+/** Also cancels its unfinished executions. */
 export async function deleteDevice(
   deps: DeviceDeps,
   caller: Caller,

@@ -20,8 +20,8 @@ export type EnrollDeps = QuotaDeps &
 export type ShownEnrollment = { enrollment: StoredEnrollment; enrollmentToken: string }
 
 /**
- * Undefined for a malformed, unknown, expired or revoked token. Whether it is used up is decided by the store, because a
- * device that lost the answer to its last use may repeat the request.
+ * Undefined for a malformed, unknown, expired or revoked token. The store decides whether it is used up, because a device
+ * that lost the answer to its last use may repeat the request.
  */
 export async function openEnrollment(
   { store, now }: EnrollDeps,
@@ -35,8 +35,8 @@ export async function openEnrollment(
 }
 
 /**
- * The claim of all devices that a gateway makes (ddi/sign-in.ts), whichever enrollment it shows: nobody has the tokens of these
- * devices, so the next enrollment of the gateway can speak for them. It is no hash of a text, so no device can send it.
+ * The claim of all devices that a gateway creates (ddi/sign-in.ts), with any of its enrollments: the tokens of these devices
+ * are not used, so a later enrollment of the gateway can act for them. It is not a hash, so no device can send it.
  */
 export const gatewayClaim: Uint8Array = Buffer.from('devices of a gateway'.padEnd(32))
 

@@ -1,4 +1,4 @@
-// Enrollments, as their owner manages them. The device's side is in enroll-device.ts.
+// The owner's operations on enrollments. The device's side is in enroll-device.ts.
 
 import { ApiError, type NewEnrollment } from '@jobcast/contract'
 import { type Caller, makerOf } from '../access/caller.ts'
@@ -13,7 +13,10 @@ import type { StoredEnrollment } from './ports/enrollments.ts'
 
 export type EnrollmentDeps = TellAccessDeps &
   QuotaDeps & {
-    store: Pick<Store, 'createEnrollment' | 'listEnrollments' | 'revokeEnrollment' | 'findApiKey'>
+    store: Pick<
+      Store,
+      'createEnrollment' | 'listEnrollments' | 'revokeEnrollment' | 'findApiKey' | 'findEnrollment'
+    >
     now: () => number
   }
 

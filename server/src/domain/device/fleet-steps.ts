@@ -6,7 +6,7 @@ import type { Flow } from './ports/fleet.ts'
 
 export const stepMs = 5 * 60_000
 
-/** One time step; `waiting` and `running` are the change in their counts. `failed` counts all ends but SUCCEEDED and CANCELED. */
+/** One time step; `waiting` and `running` are changes of these counts. `failed` counts all end states except SUCCEEDED and CANCELED. */
 export type Step = { waiting: number; running: number; succeeded: number; failed: number }
 
 const countedAsFailed: readonly ExecState[] = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED']

@@ -31,7 +31,7 @@ export async function freezeFleet(
   return freeze
 }
 
-/** Ending what has ended is no error. */
+/** Idempotent. */
 export async function unfreezeFleet({ store, moment, freezes }: FreezeDeps, caller: Caller): Promise<void> {
   const { ownerNo } = caller
   const { at, clock } = moment()

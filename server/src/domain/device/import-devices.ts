@@ -1,4 +1,4 @@
-// Puts many devices, one a line, or says what that would do. A line that is refused does not stop the others, and the answer names it.
+// Puts many devices, one per line, or previews the changes. Invalid lines do not stop the others; the result lists them.
 
 import { ApiError, type ImportQuery, type ImportResult } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -7,7 +7,7 @@ import { type DeviceDeps, putDevice, settled } from './device.ts'
 import { type ImportedDevice, type ImportOutcome, ImportPreview } from './import-preview.ts'
 import { patchDevice } from './patch-device.ts'
 
-/** `read` throws ApiError for a line that is no device. */
+/** `read` throws ApiError for an invalid line. */
 export type ImportLine = { line: number; read: () => ImportedDevice }
 
 export const maxImported = 100_000
@@ -24,8 +24,7 @@ export async function importDevices(
   const result: ImportResult = { created: 0, updated: 0, unchanged: 0, failed: [], failedTotal: 0 }
   const store = merge ? mergeDevice : replaceDevice
   const take = (device: ImportedDevice) => preview?.take(device) ?? store(deps, caller, device)
-  for await (const batch of batches) {
-    const outcomes = await Promise.all(batch.map((line) => importLine(line, take)))
+  const count = (batch: ImportLine[], outcomes: (ImportOutcome | ApiError)[]) => {
     for (const [index, outcome] of outcomes.entries()) {
       if (!(outcome instanceof ApiError)) {
         result[outcome]++
@@ -37,6 +36,18 @@ export async function importDevices(
       const text = details.detail ? `${message}: ${details.detail}` : message
       result.failed.push({ line: batch[index]?.line ?? 0, code, message: text })
     }
+  }
+  // Each batch is read while the one before it is written.
+  let counted = Promise.resolve()
+  try {
+    for await (const batch of batches) {
+      const before = counted
+      const outcomes = batch.map((line) => importLine(line, take))
+      counted = Promise.all([before, ...outcomes]).then(([, ...all]) => count(batch, all))
+      await before
+    }
+  } finally {
+    await counted
   }
   return preview ? { ...result, overwritten: preview.overwritten() } : result
 }
@@ -64,7 +75,7 @@ async function replaceDevice(
   return created ? 'created' : isSame ? 'unchanged' : 'updated'
 }
 
-/** A new one only if nobody else creates it first; then it is merged like any other. */
+/** A device that is created concurrently is merged like any existing one. */
 async function mergeDevice(
   deps: DeviceDeps,
   caller: Caller,

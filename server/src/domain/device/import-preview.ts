@@ -1,19 +1,17 @@
-// What an import would do: which devices it would create, and which values of existing ones it would overwrite.
+// Preview of an import: the devices that it would create, and the values of existing ones that it would overwrite.
 
 import type { DeviceContent, ImportResult, Overwritten } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { requireWindow } from '../window/window.ts'
-import { ownAttributes } from './attributes.ts'
 import type { DeviceDeps } from './device.ts'
-import { deviceTag, ownFields } from './device-tag.ts'
+import { contentOf, fieldsOf } from './device-content.ts'
+import { deviceTag } from './own-fields.ts'
 import { patchedContent } from './patch-device.ts'
 import type { OwnFields } from './ports/devices.ts'
 
-/** `keepsWindow`: of a format that has no windows. */
+/** `keepsWindow`: the import format has no windows. */
 export type ImportedDevice = { deviceId: string; keepsWindow?: true } & DeviceContent
 export type ImportOutcome = 'created' | 'updated' | 'unchanged'
-
-type Own = Required<OwnFields>
 
 const maxFields = 100
 
@@ -21,10 +19,10 @@ export class ImportPreview {
   readonly #deps: DeviceDeps
   readonly #caller: Caller
   readonly #merge: boolean
-  /** Of each device what a later line builds on: its first line, and what the last one leaves if it has several. */
+  /** State for later lines of the same device: its first line, and the result of the last one if there are several. */
   readonly #first = new Map<string, string>()
   readonly #last = new Map<string, string>()
-  /** Lines of one device come at once as well. */
+  /** Serializes concurrent lines of one device. */
   readonly #turns = new Map<string, Promise<unknown>>()
   readonly #overwritten = new Map<string, Overwritten>()
   readonly #windows = new Map<string, Promise<void>>()
@@ -54,7 +52,7 @@ export class ImportPreview {
     const before = this.#before(deviceId, stored)
     const after = this.#after(before, line)
     await this.#requireWindow(line.window)
-    // As texts: there may be 64 MiB of lines, and objects take several times as much.
+    // Stored as text: there may be 64 MiB of lines, and objects take several times as much memory.
     if (this.#first.has(deviceId)) this.#last.set(deviceId, JSON.stringify(after))
     else this.#first.set(deviceId, JSON.stringify(line))
     if (before === undefined) return 'created'
@@ -63,26 +61,26 @@ export class ImportPreview {
     return 'updated'
   }
 
-  #before(deviceId: string, stored: Own | undefined): Own | undefined {
+  #before(deviceId: string, stored: OwnFields | undefined): OwnFields | undefined {
     const last = this.#last.get(deviceId)
     if (last !== undefined) return JSON.parse(last)
     const first = this.#first.get(deviceId)
     return first === undefined ? stored : this.#after(stored, JSON.parse(first))
   }
 
-  #after(before: Own | undefined, { deviceId, keepsWindow, ...content }: ImportedDevice): Own {
+  #after(before: OwnFields | undefined, { deviceId, keepsWindow, ...content }: ImportedDevice): OwnFields {
     const wanted = before && this.#merge ? patchedContent(before, content) : content
     const after = fieldsOf(deviceId, wanted)
     return keepsWindow ? { ...after, window: before?.window ?? null } : after
   }
 
-  /** What concerns most devices first. */
+  /** Sorted by the number of devices, largest first. */
   overwritten(): NonNullable<ImportResult['overwritten']> {
     return [...this.#overwritten.values()].sort((a, b) => b.devices - a.devices).slice(0, maxFields)
   }
 
-  /** What an earlier line overwrites is noted. */
-  #noteChanges(deviceId: string, stored: Own, before: Own, after: Own): void {
+  /** Records which values a line overwrites. */
+  #noteChanges(deviceId: string, stored: OwnFields, before: OwnFields, after: OwnFields): void {
     const known = new Set(changesOf(stored, before).map(({ field }) => field))
     for (const change of changesOf(stored, after)) {
       if (!known.has(change.field)) this.#note(deviceId, change)
@@ -95,7 +93,7 @@ export class ImportPreview {
     else this.#overwritten.set(field, { field, devices: 1, example: { deviceId, before, after } })
   }
 
-  /** Read once, however many lines name it. */
+  /** Reads each window once. */
   async #requireWindow(windowName: string | null | undefined): Promise<void> {
     if (windowName === undefined || windowName === null) return
     const known = this.#windows.get(windowName) ?? requireWindow(this.#deps, this.#caller, windowName)
@@ -104,27 +102,23 @@ export class ImportPreview {
   }
 }
 
-function fieldsOf(deviceId: string, content: DeviceContent): Own {
-  const { deviceName = deviceId, tags = [], window = null } = content
-  return ownFields({ deviceName, tags: tags.toSorted(), attributes: ownAttributes(content), window })
-}
-
 type Change = { field: string; before: string; after: string | null }
 
-/** Of what a device has; what it did not have before is not overwritten. */
-function changesOf(before: Own, after: Own): Change[] {
+/** Changes of existing values; added values overwrite nothing. */
+function changesOf(before: OwnFields, after: OwnFields): Change[] {
   const [had, has] = [textsOf(before), textsOf(after)]
   return [...had].flatMap(([field, text]) =>
     has.get(field) === text ? [] : [{ field, before: text, after: has.get(field) ?? null }],
   )
 }
 
-function textsOf({ deviceName, tags, attributes = {}, window }: OwnFields): Map<string, string> {
-  const { timeZone, ...others } = attributes
-  const texts = new Map([['deviceName', deviceName]])
-  if (tags.length > 0) texts.set('tags', tags.join(', '))
-  if (timeZone !== undefined) texts.set('timeZone', String(timeZone))
-  if (window) texts.set('window', window)
-  for (const [name, value] of Object.entries(others)) texts.set(`attributes.${name}`, String(value))
+function textsOf(device: OwnFields): Map<string, string> {
+  const { attributes, ...fields } = contentOf(device)
+  const texts = new Map<string, string>()
+  for (const [field, value] of Object.entries(fields)) {
+    const text = Array.isArray(value) ? value.join(', ') : value
+    if (text) texts.set(field, text)
+  }
+  for (const [name, value] of Object.entries(attributes)) texts.set(`attributes.${name}`, String(value))
   return texts
 }

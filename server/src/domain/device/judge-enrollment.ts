@@ -3,7 +3,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { StoredEnrollment } from './ports/enrollments.ts'
 
-/** How long the same device may repeat the request after a lost answer. */
+/** How long a device may repeat its request after a lost response. */
 const claimMs = 10 * 60 * 1000
 
 /** The relevant fields of an existing device. */

@@ -1,4 +1,4 @@
-// Presence changes from several nodes may arrive out of order: decides which of them apply.
+// Decides which presence changes apply: those from several nodes may arrive out of order.
 
 import type { SteadyInstant } from '../common/instants.ts'
 import type { PresenceChange, StoredPresence } from './ports/presence.ts'
@@ -22,7 +22,7 @@ export function hasSession({ online, transport }: Pick<PresenceRecord, 'online' 
   return online && transport !== 'http' && transport !== 'bridge'
 }
 
-/** `nodeNo`: of the node that tells of the change. */
+/** `nodeNo`: the node that reports the change. */
 export function judgePresence(
   known: PresenceRecord,
   change: PresenceChange,
@@ -51,8 +51,8 @@ function isKnownNewer(known: PresenceRecord, since: SteadyInstant, nodeNo: numbe
 }
 
 /**
- * A change of a device that replaces one which is not recorded yet. The end of a session must not get lost, or the device
- * would stay online for as long as its record tells of the session.
+ * Merges a change into one that is not recorded yet. The end of a session must not get lost, or the device would stay online
+ * for as long as its record has the session.
  */
 export function replaceChange(before: PresenceChange | undefined, change: PresenceChange): PresenceChange {
   if (before === undefined || change.session !== null) return change

@@ -1,14 +1,16 @@
-// A device changed in part: what is not named keeps its value (RFC 7396).
+// Partial update of a device: omitted fields keep their values (RFC 7396).
 
 import { ApiError, type DeviceContent, type DevicePatch, maxAttributes } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { type ExpectedTags, isExpected } from '../common/entity-tag.ts'
+import { mergePatch } from '../common/merge-patch.ts'
 import type { Put } from '../common/ports/slices.ts'
 import { type DeviceDeps, getDevice, putDevice } from './device.ts'
-import { deviceTag } from './device-tag.ts'
-import type { Attributes, OwnFields, StoredDevice } from './ports/devices.ts'
+import { contentOf } from './device-content.ts'
+import { deviceTag } from './own-fields.ts'
+import type { OwnFields, StoredDevice } from './ports/devices.ts'
 
-/** How often somebody else may change it between our read and our write. */
+/** Maximum number of tries if the device changes concurrently. */
 const mostTries = 20
 
 /** Throws J-001, J-311, J-312 and J-500. */
@@ -28,46 +30,20 @@ export async function patchDevice(
         expected: [tag],
       })
     } catch (error) {
-      // Somebody else was first.
+      // The device was changed concurrently.
       if (!(error instanceof ApiError && error.code === 'J-312')) throw error
     }
   }
   throw new ApiError('J-908', { retryAfterSeconds: 1 })
 }
 
-/** What a put has that changes only what the patch names. Throws J-500. */
-export function patchedContent(device: Required<OwnFields>, patch: DevicePatch): DeviceContent {
-  return mergePatch(contentOf(device), patch)
-}
-
-/** What a put of the device as it is would have. */
-function contentOf({ deviceName, tags, attributes: all, window }: Required<OwnFields>): DeviceContent {
-  const { timeZone, ...attributes } = all
-  return { deviceName, tags, attributes, timeZone: timeZone === undefined ? null : String(timeZone), window }
-}
-
-/** Throws J-500 if it would have too many attributes. */
-function mergePatch(
-  content: DeviceContent,
-  { deviceName, tags, attributes, timeZone, window }: DevicePatch,
-): DeviceContent {
-  const { deviceName: _, ...unnamed } = content
-  return {
-    ...(deviceName === null ? unnamed : content),
-    ...(typeof deviceName === 'string' && { deviceName }),
-    ...(tags !== undefined && { tags: tags ?? [] }),
-    ...(attributes !== undefined && { attributes: mergeAttributes(content.attributes ?? {}, attributes) }),
-    ...(timeZone !== undefined && { timeZone }),
-    ...(window !== undefined && { window }),
-  }
-}
-
-function mergeAttributes(before: Attributes, changes: DevicePatch['attributes']): Attributes {
-  if (changes === null) return {}
-  const kept = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null)
-  if (kept.length > maxAttributes) {
-    const detail = `A device has at most ${maxAttributes} attributes; it would have ${kept.length}.`
+/** The content of a put that changes only the fields of the patch. Throws J-500 if it would have too many attributes. */
+export function patchedContent(device: OwnFields, patch: DevicePatch): DeviceContent {
+  const content = mergePatch(contentOf(device), patch) as DeviceContent
+  const count = Object.keys(content.attributes ?? {}).length
+  if (count > maxAttributes) {
+    const detail = `A device has at most ${maxAttributes} attributes; it would have ${count}.`
     throw new ApiError('J-500', { field: 'attributes', detail })
   }
-  return Object.fromEntries(kept) as Attributes
+  return content
 }

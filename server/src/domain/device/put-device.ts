@@ -1,12 +1,12 @@
-// What a put does to a device: its new fields, and the event that it causes.
+// The effects of a put: the new fields of the device, and its event.
 
 import { maxAttributes } from '@jobcast/contract/selector'
-import { deviceTag, ownFields } from './device-tag.ts'
+import { deviceTag, ownFields } from './own-fields.ts'
 import type { AttributeReport, Attributes, DevicePut, StoredDevice } from './ports/devices.ts'
 
 type PutEffects = { now: StoredDevice; event: 'device.created' | 'device.updated' | undefined }
 
-/** `before`: undefined if there is no such device, or it was deleted. */
+/** `before`: undefined if the device does not exist or was deleted. */
 export function putDevice(before: StoredDevice | undefined, put: DevicePut): PutEffects {
   const { deviceId, at } = put
   const own = ownFields(put.keepsWindow ? { ...put, window: before?.window ?? null } : put)
@@ -21,7 +21,7 @@ export function putDevice(before: StoredDevice | undefined, put: DevicePut): Put
   return { now: { ...before, ...own, updatedAt: at }, event: isSame ? undefined : 'device.updated' }
 }
 
-/** Undefined: the device would have too many. `changed` has what is not as it was, null for what is removed. */
+/** Undefined: the device would have too many attributes. `changed` has the changed attributes, with null for removed ones. */
 export function mergeReported(
   before: Attributes,
   changes: AttributeReport['changes'],
@@ -33,7 +33,7 @@ export function mergeReported(
   return { now, changed: Object.fromEntries(changed) }
 }
 
-/** Names of what is added, removed, or has another value. */
+/** The names of added, removed and changed attributes. */
 export function changesOf(before: Attributes, now: Attributes): string[] {
   const names = new Set([...Object.keys(before), ...Object.keys(now)])
   return [...names].filter((name) => before[name] !== now[name])

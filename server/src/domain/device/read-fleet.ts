@@ -1,14 +1,17 @@
 // The fleet overview: current counts from the store, and the last day from the history.
 
 import type { Caller } from '../access/caller.ts'
+import { jobFilterOf } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
 import { type Step, stepMs } from './fleet-steps.ts'
 import type { FleetLevels } from './ports/fleet.ts'
 
 export type FleetDeps = { store: Store; fleetHistory: FleetHistory }
 
-/** Oldest step first; the last one is in progress. */
-type FleetHistory = { read(ownerNo: number): Promise<{ from: number; steps: Step[] }> }
+/** Oldest step first; the last one is in progress. `jobs`: only of jobs that match one of these. */
+type FleetHistory = {
+  read(ownerNo: number, jobs?: readonly string[]): Promise<{ from: number; steps: Step[] }>
+}
 
 /** Half an hour: 48 points are enough for a chart of a day. */
 const stepsPerPoint = 6
@@ -21,9 +24,12 @@ export type FleetNow = FleetLevels & {
   history: { from: number; stepMs: number; points: FleetPoint[] }
 }
 
-export async function readFleet({ store, fleetHistory }: FleetDeps, { ownerNo }: Caller): Promise<FleetNow> {
-  const { from, steps } = await fleetHistory.read(ownerNo)
-  const levels = await store.getFleetLevels({ ownerNo })
+/** A caller restricted to jobs sees all devices, and the executions of these jobs. */
+export async function readFleet({ store, fleetHistory }: FleetDeps, caller: Caller): Promise<FleetNow> {
+  const { ownerNo } = caller
+  const ofJobs = jobFilterOf(caller)
+  const { from, steps } = await fleetHistory.read(ownerNo, ofJobs.jobs)
+  const levels = await store.getFleetLevels({ ownerNo, ...ofJobs })
   const lastHour = steps.slice(-stepsPerHour)
   return {
     ...levels,

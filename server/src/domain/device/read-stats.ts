@@ -1,19 +1,20 @@
-// How executions launched in a range of time went: by time and by job.
+// Statistics of executions launched in a time range, by time and by job.
 
 import { ApiError, type ExecState, execStates } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
+import { jobFilterOf } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Duration, LaunchedCounts } from './ports/stats.ts'
 
 export type StatsDeps = { store: Store; now: () => number }
 
-// What one answer reads at most.
+// Limits of what one request reads.
 const maxRuns = 50_000
 const maxDurations = 20_000
 const maxJobs = 50
 const dayMs = 24 * 60 * 60_000
 
-/** What was canceled or never began says nothing of how a job goes. */
+/** Canceled and expired executions are excluded, because they say nothing about the job's success rate. */
 const ratedEnds = ['SUCCEEDED', 'FAILED', 'TIMED_OUT', 'REJECTED'] as const
 
 export type Figures = {
@@ -43,7 +44,7 @@ export type StatsFound = {
 
 export async function readStats(
   { store, now }: StatsDeps,
-  { ownerNo }: Caller,
+  caller: Caller,
   { jobName, buckets, ...range }: StatsRange,
 ): Promise<StatsFound> {
   const to = range.until ?? now()
@@ -56,7 +57,8 @@ export async function readStats(
   }
   const stepMs = Math.ceil((to - from) / buckets)
   const limits = { maxRuns, maxDurations }
-  const asked = { ownerNo, from, to, stepMs, ...limits, ...(jobName !== undefined && { jobName }) }
+  const ofJobs = { ...jobFilterOf(caller), ...(jobName !== undefined && { jobName }) }
+  const asked = { ownerNo: caller.ownerNo, from, to, stepMs, ...limits, ...ofJobs }
   const { launched, durations, completeFrom = from } = await store.readStats(asked)
   const steps = Array.from({ length: Math.ceil((to - from) / stepMs) }, (_, stepNo) => stepNo)
   const byStep = groupBy(launched, durations, ({ stepNo }) => stepNo)

@@ -1,5 +1,5 @@
-// How the counts of a run changed over time, in a bounded number of buckets: from the launch, when all of it is PENDING,
-// through the moves of its executions.
+// How the counts of a run changed over time, in a bounded number of buckets: from the launch, when all executions are PENDING,
+// through their state changes.
 
 import { type ExecState, execStates } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -10,7 +10,7 @@ import type { Flow } from './ports/fleet.ts'
 
 export type TimelineDeps = { store: Store; now: () => number }
 
-/** Of larger runs every n-th execution is read. */
+/** Of larger runs, only every n-th execution is read. */
 const maxSampled = 20_000
 
 export type Timeline = {
@@ -39,7 +39,7 @@ export async function readTimeline(
   return { run, until, stepMs, sampled, counts: countsOf(run, flows, sampled, steps) }
 }
 
-/** The last bucket has what the run itself says: it is never extrapolated. */
+/** The last bucket has the stored counts of the run, which are exact. */
 function countsOf(run: StoredRun, flows: Flow[], sampled: number, steps: number): Map<ExecState, number[]> {
   const seen = new Set<ExecState>(['PENDING', ...flows.map(({ to }) => to)])
   const scale = run.total / sampled
@@ -56,7 +56,7 @@ function countsOf(run: StoredRun, flows: Flow[], sampled: number, steps: number)
 function levelsOf(state: ExecState, first: number, flows: Flow[], steps: number): number[] {
   const changes = new Array<number>(steps).fill(0)
   for (const { stepNo, from, to, count } of flows) {
-    // A clock that was set back would lead out of the range.
+    // If the clock was set back, a step may be out of range.
     const step = Math.min(Math.max(stepNo, 0), steps - 1)
     changes[step] = (changes[step] ?? 0) + count * (Number(to === state) - Number(from === state))
   }

@@ -1,4 +1,4 @@
-// An event: something that changed, as it is stored in the log, in the transaction of the change. Ids only grow;
+// An event: a record of a change, written to the log in the transaction of the change. Ids only grow;
 // streams and webhooks read the log after the last id that they have sent, so nothing is sent from memory.
 //
 // Read next: follow-events.ts, the stream; visible-events.ts, which events a caller may see; progress-events.ts, how
@@ -28,7 +28,7 @@ export type EventFilter = {
   jobs?: readonly string[]
 }
 
-/** Whether the event matches, judged by its own data. Which devices a new run has, only the store knows. */
+/** Whether the event's own data match. The devices of a new run are not in its event; the store filters by them. */
 export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filter: EventFilter): boolean {
   const noun = nounOf(type)
   const { types = [], hiddenNouns = [] } = filter
@@ -47,7 +47,7 @@ export function passes({ type, data }: Pick<StoredEvent, 'type' | 'data'>, filte
   })
 }
 
-/** What the event is about. Events of the same subject are delivered in order. */
+/** The subject of an event. Events of the same subject are delivered in order. */
 export function subjectOf({ type, data }: Pick<StoredEvent, 'type' | 'data'>): string {
   const noun = nounOf(type)
   const { id } = eventMap[noun]

@@ -1,5 +1,5 @@
-// Events as a caller sees them that is restricted to devices: those of these devices, and those of runs that have one of
-// them, with the counts of these devices alone.
+// Events for a caller restricted to devices: events of these devices, and of runs with at least one of them, with the counts
+// of these devices only.
 
 import type { Selector } from '@jobcast/contract/selector'
 import { type EventNoun, nounOf } from '@jobcast/contract/words'
@@ -13,11 +13,15 @@ type Deps = { store: Pick<Store, 'matchDevices' | 'countRunsWithin'> }
 type Show = (events: StoredEvent[]) => Promise<StoredEvent[]>
 
 const ofDevices: readonly EventNoun[] = ['device', 'execution']
-/** Of a large run it would take long to count its devices for each event. */
+/** Size of a cache: counting the devices of a large run for each event would take long. */
 const keptRuns = 1000
 
-/** For one listener. */
-export function showInReach(deps: Deps, caller: Caller, filter: EventFilter): Show {
+/** Created once per listener. */
+export function showInReach(
+  deps: Deps,
+  caller: Pick<Caller, 'ownerNo' | 'restriction'>,
+  filter: EventFilter,
+): Show {
   const where = reachOf(caller)
   if (where === undefined) return async (events) => events
   const { ownerNo } = caller
@@ -58,7 +62,7 @@ function deviceOf({ type, data }: StoredEvent): string | undefined {
   return data.deviceId ?? undefined
 }
 
-/** Of a run that has others too: nothing that is said of them. */
+/** Removes everything about other devices from an event of a run. */
 function ofRun({ data, ...event }: StoredEvent, counted: Map<number, RunWithin | undefined>): StoredEvent[] {
   const all = data as {
     runId: number

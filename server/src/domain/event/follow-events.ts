@@ -3,9 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
-import { keyErrorOf } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
-import { isSameRestriction, jobFilterOf } from '../access/restriction.ts'
+import { jobFilterOf } from '../access/restriction.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter, StoredEvent } from './event.ts'
 import { showInReach } from './events-in-reach.ts'
@@ -13,16 +12,12 @@ import type { ChangeSignal } from './ports/change-signal.ts'
 import { hiddenNounsOf, requireVisible } from './visible-events.ts'
 
 export type FollowEventsDeps = {
-  store: Pick<
-    Store,
-    'listEvents' | 'getEventBounds' | 'findEventBefore' | 'findApiKey' | 'matchDevices' | 'countRunsWithin'
-  >
+  store: Pick<Store, 'listEvents' | 'getEventBounds' | 'findEventBefore' | 'matchDevices' | 'countRunsWithin'>
   /** Signals new events, of any owner. */
   newEvents: ChangeSignal<'all'>
-  /** Counts how often the database turned out to be another one, in which event ids mean something else. */
+  /** Incremented when the database was failed over or restored, after which event ids may mean other events. */
   historyChanges: { count: number }
   stopping: AbortSignal
-  now: () => number
 }
 
 type EventQuery = {
@@ -32,8 +27,8 @@ type EventQuery = {
   since: number | undefined
   filter: EventFilter
   callerGone: AbortSignal
-  /** Whether the caller still has its right to it: asked before each page. Default: whether its key is valid. */
-  isValid?: () => Promise<boolean>
+  /** Whether the caller still has access; called before each page. */
+  isValid: () => Promise<boolean>
 }
 
 /** Covers the log up to `upTo`. Often empty: then it only reports the position of the stream. */
@@ -48,7 +43,7 @@ const heartbeatMs = 15_000
 export async function followEvents(
   deps: FollowEventsDeps,
   caller: Caller,
-  { after, since, filter: asked, callerGone, isValid = () => isKeyValid(deps, caller) }: EventQuery,
+  { after, since, filter: asked, callerGone, isValid }: EventQuery,
 ): Promise<AsyncGenerator<EventBatch>> {
   requireVisible(caller, asked.types ?? [])
   const filter = { ...asked, hiddenNouns: hiddenNounsOf(caller), ...jobFilterOf(caller) }
@@ -70,7 +65,7 @@ async function* readFrom(
   caller: Caller,
   filter: EventFilter,
   from: number,
-  { callerGone, isValid }: Required<Pick<EventQuery, 'callerGone' | 'isValid'>>,
+  { callerGone, isValid }: Pick<EventQuery, 'callerGone' | 'isValid'>,
 ): AsyncGenerator<EventBatch> {
   const abort = AbortSignal.any([callerGone, deps.stopping])
   const watch = deps.newEvents.openWatch('all')
@@ -85,10 +80,10 @@ async function* readFrom(
         filter,
         slice: { after, limit: eventsPerRead },
       })
-      // Purged before they were sent, as after a jump of the clock: whoever resumes is told so (J-306).
+      // Events were purged before they were sent, for example after a jump of the clock: resuming fails with J-306.
       if (page.purgedUpTo > after) return
       const events = await show(page.events)
-      // Before each page: a backlog may be long.
+      // Checked before each page, because a backlog may be long.
       if (!(await isValid())) return
       after = page.upTo
       if (events.length > 0 || performance.now() - sentAt >= heartbeatMs) {
@@ -96,7 +91,7 @@ async function* readFrom(
         sentAt = performance.now()
       }
       if (page.more) continue
-      // The caller comes back with the last id it has; if there is no such event any more, it is told so.
+      // The caller reconnects with its last id and gets an error if that event no longer exists.
       if (deps.historyChanges.count !== history) return
       await watch.nextChange(Math.max(1, sentAt + heartbeatMs - performance.now()), abort)
       await sleep(pollDelayMs)
@@ -104,14 +99,4 @@ async function* readFrom(
   } finally {
     watch.close()
   }
-}
-
-/** The stream also ends when its key is revoked or expires, or is restricted otherwise. */
-async function isKeyValid(
-  { store, now }: FollowEventsDeps,
-  { keyId, restriction }: Caller,
-): Promise<boolean> {
-  const key = await store.findApiKey({ keyId })
-  if (key === undefined || keyErrorOf(key, now()) !== undefined) return false
-  return isSameRestriction(key.restriction, restriction ?? null)
 }

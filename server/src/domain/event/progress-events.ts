@@ -1,6 +1,6 @@
-// Progress may be reported at any rate, and each report is stored; but of each execution at most one progress event is
-// written in an interval. What comes sooner is held back, and the newest is written at the end of the interval, or before
-// the next change of the state.
+// Progress may be reported at any rate, and each report is stored; but at most one progress event per execution is written
+// in an interval. Further events are held back, and the newest is written at the end of the interval, or before the next
+// state change.
 
 import type { Quotas } from '../access/quotas.ts'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
@@ -11,7 +11,7 @@ export type ReportQuotas = Pick<Quotas, 'execution-reports' | 'progress-bytes'>
 
 const ofReports = new WeakMap<Quotas, ReportQuotas>()
 
-/** Only what a report needs on its way to the writer. The same object each time: in one message it is sent once. */
+/** The quotas that apply to reports. Returns the same object each time, so that a message to the writer contains it once. */
 export function reportQuotasOf(quotas: Quotas): ReportQuotas {
   let picked = ofReports.get(quotas)
   if (picked === undefined) {
@@ -22,12 +22,12 @@ export function reportQuotasOf(quotas: Quotas): ReportQuotas {
   return picked
 }
 
-/** An event at this instant, or later, holds the next one back. */
+/** An event at or after this instant holds the next one back. */
 export function intervalStart(clock: SteadyInstant): SteadyInstant {
   return laterBy(-intervalMs, clock)
 }
 
-/** The last event may seem to lie ahead: after a restart the clock follows the wall clock, which may have been set back. */
+/** The last event may be in the future: after a restart the clock follows the wall clock, which may have been set back. */
 export function isHeldBack(lastEventAt: SteadyInstant | null, clock: SteadyInstant): boolean {
   return lastEventAt !== null && lastEventAt > intervalStart(clock) && lastEventAt <= clock
 }

@@ -1,10 +1,10 @@
-// The header `traceparent` of W3C Trace Context: which trace a call belongs to, and its parent span.
+// The header `traceparent` of W3C Trace Context: the trace that a call belongs to, and its parent span.
 
 type TraceParent = { traceId: string; spanId: string; flags: string }
 
 const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
-/** Undefined if it is malformed: the specification wants it ignored, not refused. */
+/** Undefined if malformed: according to the specification, such headers are ignored and not refused. */
 export function parseTraceParent(text: string | undefined): TraceParent | undefined {
   const [, traceId, spanId, flags] = form.exec(text ?? '') ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined

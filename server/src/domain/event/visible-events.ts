@@ -1,16 +1,16 @@
-// Which events a caller may see. Those about access (keys, sessions, enrollments, webhooks, owners) are not for every key.
+// Which events a caller may see. Events about access (keys, sessions, enrollments, webhooks, owners) require more scopes.
 
 import { ApiError, type EventNoun, eventMap, eventNouns, nounOf, type Scope } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { isConfined, isConfinedToDevices, isConfinedToJobs } from '../access/restriction.ts'
 
-/** Events that a caller sees that is restricted to jobs: those of its jobs, and what is about all of them alike. */
+/** For callers restricted to jobs: events of their jobs, and events that do not belong to a job. */
 const jobNouns: readonly EventNoun[] = ['run', 'execution', 'job', 'schedule', 'device', 'group', 'fleet']
-/** The same for devices (events-in-reach.ts). */
+/** For callers restricted to devices (events-in-reach.ts). */
 const deviceNouns: readonly EventNoun[] = ['run', 'execution', 'job', 'device', 'fleet']
 
 /**
- * The nouns whose events need a scope that the caller does not have, or that are not for confined callers. ADMIN includes
+ * The nouns whose events need a scope that the caller does not have, or that confined callers must not see. ADMIN includes
  * MANAGE.
  */
 export function hiddenNounsOf(caller: Pick<Caller, 'scopes' | 'restriction'>): readonly EventNoun[] {
@@ -27,7 +27,7 @@ export function hiddenNounsOf(caller: Pick<Caller, 'scopes' | 'restriction'>): r
   })
 }
 
-/** Sent to a webhook only if its `eventTypes` name them: a receiver of all events is not one of these. */
+/** Sent to a webhook only if its `eventTypes` name them; a webhook without types does not get them. */
 export const accessNouns = hiddenNounsOf({ scopes: ['READ'] })
 
 /** Refuses (J-804, J-814) types or patterns of nouns that the caller may not see. */

@@ -1,17 +1,17 @@
-// What the clocks that have run out do to the executions that were loaded for them.
+// Applies clocks that are due to the executions that a store has loaded for them.
 
 import type { SteadyInstant } from '../common/instants.ts'
 import type { JobPolicy } from '../job/ports/jobs.ts'
 import type { Holder, OfferHistory } from '../window/offer-history.ts'
 import { dueEvent, isEndedBy, type Moment, type RunClock } from './execution.ts'
 import type { LiveExecution } from './execution-move.ts'
-import { dueAt, type HeldClock, heldClockOf, lookAgainAt, ownExpiry, WaitingClocks } from './held-clocks.ts'
+import { dueAt, type HeldClock, heldClockOf, ownExpiry, recheckAt, WaitingClocks } from './held-clocks.ts'
 import { batchSize, type MoveBatch } from './move-batch.ts'
 import type { Moved } from './ports/executions.ts'
 
 export const runClocks: readonly RunClock[] = ['expire', 'miss-deadline']
 
-/** The ids of a run's executions, or of those that were released at once. */
+/** The ids of a run's executions, or of those that were released together. */
 export type RunRange = {
   runId: number
   first: number
@@ -20,37 +20,37 @@ export type RunRange = {
   countsFrom: SteadyInstant | null
   /** Its owner has windows, or has frozen the fleet. */
   mayBeHeld: boolean
-  /** How many executions of the run wait and how many are under way. */
+  /** How many executions of the run wait and how many are in progress. */
   counts: string
-  /** Another one when the windows of devices of its owner have changed. */
+  /** Changes when windows of the owner's devices have changed. */
   windowsMark: string
 }
 
 /** Whose clock it is: that of a run, or that of a release of some of its executions. */
 export type ClockSource = 'run' | 'release'
 
-/** What windows and freezes hold back, of what a store has loaded. */
+/** What windows and freezes hold back, for the loaded executions. */
 type Holds = {
   policyOf(jobVersion: number): JobPolicy
   readonly holders: { readonly history: OfferHistory; of(execution: LiveExecution): Holder | undefined }
 }
 
-/** What a store has loaded: of each list no more than a batch, in the order in which it is to be moved. */
+/** What a store has loaded: at most a batch per list, in the order of the moves. */
 type DueExecutions = {
-  /** Those whose own clock has run out. */
+  /** Executions whose own clock is due. */
   own: LiveExecution[]
-  /** Those whose progress was held back and may be written as an event now. */
+  /** Executions whose held-back progress may be written as an event now. */
   held: LiveExecution[]
-  /** Runs whose clock has run out, and what that ends of them from where the cursor stands. */
+  /** Runs whose clock is due, and the executions that it ends, from the cursor on. */
   ofRuns: { clock: RunClock; source: ClockSource; runs: RunRange[]; executions: LiveExecution[] }[]
 }
 
 type FiredClocks = {
   moved: Moved[]
   more: boolean
-  /** Those that a clock is through with. */
+  /** Ranges that a clock has finished with. */
   finished: { clock: RunClock; source: ClockSource; runs: RunRange[] }[]
-  /** Those in which some were held back and have time left; `left`: how many. */
+  /** Ranges in which `left` executions were held back and have time left. */
   postponed: { clock: RunClock; run: RunRange; next: SteadyInstant; left: number }[]
 }
 
@@ -79,14 +79,14 @@ export function applyClocks(
       else postponed.push({ clock, run, next, left })
     }
     if (ends.length > 0) finished.push({ clock, source, runs: ends })
-    // Where nothing moves, others hold the rest right now: a call right away would find the same again.
+    // If nothing moves, others have locked the rest: an immediate call would find the same again.
     const isHeld = ended.length < found.length
     more ||= (ended.length > 0 || isHeld) && (isFull || runs.length === batchSize)
   }
   return { moved, more, finished, postponed }
 }
 
-/** Not if it was held back and has time left. */
+/** False if the execution was held back and has time left. */
 function isDue(
   clock: RunClock,
   runs: RunRange[],
@@ -115,7 +115,7 @@ function fireOwn(
   if (event === 'expire') {
     const own = ownExpiry(execution.life, policyOf(execution.jobVersion), holders.of(execution))
     if (own?.holder && dueAt(own, holders.history, moment.clock) > moment.clock) {
-      batch.postpone(execution, lookAgainAt(own, holders.history, moment.clock))
+      batch.postpone(execution, recheckAt(own, holders.history, moment.clock))
       return []
     }
   }
@@ -124,15 +124,15 @@ function fireOwn(
   return [after.moved]
 }
 
-/** Of how many ranges it is remembered what waits in them; without it, all of a range is looked at again. */
+/** For how many ranges waiting clocks are cached; without the cache, a whole range is checked again. */
 const keptRanges = 10_000
 
 type Remembered = { clocks: WaitingClocks } & Pick<RunRange, 'counts' | 'windowsMark'>
 
-/** Where the next batch of a run that is larger than one begins. Lost in a crash, which costs only time. */
+/** Cursors for runs that are larger than a batch. Lost in a crash, which costs only time. */
 export class RunCursors {
   readonly #positions = new Map<string, number>()
-  /** Of ranges that are being looked at, and of those that have been: what has time left. */
+  /** Executions with time left, in ranges being checked (`#walked`) and in ranges checked before (`#waiting`). */
   readonly #walked = new Map<string, { clocks: WaitingClocks; left: number }>()
   readonly #waiting = new Map<string, Remembered>()
 
@@ -140,7 +140,7 @@ export class RunCursors {
     return this.#positions.get(nameOf(clock, range)) ?? range.first
   }
 
-  /** Gives the runs that are done to their end; `last` is where a full batch has ended. */
+  /** Returns the runs that were processed to their end; `last` is the last execution of a full batch. */
   advance(clock: RunClock, runs: RunRange[], last: LiveExecution | undefined): RunRange[] {
     const id = last?.jobExecutionId ?? 0
     const through = last ? runs.findIndex((run) => run.first <= id && id <= run.last) : runs.length
@@ -159,7 +159,7 @@ export class RunCursors {
     this.#walked.set(name, walked)
   }
 
-  /** All of it was looked at: when to look again, and how many have time left. */
+  /** The whole range was checked: returns when to check again, and how many executions have time left. */
   settle(clock: RunClock, run: RunRange): { next: SteadyInstant | undefined; left: number } {
     const name = nameOf(clock, run)
     const walked = this.#walked.get(name)
@@ -172,7 +172,7 @@ export class RunCursors {
     return { next: walked?.clocks.next, left: walked?.left ?? 0 }
   }
 
-  /** What has time left there, if all of it was looked at before. What has begun is no longer held back from its deadline. */
+  /** Cached clocks of a range that was checked completely. Invalid for deadlines once counts change: a start ends the hold. */
   waitingIn(clock: RunClock, run: RunRange): WaitingClocks | undefined {
     const name = nameOf(clock, run)
     const waiting = this.#waiting.get(name)

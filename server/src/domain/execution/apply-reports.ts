@@ -1,4 +1,4 @@
-// What a group of device reports does, one after the other, to the executions that were loaded for it.
+// Applies a group of device reports, in order, to the executions that a store has loaded for it.
 
 import { exceededQuota } from '../event/progress-events.ts'
 import type { ReportContent, ReportOutcome } from './device-report.ts'
@@ -19,15 +19,15 @@ type Output = Extract<ReportContent, { kind: 'output' }>
 export type CheckedReport = {
   report: ReportContent
   deviceNo: number | undefined
-  /** It names an execution that is not released, so that its device cannot know of it. */
+  /** The report names an execution that is not released, so its device cannot know it. */
   isHeld?: boolean
-  /** The fleet is frozen, or the window of the execution that it names is closed: as if held, unless it has begun. */
+  /** The fleet is frozen, or the execution's window is closed: treated as held unless it has started. */
   mayNotStart?: boolean
 }
 
 /**
- * The store has loaded the executions that reports name and, of each device that asks for its next one, as many of those
- * on offer as the group has reports of it: each report ends at most one.
+ * The store has loaded the executions that reports name. For each device that requests its next one, it has loaded as many
+ * offered executions as the group has reports of the device, since each report ends at most one.
  */
 export function applyReports(
   batch: MoveBatch,
@@ -44,7 +44,7 @@ export function applyReports(
   })
 }
 
-/** The one under way, else the first on offer. */
+/** The one in progress, otherwise the first that is offered. */
 function nextOf(batch: MoveBatch, loaded: LiveExecution[]): LiveExecution | undefined {
   let next: LiveExecution | undefined
   for (const { jobExecutionId } of loaded) {
@@ -58,7 +58,7 @@ function nextOf(batch: MoveBatch, loaded: LiveExecution[]): LiveExecution | unde
 function comesBefore(one: LiveExecution, other: LiveExecution): boolean {
   const [active, otherActive] = [isActive(one.life.execState), isActive(other.life.execState)]
   if (active !== otherActive) return active
-  // What is under way is not interrupted.
+  // Executions in progress are not interrupted.
   if (!active && one.priority !== other.priority) return one.priority > other.priority
   return one.jobExecutionId < other.jobExecutionId
 }
@@ -74,7 +74,7 @@ function startNext(batch: MoveBatch, report: StartNext, next: LiveExecution | un
   return done(started.execution, started.moved)
 }
 
-/** On the device's own execution, of the attempt it names. */
+/** A report on one of the device's own executions. */
 function reportOn(
   batch: MoveBatch,
   report: Update | Output,
@@ -89,7 +89,7 @@ function reportOn(
   return report.kind === 'update' ? update(batch, execution, report) : output(batch, execution, report)
 }
 
-/** It was accepted before, of an attempt that has ended since. */
+/** The report was accepted before, for an attempt that has ended since. */
 function isRepeated({ seenReports }: LiveExecution, report: Update | Output): boolean {
   return report.kind === 'update' && hasSeen(seenReports, reportMark(report))
 }
@@ -122,7 +122,7 @@ function update(batch: MoveBatch, before: LiveExecution, report: Update): Report
       if (kept) batch.keepOutput(kept.execution, kept.piece, kept.state)
       const execution = kept?.execution ?? before
       const after = batch.move(execution, { event, moment, actor: 'device', fields })
-      if (after === undefined) throw new Error('a report that counts cannot be carried out')
+      if (after === undefined) throw new Error('a report that counts cannot be applied')
       if (event !== 'progress') return done(after.execution, after.moved)
       return report.isBrief ? noted : done(after.execution)
     }
@@ -141,12 +141,12 @@ function output(batch: MoveBatch, execution: LiveExecution, report: Output): Rep
   return kept.outcome
 }
 
-/** The report was sent without knowing of which execution it is, or that it may have secrets. */
+/** The report was not masked for this run, whose reports may contain secrets. */
 function needsMask(batch: MoveBatch, execution: LiveExecution, { maskedFor }: ReportContent): boolean {
   return maskedFor !== execution.runId && batch.mayHaveSecrets(execution)
 }
 
-/** Nothing was added to the output since this part of it was masked. */
+/** No output was added since this part was masked. */
 function isNext({ life, outputPieces }: LiveExecution, part: { attempt: number; pieces: number }): boolean {
   return part.attempt === life.attempt && part.pieces === outputPieces
 }
@@ -155,7 +155,7 @@ function askForMask({ jobExecutionId, runId, jobVersion }: LiveExecution): Repor
   return { kind: 'needs-mask', jobExecutionId, runId, jobVersion }
 }
 
-/** The same object each time: in one message it is sent once. */
+/** A shared object, so that a message between threads contains it once. */
 const noted: ReportOutcome = { kind: 'noted' }
 
 function done(execution: LiveExecution, moved?: Moved): ReportOutcome {

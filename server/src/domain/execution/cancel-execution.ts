@@ -7,9 +7,11 @@ import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { Moment } from './execution.ts'
 import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
-import type { StoredExecution } from './ports/executions.ts'
+import type { ExecutionMove, MoveOutcome, StoredExecution } from './ports/executions.ts'
 
 export type CancelDeps = NotifyDeps & { store: Store; moment: () => Moment }
+
+export type MoveDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
 
 export async function cancelExecution(
   deps: CancelDeps,
@@ -17,26 +19,35 @@ export async function cancelExecution(
   jobExecutionId: number,
   force: boolean,
 ): Promise<StoredExecution> {
-  const { ownerNo } = caller
-  const outcome = await deps.store.moveExecution({
-    ownerNo,
+  const outcome = await cancelAndNotify(deps, {
+    ownerNo: caller.ownerNo,
     jobExecutionId,
     event: cancelEvent(force),
-    moment: deps.moment(),
     actor: actorOf(caller),
     ...originOf(caller),
   })
   switch (outcome.kind) {
-    case 'moved': {
-      const { deviceId, runId, execState } = outcome.execution
-      notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+    case 'moved':
       return outcome.execution
-    }
     case 'refused':
       throw new ApiError('J-303', { detail: `The execution is ${outcome.execState}.` })
     case 'unknown-execution':
       throw notFound('J-302', jobExecutionId)
   }
+}
+
+/** Changes nothing if the execution has ended meanwhile; the outcome says so. */
+export async function cancelAndNotify(
+  deps: MoveDeps,
+  cancel: Omit<ExecutionMove, 'moment'>,
+): Promise<MoveOutcome> {
+  const outcome = await deps.store.moveExecution({ ...cancel, moment: deps.moment() })
+  if (outcome.kind === 'moved') {
+    const { ownerNo, jobExecutionId } = cancel
+    const { deviceId, runId, execState } = outcome.execution
+    notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+  }
+  return outcome
 }
 
 export function cancelEvent(force: boolean): 'cancel' | 'force-cancel' {

@@ -1,5 +1,5 @@
-// A device ends an execution that nobody has canceled, or goes on with one that it was asked to stop. Only devices of hawkBit do
-// either; others report FAILED, or confirm the cancel.
+// A device cancels an execution itself, or refuses to stop one that was canceled. Only hawkBit devices do either; others
+// report FAILED, or confirm the cancel.
 
 import type { Store } from '../common/ports/store.ts'
 import type { DeviceKey } from '../device/device-key.ts'
@@ -9,7 +9,7 @@ import { type NotifyDeps, notifyMoved } from './notify-moved.ts'
 
 type DeviceCancelDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
 
-/** Of the device itself: the caller has found it in its executions. */
+/** An execution of the device itself: the caller has checked that. */
 type DeviceExecutionKey = DeviceKey & { jobExecutionId: number }
 
 export function cancelByDevice(deps: DeviceCancelDeps, key: DeviceExecutionKey): Promise<void> {
@@ -18,14 +18,14 @@ export function cancelByDevice(deps: DeviceCancelDeps, key: DeviceExecutionKey):
 
 /** It is IN_PROGRESS again, and may be canceled again. */
 export function refuseCancel(deps: DeviceCancelDeps, key: DeviceExecutionKey): Promise<void> {
-  return move(deps, key, 'refuse-cancel', 'the device goes on')
+  return move(deps, key, 'refuse-cancel', 'the device continues')
 }
 
 async function move(
   deps: DeviceCancelDeps,
   { ownerNo, deviceId, jobExecutionId }: DeviceExecutionKey,
   event: ExecutionEvent,
-  /** Not what the device says, which may have secrets in it. */
+  /** Not the device's own text, which may contain secrets. */
   reason: string,
 ): Promise<void> {
   const moment = deps.moment()

@@ -1,4 +1,4 @@
-// Executions as their device sees them, and the device's reports as the store takes and answers them.
+// Executions as their device sees them, and the device's reports with their outcomes in the store.
 
 import type { ExecState, ReportedStatus } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
@@ -19,16 +19,16 @@ export type DeviceExecution = {
   updatedAt: WallInstant
   /** When it times out; null while no clock runs. */
   timesOutAt: SteadyInstant | null
-  /** The device was notified of it before. */
+  /** The device has been notified of it. */
   notified: boolean
   runId: number
   jobVersion: number
   priority: number
-  /** Of the trace that its run belongs to. */
+  /** The trace that its run belongs to. */
   traceParent?: string
 }
 
-/** The queued and running executions of a device, in the order in which they are to be carried out. */
+/** The queued and running executions of a device, in the order in which the device should run them. */
 export type DeviceQueue = {
   /** Changes whenever the queue changes; undefined: unknown, always read the queue again. */
   mark: number | undefined
@@ -38,8 +38,8 @@ export type DeviceQueue = {
 }
 
 /**
- * A device's request that writes. The reports of one device take effect in the order in which they are sent. `maskedFor`:
- * the secrets of this run are masked in it (secret/mask-reports.ts).
+ * A device's request that writes. Reports of one device take effect in the order in which they are sent. `maskedFor`: the
+ * run whose secrets are masked in the report (secret/mask-reports.ts).
  */
 export type DeviceReport =
   | {
@@ -62,15 +62,15 @@ export type DeviceReport =
       expectedVersion: number | undefined
       attempt: number | undefined
       stepTimeout: StepTimeout
-      /** The same report with the same token is a repetition, and changes nothing (seen-reports.ts). */
+      /** The same report with the same token is a duplicate and changes nothing (seen-reports.ts). */
       clientToken: string | undefined
       quotas: ReportQuotas
-      /** Of progress the answer is only that it is stored. */
+      /** Progress is answered without the execution. */
       isBrief?: boolean
-      /** There is no space for progress, only for a change of the state. */
+      /** The disk has no room for progress, only for state changes. */
       refusesProgress?: boolean
       maskedFor?: number
-      /** What was held back of the output, if the report ends the attempt. */
+      /** Held-back output, if the report ends the attempt. */
       tail?: Pick<MaskedOutput, 'attempt' | 'pieces' | 'received' | 'data'>
     }
   | {
@@ -89,25 +89,25 @@ export type DeviceReport =
       masked?: MaskedOutput
     }
 
-/** `end`: behind all that is stored, from a device that does not count its bytes. */
+/** `end`: after all stored bytes, for a device that does not count them. */
 export type OutputOffset = number | 'end'
 
-/** The next part of an output without secrets (secret/mask-reports.ts), for an attempt that has so many pieces before. */
+/** The next part of an output, with secrets masked (secret/mask-reports.ts). `pieces`: how many the attempt has before it. */
 export type MaskedOutput = {
   attempt: number
   pieces: number
-  /** How many bytes its device had sent before, and with this part. */
+  /** How many bytes the device had sent before this part, and including it. */
   from: number
   received: number
   data: Uint8Array
-  /** The end that may be the beginning of a secret, encrypted. */
+  /** The end of the part, encrypted, if it may be the beginning of a secret. */
   held: string | null
 }
 
-/** Where the output of an attempt is that has secrets. */
+/** The position in an output in which secrets are masked. */
 export type OutputState = { jobExecutionId: number; attempt: number; received: number; held: string | null }
 
-/** A report as it is judged: by then its device is a number. */
+/** A report as it is judged, with its device resolved to a number. */
 export type ReportContent = WithoutDevice<DeviceReport>
 type WithoutDevice<Report> = Report extends unknown ? Omit<Report, 'device'> : never
 
@@ -117,14 +117,14 @@ export type ReportOutcome =
   | { kind: 'nothing-pending' }
   /** `moved` is undefined if the state did not change. */
   | { kind: 'done'; execution: DeviceExecution; moved: Moved | undefined }
-  /** Progress is stored; whoever reported it wants to know no more. */
+  /** Progress is stored; the device asked for nothing more. */
   | { kind: 'noted' }
   | { kind: 'wrong-version'; execution: DeviceExecution }
   | { kind: 'wrong-state'; execution: DeviceExecution }
   /** Progress beyond what is stored for one execution. */
   | { kind: 'over-quota'; quota: keyof ReportQuotas }
   | { kind: 'no-space' }
-  /** Nothing is stored: this execution may have secrets, which have to be masked first. */
+  /** Nothing is stored: the report may contain secrets of this execution, which must be masked first. */
   | { kind: 'needs-mask'; jobExecutionId: number; runId: number; jobVersion: number }
   /** `length` bytes are stored; the next piece should start there. */
   | { kind: 'output-kept'; length: number; cut: boolean; runId: number }

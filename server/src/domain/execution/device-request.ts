@@ -32,7 +32,7 @@ export type EnrollRequest = { deviceName: string | undefined; claim: string | un
 
 type Fields = Record<string, unknown>
 
-/** Deeper payloads are not parsed at all. A result that is too deep, but not that deep, gets its clientToken back. */
+/** Deeper payloads are not parsed at all. Up to this depth, the rejection of a too deep result carries its clientToken. */
 const maxParsedDepth = 512
 
 /** An empty payload is an empty request. */
@@ -149,7 +149,7 @@ function statusDetailsOf({ statusDetails }: Fields): Record<string, string> | un
   if (typeof statusDetails !== 'object' || Array.isArray(statusDetails)) {
     throw invalid('statusDetails must be an object of strings.')
   }
-  // The one detail that is a number may come as one.
+  // retryAfterSeconds may be sent as a number.
   const { retryAfterSeconds } = statusDetails as Fields
   const details = (
     typeof retryAfterSeconds === 'number'

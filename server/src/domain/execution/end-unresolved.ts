@@ -1,5 +1,5 @@
-// An execution whose document needs an attribute that its device does not have any more, or a secret that was deleted: nobody can
-// carry it out.
+// Ends an execution whose document cannot be resolved, because the device has lost an attribute that it needs, a secret or file was
+// deleted, or the bucket is set otherwise.
 
 import { service } from '../access/principal.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -9,10 +9,10 @@ import { type NotifyDeps, notifyTaken } from './notify-moved.ts'
 
 type UnresolvedDeps = NotifyDeps & { store: Pick<Store, 'moveExecution'>; moment: () => Moment }
 
-/** `missing`: placeholders without a value, as they stand in the document. */
+/** `missing`: placeholders without a value, as written in the document. */
 export type Unresolved = DeviceKey & { jobExecutionId: number; missing: string }
 
-/** It is CANCELED. One that has ended meanwhile stays as it is. */
+/** Cancels the execution, unless it has ended meanwhile. */
 export async function endUnresolved(
   deps: UnresolvedDeps,
   { ownerNo, deviceId, jobExecutionId, missing }: Unresolved,
@@ -35,6 +35,9 @@ function reasonFor(missing: string): string {
   if (secrets) return `there is no secret ${secrets}, which the document needs`
   const files = namesIn(missing, '${file.')
   if (files) return `there is no file for ${files}, which the document needs`
+  if (missing.includes('${aws:')) {
+    return 'the settings files-s3 and files-s3-direct no longer permit an object that the document names'
+  }
   return 'the document cannot be resolved for the device'
 }
 

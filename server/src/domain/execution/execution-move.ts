@@ -64,7 +64,7 @@ type ReportFields = {
   result?: string | undefined
   /** What identifies the report (seen-reports.ts). */
   mark?: string | undefined
-  /** It is rejected for so long (not-now.ts). */
+  /** How long the device rejects it (not-now.ts). */
   waitMs?: number | undefined
 }
 
@@ -97,7 +97,7 @@ export type ExecutionChange = {
 export type MoveEffects = {
   execution: LiveExecution
   transition: NewTransition | undefined
-  /** In the order in which they are written; none where progress is held back. */
+  /** In the order in which they are written; empty if progress is held back. */
   changes: ExecutionChange[]
   moved: Moved
 }
@@ -158,7 +158,7 @@ function changeState(before: LiveExecution, life: Life, move: Move): MoveEffects
 
 type WrittenProgress = { execution: LiveExecution; change: ExecutionChange }
 
-/** The interval is over, or the state changes. Not a move: the execution stays as it is. */
+/** Called when the interval has passed or the state changes. Not a move: the state stays the same. */
 export function writeHeldProgress(before: LiveExecution, moment: Moment): WrittenProgress {
   return progressEvent(before, moment, 'device', before.statusDetails)
 }
@@ -185,7 +185,7 @@ function isRetry(before: Life, after: Life): boolean {
   return after.attempt !== before.attempt
 }
 
-/** What is offered anew starts without notifications and output. A report proves that the execution reached its device. */
+/** Executions that are offered again start without notifications and output. A report proves delivery. */
 function fieldsAfter(
   before: LiveExecution,
   life: Life,

@@ -4,7 +4,7 @@
 // Read next: execution-move.ts, what a move does to fields, history, events and counts; move-batch.ts, which applies
 // moves for both stores; held-clocks.ts, time limits while windows and freezes hold it back; device-report.ts and
 // report-execution.ts, what devices report; judge-report.ts, whether that counts; apply-clocks.ts, what timers do;
-// cancel-execution.ts, what people do; device-cancel.ts, what devices answer; explain-execution.ts, why one has not ended.
+// cancel-execution.ts, how callers cancel; device-cancel.ts, how devices do; explain-execution.ts, why one has not ended.
 
 import type { ExecState, ReportedStatus, Retry } from '@jobcast/contract'
 import { type BothClocks, laterBy, type SteadyInstant, type WallInstant } from '../common/instants.ts'
@@ -16,17 +16,17 @@ export const executionEvents = [
   'succeed',
   'fail',
   'reject',
-  // the device rejected it for now: it is offered again later (not-now.ts)
+  // rejected by the device for now, offered again later (not-now.ts)
   'not-now',
   'confirm-cancel',
-  // it goes on with what it was asked to stop (device-cancel.ts)
+  // the device refuses to stop it (device-cancel.ts)
   'refuse-cancel',
   // triggered by a clock
   'expire',
   'time-out',
   'miss-deadline',
   'overrun-cancel',
-  // an end that is followed by another attempt, by the job's retry policy
+  // an end followed by another attempt, by the job's retry policy
   'retry',
   // requested by the owner
   'cancel',
@@ -34,7 +34,7 @@ export const executionEvents = [
   'remove-device',
   // its run's rollout was stopped before it was released
   'rollout-stopped',
-  // its schedule has made another one for the device
+  // replaced by a later execution for the same device
   'superseded',
   // its device no longer matches its schedule
   'no-longer-matching',
@@ -126,11 +126,11 @@ export type Life = {
   notBefore: SteadyInstant | null
   /** When its own clock is due; its state says which clock that is. */
   dueAt: SteadyInstant | null
-  /** When all attempts together must have ended, as far as it is known how long it was held back. */
+  /** When all attempts together must have ended, including the known time that it was held back. */
   readonly deadlineAt: SteadyInstant | null
-  /** How long windows and freezes have held it back in waits that are over; in `deadlineAt`. */
+  /** How long windows and freezes held it back in past waits; included in `deadlineAt`. */
   heldMs: number
-  /** Since when what was delayed is offered again; null: it is offered for the first time. */
+  /** Since when it is offered again after a delay; null: it was never delayed. */
   waitsFrom: SteadyInstant | null
 }
 
@@ -139,7 +139,7 @@ export type Policy = {
   expireAfterSeconds: number | null
   timeoutSeconds: number | null
   retry: Retry | null
-  /** What devices report may have values of secrets in it, which are masked. */
+  /** Reports of devices may contain values of secrets, which are masked. */
   mayHaveSecrets?: true
 }
 
@@ -149,7 +149,7 @@ export type Moment = BothClocks & { chance: number; cancelDeadlineMs: number }
 /** The milliseconds that a device allows itself for its next step; 'discard' removes the limit. */
 export type StepTimeout = number | 'discard' | undefined
 
-/** The execution after the event, or undefined if its state does not allow it. `waitMs`: of a device that says not now. */
+/** The execution after the event, or undefined if its state does not allow it. `waitMs`: the delay for `not-now`. */
 export function afterEvent(
   life: Life,
   event: ExecutionEvent,
@@ -183,7 +183,7 @@ export function afterEvent(
     const notBefore = earlier(laterBy(waitMs, moment.clock), life.deadlineAt)
     return { ...life, execState, startedAt: null, notBefore, dueAt: notBefore, waitsFrom: notBefore }
   }
-  // Its time limit was replaced by that of the cancel, so it starts anew.
+  // Its time limit was replaced by that of the cancel, so it starts over.
   if (decided === 'refuse-cancel') {
     return { ...life, execState, dueAt: timeoutAt(policy, moment.clock, undefined) }
   }
@@ -193,7 +193,7 @@ export function afterEvent(
   return { ...life, execState, finishedAt: moment.at, notBefore: null, dueAt: null }
 }
 
-/** Its wait is over: of that time it was held back so long, and its deadline did not come nearer. */
+/** After a wait: extends the deadline by the time that the execution was held back. */
 export function afterHold(life: Life, heldMs: number): Life {
   const { deadlineAt } = life
   if (heldMs === 0 || deadlineAt === null) return life
@@ -240,7 +240,7 @@ export type RunClock = 'expire' | 'miss-deadline'
 
 /** Whether that clock of its run ends the execution. */
 export function isEndedBy(clock: RunClock, { execState, attempt, dueAt }: Life): boolean {
-  // What was offered again has its own expiry clock, and a cancel its own deadline.
+  // Later offers have their own expiry clock, and a cancel has its own deadline.
   return clock === 'expire'
     ? execState === 'PENDING' && attempt === 1 && dueAt === null
     : execState === 'PENDING' || execState === 'IN_PROGRESS'
@@ -280,7 +280,7 @@ function timeoutAt(
   return timeoutSeconds === null ? null : laterBy(timeoutSeconds * 1000, clock)
 }
 
-/** The event that a device's report means in this state. `isNotNow`: it wants it later. */
+/** The event that a device's report means in this state. `isNotNow`: the device rejects it only for a while. */
 export function eventOf(status: ReportedStatus, state: ExecState, isNotNow = false): ExecutionEvent {
   switch (status) {
     case 'IN_PROGRESS':

@@ -51,7 +51,7 @@ function cancelOf(transitions: StoredTransition[]): StoredTransition | undefined
   return transitions.findLast(({ event }) => event === 'cancel')
 }
 
-/** Of what a rule or a clock may have done as well. */
+/** Names the key; empty if a rule or a clock did it. */
 function byKey({ actor, actorName }: StoredTransition): string {
   return actorName === null ? '' : ` by ${whoInWords(actor, actorName)}`
 }

@@ -31,35 +31,35 @@ export type ExplainDeps = {
   presence: PresenceView
   countConfirmed: RollOutDeps['countConfirmed']
   waveCounts: RollOutDeps['waveCounts']
-  /** Brokers of the user, and whose devices are connected to them. */
+  /** Bridges to the user's own brokers. */
   bridgeViews: { list(): readonly BridgeFacts[] }
 }
 
-/** As far as this node knows. */
+/** The state known to this node. */
 type BridgeFacts = { bridgeName: string; ownerName: string; state: string; lastError?: string | undefined }
 
 export type Facts = {
   execution: Omit<StoredExecution, 'notBefore'>
-  /** Delayed until then: waiting for a retry, or because its device said not now. */
+  /** Not offered before then: it waits for a retry, or the device said not now. */
   notBefore: WallInstant | null
   transitions: StoredTransition[]
   presence: StoredPresence
   hasToken: boolean
-  /** The first execution in its device's queue; without an id: one that does not exist for the caller. */
+  /** The first execution in the device's queue; its id is null if the caller may not see it. */
   first: (Pick<DeviceExecution, 'execState'> & { jobExecutionId: number | null }) | undefined
   /** When it times out. */
   timesOutAt: WallInstant | null
-  /** Undefined: its run is not released little by little. */
+  /** Undefined: the run has no rollout that holds it back. */
   rollout?: RolloutReasons | undefined
   /** Undefined: the fleet is not frozen. */
   freeze?: StoredFreeze | undefined
-  /** Of those who paused or froze. */
+  /** Names of the keys that paused the run or froze the fleet. */
   keyNames?: KeyNames
-  /** The broker of the user that devices of this owner are connected to. */
+  /** The bridge to the broker that the owner's devices are connected to. */
   bridge?: Omit<BridgeFacts, 'ownerName'> | undefined
   /** Undefined: it may be offered at any time. */
   window?: WindowReason | undefined
-  /** Timers cannot be written, and one of this execution is overdue. */
+  /** A timer of this execution is overdue because timers cannot be written. */
   overdue?: Overdue | undefined
 }
 
@@ -123,7 +123,7 @@ async function shownTo(
   return found && mayUseJob(caller, found.jobName) ? first : { jobExecutionId: null, execState }
 }
 
-/** What a rollout waits for is counted over all devices of its run. */
+/** Hides the rollout's details, which count all devices of the run, from a caller that may not see all of them. */
 async function explainedTo(
   { store }: ExplainDeps,
   caller: Caller,
@@ -139,7 +139,7 @@ async function explainedTo(
   return { ...plain, code: explanation.code, text }
 }
 
-/** One that is not connected, if there are several. */
+/** Of several bridges, preferably one that is down. */
 async function bridgeOf(
   { store, bridgeViews }: ExplainDeps,
   ownerId: string,
@@ -148,7 +148,7 @@ async function bridgeOf(
   return ours.find(isDown) ?? ours[0]
 }
 
-/** Whoever waits for a window wants to know whether it is in time. */
+/** Adds the expiry to explanations of holds, which shows whether the hold ends in time. */
 function withExpiry(explanation: Explanation, expiresAt: WallInstant | null): Explanation {
   const { code, text } = explanation
   const isHeld = code === 'FROZEN' || code === 'OUTSIDE_WINDOW'
@@ -178,7 +178,7 @@ async function readReasons(
   return { rollout, wave: waves[rollout.status.wave] ?? {}, offline, confirmed, now, digest, failing }
 }
 
-/** So late a timer may be. */
+/** How late a timer may be. */
 const toleratedMs = 2000
 
 async function readOverdue(
@@ -217,7 +217,7 @@ export function explain(facts: Facts): Explanation {
   }
 }
 
-/** Reasons that keep it from reaching the device come before reasons on the device. */
+/** Checks what keeps it from reaching the device before what delays it on the device. */
 function explainPending(facts: Facts): Explanation {
   const { execution, presence, first } = facts
   const { jobExecutionId, notifiedAt, deliveredAt } = execution
@@ -261,7 +261,7 @@ function isDown({ state, lastError }: Pick<BridgeFacts, 'state' | 'lastError'>):
   return state !== 'connected' && lastError !== undefined
 }
 
-/** The broker has it, and it is not known whether the device is there. */
+/** For devices on a bridged broker, whose presence is not known. */
 function explainHanded({ execution, presence, first, bridge, hasToken }: Facts): Explanation | undefined {
   const { deviceId, jobExecutionId, notifiedAt, deliveredAt } = execution
   if (bridge === undefined || deliveredAt !== null) return undefined
@@ -269,17 +269,17 @@ function explainHanded({ execution, presence, first, bridge, hasToken }: Facts):
   if (first !== undefined && first.jobExecutionId !== jobExecutionId) return undefined
   const { transport, since } = presence
   const wasHere = transport !== null && transport !== 'bridge' && since !== null
-  // It was notified on a connection to us, which is gone.
+  // The notification went to a direct connection, which has been closed since.
   if (wasHere && notifiedAt !== null && notifiedAt <= since) return undefined
   const { bridgeName, lastError } = bridge
-  // One with a token connects to us.
+  // A device with a token connects directly.
   const isOnBroker = presence.transport === 'bridge' || !hasToken
   if (notifiedAt === null) {
     if (!isDown(bridge) || !isOnBroker) return undefined
     const text = `Bridge ${bridgeName} is not connected: ${lastError}; device ${deviceId} is notified when it is.`
     return { ...plain, code: 'NOT_NOTIFIED_YET', text }
   }
-  const text = `Handed to broker ${bridgeName} at ${inWords(notifiedAt)}; device ${deviceId} has not asked yet.`
+  const text = `Handed to broker ${bridgeName} at ${inWords(notifiedAt)}; device ${deviceId} has not requested it yet.`
   return { ...plain, code: 'NOTIFIED', text, since: notifiedAt }
 }
 
@@ -307,7 +307,7 @@ function explainNotNow(
   return {
     ...plain,
     code: 'NOT_NOW',
-    text: `Device ${deviceId} said at ${inWords(at)} that it cannot run this now${why}; it is offered again at ${inWords(notBefore)}.`,
+    text: `Device ${deviceId} reported at ${inWords(at)} that it cannot run this now${why}; it is offered again at ${inWords(notBefore)}.`,
     since: at,
     until: notBefore,
   }

@@ -1,4 +1,4 @@
-// When a pending execution ends by itself: its time limits run only while it may be offered.
+// When a pending execution expires: its time limits run only while it may be offered.
 
 import { deviceZone } from '@jobcast/contract'
 import type { BothClocks, WallInstant } from '../common/instants.ts'
@@ -11,7 +11,7 @@ import { dueAt, type HeldClock, heldClockOf, ownExpiry, type TimeLimits } from '
 
 type LimitsKey = { ownerNo: number; jobExecutionId: number }
 
-/** Null: it does not, or it cannot be known. In the past if its timer is late. */
+/** Null: never, or unknown. In the past if its timer is late. */
 export async function readExpiry(
   store: Pick<Store, 'getTimeLimits' | 'getWindow'>,
   key: LimitsKey,
@@ -29,7 +29,7 @@ export async function readExpiry(
 function clocksOf({ life, policy, countsFrom, holder }: TimeLimits): HeldClock[] {
   const rules = { timeoutSeconds: null, retry: null, ...policy }
   const isFirst = life.attempt === 1 && life.dueAt === null
-  // While it is delayed, its expiry has not begun.
+  // While an execution is delayed, its expiry clock has not started.
   const expiry = isFirst
     ? heldClockOf('expire', life, rules, countsFrom, holder)
     : life.notBefore === null

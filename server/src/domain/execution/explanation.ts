@@ -8,13 +8,13 @@ export type Explanation = {
   text: string
   /** When this began. */
   since: WallInstant | null
-  /** When this changes by itself. */
+  /** When this changes automatically. */
   until: WallInstant | null
-  /** When it ends by itself if its device does not start it. */
+  /** When the execution ends if its device does not start it. */
   expiresAt?: WallInstant | null
   /** The execution that must finish first. */
   behind: number | null
 }
 
-/** For those that begin, end and depend on nothing. */
+/** The defaults: no times, and no other execution. */
 export const plain = { since: null, until: null, behind: null }

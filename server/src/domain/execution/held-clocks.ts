@@ -1,6 +1,6 @@
 // Time limits of executions that windows and freezes may hold back: neither expireAfterSeconds nor deadlineSeconds runs
-// meanwhile. Nothing is written for what is held back: when a clock is due, the history of the windows says how long that
-// was, and the clock is set again for the whole range. Executions that are held back alike are judged once.
+// meanwhile. A hold writes nothing to executions: when a clock is due, the history of the windows tells how long they were
+// held back, and the clock is set again for the whole range. Executions with equal holds are judged once.
 
 import { laterBy, type SteadyInstant, steadyInstant } from '../common/instants.ts'
 import { type Holder, holderKey, type OfferChange, type OfferHistory } from '../window/offer-history.ts'
@@ -8,27 +8,27 @@ import type { Life, Policy, RunClock } from './execution.ts'
 
 type LimitPolicy = Policy & { deadlineSeconds: number | null }
 
-/** What decides when an execution that waits ends by itself. */
+/** What determines when a PENDING execution expires. */
 export type TimeLimits = {
   life: Life
   policy: Pick<LimitPolicy, 'expireAfterSeconds' | 'deadlineSeconds'>
-  /** Since when its first expiry counts; null: it has none, or is not released. */
+  /** When its first expiry clock started; null: it has none, or is not released. */
   countsFrom: SteadyInstant | null
-  /** Undefined: nothing has ever held it back. */
+  /** Undefined: nothing can have held it back. */
   holder: Holder | undefined
   changes: OfferChange[]
 }
 
-/** Due at `base` and as much later as it is held back after `from`; without `holder` at `base`. */
+/** Due at `base` plus the time it is held back after `from`; without `holder`, at `base`. */
 export type HeldClock = { base: SteadyInstant; from: SteadyInstant; holder: Holder | undefined }
 
 /**
- * So soon a clock is looked at again although its time cannot come while it is held back: what has less time left may end so
- * much later after it is offered again.
+ * The minimum delay before a held clock is checked again. An execution with less time left may end that much late after the
+ * hold.
  */
 const leastWaitMs = 5000
 
-/** That of one execution which the clock of its run or release ends; `countsFrom`: since when the expiry counts. */
+/** The clock of one execution under the clock of its run or release. `countsFrom`: when the expiry clock started. */
 export function heldClockOf(
   clock: RunClock,
   life: Life,
@@ -56,7 +56,7 @@ export function ownExpiry(
   return { base: laterBy(expireAfterSeconds * 1000, from), from, holder }
 }
 
-/** Since when it waits, for its first attempt since it was released. */
+/** When its wait began; for the first attempt, its release. */
 export function waitsFrom(
   { waitsFrom, deadlineAt, heldMs }: Life,
   { deadlineSeconds }: Pick<LimitPolicy, 'deadlineSeconds'>,
@@ -69,14 +69,14 @@ export function dueAt({ base, from, holder }: HeldClock, history: OfferHistory, 
   return holder === undefined ? base : laterBy(history.heldMs(holder, from, now), base)
 }
 
-/** When a clock that is not due is to be looked at again. */
-export function lookAgainAt(clock: HeldClock, history: OfferHistory, now: SteadyInstant): SteadyInstant {
+/** When to check a clock again that is not due. */
+export function recheckAt(clock: HeldClock, history: OfferHistory, now: SteadyInstant): SteadyInstant {
   const due = dueAt(clock, history, now)
   const isHeld = clock.holder !== undefined && history.isHeld(clock.holder)
   return isHeld ? steadyInstant(Math.max(due, now + leastWaitMs)) : due
 }
 
-/** Beyond this, all executions of a range are looked at each time. */
+/** With more kinds than this, all executions of a range are checked each time. */
 const mostKinds = 1000
 
 /** The clocks of a range that were found not to be due, each kind once. */
@@ -93,21 +93,21 @@ export class WaitingClocks {
     const key = `${base} ${holder ? `${from} ${holderKey(holder, from)}` : ''}`
     if (this.#kinds.has(key)) return
     if (this.#kinds.size <= mostKinds) this.#kinds.set(key, clock)
-    const next = lookAgainAt(clock, history, now)
+    const next = recheckAt(clock, history, now)
     if (this.#earliest === undefined || next < this.#earliest) this.#earliest = next
   }
 
-  /** When the first of them is to be looked at again. */
+  /** When to check the first of them again. */
   get next(): SteadyInstant | undefined {
     return this.#earliest
   }
 
-  /** The same by now; undefined: one of them may be due. */
+  /** The same, computed now; undefined: one of them may be due. */
   nextBy(history: OfferHistory, now: SteadyInstant): SteadyInstant | undefined {
     const clocks = [...this.#kinds.values()]
     if (clocks.length === 0 || clocks.length > mostKinds) return undefined
     if (clocks.some((clock) => dueAt(clock, history, now) <= now)) return undefined
-    return steadyInstant(Math.min(...clocks.map((clock) => lookAgainAt(clock, history, now))))
+    return steadyInstant(Math.min(...clocks.map((clock) => recheckAt(clock, history, now))))
   }
 
   get holders(): Holder[] {

@@ -1,4 +1,4 @@
-// Which part of a device's output is stored: each byte once, up to a number of bytes and of pieces.
+// Decides which part of a device's output is stored: each byte once, up to limits of bytes and pieces.
 
 import type { MaskedOutput, OutputOffset, OutputState, ReportOutcome } from './device-report.ts'
 import type { LiveExecution } from './execution-move.ts'
@@ -11,7 +11,7 @@ type KeptOutput = {
   /** With its new length; undefined if nothing changed. */
   execution?: LiveExecution
   piece?: OutputPiece
-  /** Of an output with secrets. */
+  /** For an output with secrets. */
   state?: OutputState
 }
 
@@ -40,8 +40,8 @@ export function keepOutput(
 }
 
 /**
- * The same for output in which secrets are masked: its device counts the bytes that it has sent, not those that are stored.
- * Every part counts as a piece, so that whoever has masked the next one can tell that it still is the next one.
+ * Like `keepOutput`, for output in which secrets are masked: the device counts the bytes that it has sent, not those stored.
+ * Each part counts as a piece, so that the number of pieces tells whether a masked part is still the next one.
  */
 export function keepMasked(
   before: LiveExecution,
@@ -66,7 +66,7 @@ export function keepMasked(
   }
 }
 
-/** What was held back of an output, at its end. At most as long as a secret, so limits are not looked at. */
+/** Stores the held-back end of an output. It is at most as long as a secret, so limits are not applied. */
 export function keepTail(
   before: LiveExecution,
   { data, received }: Pick<MaskedOutput, 'data' | 'received'>,

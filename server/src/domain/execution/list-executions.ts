@@ -1,4 +1,4 @@
-// The list of executions, of which a caller that is restricted sees those of its jobs and its devices.
+// The list of executions. A restricted caller sees only those of its jobs and devices.
 
 import type { Caller } from '../access/caller.ts'
 import { devicesWithin, reachOf } from '../access/device-reach.ts'
@@ -9,7 +9,7 @@ import type { ExecutionFilter, StoredExecution } from './ports/executions.ts'
 
 type ListDeps = { store: Pick<Store, 'listExecutions' | 'matchDevices'> }
 
-/** Read at once, and so often at the most: then the slice is short. */
+/** Executions per read, and the maximum of reads; after that the slice is short. */
 const readAtOnce = 500
 const mostReads = 20
 

@@ -1,5 +1,5 @@
 // The one engine that moves executions, for both stores. A store loads executions (PostgreSQL locks them, in the order of
-// their ids), this applies moves to them as domain/execution/execution-move.ts says, and the store writes what came of it.
+// their ids), the batch applies moves by the rules of execution-move.ts, and the store writes the result.
 
 import type { SteadyInstant } from '../common/instants.ts'
 import { countMoves, type RunChange } from '../trigger/run-counts.ts'
@@ -23,26 +23,26 @@ export const batchSize = 1000
 
 type PolicyOf = (jobVersion: number) => Policy
 
-/** How long it was held back in the wait that is over at this instant. */
+/** How long the execution was held back in the wait that ends at this instant. */
 type HeldMsOf = (execution: LiveExecution, until: SteadyInstant) => number
 
-/** What a store has to write, all of it in one transaction. Executions and runs are in the order of their ids. */
+/** What a store has to write in one transaction. Executions and runs are in the order of their ids. */
 export type MoveWrites = {
   /** As they are now. */
   executions: LiveExecution[]
-  /** The ids of those of which nothing has changed but version, time, details and the marks of reports. */
+  /** Ids of executions of which only version, time, details and report marks have changed. */
   progressed: ReadonlySet<number>
-  /** Of these only the length of the output has changed. */
+  /** Executions of which only the length of the output has changed. */
   withOutput: LiveExecution[]
   pieces: OutputPiece[]
-  /** Whose output is removed: the device produces it again. */
+  /** Outputs to delete, because the device will produce them again. */
   droppedOutputs: { jobExecutionId: number; attempt: number }[]
-  /** Of outputs with secrets, one for each execution. */
+  /** For outputs with secrets, one per execution. */
   outputStates: OutputState[]
   transitions: NewTransition[]
   changes: ExecutionChange[]
   runs: RunChange[]
-  /** What may have changed a device's queue, and those of them that are delayed now. */
+  /** Moves that may have changed a device's queue, and the ids of those that are delayed now. */
   moved: Moved[]
   delayedIds: number[]
 }
@@ -50,9 +50,9 @@ export type MoveWrites = {
 export class MoveBatch {
   readonly #policyOf: PolicyOf
   readonly #heldMsOf: HeldMsOf
-  /** As they are by now. */
+  /** The current versions. */
   readonly #live = new Map<number, LiveExecution>()
-  /** As they were when they were loaded, if they were. */
+  /** Changed executions as they were loaded, if they were. */
   readonly #changed = new Map<number, LiveExecution | undefined>()
   readonly #withOutput = new Set<number>()
   #pieces: OutputPiece[] = []
@@ -68,7 +68,7 @@ export class MoveBatch {
     this.#heldMsOf = heldMsOf
   }
 
-  /** Takes in what a store has loaded. One that this batch has changed before is given back as it is by now. */
+  /** Adds loaded executions. Returns the current version of those that are in the batch already. */
   load(found: LiveExecution[]): LiveExecution[] {
     return found.map((each) => {
       const loaded = this.#live.get(each.jobExecutionId)
@@ -77,7 +77,7 @@ export class MoveBatch {
     })
   }
 
-  /** One that is loaded, as it is by now. */
+  /** The current version of a loaded execution. */
   find(jobExecutionId: number): LiveExecution | undefined {
     return this.#live.get(jobExecutionId)
   }
@@ -103,7 +103,7 @@ export class MoveBatch {
     return heldMs === 0 ? before : { ...before, life: afterHold(before.life, heldMs) }
   }
 
-  /** Its own clock is not due before. */
+  /** Sets its own clock. */
   postpone(before: LiveExecution, dueAt: SteadyInstant): void {
     this.#set({ ...before, life: { ...before.life, dueAt } })
   }
@@ -113,7 +113,7 @@ export class MoveBatch {
     return executions.flatMap((execution) => this.move(execution, move)?.moved ?? [])
   }
 
-  /** For the owner of one execution. */
+  /** Moves one execution of an owner. */
   moveOwn({
     ownerNo,
     jobExecutionId,
@@ -132,7 +132,7 @@ export class MoveBatch {
     return moved
   }
 
-  /** Unless something has written it since it was loaded. */
+  /** Does nothing if it was written since the execution was loaded. */
   writeHeldProgress(before: LiveExecution, moment: Move['moment']): void {
     if (!before.progressHeld) return
     const { execution, change } = writeHeldProgress(before, moment)

@@ -1,5 +1,5 @@
-// Not now: a device rejects an execution for a while, with `retryAfterSeconds` in the status details. The execution goes back
-// to PENDING, uses no attempt, and is offered again when that time is over; others on the device may go on meanwhile.
+// "Not now": a device rejects an execution for a while, with `retryAfterSeconds` in the status details. The execution goes
+// back to PENDING, uses no attempt, and is offered again after that time; others of the device may run meanwhile.
 
 import type { ReportedStatus } from '@jobcast/contract'
 
@@ -7,7 +7,7 @@ export const longestWaitSeconds = 86_400
 
 type Rejection = { status: ReportedStatus; statusDetails: Record<string, string> | undefined }
 
-/** Milliseconds; undefined: it is not a rejection for a while. What is not a number in the limits is NaN. */
+/** Milliseconds; undefined: not such a rejection. NaN: not a number within the limits. */
 export function waitOf({ status, statusDetails }: Rejection): number | undefined {
   const asked = status === 'REJECTED' ? statusDetails?.retryAfterSeconds : undefined
   if (asked === undefined) return undefined

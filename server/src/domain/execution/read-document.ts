@@ -1,4 +1,4 @@
-// What the device of an execution gets, for people: with placeholders filled in and secrets masked.
+// The document of an execution as its device gets it, with placeholders filled in, but secrets masked.
 
 import { ApiError } from '@jobcast/contract'
 import {
@@ -11,6 +11,7 @@ import {
 import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'
 import type { Store } from '../common/ports/store.ts'
+import { shownObjects } from '../file/bucket-object.ts'
 import { readShownFiles } from '../file/file-links.ts'
 import type { Documents } from './ports/documents.ts'
 
@@ -19,7 +20,7 @@ export type ReadDocumentDeps = {
   documents: Pick<Documents, 'content'>
 }
 
-/** Attributes are those that the device has now. */
+/** Uses the device's current attributes. */
 export async function readDocument(
   { store, documents }: ReadDocumentDeps,
   { ownerNo }: Caller,
@@ -36,7 +37,14 @@ export async function readDocument(
   const device = found ?? { deviceId, deviceName, attributes: {} }
   const secrets = maskedValues(template)
   const files = fileValues(await readShownFiles(store, ownerNo, refs))
-  const values = { params: run.parameters, secrets, files, device, run: { runId: run.runId } }
+  const values = {
+    params: run.parameters,
+    secrets,
+    files,
+    objects: shownObjects(template),
+    device,
+    run: { runId: run.runId },
+  }
   const resolved = resolveDocument(JSON.parse(document), values)
   if (resolved.missing.length === 0) return resolved.document
   const missing = resolved.missing.map(placeholderText).join(', ')

@@ -1,4 +1,4 @@
-// Reads one execution or one run, at once or when it has ended.
+// Reads one execution or run, at once or after waiting for its end.
 
 import type { Caller } from '../access/caller.ts'
 import { notFound } from '../common/not-found.ts'

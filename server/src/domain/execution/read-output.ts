@@ -15,13 +15,13 @@ export type ReadOutputDeps = WaitDeps & {
 }
 
 export type OutputQuery = {
-  /** By default the newest, and with `follow` those after it. */
+  /** By default the newest, and with `follow` also later ones. */
   attempt: number | undefined
   offset: number
   /** Continue until the execution, or the requested attempt, has ended. */
   follow: boolean
   callerGone: AbortSignal
-  /** Whether the caller still has its right to it: asked before each part. */
+  /** Whether the caller still has access: checked before each part. */
   isValid?: () => Promise<boolean>
   /** Called periodically while there is nothing to read. */
   onIdle: () => void
@@ -78,7 +78,7 @@ async function* slicesOf(
   let { length } = first
   try {
     for (let slice = first; ; slice = await read(attempt, offset)) {
-      // The device said not now, so its output was removed: it begins anew.
+      // The device said not now, so its output was removed and starts over.
       const isAnew = slice.length < length
       length = slice.length
       if (isAnew) {

@@ -70,7 +70,7 @@ export async function describeExecution(
   return withDocument(deps, device, execution, wantsDocument)
 }
 
-/** Resolves once it is on disk. Its outcome is for `updatedBy`: in two steps, because progress is most of what devices send. */
+/** Resolves once the report is on disk; `updatedBy` turns the outcome into a response. Most outcomes are of progress. */
 export function recordUpdate(
   deps: ReportDeps,
   device: DeviceKey,
@@ -134,7 +134,7 @@ function doneBy(deps: ReportDeps, outcome: ReportOutcome, jobId: string): Device
         `Quota exceeded: ${describeQuota(outcome.quota, deps.quotas[outcome.quota])}.`,
       )
     default:
-      throw new Error(`a report cannot come to ${outcome.kind}`)
+      throw new Error(`a report cannot result in ${outcome.kind}`)
   }
 }
 

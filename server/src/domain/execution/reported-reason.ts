@@ -1,11 +1,11 @@
-// Why an attempt was unsuccessful, as its device reported it. Kept with the history: the next attempt has details of its own.
+// Why an attempt was unsuccessful, as reported by its device. Stored in the history, since later attempts replace the details.
 
 import type { ExecState } from '@jobcast/contract/words'
 import { type ExecutionEvent, unsuccessfulEnds } from './execution.ts'
 
 const maxLength = 1024
 
-/** The detail named `reason`; without one all details, as `name value`. Null for what did not end an attempt without success. */
+/** The detail `reason`, otherwise all details as `name value`. Null unless the event ended an attempt unsuccessfully. */
 export function reasonOf(
   cause: ExecutionEvent | 'retry',
   to: ExecState,
@@ -19,7 +19,7 @@ export function reasonOf(
     Object.entries(others)
       .map(([name, value]) => `${name} ${value}`)
       .join(', ')
-  // What a database could not store is not worth a refused report.
+  // Removes what databases cannot store, rather than refusing the report.
   const plain = text
     .replace(/\p{Cc}/gu, ' ')
     .slice(0, maxLength)

@@ -1,17 +1,17 @@
-// The reports that an execution has accepted, so that one that is delivered twice changes nothing, however late.
+// The reports that an execution has accepted, so that a duplicate changes nothing, however late it arrives.
 
 import { createHash } from 'node:crypto'
 import type { DeviceReport } from './device-report.ts'
 
 type Update = Extract<DeviceReport, { kind: 'update' }>
 
-/** How many are remembered besides those that ended an attempt. */
+/** How many are stored besides those that ended an attempt. */
 const recent = 8
 const endPrefix = '.'
 
 /**
- * Identifies a report that carries a clientToken. The content is part of it: a device that gives all its reports the same
- * token must still come to an end.
+ * Identifies a report that carries a clientToken. The content is part of the mark, so that a device that uses one token for
+ * all reports can still finish its execution.
  */
 export function reportMark(
   report: Omit<Update, 'kind' | 'device' | 'moment' | 'quotas'>,
@@ -28,7 +28,7 @@ export function hasSeen(seen: string | null, mark: string | undefined): boolean 
   return seen.split(' ').some((each) => each === mark || each === endPrefix + mark)
 }
 
-/** The ends of attempts are all kept: there are no more of them than the job allows attempts. */
+/** All ends of attempts are kept: their number is limited by the job's attempts. */
 export function withSeen(seen: string | null, mark: string, endsAttempt: boolean): string {
   const all = seen === null ? [] : seen.split(' ')
   const dropped = all.filter((each) => !each.startsWith(endPrefix)).slice(0, -(recent - 1))

@@ -1,6 +1,6 @@
-// A device has its whole timeout from the moment at which its start is on disk. So a report is stamped when its group is
-// written, not when it arrives; and where a commit took long, because of locks or a slow disk, the timers of what it has
-// started are set back by as much before the devices are answered.
+// A device gets its full timeout from the moment its start is on disk. So a report is stamped when its group is written, not
+// when it arrives; and after a slow commit, because of locks or a slow disk, the timers of started executions are delayed
+// by as much before the devices are answered.
 
 import { laterBy } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -10,9 +10,9 @@ import type { Moment } from './execution.ts'
 
 export type StampDeps = { store: Pick<Store, 'recordReports' | 'delayTimeouts'>; moment: () => Moment }
 
-/** A commit that takes no longer is not worth another one: timers fire within two seconds of their time. */
+/** A shorter commit is not worth another write: timers fire within two seconds of their time anyway. */
 const toleratedMs = 200
-/** The write that makes up for a slow commit may be slow as well. */
+/** The write that delays the timers may be slow as well. */
 const mostTries = 3
 
 export async function recordStamped(
@@ -44,7 +44,7 @@ async function delayTimeouts(
       delayedMs += byMs
     }
   } catch {
-    // The start itself is on disk, and that is what the device asks.
+    // The start itself is on disk, so the device gets its response.
   }
   return outcomes.map((outcome) => (isTimedStart(outcome) ? delayed(outcome, delayedMs) : outcome))
 }

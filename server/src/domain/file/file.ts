@@ -1,8 +1,8 @@
-// A file: content for devices, with a name and versions. It is kept by its hash, or elsewhere and referred to by its URL. Documents
+// A file: content for devices, with a name and versions. It is stored by its hash, or elsewhere and referred to by its URL. Documents
 // name files in `files` and in `${file.NAME.url}`; both are filled in when a device gets the document (state/documents.ts).
-// This file has what owners do with files.
+// This file has the owner's operations on files.
 //
-// Read next: upload.ts, content that arrives in parts; file-links.ts, the URLs that devices get; read-content.ts, what is sent to them.
+// Read next: upload.ts, uploads in parts; file-links.ts, the URLs for devices; read-content.ts, downloads.
 
 import { ApiError, type FileReference, maxFileVersions } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -27,14 +27,14 @@ export type FileDeps = {
 
 export type FileKey = { fileName: string; version: string }
 
-/** `announced`: its length, if the caller says so; `sha256`: what the caller says that its hash is, in hexadecimal. */
+/** `announced`: the length according to the caller; `sha256`: the hash according to the caller, in hexadecimal. */
 type GivenContent = {
   body: AsyncIterable<Buffer>
   announced: number | undefined
   sha256: string | undefined
 }
 
-/** Everything that can be judged before the content is read. */
+/** All checks that are possible before the content is read. */
 export async function requireFileRoom(
   { store, quotas, secretBox, contents, maxFileBytes }: FileDeps,
   { ownerNo }: Caller,
@@ -44,8 +44,8 @@ export async function requireFileRoom(
   if (announced !== undefined && announced > maxFileBytes) throw tooLarge(maxFileBytes)
   if (!contents.isOpen) {
     throw refused(
-      'With DATABASE_URL the service keeps content only if files-folder is set, to a folder that all nodes share. A file ' +
-        'that is kept elsewhere can be referred to.',
+      'With DATABASE_URL the service keeps content only if files-folder is set, to a folder that all nodes share, or files-s3, ' +
+        'to a bucket. A file that is kept elsewhere can be referred to.',
     )
   }
   if (!secretBox.isOpen) {
@@ -60,7 +60,7 @@ export async function requireFileRoom(
   if (kept + onTheirWay + (announced ?? 1) > most) throw tooManyBytes(most)
 }
 
-/** But for this content itself. What arrives in parts takes the room of all of it. */
+/** Bytes reserved by other uploads. An upload in parts reserves its full size. */
 async function bytesOnTheirWay(
   { uploads }: FileContents,
   ownerNo: number,
@@ -84,7 +84,7 @@ export async function putFile(
 ): Promise<Put<StoredFile>> {
   const { contents, maxFileBytes } = deps
   const received = await contents
-    .receive(given.body, maxFileBytes, given.announced)
+    .receive(given.body, maxFileBytes, given.announced, given.sha256)
     .catch((error: unknown) => {
       throw error instanceof ContentTooLarge ? tooLarge(maxFileBytes) : error
     })
@@ -92,7 +92,7 @@ export async function putFile(
   try {
     if (size === 0) throw refused('The body has no content.')
     if (given.sha256 !== undefined && given.sha256 !== sha256) throw wrongDigest(sha256)
-    // Once more, now that its size and its hash are known: what is refused is not kept.
+    // Checked again, now that the size and the hash are known, before the content is stored.
     await requireFileRoom(deps, caller, key, { announced: size, sha256 })
   } catch (error) {
     await contents.discard(received)
@@ -130,7 +130,7 @@ export async function listFileVersions(
   return found
 }
 
-/** Its content goes later, once no version needs it. */
+/** The content is removed later, when no version needs it. */
 export async function deleteFile({ store, now }: FileDeps, caller: Caller, key: FileKey): Promise<void> {
   const by = { principal: principalOf(caller), at: now(), ...originOf(caller) }
   const outcome = await store.deleteFile({ ownerNo: caller.ownerNo, ...key, ...by })
@@ -141,7 +141,7 @@ export async function deleteFile({ store, now }: FileDeps, caller: Caller, key: 
   throw new ApiError('J-315', { suffix })
 }
 
-/** Those that a document names. Throws J-319 for the first one that does not exist. */
+/** The files that a document names. Throws J-319 for the first one that does not exist. */
 export async function requireFiles(
   { store }: { store: Pick<Store, 'findFiles'> },
   { ownerNo }: Pick<Caller, 'ownerNo'>,
@@ -153,7 +153,7 @@ export async function requireFiles(
   if (unknown !== undefined) throw noFile(unknown)
 }
 
-/** One that a document names. */
+/** J-319: a document names a file that does not exist. */
 export function noFile(ref: string): ApiError {
   const detail = `The document names the file ${JSON.stringify(ref)}, but there is none.`
   return new ApiError('J-319', { field: 'document', detail })

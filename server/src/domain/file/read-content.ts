@@ -1,4 +1,4 @@
-// The content of a version, or a part of it (RFC 9110, 14).
+// The content of a version, or a range of it (RFC 9110, 14).
 
 import type { Readable } from 'node:stream'
 import { ApiError } from '@jobcast/contract'
@@ -6,12 +6,12 @@ import { StorageUnavailable } from '../common/ports/storage-errors.ts'
 import type { FileContents } from './ports/contents.ts'
 import type { FileContent } from './ports/files.ts'
 
-/** Both included. */
+/** Both ends are included. */
 export type ByteRange = { first: number; last: number }
 
 type ContentRequest = { range: string | undefined; ifRange: string | undefined }
 
-/** Undefined: all of it. Throws J-509. Several ranges, and what is none, are ignored: the answer is the whole content. */
+/** Undefined: the whole content, also for several or malformed ranges. Throws J-509. */
 export function rangeOf(
   { size, sha256 }: Pick<FileContent, 'size' | 'sha256'>,
   { range, ifRange }: ContentRequest,
@@ -31,7 +31,7 @@ export function rangeOf(
   return { first, last: Math.min(last, size - 1) }
 }
 
-/** Of one that is kept here. */
+/** Only for content that is stored here. */
 export async function openContent(
   { contents }: { contents: FileContents },
   { size, sha256 }: Pick<FileContent, 'size' | 'sha256'>,

@@ -1,5 +1,5 @@
-// Content that arrives in parts, so that an upload goes on where it was cut. When all of it is there it is put as a file is that
-// arrives at once: by the same checks, which have the last word.
+// Uploads in parts, which can continue after an interruption. A complete upload is put like a file that is sent in one
+// request, with the same checks.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -9,16 +9,16 @@ import { ContentTooLarge } from './ports/contents.ts'
 import type { StoredFile } from './ports/files.ts'
 import type { UploadKey } from './ports/uploads.ts'
 
-/** Of one owner that have begun and have not ended. */
+/** Maximum number of unfinished uploads per owner. */
 const maxUploads = 32
 
-/** `size`: of all of it. */
+/** `size`: the total size. */
 type WholeContent = { size: number; sha256: string }
 type ContentPart = { offset: number; length: number; body: AsyncIterable<Buffer> }
 
 type UploadOutcome = { kind: 'put'; put: Put<StoredFile> } | { kind: 'partly'; received: number }
 
-/** Without a part: asks where it goes on. */
+/** Without a part: returns where the upload continues. */
 export async function putPart(
   deps: FileDeps,
   caller: Caller,
@@ -33,7 +33,7 @@ export async function putPart(
   const before = await store.getFile({ ownerNo, ...key })
   if (before) {
     if (before.url !== null) throw otherContent(key)
-    // A crash may have left it.
+    // An upload may be left over from a crash.
     await contents.uploads.remove(upload)
     return { kind: 'put', put: { created: false, value: before } }
   }
@@ -57,7 +57,7 @@ async function append(deps: FileDeps, caller: Caller, upload: UploadKey, part: C
   return received
 }
 
-/** Judged after it has begun, so that of many that begin at once none is overlooked. */
+/** Checked after the upload has begun, so that concurrent uploads count each other. */
 async function requireUploadRoom(deps: FileDeps, caller: Caller, upload: UploadKey): Promise<void> {
   const { ownerNo, size: announced, sha256 } = upload
   const begun = await deps.contents.uploads.list(ownerNo)
@@ -75,7 +75,7 @@ async function finish(deps: FileDeps, caller: Caller, upload: UploadKey): Promis
   return uploads.finish(upload, async (): Promise<UploadOutcome> => {
     const body = await uploads.read(upload)
     if (body === undefined) {
-      // Somebody else has finished it, or it was wrong.
+      // A concurrent call has finished it, or its content was wrong.
       const value = await deps.store.getFile({ ownerNo, ...key })
       if (value?.sha256 === sha256) return { kind: 'put', put: { created: false, value } }
       return { kind: 'partly', received: 0 }
@@ -85,11 +85,11 @@ async function finish(deps: FileDeps, caller: Caller, upload: UploadKey): Promis
       await uploads.remove(upload)
       return { kind: 'put', put }
     } catch (error) {
-      // It will never be right.
+      // Wrong content cannot become right.
       if (error instanceof ApiError && ['J-320', 'J-508'].includes(error.code)) await uploads.remove(upload)
       throw error
     } finally {
-      // Where there is no room nothing of it was read.
+      // Without enough space, the body was not read.
       body.destroy()
     }
   })

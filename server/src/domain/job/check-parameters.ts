@@ -1,4 +1,4 @@
-// The parameters that a job declares, and the placeholders of its document: refused at the field, before anything is stored.
+// Checks the parameters of a job and the placeholders of its document before anything is stored. Errors name the field.
 
 import { ApiError } from '@jobcast/contract'
 import {
@@ -15,9 +15,11 @@ import {
   secretVariable,
 } from '@jobcast/contract/parameters'
 import type { SecretBox } from '../access/ports/secret-box.ts'
+import { requireObjects } from '../file/bucket-object.ts'
+import type { FileContents } from '../file/ports/contents.ts'
 
 export function checkParameters(
-  { secretBox }: { secretBox: SecretBox },
+  { secretBox, contents }: { secretBox: SecretBox; contents: Pick<FileContents, 'direct'> },
   document: unknown,
   given: unknown,
 ): { parameters?: ParameterSchema; hasPlaceholders?: true; secrets?: string[]; files?: string[] } {
@@ -47,8 +49,9 @@ export function checkParameters(
   refuseInCommands(document)
   const secrets = namesUsed({ holes, texts }, 'secrets').sort()
   refuseSameVariables(secrets)
+  requireObjects(contents.direct, namesUsed({ holes, texts }, 'object'))
   const files = orRefused(() => filesUsed(document, { holes, texts }))
-  // Also a text with $${ is not handed out as it is, nor are files, whose URLs stand beside it.
+  // Documents with the escape $${ or with files, whose URLs are added, also need replacement.
   const hasPlaceholders = files.length > 0 || JSON.stringify(document).includes('${')
   return {
     ...(parameters && { parameters }),
@@ -73,7 +76,7 @@ function refuseSameVariables(names: readonly string[]): void {
   }
 }
 
-/** What an agent runs as a command could be a shell: a value must not become a part of it. */
+/** Agents may run a command in a shell, so values must not become part of it. */
 function refuseInCommands(document: unknown): void {
   const { command, steps, finalStep } = fieldsOf(document)
   const actions = [...(Array.isArray(steps) ? steps : []), finalStep].map((step) =>

@@ -3,7 +3,7 @@ import type { StoredJobContent } from './ports/jobs.ts'
 
 type HeldBack = Pick<StoredJobContent, 'rollout' | 'approval' | 'window'>
 
-/** What holds devices back is that of the current version: no earlier one is a way around an approval or a window. */
+/** Approval and window are those of the current version, so that an earlier version cannot bypass them. */
 export function heldAsNow<Version extends HeldBack>(version: Version, current: HeldBack): Version {
   const { approval, window, ...rest } = version
   const rollout = version.rollout ?? current.rollout

@@ -1,4 +1,4 @@
-// Versions of jobs: each change makes the next one, and none of them ever changes.
+// Versions of jobs: each change creates a new version, and versions never change.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -32,7 +32,7 @@ export async function getJobVersion(
   throw new ApiError('J-313', { detail: `The job ${JSON.stringify(jobName)} has no version ${version}.` })
 }
 
-/** The version that was asked for, held back as the current one is, or the current one. */
+/** The requested version, with approval and window of the current one; by default the current version. */
 export async function requireVersion(
   deps: Pick<JobDeps, 'store'>,
   caller: Caller,
@@ -42,7 +42,7 @@ export async function requireVersion(
   return (await requireVersions(deps, caller, jobName, version)).job
 }
 
-/** The same, with the number of the current one. */
+/** The same, also with the number of the current version. */
 export async function requireVersions(
   deps: Pick<JobDeps, 'store'>,
   caller: Caller,
@@ -59,7 +59,7 @@ export async function requireVersions(
   return { job: heldAsNow(await getJobVersion(deps, caller, jobName, version), current), currentNo }
 }
 
-/** Makes a new version with the content of an earlier one; none if the current one is like it. */
+/** Creates a new version with the content of an earlier one, unless the current one is equal. */
 export async function restoreJobVersion(
   deps: JobDeps,
   caller: Caller,
@@ -67,9 +67,9 @@ export async function restoreJobVersion(
   ifMatch: { expected?: ExpectedTags },
 ): Promise<Put<StoredJob>> {
   const found = await getJobVersion(deps, caller, jobName, version)
-  // What its author has signed is another version; without the signature, devices would reject it.
+  // The signature is for the earlier version, and devices would reject the job without it.
   if (found.signatures && !found.isCurrent) throw new ApiError('J-316')
-  // Whoever deletes the job meanwhile must not see it come back.
+  // A job that is deleted concurrently must not be created again.
   const restoring = storeJob(deps, caller, jobName, contentOf(found), { expected: ['*'], ...ifMatch })
   return restoring.catch((error: unknown) => {
     const isDeleted = error instanceof ApiError && error.code === 'J-312' && ifMatch.expected === undefined
@@ -77,7 +77,7 @@ export async function restoreJobVersion(
   })
 }
 
-/** In the order in which it is put: stored contents are compared as text. */
+/** Fields are in the order of a put, because stored contents are compared as text. */
 function contentOf(version: StoredJobVersion): StoredJobContent {
   const { jobName, jobNo, versionNo, version: number, isCurrent, createdAt, createdBy, ...content } = version
   return content

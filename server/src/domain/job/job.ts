@@ -1,9 +1,9 @@
-// A job: what devices are to do, as a JSON document with a name. Each change makes a new version, which never changes;
+// A job: instructions for devices, as a JSON document with a name. Each change creates a new version, which never changes;
 // a run keeps the version that it was triggered with. A job may have parameters, timers, a retry policy, a rollout, a
-// window, and signatures of its authors. This file has what owners do with jobs.
+// window, and signatures of its authors. This file has the owner's operations on jobs.
 //
 // Read next: job-versions.ts, its versions; check-parameters.ts, its parameters and placeholders; job-signatures.ts,
-// what its authors have signed; held-as-now.ts, what of an earlier version does not count. Its runs are in trigger/.
+// signatures of its authors; held-as-now.ts, fields of an earlier version that do not apply. Its runs are in trigger/.
 
 import {
   ApiError,
@@ -28,6 +28,7 @@ import { notExpected, notFound } from '../common/not-found.ts'
 import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import { noFile } from '../file/file.ts'
+import type { FileContents } from '../file/ports/contents.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
 import { noSecret } from '../secret/secret.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
@@ -35,7 +36,12 @@ import { checkParameters } from './check-parameters.ts'
 import { signaturesOf, wrongVersion } from './job-signatures.ts'
 import type { JobUsers, StoredJob, StoredJobContent } from './ports/jobs.ts'
 
-export type JobDeps = QuotaDeps & { store: Store; now: () => number; secretBox: SecretBox }
+export type JobDeps = QuotaDeps & {
+  store: Store
+  now: () => number
+  secretBox: SecretBox
+  contents: Pick<FileContents, 'direct'>
+}
 
 export async function putJob(
   deps: JobDeps,
@@ -74,7 +80,7 @@ export async function putJob(
   return storeJob(deps, caller, jobName, stored, ifMatch)
 }
 
-/** Of content that was checked; its window, its secrets and its files may be gone since. */
+/** Stores checked content; its window, secrets and files may have been deleted since the check. */
 export async function storeJob(
   deps: JobDeps,
   caller: Caller,
@@ -94,7 +100,7 @@ export async function storeJob(
     isCreated: ({ created }) => created,
     mayReplace: async () => (await deps.store.getJob({ ownerNo, jobName })) !== undefined,
   })
-  // Deleted since we have looked.
+  // The window was deleted after the check.
   if (result.lacksWindow) throw noWindow(content.window)
   if (result.weakensApproval) throw fewerApprovals(jobName)
   if (result.lacksSecret !== undefined) throw noSecret(result.lacksSecret)
@@ -104,7 +110,7 @@ export async function storeJob(
   return result
 }
 
-/** By what it had when it was deleted, too. */
+/** Also applies to a deleted job that is put again. */
 function fewerApprovals(jobName: string): ApiError {
   const detail = `Runs of the job ${JSON.stringify(jobName)} would need fewer approvals than before.`
   return new ApiError('J-804', { suffix: 'APPROVE', field: 'approval', detail })
@@ -139,7 +145,7 @@ export async function deleteJob(
   { force = false, ...ifMatch }: Expectation & { force?: boolean | undefined } = {},
 ): Promise<void> {
   const { ownerNo } = caller
-  // First, so that nobody who triggers it meanwhile is told that it is gone.
+  // Checked first, so that concurrent triggers do not fail for a job that is not deleted.
   const users = force ? undefined : await deps.store.findJobUsers({ ownerNo, jobName })
   if (users && (await deps.store.getJob({ ownerNo, jobName }))) throw inUse(users)
   const by = { at: deps.now(), by: principalOf(caller), ...originOf(caller) }

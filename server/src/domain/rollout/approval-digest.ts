@@ -1,5 +1,5 @@
-// What an approval is given to. A version of a job never changes, and neither do the devices and values of a run, so
-// their names stand for them; its rules may change, and so may its window and the groups that its gate refers to.
+// The digest of what is approved. A job version never changes, and neither do the devices and values of a run, so the
+// digest covers only their names; rules, window and the groups of the gate may change, so it covers their content.
 
 import { hash } from 'node:crypto'
 import type { Store } from '../common/ports/store.ts'
@@ -9,7 +9,7 @@ import { groupsOfGate } from './rollout-selectors.ts'
 
 export type DigestDeps = { store: Pick<Store, 'getRun' | 'getWindow' | 'findGroups'> }
 
-/** Undefined: there is no such run any more. */
+/** Undefined: the run no longer exists. */
 export async function readDigest(deps: DigestDeps, rollout: StoredRollout): Promise<string | undefined> {
   const { ownerNo, runId } = rollout
   const run = await deps.store.getRun({ ownerNo, runId })
@@ -29,7 +29,7 @@ export async function digestOf(
     targets: { runId, firstExecutionId, total },
     ...{ rollout, sizes, windowName },
     window: [cron, durationMinutes, timeZone, cutoffMinutes, except],
-    // Without groups it is what it was before they were part of it.
+    // Left out when empty, so that digests from before groups were included stay valid.
     ...(groups.length > 0 && { groups: groups.map(({ groupName, where }) => [groupName, where]) }),
   }
   return hash('sha256', JSON.stringify(parts), 'base64url')

@@ -1,5 +1,5 @@
-// Four eyes: what was decided about a run, by whom, and whose hand is in it. Pure, and free of the rest of a rollout:
-// judge-rollout.ts says how a run goes on that was approved, decide-approval.ts who may decide.
+// The four-eyes principle: the decisions about a run, and who is involved in it (its `hands`). Pure functions:
+// judge-rollout.ts decides how an approved run continues, decide-approval.ts who may decide.
 
 import type { Approval, Decision, Rollout } from '@jobcast/contract'
 import { requiredApprovals, toApproval } from '@jobcast/contract/words'
@@ -8,30 +8,30 @@ import { opensMoreEasily } from './gate.ts'
 
 export type StoredDecision = {
   principal: string
-  /** Of the principal: see domain/access/lineage.ts. */
+  /** Lineage of the principal: see domain/access/lineage.ts. */
   lineage: string
   at: WallInstant
   decision: Decision
   comment: string | null
-  /** About what it asks for now; false: the run has changed since, or has gone on. */
+  /** False: the run has changed or continued since, so the decision no longer counts. */
   counts: boolean
-  /** Of what it was given to; older ones have none. */
+  /** Of what was decided on; decisions of older versions have none. */
   digest?: string
 }
 
-/** Of a run that somebody has changed, fired or decided about. */
+/** Kept for a run that somebody has changed, started or decided about. */
 export type ApprovalStatus = {
-  /** Lineages of those that have changed or fired it; whoever created it is kept with the run. */
+  /** Lineages of the principals that changed or started the run; its creator is stored with the run. */
   hands: string[]
   decisions: StoredDecision[]
-  /** Of what was approved; null: nothing yet. */
+  /** Digest of what was approved; null: nothing yet. */
   digest: string | null
-  /** What it was when a change made it wait again; null: it waits for its begin, or at a gate. */
+  /** The state it had when a change made it wait again; null: it waits to begin, or at a gate. */
   returnsTo: 'ROLLING_OUT' | 'PAUSED' | null
 }
 type Approved = { approval?: ApprovalStatus }
 
-/** The last ones are kept. */
+/** Older decisions are dropped. */
 const maxDecisions = 100
 export const nothingDecided: ApprovalStatus = { hands: [], decisions: [], digest: null, returnsTo: null }
 
@@ -49,17 +49,17 @@ export function decisionsOf({ approval = nothingDecided }: Approved): StoredDeci
   return approval.decisions
 }
 
-/** All that have paused, denied or approved it, as far as it names them. */
+/** Principals that paused, approved or denied the run, as far as known. */
 export function actorsOf(status: Approved & { pausedBy: string | null }): (string | null)[] {
   return [status.pausedBy, ...decisionsOf(status).map(({ principal }) => principal)]
 }
 
-/** Those that count for what it asks for now. `now`: the digest of that, of a run that waits for approval. */
+/** Decisions that still count. `now`: the current digest of a run that waits for approval. */
 export function countedDecisions(status: Approved, now: string | undefined): StoredDecision[] {
   return decisionsOf(status).filter(({ counts, digest = now }) => counts && digest === now)
 }
 
-/** One decides once about what it asks for now. */
+/** Each lineage decides once per request for approval. */
 export function hasDecided(status: Approved, now: string | undefined, lineage: string): boolean {
   return countedDecisions(status, now).some((each) => each.lineage === lineage)
 }
@@ -70,17 +70,17 @@ export function withDecision<Status extends Approved>(status: Status, decision: 
   return { ...status, approval: { ...approval, decisions } }
 }
 
-/** They stay in the list, and count for nothing any more. */
+/** Past decisions stay listed but no longer count. */
 export function withVoidDecisions(approval: ApprovalStatus = nothingDecided): ApprovalStatus {
   return { ...approval, decisions: approval.decisions.map((each) => ({ ...each, counts: false })) }
 }
 
-/** How many approvals it needs whenever it waits: at its begin, at a gate, after a change. */
+/** How many approvals a run needs each time it waits: at its start, at a gate, after a change. */
 export function neededApprovals({ approval }: { approval: Approval }): number {
   return Math.max(1, requiredApprovals(approval))
 }
 
-/** Between waves it waits for an approval. */
+/** The rollout waits for an approval between waves. */
 function asksAtGates({ next, waves = [] }: Rollout): boolean {
   return next?.action === 'APPROVAL' && waves.length > 1
 }
@@ -88,7 +88,7 @@ function asksAtGates({ next, waves = [] }: Rollout): boolean {
 type Asking = { approval?: Approval; rollout?: Rollout }
 type Wave = NonNullable<Rollout['waves']>[number]
 
-/** What a run needs: as many approvals as either asks for, and one if its gates do not ask as those of the other would. */
+/** What a run needs: the larger number of approvals of both, and at least one if its gates are weaker than those `asked`. */
 export function approvalUnder(asked: Asking, run: Asking): Approval {
   const required = Math.max(requiredApprovals(asked.approval), requiredApprovals(run.approval))
   return toApproval(required > 0 ? required : Number(weakensGates(asked, run)))
@@ -99,7 +99,7 @@ export function weakensApproval(before: Asking, after: Asking): boolean {
   return requiredApprovals(after.approval) < requiredApprovals(before.approval) || weakensGates(before, after)
 }
 
-/** With as many approvals runs could be released to more devices than before. */
+/** The same number of approvals could release more devices than before. */
 function weakensGates({ rollout: before = {} }: Asking, { rollout: after = {} }: Asking): boolean {
   if (!asksAtGates(before)) return false
   const gates = before.waves?.slice(0, -1) ?? []
@@ -110,7 +110,7 @@ function weakensGates({ rollout: before = {} }: Asking, { rollout: after = {} }:
   )
 }
 
-/** For any number of devices: a number and a share cannot be compared. */
+/** Must hold for any number of devices, so a count and a percentage cannot be compared. */
 function isNoLarger(wave: Wave | undefined, than: Wave): boolean {
   if (wave === undefined || wave.where !== than.where) return false
   const isSameKind = typeof wave.size === typeof than.size

@@ -1,27 +1,27 @@
-// The budget of a rollout: most released and unfinished executions for each value of an attribute. What is released is one
-// number per run, so a rollout is held back at the first device whose value is full.
+// The budget of a rollout: the maximum of released, unfinished executions per value of an attribute. What is released is
+// one number per run, so the rollout stops at the first device whose value has reached the maximum.
 
-/** Of the devices that come next: their values; null: without the attribute, or already ended. */
+/** `next`: values of the next devices; null: the device lacks the attribute, or its execution has ended. */
 export type BudgetFound = {
   next: (string | null)[]
-  /** How many are under way, of the values of those. */
-  underWay: { value: string; count: number }[]
-  /** The first position that is under way, or else the first that is not released. */
+  /** Executions in progress for each of those values. */
+  unfinished: { value: string; count: number }[]
+  /** The first position in progress, otherwise the first that is not released. */
   from: number
 }
 
-/** Released up to this position at most; `isCut`: devices after that have not been looked at. */
+/** `upTo`: the last position that may be released. `isCut`: later devices have not been checked yet. */
 export type BudgetRoom = { upTo: number; isCut: boolean; from: number }
 
-/** How many of the next devices are looked at. */
+/** How many of the next devices are checked at once. */
 export const lookedAhead = 1000
 
 export function roomInBudget(
   max: number,
-  { next, underWay, from }: BudgetFound,
+  { next, unfinished, from }: BudgetFound,
   { released, total }: { released: number; total: number },
 ): BudgetRoom {
-  const counts = new Map(underWay.map(({ value, count }) => [value, count]))
+  const counts = new Map(unfinished.map(({ value, count }) => [value, count]))
   for (const [index, value] of next.entries()) {
     if (value === null) continue
     const count = (counts.get(value) ?? 0) + 1

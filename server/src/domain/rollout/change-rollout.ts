@@ -1,7 +1,7 @@
-// What people do to a rollout: pause it, let it go on or change it. Approvals are in decide-approval.ts.
+// Changes that callers make to a rollout: pause, resume, advance, patch. Approvals are in decide-approval.ts.
 
 import { isDeepStrictEqual } from 'node:util'
-import { ApiError, type RolloutChanges } from '@jobcast/contract'
+import { ApiError, type ResumeRequest, type RolloutChanges } from '@jobcast/contract'
 import { requireScope } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
@@ -12,14 +12,16 @@ import type { Store } from '../common/ports/store.ts'
 import type { Moment } from '../execution/execution.ts'
 import type { RunKey } from '../trigger/ports/runs.ts'
 import { withHands } from './approval.ts'
+import { excludeDevices } from './exclude-devices.ts'
 import { lineageOfCaller, requireNoHand } from './hands.ts'
 import {
   advanceRollout,
   askAgain,
   hasBegun,
   hasPassed,
-  keepApproval,
+  keepDecisions,
   pauseRollout,
+  type RolloutFacts,
   type RolloutStatus,
   resumeRollout,
   startRollout,
@@ -37,7 +39,7 @@ export type ChangeRolloutDeps = RollOutDeps & { store: Store; rollouts: { judgeS
 type Decided = { status: RolloutStatus; events: RolloutEvent[]; plan?: RolloutPlan }
 type Decide = (found: RolloutFactsFound, moment: Moment) => Decided | Promise<Decided>
 
-/** How often a clock may change it between our look and our change. */
+/** Attempts at the write: a ticker may change the rollout between our read and our write. */
 const mostTries = 20
 
 export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
@@ -52,40 +54,57 @@ export function pauseRun(deps: ChangeRolloutDeps, caller: Caller, runId: number)
   })
 }
 
-export function resumeRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
-  return changeRollout(deps, caller, runId, async ({ rollout, run }, { at, clock: now }) => {
+export async function resumeRun(
+  deps: ChangeRolloutDeps,
+  caller: Caller,
+  runId: number,
+  { except = [] }: ResumeRequest = {},
+): Promise<void> {
+  const excluded = await excludeDevices(deps, caller, runId, except)
+  await changeRollout(deps, caller, runId, async (found, { at, clock: now }) => {
+    const { rollout } = found
     const { status, plan, startAt } = rollout
     requireState(status, 'PAUSED')
     if (!hasBegun(status)) {
       const isEarly = startAt !== null && startAt > at
+      const accepting = { ...status, accepted: status.accepted + excluded }
       const begun = isEarly
-        ? keepApproval(status, waitFor('SCHEDULED', plan.sizes.length))
-        : startRollout(status, plan, now)
+        ? keepDecisions(accepting, waitFor('SCHEDULED', plan.sizes.length))
+        : startRollout(accepting, plan, now)
       return started(deps, caller, begun)
     }
-    // Its gate was changed while it was paused there.
+    // The gate was changed to need an approval while the run was paused there.
     if (hasPassed(status) && asksNext(rollout)) return waiting(status, now, caller)
-    const wave = (await deps.waveCounts.now(rollout, run))[status.wave] ?? {}
-    const resumed = resumeRollout(status, { run, wave, sizes: plan.sizes, now })
+    const resumed = resumeRollout(status, { ...(await countsOf(deps, found)), now }, excluded)
     return decided(resumed, 'run.resumed', caller)
   })
 }
 
-/** The next wave begins now, whatever its gate says but for an approval; the first one, whatever its startAt says. */
+/** Begins the next wave now: skips its gate unless that needs an approval; the first wave skips `startAt`. */
 export function advanceRun(deps: ChangeRolloutDeps, caller: Caller, runId: number): Promise<void> {
-  return changeRollout(deps, caller, runId, ({ rollout }, { clock }) => {
+  return changeRollout(deps, caller, runId, async (found, { clock }) => {
+    const { rollout } = found
     const { status, plan } = rollout
     requireState(status, 'SCHEDULED', 'ROLLING_OUT', 'PAUSED')
     const isWaiting = status.state === 'SCHEDULED' || (status.state === 'PAUSED' && !hasBegun(status))
     if (isWaiting) return started(deps, caller, startRollout(status, plan, clock))
     if (asksNext(rollout)) return waiting(status, clock, caller)
-    const advanced = advanceRollout(status, plan.sizes, clock)
+    const advanced = advanceRollout(status, { ...(await countsOf(deps, found)), now: clock })
     if (advanced === undefined) throw new ApiError('J-303', { detail: 'The last wave has already started.' })
     return decided(advanced, 'run.resumed', caller)
   })
 }
 
-/** A merge patch (RFC 7396) of its rules. */
+export async function countsOf(
+  { waveCounts }: Pick<ChangeRolloutDeps, 'waveCounts'>,
+  { rollout, run }: RolloutFactsFound,
+): Promise<Pick<RolloutFacts, 'run' | 'wave' | 'sizes' | 'canceled'>> {
+  const waves = await waveCounts.now(rollout, run)
+  const canceled = waves.map(({ CANCELED }) => CANCELED)
+  return { run, wave: waves[rollout.status.wave] ?? {}, sizes: rollout.plan.sizes, canceled }
+}
+
+/** Applies a merge patch (RFC 7396) to the rules. */
 export function patchRun(
   deps: ChangeRolloutDeps,
   caller: Caller,
@@ -114,7 +133,7 @@ export function patchRun(
   })
 }
 
-/** Before its first approval whoever approves it sees what it has become. */
+/** A run before its first approval is not guarded: the approver sees the changed rules. */
 function isGuarded({ plan, status }: StoredRollout): boolean {
   return plan.approval === false || hasBegun(status)
 }
@@ -124,7 +143,7 @@ function asksNext({ plan: { rollout, sizes }, status: { wave } }: StoredRollout)
   return rollout.next?.action === 'APPROVAL' && wave + 1 < sizes.length
 }
 
-/** Whoever lets it begin has fired it. */
+/** Starting a run by hand counts as being involved in it. */
 async function started(deps: ChangeRolloutDeps, caller: Caller, begun: RolloutStatus): Promise<Decided> {
   const status = withHands(begun, [await lineageOfCaller(deps, caller)])
   const { events } = decided(status, 'run.resumed', caller)
@@ -136,7 +155,7 @@ function waiting(status: RolloutStatus, now: SteadyInstant, caller: Caller): Dec
   return decided(waitAtNextGate(status, now), 'run.awaiting_approval', caller)
 }
 
-/** Reads, decides and writes until nobody else got in between; then lets it go on from there. */
+/** Reads, decides and writes, again if the rollout has changed in between; then continues the rollout. */
 export async function changeRollout(
   deps: ChangeRolloutDeps,
   caller: Caller,
@@ -153,7 +172,7 @@ export async function changeRollout(
     const judged = { status, nextAt, events, ...(plan && { plan }), ...originOf(caller) }
     if (!(await applyStatus(deps, found.rollout, judged, moment))) continue
     if (status.state === 'ROLLING_OUT') await rollOut(deps, { ownerNo, runId })
-    // What has to be canceled takes its time.
+    // Canceling the rest may take long, so the ticker does it.
     else deps.rollouts.judgeSoon({ ownerNo, runId })
     return
   }

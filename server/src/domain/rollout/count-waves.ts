@@ -1,5 +1,5 @@
-// How many executions of each wave are in which state. The run has its own counts, so one wave need not be counted; and
-// what has ended, or is held back, does not change.
+// Counts the executions of each wave by state. The run has its own counts, so its largest open wave is the difference and
+// need not be counted; waves that have ended or are held back do not change.
 
 import { execStates } from '@jobcast/contract/words'
 import type { Store } from '../common/ports/store.ts'
@@ -10,7 +10,7 @@ import { isFinal, waveParts } from './rollout.ts'
 
 const unfinished = execStates.filter((state) => !isTerminal(state))
 
-/** `ended`: by their positions, waves of which nothing changes any more; those that are found to be such are added. */
+/** `ended`: cached counts of finished waves, by position; waves found to be finished are added. */
 export async function countWaves(
   store: Pick<Store, 'countRunParts'>,
   rollout: StoredRollout,
@@ -20,7 +20,7 @@ export async function countWaves(
 ): Promise<StateCounts[]> {
   const { ownerNo, runId, plan } = rollout
   const parts = waveParts(plan.sizes)
-  // As they are now: whoever counts at the same time adds to them.
+  // A copy, because concurrent counts add to `ended`.
   const known = new Map(ended)
   const open = [...parts.keys()].filter((wave) => !known.has(wave) && !isUntouched(rollout, run, wave))
   const largest = open.toSorted((one, other) => sizeOf(rollout, other) - sizeOf(rollout, one))[0]
@@ -32,7 +32,7 @@ export async function countWaves(
           ...{ ownerNo, runId },
           parts: counted.map((wave) => parts[wave] ?? { from: 0, to: 0 }),
         })
-  // Something that is held back was canceled meanwhile.
+  // Executions that are held back were canceled meanwhile.
   if (again > 0 && found.run.CANCELED !== run.CANCELED)
     return countWaves(store, rollout, found.run, ended, again - 1)
   const byWave = new Map(counted.map((wave, index) => [wave, found.parts[index] ?? zeros()]))
@@ -55,7 +55,7 @@ export async function countWaves(
   return counts
 }
 
-/** All of it waits: nothing of it is released, and nothing of the run was canceled. */
+/** The whole wave is PENDING: none of it is released, and nothing of the run was canceled. */
 function isUntouched({ status, plan }: StoredRollout, run: StateCounts, wave: number): boolean {
   const from = waveParts(plan.sizes)[wave]?.from ?? 0
   return from >= status.released && !isFinal(status) && run.CANCELED === 0

@@ -1,4 +1,4 @@
-// Approving and denying a run. It goes on when it has all the approvals that it needs; one denial ends it.
+// Approving and denying a run. It continues when it has all the approvals that it needs; one denial ends it.
 
 import { ApiError, type ApprovalRequest, type Decision } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -13,7 +13,7 @@ import {
   withDecision,
 } from './approval.ts'
 import { type DigestDeps, readDigest } from './approval-digest.ts'
-import { type ChangeRolloutDeps, changeRollout, decided, requireState } from './change-rollout.ts'
+import { type ChangeRolloutDeps, changeRollout, countsOf, decided, requireState } from './change-rollout.ts'
 import { requireNoHand } from './hands.ts'
 import { approveRollout, pauseRollout } from './judge-rollout.ts'
 import type { RolloutFactsFound } from './ports/rollouts.ts'
@@ -31,12 +31,13 @@ export function approveRun(
     const { digest } = decision
     const approved = withDecision(status, decision)
     const missing = neededApprovals(plan) - countedDecisions(approved, digest).length
-    const after = missing > 0 ? approved : approveRollout(approved, { ...plan, digest, now: moment.clock })
+    const counts = missing > 0 ? undefined : await countsOf(deps, found)
+    const after = counts ? approveRollout(approved, { ...counts, digest, now: moment.clock }) : approved
     return decided(after, 'run.approved', caller, { missing: Math.max(0, missing), ...commentOf(request) })
   })
 }
 
-/** What was not released is canceled. */
+/** Ends the run; executions that are not released are canceled. */
 export function denyRun(
   deps: ChangeRolloutDeps,
   caller: Caller,
@@ -70,13 +71,15 @@ async function decide(
   requireState(status, 'AWAITING_APPROVAL')
   const digest = await requireDigest(deps, found.rollout, seen)
   if (hasDecided(status, digest, lineage)) {
-    throw new ApiError('J-303', { detail: `You have already decided about run ${runId}; others must.` })
+    throw new ApiError('J-303', {
+      detail: `You have already decided on run ${runId}; the other decisions must come from others.`,
+    })
   }
   const principal = principalOf(caller)
   return { principal, lineage, at, decision, comment: comment ?? null, counts: true, digest }
 }
 
-/** Of what is decided about; it may have changed since somebody looked at it. */
+/** Returns the current digest. Throws J-303 if the run has changed since the caller read its digest. */
 async function requireDigest(
   deps: DigestDeps,
   rollout: StoredRollout,

@@ -1,4 +1,4 @@
-// Why an execution is not released yet, in words and with numbers.
+// Why an execution is not released yet, as a sentence and for programs.
 
 import { whoInWords } from '@jobcast/contract/words'
 import type { KeyNames } from '../access/key-names.ts'
@@ -22,13 +22,13 @@ export type RolloutReasons = {
   /** Devices of the current wave that succeeded and report what the gate asks for. */
   confirmed: number
   now: BothClocks
-  /** Of what is to be approved, while it waits for that. */
+  /** Of what is to be approved, while the run waits for approval. */
   digest?: string | undefined
-  /** Undefined: it goes on. */
+  /** Undefined: nothing is failing. */
   failing?: Failing | undefined
 }
 
-/** Undefined: it is released. */
+/** Undefined: the execution is released. */
 export function explainHeld(
   jobExecutionId: number,
   reasons: RolloutReasons,
@@ -121,8 +121,8 @@ function ofWhich({ rollout: { plan, status } }: RolloutReasons): string {
   const { from = 0, to = 0 } = waveParts(plan.sizes)[status.wave] ?? {}
   const { ratePerMinute, maxUnderWay, budget } = plan.rollout
   const rate = ratePerMinute === undefined ? '' : `, at ${ratePerMinute} a minute`
-  const most = maxUnderWay === undefined ? '' : `, at most ${maxUnderWay} under way at once`
-  const each = budget === undefined ? '' : `, at most ${budget.max} under way per ${budget.by}`
+  const most = maxUnderWay === undefined ? '' : `, at most ${maxUnderWay} unfinished at once`
+  const each = budget === undefined ? '' : `, at most ${budget.max} unfinished per ${budget.by}`
   return `of which ${status.released - from} of ${to - from} are released so far${rate}${most}${each}`
 }
 

@@ -9,16 +9,16 @@ export type EndedCounts = Partial<Record<ExecState, number>>
 
 export const ends = execStates.filter(isTerminal)
 
-/** Careful by default: one device that does not succeed keeps the next wave back. */
+/** Strict by default: one device that does not succeed holds back the next wave. */
 const defaultSucceededPercent = 100
 
 type WaveFacts = {
   size: number
-  /** Of the wave. */
+  /** Counts of the wave. */
   wave: EndedCounts
   /** Succeeded devices whose reported attributes match `next.where`. */
   confirmed: number
-  /** Unsuccessful executions that somebody has accepted by resuming the run: they are not counted any more. */
+  /** Unsuccessful executions that were accepted by resuming the run, and are no longer counted. */
   accepted: number
 }
 
@@ -26,7 +26,7 @@ export type Gate = {
   percent: number
   /** How many devices are counted. */
   size: number
-  /** How many of them have to succeed, have succeeded, and can at most. */
+  /** How many of them must succeed, have succeeded, and can succeed at most. */
   needed: number
   succeeded: number
   possible: number
@@ -48,7 +48,7 @@ export function gateOf({ next }: Rollout, { size, wave, confirmed, accepted }: W
   }
 }
 
-/** It needs less than before, or something else. */
+/** The gate asks for less than before, or for another selector. */
 export function opensMoreEasily(before: Rollout['next'] = {}, after: Rollout['next'] = {}): boolean {
   const shareOf = ({ succeededPercent = defaultSucceededPercent }: typeof before) => succeededPercent
   return (

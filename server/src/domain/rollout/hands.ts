@@ -1,4 +1,5 @@
-// Whose hand is in a run: who created, changed or fired it, or changed what it depends on since. None of them approves it.
+// Who is involved in a run: those who created, changed or started it, or have since changed its window or the groups of its
+// gate. None of them can approve it.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -19,7 +20,7 @@ export function lineageOfCaller({ store }: HandsDeps, caller: Caller): Promise<s
   return lineageOf(store, principalOf(caller))
 }
 
-/** Gives the lineage of the caller. Throws J-810. */
+/** Returns the lineage of the caller. Throws J-810 if the caller is involved. */
 export async function requireNoHand(
   deps: HandsDeps & ChangersDeps & { store: Pick<Store, 'getRun'> },
   caller: Caller,
@@ -34,7 +35,7 @@ export async function requireNoHand(
 
 type MadeRun = Pick<StoredRun, 'keyId' | 'window' | 'launchedAt'>
 
-/** Whether somebody of this lineage has a hand in it. */
+/** Whether a principal of this lineage is involved in the run. */
 export async function hasHand(
   deps: HandsDeps & ChangersDeps,
   lineage: string,
@@ -47,7 +48,7 @@ export async function hasHand(
   return (await changersOf(deps, rollout, run)).includes(lineage)
 }
 
-/** Who has changed its window, or a group that its gate refers to, since it was created. */
+/** Who has changed the run's window, or a group that its gate refers to, since the run was created. */
 async function changersOf(
   { store }: ChangersDeps,
   { ownerNo, plan }: StoredRollout,

@@ -1,5 +1,5 @@
-// How a rollout goes on: one pure function of what was decided, what has ended and what time it is. A ticker on every
-// node asks it; the store takes its answer only if the rollout has not changed since it was read.
+// Decides how a rollout continues: one pure function of decisions, ended executions and time. A ticker on every node
+// calls it; the store accepts the result only if the rollout has not changed since it was read.
 
 import type { Approval, PauseRule, Rollout, RolloutState } from '@jobcast/contract'
 import { laterBy, type SteadyInstant } from '../common/instants.ts'
@@ -13,7 +13,7 @@ import { countsOfMet, findMet, type MetRule, percentOf, type StopRule, wordsOfMe
 
 type WaveTimes = { startedAt: SteadyInstant | null; passedAt: SteadyInstant | null }
 
-/** What is stored of a rollout, beside its run. */
+/** The stored state of a rollout; its run is stored separately. */
 export type RolloutStatus = {
   state: RolloutState
   /** Position of the current wave, from 0. */
@@ -21,24 +21,24 @@ export type RolloutStatus = {
   /** How many executions of the run are released. */
   released: number
   waves: WaveTimes[]
-  /** When one was released last; null before the first. */
+  /** When an execution was last released; null before the first. */
   releasedAt: SteadyInstant | null
-  /** What the rate had allowed of the next one by then: see pace-release.ts. */
+  /** How much of the next execution the rate had allowed by then: see pace-release.ts. */
   allowance: number
-  /** Since when the gate of the current wave would open but for its soak time. */
+  /** Since when the gate of the current wave has been met; it opens after its soak time. */
   gateSince: SteadyInstant | null
-  /** Since when the current wave is watched: since it began, or since somebody resumed it. */
+  /** When the current wave began, or was last resumed. */
   watchedSince: SteadyInstant | null
-  /** What had ended when somebody resumed it: stop rules count from there. */
+  /** What had ended when the run was last resumed: stop rules count from there. */
   baseline: { run: EndedCounts; wave: EndedCounts }
-  /** Unsuccessful executions of the current wave that somebody has accepted by resuming: its gate judges the others. */
+  /** Executions of the current wave that its gate ignores: accepted by resuming, or canceled before the wave began. */
   accepted: number
   pausedBecause: string | null
   pausedBy: string | null
   pausedCause: PauseCause | null
-  /** Left out until somebody has changed, fired or decided about it. */
+  /** Undefined until somebody changes, starts or decides about the run. */
   approval?: ApprovalStatus
-  /** With a budget: all before this position have ended. */
+  /** With a budget: all executions before this position have ended. */
   budgetFrom?: number
 }
 
@@ -50,24 +50,26 @@ export type RolloutFacts = {
   run: EndedCounts
   /** Of the current wave. */
   wave: EndedCounts
+  /** How many executions of each wave are CANCELED; undefined: none. */
+  canceled?: readonly number[] | undefined
   /** Succeeded devices of the current wave whose reported attributes match `next.where`. */
   confirmed: number
   /** Executions of the run that are released and have not ended. */
   inFlight: number
-  /** Undefined: it has no budget. */
+  /** Undefined: the rollout has no budget. */
   budget?: BudgetRoom | undefined
   now: SteadyInstant
 }
 
 export type JudgedRollout = {
   status: RolloutStatus
-  /** When to look again, if nothing ends before; null: only when something does. */
+  /** When to judge again if no execution ends before; null: only when one ends. */
   nextAt: SteadyInstant | null
 }
 
 const notPaused = { pausedBecause: null, pausedBy: null, pausedCause: null }
 
-/** Of a run that was just created, or approved. */
+/** The first status of a run that begins now. */
 export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
   const times = Array.from({ length: waves }, (_, index) => ({
     startedAt: index === 0 ? now : null,
@@ -88,7 +90,7 @@ export function beginRollout(waves: number, now: SteadyInstant): RolloutStatus {
   }
 }
 
-/** Of a run that nothing may be released of before its time has come, or before somebody approves. */
+/** The first status of a run that waits for its start time or for approval. */
 export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number): RolloutStatus {
   return {
     state,
@@ -105,14 +107,14 @@ export function waitFor(state: 'SCHEDULED' | 'AWAITING_APPROVAL', waves: number)
   }
 }
 
-/** The next status, or the same one if nothing is to be done. */
+/** The next status, or an equal one if there is nothing to do. */
 export function judgeRollout(status: RolloutStatus, facts: RolloutFacts): JudgedRollout {
   if (status.state === 'PAUSED') return { status: abortIfAsked(status, facts) ?? status, nextAt: null }
   if (status.state !== 'ROLLING_OUT') return { status, nextAt: null }
   const stopped = stopIfAsked(status, facts) ?? pauseIfClosed(status, facts)
   if (stopped) return { status: stopped, nextAt: null }
   let current = status
-  // Several waves may pass at once: ones that are as good as empty, or whose executions were canceled.
+  // A wave that begins is released at once, and ends the rollout if it is the last.
   for (;;) {
     const inFlight = facts.inFlight + current.released - status.released
     const released = releaseMore(current, { ...facts, inFlight })
@@ -123,65 +125,68 @@ export function judgeRollout(status: RolloutStatus, facts: RolloutFacts): Judged
   }
 }
 
-/** A person lets the next wave begin now. Undefined if there is none. */
+/** Begins the next wave now, by hand. Undefined if there is none. */
 export function advanceRollout(
   status: RolloutStatus,
-  sizes: readonly number[],
-  now: SteadyInstant,
+  { sizes, canceled, now }: Pick<RolloutFacts, 'sizes' | 'canceled' | 'now'>,
 ): RolloutStatus | undefined {
   if (status.wave + 1 >= sizes.length) return undefined
-  return beginNextWave({ ...status, state: 'ROLLING_OUT', ...notPaused }, now)
+  return beginNextWave({ ...status, state: 'ROLLING_OUT', ...notPaused }, { canceled, now })
 }
 
 /**
- * A person lets it go on although something had stopped it: past a gate that is open, else where it was. Who resumes what
- * failures have stopped accepts them; what failed during any other pause is still judged by the gate.
+ * Resumes a paused run by hand: past a gate that has opened, otherwise where it stopped. Resuming after a stop rule or a
+ * closed gate accepts the failures so far; failures during any other pause still count at the gate. `excluded`: how many
+ * executions of the current wave were canceled to resume without their devices.
  */
 export function resumeRollout(
   status: RolloutStatus,
-  { run, wave, sizes, now }: Pick<RolloutFacts, 'run' | 'wave' | 'sizes' | 'now'>,
+  facts: Pick<RolloutFacts, 'run' | 'wave' | 'sizes' | 'canceled' | 'now'>,
+  excluded = 0,
 ): RolloutStatus {
-  const advanced = hasPassed(status) ? advanceRollout(status, sizes, now) : undefined
+  const { run, wave, now } = facts
+  const advanced = hasPassed(status) ? advanceRollout(status, facts) : undefined
   if (advanced) return { ...advanced, baseline: { run: endsOf(run), wave: {} } }
   const baseline = { run: endsOf(run), wave: endsOf(wave) }
   const going = { state: 'ROLLING_OUT', ...notPaused } as const
   const rule = status.pausedCause?.rule
   const isSeen = rule === 'STOP_RULE' || rule === 'GATE_CLOSED'
-  const accepted = isSeen ? countIn(unsuccessfulEnds, wave) : status.accepted
+  const accepted = isSeen ? countIn(unsuccessfulEnds, wave) : status.accepted + excluded
   return { ...status, ...going, baseline, accepted, gateSince: null, watchedSince: now }
 }
 
-/** Its time has come, or somebody does not wait for it. */
+/** Starts a scheduled run: at its start time, or earlier by hand. */
 export function startRollout(
   status: RolloutStatus,
   { approval, sizes }: { approval: Approval; sizes: readonly number[] },
   now: SteadyInstant,
 ): RolloutStatus {
   const started = approval ? waitFor('AWAITING_APPROVAL', sizes.length) : beginRollout(sizes.length, now)
-  return keepApproval(status, started)
+  return keepDecisions(status, started)
 }
 
-/** Whoever lets the next wave begin does not approve it. */
+/** Advancing a wave by hand does not count as an approval. */
 export function waitAtNextGate(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
   return { ...passed(status, now), state: 'AWAITING_APPROVAL', ...notPaused }
 }
 
-/** It has all the approvals that it needs: it begins, passes its gate, or goes on where a change had stopped it. */
+/** With all approvals given, the run begins, passes its gate, or continues where a change had stopped it. */
 export function approveRollout(
   status: RolloutStatus,
-  { sizes, digest, now }: { sizes: readonly number[]; digest: string; now: SteadyInstant },
+  { digest, ...facts }: Pick<RolloutFacts, 'sizes' | 'canceled' | 'now'> & { digest: string },
 ): RolloutStatus {
   const { returnsTo = null } = status.approval ?? {}
+  const { sizes, now } = facts
   const approval = { ...withVoidDecisions(status.approval), digest, returnsTo: null }
   const approved = { ...status, approval }
   if (returnsTo === 'PAUSED') return { ...approved, state: returnsTo }
   if (returnsTo === 'ROLLING_OUT')
     return { ...approved, state: returnsTo, gateSince: null, watchedSince: now }
-  const next = hasBegun(status) ? advanceRollout(approved, sizes, now) : undefined
-  return next ?? keepApproval(approved, beginRollout(sizes.length, now))
+  const next = hasBegun(status) ? advanceRollout(approved, facts) : undefined
+  return next ?? keepDecisions(approved, beginRollout(sizes.length, now))
 }
 
-/** What was approved has changed, so it waits again; one that was not approved yet goes on waiting. */
+/** The run has changed: its approvals no longer count, and a run that was approved waits for approval again. */
 export function askAgain(status: RolloutStatus, { approval: asked }: { approval: Approval }): RolloutStatus {
   const { state, approval = nothingDecided } = status
   const changed = { ...status, approval: withVoidDecisions(approval) }
@@ -199,14 +204,14 @@ export function hasPassed({ waves, wave }: RolloutStatus): boolean {
   return (waves[wave]?.passedAt ?? null) !== null
 }
 
-/** Something of it has begun. */
+/** At least one wave has begun. */
 export function hasBegun({ waves }: RolloutStatus): boolean {
   return waves.some(({ startedAt }) => startedAt !== null)
 }
 
-/** Of a status that was made anew. */
-export function keepApproval({ approval }: RolloutStatus, status: RolloutStatus): RolloutStatus {
-  return approval ? { ...status, approval } : status
+/** Copies to a status of a run that has not begun what was decided about it: approvals, and which devices to exclude. */
+export function keepDecisions({ approval, accepted }: RolloutStatus, status: RolloutStatus): RolloutStatus {
+  return { ...status, accepted, ...(approval && { approval }) }
 }
 
 export function pauseRollout(
@@ -217,12 +222,12 @@ export function pauseRollout(
   return { ...status, state: 'PAUSED', pausedBecause: because, pausedBy: by, pausedCause }
 }
 
-/** Of several rules that are met the hardest action wins, then the first of the list. */
+/** If several rules are met, ABORT wins over PAUSE, then the first in the list. */
 function stopIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
   return abortIfAsked(status, facts) ?? stopBy(status, facts, () => true)
 }
 
-/** Also while it is paused: what was released goes on, and may fail. */
+/** Also while paused: executions that were released continue, and may fail. */
 function abortIfAsked(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
   return stopBy(status, facts, ({ action }) => action === 'ABORT')
 }
@@ -241,7 +246,7 @@ function stopBy(
   return stopBecauseOf(status, met, of, of === 'RUN' ? 'the run' : `wave ${status.wave + 1}`)
 }
 
-/** Of the run, or of its current wave. */
+/** The counts of the run, or of its current wave. */
 export function countedOf(
   { of }: StopRule,
   { baseline }: Pick<RolloutStatus, 'baseline'>,
@@ -266,7 +271,7 @@ export function stopBecauseOf(
   }
 }
 
-/** A gate that can no longer open would keep the run waiting for nothing. The last wave has none. */
+/** Pauses the run if its gate can no longer open. The last wave has no gate. */
 function pauseIfClosed(status: RolloutStatus, facts: RolloutFacts): RolloutStatus | undefined {
   if (status.wave >= facts.sizes.length - 1) return undefined
   const { percent, size, needed, possible, unsuccessful } = currentGate(status, facts)
@@ -284,7 +289,7 @@ function pauseIfClosed(status: RolloutStatus, facts: RolloutFacts): RolloutStatu
   return { ...paused, pausedCause }
 }
 
-/** As much of the current wave as the rate, and what is under way, allow. */
+/** Releases as much of the current wave as the rate, the budget and the executions in flight allow. */
 function releaseMore(
   status: RolloutStatus,
   { rollout, sizes, run, inFlight, budget, now }: RolloutFacts,
@@ -292,10 +297,10 @@ function releaseMore(
   const end = endOfWave(sizes, status.wave)
   const room = Math.max(0, (rollout.maxUnderWay ?? Number.POSITIVE_INFINITY) - inFlight)
   const upTo = Math.min(end, status.released + room, budget?.upTo ?? Number.POSITIVE_INFINITY)
-  // What lies beyond is looked at next.
+  // Later devices have not been checked: judge again now.
   const soon = budget?.isCut && upTo === budget.upTo ? now : null
   const seen = budget && { budgetFrom: budget.from }
-  // If it is the room that is missing: something has to end first.
+  // Without room, an execution has to end first.
   if (status.released >= upTo) return { status, nextAt: soon }
   const perMinute = rateOf(rollout, run)
   if (perMinute === undefined) {
@@ -305,7 +310,7 @@ function releaseMore(
   if (count === 0) return { status, nextAt }
   const released = status.released + count
   if (released < upTo) return { status: { ...status, ...seen, released, releasedAt: now, allowance }, nextAt }
-  // The next wave saves nothing of this one, nor does what had no room.
+  // Unused allowance is not saved for the next wave, nor while there is no room.
   return { status: { ...status, ...seen, released: upTo, releasedAt: now, allowance: 0 }, nextAt: soon }
 }
 
@@ -319,7 +324,7 @@ type Passed =
   | { kind: 'stays'; status: RolloutStatus; nextAt: SteadyInstant | null }
   | { kind: 'passes' | 'ends'; status: RolloutStatus }
 
-/** `isFresh`: the wave has just begun, so nothing is known of it yet. */
+/** `isFresh`: the wave has just begun, so `facts` has no counts of it yet. */
 function passGate(status: RolloutStatus, facts: RolloutFacts, isFresh: boolean): Passed {
   const { sizes, rollout, now } = facts
   if (status.released < endOfWave(sizes, status.wave))
@@ -333,7 +338,8 @@ function passGate(status: RolloutStatus, facts: RolloutFacts, isFresh: boolean):
   return openGate({ ...status, gateSince }, facts)
 }
 
-function openGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Passed {
+function openGate(status: RolloutStatus, facts: RolloutFacts): Passed {
+  const { rollout, now } = facts
   switch (rollout.next?.action) {
     case 'PAUSE': {
       const because = `wave ${status.wave + 1} is done, and the rollout pauses after each wave`
@@ -343,7 +349,7 @@ function openGate(status: RolloutStatus, { rollout, now }: RolloutFacts): Passed
     case 'APPROVAL':
       return { kind: 'ends', status: { ...passed(status, now), state: 'AWAITING_APPROVAL' } }
     default:
-      return { kind: 'passes', status: beginNextWave(status, now) }
+      return { kind: 'passes', status: beginNextWave(status, facts) }
   }
 }
 
@@ -367,7 +373,10 @@ function isOpen({ succeeded, needed }: Gate): boolean {
   return succeeded >= needed
 }
 
-function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus {
+function beginNextWave(
+  status: RolloutStatus,
+  { canceled, now }: Pick<RolloutFacts, 'canceled' | 'now'>,
+): RolloutStatus {
   const { waves, baseline } = passed(status, now)
   const wave = status.wave + 1
   return {
@@ -377,7 +386,8 @@ function beginNextWave(status: RolloutStatus, now: SteadyInstant): RolloutStatus
     gateSince: null,
     watchedSince: now,
     baseline: { ...baseline, wave: {} },
-    accepted: 0,
+    // Devices that were excluded while the wave was held back.
+    accepted: canceled?.[wave] ?? 0,
   }
 }
 

@@ -1,22 +1,21 @@
-// How many executions a rate lets out by now. All instants are whole milliseconds, as the stores keep them. What the rate
-// has allowed of the next execution is counted in 60,000ths of it: a rate of 7 a minute adds 7 with each millisecond, so
-// nothing is rounded and no rate drifts, whether or not it divides a minute.
+// How many executions a rate allows to release now. Instants are whole milliseconds, as in the stores. Parts of an
+// execution are counted in 60,000ths: a rate of 7 a minute adds 7 per millisecond, so nothing is rounded and no rate
+// drifts, whether or not it divides a minute.
 
 import { laterBy, latest, type SteadyInstant } from '../common/instants.ts'
 
 type Paced = {
-  /** When one was released last; null: none yet. */
+  /** When an execution was last released; null: none yet. */
   releasedAt: SteadyInstant | null
   /** What was left over then, in 60,000ths of an execution. */
   allowance: number
-  /** When the wave began, or was resumed: what could have been released before is not made up for. */
+  /** When the wave began, or was resumed: time before it allows one execution at most. */
   watchedSince: SteadyInstant | null
 }
 
 const wholeOne = 60_000
 /**
- * How late the next one may be for the time to be made up for: as long as a ticker takes that is late. At most a tenth
- * more than the rate is released in any ten seconds.
+ * How much delay of a ticker is caught up with. In any ten seconds, at most a tenth more than the rate is released.
  */
 const maxCatchUpMs = 1000
 
@@ -35,7 +34,7 @@ export function paceRelease(
   return { count, allowance: left, nextAt: nextAfter(now, left, perMinute) }
 }
 
-/** Of a time at a gate or in a pause one execution counts: the one that is due at the latest. */
+/** Time spent at a gate or in a pause allows one execution at most: the next one. */
 function startOf(
   { watchedSince, allowance }: Paced,
   releasedAt: SteadyInstant,

@@ -1,4 +1,4 @@
-// The rules of a run under way are changed: a merge patch, and what it makes of the sizes of its waves.
+// Changes the rules of a run in progress: applies a merge patch and recomputes the sizes of the waves.
 
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type Rollout, type RolloutChanges } from '@jobcast/contract'
@@ -11,7 +11,7 @@ import { waveParts } from './rollout.ts'
 
 type Waves = NonNullable<Rollout['waves']>
 
-/** As it is, with what the patch names. An object of which nothing is left is none. */
+/** Applies the patch. Objects that end up empty are removed. */
 export function patchedRollout(before: Rollout, patch: RolloutChanges): Rollout {
   const { growth, budget, next, ...merged } = mergePatch(before, patch) as Rollout
   return {
@@ -22,7 +22,7 @@ export function patchedRollout(before: Rollout, patch: RolloutChanges): Rollout 
   }
 }
 
-/** `begun`: how many waves have begun. The order of the devices is fixed, and so are those waves. */
+/** `begun`: how many waves have begun. These waves and the order of the devices are fixed. */
 export function patchedSizes(
   { rollout: before, sizes }: Pick<RolloutPlan, 'rollout' | 'sizes'>,
   { total, begun }: { total: number; begun: number },
@@ -39,7 +39,7 @@ export function patchedSizes(
     const field = `rollout.waves[${index}]`
     if (wave.where !== earlier[index]?.where)
       throw invalid(`${field}.where`, 'cannot change: the run has chosen its devices')
-    // Of a wave with a selector as many as matched.
+    // A wave with a selector keeps the devices that matched.
     const isSame = isDeepStrictEqual(wave, earlier[index])
     const isKept = isSame && (wave.where !== undefined || index < begun)
     const size = Math.min(left, isKept ? (sizes[index] ?? 0) : countOf(wave.size, total))
@@ -55,7 +55,7 @@ export function patchedSizes(
   return planned
 }
 
-/** A wave with a selector has the devices that matched it: none can come before them, and none among them. */
+/** A wave with a selector holds the devices that matched, so neither its size nor its position can change. */
 function requireSelected(waves: Waves, before: number[], after: number[]): void {
   const [earlier, planned] = [waveParts(before), waveParts(after)]
   for (const [index, { where }] of waves.entries()) {
@@ -66,8 +66,8 @@ function requireSelected(waves: Waves, before: number[], after: number[]): void 
 }
 
 /**
- * A gate with APPROVAL is taken away, comes after more devices than before, or opens more easily. While it waits for
- * approval it may come later: whoever approves it sees that.
+ * An APPROVAL gate is removed, moved, or opens more easily. While the run waits for approval, a gate may move: the
+ * approver sees the change.
  */
 export function weakensGate(
   before: Pick<RolloutPlan, 'rollout' | 'sizes'>,
@@ -86,7 +86,7 @@ export function weakensGate(
   )
 }
 
-/** After how many devices there is one. */
+/** How many devices come before each gate. */
 function gatesOf(sizes: readonly number[]): number[] {
   return waveParts(sizes)
     .slice(0, -1)

@@ -1,4 +1,4 @@
-// Shares in percent, with up to three decimals: counted in thousandths of a percent, so that nothing is rounded wrongly.
+// Percentages with up to three decimals, computed in whole thousandths of a percent to avoid rounding errors.
 
 const whole = 100_000
 

@@ -1,4 +1,4 @@
-// How a run that is about to be made will be released: the order of its devices, and the sizes of its waves.
+// How a run that is about to be created will be released: the order of its devices, and the sizes of its waves.
 
 import { ApiError, type Approval, type Rollout } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -8,7 +8,7 @@ import type { Moment } from '../execution/execution.ts'
 import { readTargets, type SelectDeps, selectDevices } from '../selector/select-devices.ts'
 import { planWaves, type WaveProblem } from './plan-waves.ts'
 
-/** Those of these devices that match the selector. */
+/** Returns those of the devices that match the selector. */
 export type MatchDevices = (
   ownerNo: number,
   where: string,
@@ -18,16 +18,16 @@ export type MatchDevices = (
 export type PlanDeps = { matchDevices: MatchDevices } & OrderDeps
 type OrderDeps = { moment: () => Moment }
 
-type AskedRollout = {
+type RequestedRollout = {
   rollout: Rollout
-  /** The devices are those of a job's default, which has to fit any of them: what is left over is one more wave. */
+  /** The rollout is the job's default, which must fit any devices: those left over form one more wave. */
   fitsAny: boolean
-  /** The same one gives the same order of the same devices; undefined: any. */
+  /** The same seed gives the same order of the same devices; undefined: a random order. */
   seed?: string
 }
 
-/** With who has to approve it. */
-export type AskedPlan = AskedRollout & { approval: Approval; startAt?: WallInstant }
+/** Also says whether the run needs approval, and when it starts. */
+export type RequestedPlan = RequestedRollout & { approval: Approval; startAt?: WallInstant }
 
 type PlannedRollout = { deviceIds: string[]; sizes: number[] }
 
@@ -35,13 +35,13 @@ export async function planRollout(
   { matchDevices, moment }: PlanDeps,
   ownerNo: number,
   deviceIds: string[],
-  { rollout, fitsAny, seed }: AskedRollout,
+  { rollout, fitsAny, seed }: RequestedRollout,
 ): Promise<PlannedRollout> {
   const wheres = new Set(rollout.waves?.flatMap(({ where }) => where ?? []))
   const matching = new Map<string, ReadonlySet<string>>()
   for (const where of wheres) {
     const found = matchDevices(ownerNo, where, deviceIds)
-    // A group that is gone by now matches nobody; it must not stand in the way of the trigger call.
+    // A deleted group matches no device; it must not fail the trigger call.
     matching.set(where, await (fitsAny ? found.catch(noneIfRefused) : found))
   }
   const planned = planWaves(rollout, {
@@ -69,12 +69,12 @@ function wordsOf(problem: WaveProblem): string {
     : `None of the remaining devices matches the selector of wave ${problem.wave}.`
 }
 
-/** The same for so many devices that they are known by number only. */
+/** Like `planRollout`, for so many devices that they are listed by number only. */
 export async function planLarge(
   deps: SelectDeps & OrderDeps,
   caller: Caller,
   deviceNos: Int32Array,
-  { rollout, fitsAny, seed }: AskedRollout,
+  { rollout, fitsAny, seed }: RequestedRollout,
 ): Promise<{ deviceNos: Int32Array; sizes: number[] }> {
   const matching = new Map<string, ReadonlySet<number>>()
   for (const where of new Set(rollout.waves?.flatMap((wave) => wave.where ?? []))) {

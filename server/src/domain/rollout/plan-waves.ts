@@ -4,7 +4,7 @@
 import type { Rollout } from '@jobcast/contract'
 import { countOfShare } from './percent.ts'
 
-/** So that the first to get something are a sample of all. */
+/** Random by default, so that the first wave is a sample of all devices. */
 export const defaultOrder = 'RANDOM'
 
 /** `deviceIndexes` are positions in the list of devices, in the order of their release. */
@@ -17,11 +17,11 @@ type WavePlanning = {
   matches: (where: string, index: number) => boolean
   /** From 0 to 1; for order RANDOM. */
   random: () => number
-  /** What fits no wave, or none of whose devices match, is no problem: what is left is one more wave. */
+  /** Instead of a problem: devices left over form one more wave, and a wave that matches none is left out. */
   fitsAny?: boolean
 }
 
-/** A wave takes at most what the ones before it have left, so that "100%" is all the rest. */
+/** A wave takes at most what the waves before it have left, so "100%" means all the rest. */
 export function planWaves(
   { waves = [{ size: '100%' }], order = defaultOrder }: Pick<Rollout, 'waves' | 'order'>,
   { total, matches, random, fitsAny = false }: WavePlanning,
@@ -65,7 +65,7 @@ function take(
   return { taken, left }
 }
 
-/** Fisher and Yates. */
+/** Fisher-Yates. */
 function shuffle(items: number[], random: () => number): void {
   for (let end = items.length - 1; end > 0; end--) {
     const at = Math.floor(random() * (end + 1))

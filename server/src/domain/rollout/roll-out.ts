@@ -1,4 +1,4 @@
-// Lets rollouts go on: what domain/rollout/judge-rollout.ts decides is written, then the devices that may begin are told.
+// Continues rollouts: writes what domain/rollout/judge-rollout.ts decides, then notifies the devices that may start.
 
 import { isDeepStrictEqual } from 'node:util'
 import { execStates } from '@jobcast/contract/words'
@@ -41,7 +41,7 @@ export type RollOutDeps = NotifyDeps & {
     | 'readBudget'
   >
   waveCounts: WaveCounts
-  /** Of those that succeeded there: whose devices report of themselves what the selector says. */
+  /** Counts the succeeded executions whose devices report what the selector asks for. */
   countConfirmed: (part: RunPart & { where: string }) => Promise<number>
   moment: () => Moment
   stopping: AbortSignal
@@ -50,12 +50,12 @@ export type RollOutDeps = NotifyDeps & {
 const unfinishedStates = execStates.filter((state) => !isTerminal(state))
 /** How many released devices are read at once. */
 const devicesPerPart = 5000
-/** How often a gate looks at what devices report of themselves: nothing ends when that changes. */
+/** How often a gate polls reported attributes: their changes wake nothing. */
 const gateEveryMs = 5000
 
 /**
- * Judges one rollout now. Whoever else changes it at the same time wins; the next look finds what came of it. Gives when
- * to look again although nothing has ended, if its gate depends on what devices report.
+ * Judges one rollout now. A concurrent change wins, and the next call judges its result. Returns when to judge again even
+ * if no execution ends, if the gate depends on reported attributes.
  */
 export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyInstant | undefined> {
   const found = await deps.store.getRollout(run)
@@ -82,14 +82,14 @@ export async function rollOut(deps: RollOutDeps, run: RunKey): Promise<SteadyIns
   return undefined
 }
 
-/** What was approved is not what it is now: its window has changed, or a group that its gate refers to. */
+/** The run's window, or a group that its gate refers to, has changed since the approval. */
 async function isChanged(deps: RollOutDeps, rollout: StoredRollout): Promise<boolean> {
   const { state, approval } = rollout.status
   if (state !== 'ROLLING_OUT' || !approval?.digest) return false
   return (await readDigest(deps, rollout)) !== approval.digest
 }
 
-/** A rule may abort what is paused. */
+/** A stop rule may abort a paused run, too. */
 function isJudged({ status: { state }, plan }: StoredRollout): boolean {
   if (state !== 'PAUSED') return state === 'ROLLING_OUT'
   return plan.rollout.stop?.some(({ action }) => action === 'ABORT') ?? false
@@ -108,9 +108,10 @@ async function readFacts(
   const where = plan.rollout.next?.where
   const confirmed =
     where === undefined || (wave.SUCCEEDED ?? 0) === 0 ? 0 : await deps.countConfirmed({ ...part, where })
-  const inFlight = plan.rollout.maxUnderWay === undefined ? 0 : await countUnderWay(deps, rollout, run)
+  const inFlight = plan.rollout.maxUnderWay === undefined ? 0 : await countUnfinished(deps, rollout, run)
   const budget = await readBudget(deps, rollout)
-  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, confirmed, inFlight, budget, now }
+  const canceled = waves.map(({ CANCELED }) => CANCELED)
+  return { rollout: plan.rollout, sizes: plan.sizes, run, wave, canceled, confirmed, inFlight, budget, now }
 }
 
 async function readBudget(
@@ -127,8 +128,8 @@ async function readBudget(
   return roomInBudget(budget.max, found, { released, total })
 }
 
-/** Released and not ended. What is held back is PENDING, unless somebody has canceled some of it: then it is counted. */
-async function countUnderWay(
+/** Released and not ended. Executions that are held back are all PENDING, unless some were canceled: then they are counted. */
+async function countUnfinished(
   { store }: RollOutDeps,
   { ownerNo, runId, total, status: { released } }: StoredRollout,
   run: StateCounts,
@@ -138,7 +139,7 @@ async function countUnderWay(
   return countIn(unfinishedStates, parts[0] ?? {})
 }
 
-/** How many of the executions that a stop rule or a gate has counted are named. */
+/** How many of the executions that a stop rule or a gate counted are listed. */
 const namedCauses = 20
 
 async function nameCauses(
@@ -151,7 +152,7 @@ async function nameCauses(
   const { ownerNo, firstExecutionId } = rollout
   const { from } = pausedCause.of === 'WAVE' ? currentPart(rollout) : { from: 0 }
   const part = { ownerNo, first: firstExecutionId + from, last: firstExecutionId + status.released - 1 }
-  // What was counted ended last: what had ended when somebody resumed the run is not counted again.
+  // The executions that ended last are those counted: what ended before the run was resumed does not count.
   const counted = pausedCause.of === 'SCHEDULE' ? namedCauses : (pausedCause.count ?? 0)
   const wanted = { ...part, execStates: pausedCause.on, limit: Math.min(namedCauses, counted) }
   return { ...status, pausedCause: { ...pausedCause, executions: await store.listEndedPart(wanted) } }
@@ -162,7 +163,7 @@ export function currentPart({ ownerNo, runId, plan, status }: StoredRollout): Ru
   return { ownerNo, runId, from, to }
 }
 
-/** Writes a status that a rule, a clock or a person has decided; false: somebody else was first. */
+/** Writes a status that a rule, a clock or a person has decided; false: the rollout has changed meanwhile. */
 export async function applyStatus(
   deps: RollOutDeps,
   before: StoredRollout,
@@ -183,7 +184,7 @@ export async function applyStatus(
   return true
 }
 
-/** Tells the devices at these positions, on all nodes. */
+/** Notifies the devices at these positions, on all nodes. */
 export async function announce(
   deps: Pick<NotifyDeps, 'link'> & { store: Pick<Store, 'listReleased'> },
   { ownerNo, runId }: RunKey,
@@ -197,7 +198,7 @@ export async function announce(
   }
 }
 
-/** What was denied or aborted: what was never released is canceled. */
+/** Cancels the unreleased executions of a denied or aborted run. */
 async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Moment): Promise<void> {
   const { ownerNo, runId, firstExecutionId, status } = rollout
   let from: number | undefined = firstExecutionId + status.released
@@ -212,20 +213,20 @@ async function endRollout(deps: RollOutDeps, rollout: StoredRollout, moment: Mom
   await deps.store.changeRollout({ before: rollout, status, nextAt: null, isOver: true, events: [], moment })
 }
 
-/** As the history names who has denied or canceled it; a rule acts by the clock. */
+/** The actor for the history: who denied or canceled the run; "clock" for a rule. */
 function stopperOf({ pausedBy }: RolloutStatus, ownerNo: number): string {
   const keyId = keyIdAt(pausedBy, ownerNo)
   return keyId === undefined ? 'clock' : actorOf({ keyId })
 }
 
-/** All of its executions have ended: by their devices, or because somebody canceled them one by one. */
+/** Ends a rollout whose executions have all ended, or were canceled one by one. */
 async function closeFinished(deps: RollOutDeps, before: StoredRollout, moment: Moment): Promise<void> {
   const state = before.status.released < before.total ? 'ABORTED' : 'RELEASED'
   const status = { ...before.status, state } as const
   await deps.store.changeRollout({ before, status, nextAt: null, isOver: true, events: [], moment })
 }
 
-/** What a rule or a clock has changed. */
+/** The events of a change by a rule or a clock. */
 function eventsOf(before: RolloutStatus, after: RolloutStatus): RolloutEvent[] {
   const details = { wave: after.wave + 1, released: after.released, principal: service }
   const events: RolloutEvent[] = []

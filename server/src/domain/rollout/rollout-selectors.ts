@@ -21,7 +21,7 @@ type SelectorStore = { store: Pick<Store, 'matchDevices' | 'countConfirmed'> & S
 type GateCaller = Pick<Caller, 'ownerNo' | 'restriction'>
 
 const gateField = 'rollout.next.where'
-/** How many devices are named to the store at once. */
+/** Devices per query. */
 const namedAtOnce = 5000
 
 /** Throws J-500, J-503 and J-309. */
@@ -34,7 +34,7 @@ export async function requireRollout(
   await requireGate(deps, caller, rollout)
 }
 
-/** A gate on what no device reports would never open. Throws J-500, J-503 and J-309. */
+/** Refuses a gate on an attribute that no device reports: it would never open. Throws J-500, J-503 and J-309. */
 export async function requireGate(
   deps: { store: Store },
   caller: GateCaller,
@@ -46,21 +46,21 @@ export async function requireGate(
   throw new ApiError('J-500', { field: gateField, detail })
 }
 
-/** What keeps its gate closed, in sentences. Throws J-500, J-503 and J-309. */
+/** Why the gate would never open, in sentences. Throws J-500, J-503 and J-309. */
 export async function findGateProblems(
   deps: { store: Store },
   { ownerNo, ...caller }: GateCaller,
   { next }: Rollout,
 ): Promise<string[]> {
   if (next?.where === undefined || next.onMissing === 'WAIT') return []
-  // It is judged over all devices.
+  // The gate covers all devices; a caller confined to some must not learn what the others report.
   const isShown = !isConfinedToDevices(caller)
   const names = attributeNamesOf(await readGate(deps, ownerNo, next.where))
   const unknown = isShown ? await deps.store.findUnknownNames({ ownerNo, names }) : []
   return unknown.map((name) => `No device reports ${attributeOf(name).name}, which ${gateField} names.`)
 }
 
-/** A bare name in it is what devices report; it cannot ask for what their owner has set. */
+/** Bare names mean reported attributes; attributes set by the owner are refused. */
 async function readGate(deps: { store: Store }, ownerNo: number, where: string): Promise<Selector> {
   const selector = asReported(await readSelector(deps, { ownerNo }, where, gateField))
   const own = attributeNamesOf(selector).find((name) => attributeOf(name).side === 'own')
@@ -106,7 +106,7 @@ export async function matchDevices(
   return found
 }
 
-/** A gate whose group is gone confirms nobody. */
+/** A gate whose group was deleted confirms no device. */
 export async function countConfirmed(
   deps: SelectorStore,
   { where, ...part }: RunPart & { where: string },
@@ -120,7 +120,7 @@ export async function countConfirmed(
   }
 }
 
-/** The groups that its gate refers to, directly or through others, by name; without those that do not exist. */
+/** The existing groups that the gate refers to, directly or through other groups, sorted by name. */
 export async function groupsOfGate(
   { store }: { store: Pick<Store, 'findGroups'> },
   ownerNo: number,

@@ -1,8 +1,8 @@
-// A rollout: a run that is released little by little, in waves. Its executions have consecutive ids in the order of
+// A rollout: a run that is released step by step, in waves. Its executions have consecutive ids in the order of
 // their release, so one number says how many are released; the others are held back. A run that waits for approval, or
 // for its start time, is a rollout that has not begun. A run without one is offered at once.
 //
-// Read next: judge-rollout.ts, the one pure function that decides how a rollout goes on; roll-out.ts, which carries
+// Read next: judge-rollout.ts, the one pure function that decides how a rollout continues; roll-out.ts, which carries
 // that out; plan-rollout.ts and plan-waves.ts, which devices are in which wave; run-release.ts, what a call asks for;
 // change-rollout.ts, what people decide; approval.ts, who has approved it; view-rollout.ts and explain-rollout.ts, what they see.
 
@@ -10,17 +10,17 @@ import type { Approval, EventTypeOf, Rollout } from '@jobcast/contract'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import type { RolloutStatus } from './judge-rollout.ts'
 
-/** What was asked for, and the sizes of the waves that came of it. */
+/** The requested rollout, and the resulting sizes of its waves. */
 export type RolloutPlan = {
   rollout: Rollout
   approval: Approval
   sizes: number[]
-  /** Of the job; these clocks start with the release. */
+  /** From the job; these clocks start with the release. */
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
 }
 
-/** What is stored of a status as a whole. */
+/** The part of a status that is stored as one document. */
 export type RolloutDetails = Omit<RolloutStatus, 'state' | 'released'>
 
 export type StoredRollout = {
@@ -28,12 +28,12 @@ export type StoredRollout = {
   ownerNo: number
   firstExecutionId: number
   total: number
-  /** Another one after each change. */
+  /** Incremented by each change. */
   version: number
   nextAt: SteadyInstant | null
   plan: RolloutPlan
   status: RolloutStatus
-  /** Nothing is released before; null: it began when it was made. */
+  /** Nothing is released before this time; null: the run has no start time. */
   startAt: WallInstant | null
 }
 
@@ -42,7 +42,7 @@ export type RolloutEvent = { type: RolloutEventType; details: Record<string, unk
 
 const finalStates: readonly RolloutStatus['state'][] = ['RELEASED', 'DENIED', 'ABORTED']
 
-/** The first execution that may not be offered; null: all may. What is denied or aborted is held until it is canceled. */
+/** The first execution that may not be offered; null: all may. Denied and aborted executions are held until canceled. */
 export function heldFrom({
   firstExecutionId,
   total,
@@ -52,12 +52,12 @@ export function heldFrom({
   return isAll ? null : firstExecutionId + status.released
 }
 
-/** Whether it may still change: by itself, by somebody, or because the rest of it must be canceled. */
+/** Whether it may still change: automatically, by a caller, or because the rest of it must be canceled. */
 export function isOpenRollout({ state }: Pick<RolloutStatus, 'state'>): boolean {
   return state !== 'RELEASED'
 }
 
-/** Nobody can change it any more. */
+/** Callers can no longer change it. */
 export function isFinal({ state }: Pick<RolloutStatus, 'state'>): boolean {
   return finalStates.includes(state)
 }

@@ -1,4 +1,4 @@
-// How a run that is about to be made is released: what its call asks for, with what it leaves to the job.
+// How a run that is about to be created is released: as its call requests, otherwise as the job defines.
 
 import { ApiError, type NewRun, parseInstant, type RunPlan } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -6,18 +6,18 @@ import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { type SelectDeps, sampleSize } from '../selector/select-devices.ts'
 import type { TriggerPlan } from '../trigger/trigger.ts'
 import { approvalUnder } from './approval.ts'
-import { type AskedPlan, type PlanDeps, planLarge, planRollout } from './plan-rollout.ts'
+import { type PlanDeps, planLarge, planRollout, type RequestedPlan } from './plan-rollout.ts'
 import { waveParts } from './rollout.ts'
 import { requireGate, requireRollout } from './rollout-selectors.ts'
 
 type ReleaseDeps = SelectDeps & { now: () => number }
-type AskedRelease = Pick<NewRun, 'rollout' | 'approval' | 'startAt'>
+type RequestedRelease = Pick<NewRun, 'rollout' | 'approval' | 'startAt'>
 type ReleasedJob = Pick<StoredJobContent, 'rollout'>
 
-/** Undefined: as its job says. */
-export type RunRelease = { release?: AskedPlan }
+/** Undefined: as the job defines. */
+export type RunRelease = { release?: RequestedPlan }
 
-/** Clocks differ: what has just passed is now. */
+/** Clocks differ: a start time that has just passed means now. */
 const toleratedMs = 60_000
 const longestWaitMs = 366 * 24 * 60 * 60_000
 
@@ -26,7 +26,7 @@ export async function releaseForRun(
   deps: ReleaseDeps,
   caller: Caller,
   job: ReleasedJob,
-  request: AskedRelease,
+  request: RequestedRelease,
 ): Promise<RunRelease> {
   if (request.rollout) await requireRollout(deps, caller, request.rollout)
   else if (job.rollout) await requireGate(deps, caller, job.rollout)
@@ -36,7 +36,7 @@ export async function releaseForRun(
 function readRelease(
   deps: Pick<ReleaseDeps, 'now'>,
   job: ReleasedJob,
-  { rollout, approval, ...asked }: AskedRelease,
+  { rollout, approval, ...asked }: RequestedRelease,
 ): RunRelease {
   const startAt = readStart(deps, asked.startAt)
   if (rollout === undefined && !approval && startAt === undefined) return {}
@@ -58,12 +58,12 @@ function readStart({ now }: Pick<ReleaseDeps, 'now'>, startAt: string | undefine
   return wait > 0 ? at : undefined
 }
 
-/** Its devices in the order of their release, and the sizes of its waves. */
+/** Arranges the devices in the order of their release, and sizes the waves. */
 export async function planRelease(
   deps: PlanDeps,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
   deviceIds: string[],
-  release: AskedPlan | undefined,
+  release: RequestedPlan | undefined,
 ): Promise<{ deviceIds: string[]; plan?: TriggerPlan }> {
   if (release === undefined) return { deviceIds }
   const { rollout, approval, startAt } = release
@@ -73,29 +73,29 @@ export async function planRelease(
   return { deviceIds: planned.deviceIds, plan }
 }
 
-/** In the order of their release; without ids if there are too many of them. */
+/** Devices in the order of their release; without ids if there are too many. */
 export type ArrangedDevices = { deviceIds: string[] | undefined; deviceNos: Int32Array; sizes: number[] }
 
-type AskedDevices = Pick<ArrangedDevices, 'deviceIds' | 'deviceNos'>
+type RequestedDevices = Pick<ArrangedDevices, 'deviceIds' | 'deviceNos'>
 
-/** With what the job says of it; undefined: it is released at once. */
+/** The requested release with the job's defaults; undefined: everything is released at once. */
 export function wholeRelease(
   deps: Pick<ReleaseDeps, 'now'>,
   job: Pick<StoredJobContent, 'rollout' | 'approval'>,
-  request: AskedRelease,
-): AskedPlan | undefined {
+  request: RequestedRelease,
+): RequestedPlan | undefined {
   const { release } = readRelease(deps, job, request)
   if (release) return { ...release, approval: approvalUnder(job, release) }
   if (job.rollout === undefined && !job.approval) return undefined
   return { rollout: job.rollout ?? {}, approval: job.approval ?? false, fitsAny: true }
 }
 
-/** The same devices under the same seed are always arranged alike. Throws J-500, J-503 and J-309. */
+/** The same devices with the same seed are always in the same order. Throws J-500, J-503 and J-309. */
 export async function arrangeDevices(
   deps: SelectDeps & PlanDeps,
   caller: Caller,
-  release: AskedPlan | undefined,
-  { deviceIds, deviceNos }: AskedDevices,
+  release: RequestedPlan | undefined,
+  { deviceIds, deviceNos }: RequestedDevices,
   seed: string,
 ): Promise<ArrangedDevices> {
   const distinct = deviceIds && [...new Set(deviceIds)]
@@ -110,7 +110,7 @@ export async function arrangeDevices(
   return { deviceNos, ...(await planRollout(deps, caller.ownerNo, distinct, asked)) }
 }
 
-/** Waves as a plan shows them, with some of their devices. */
+/** The waves as a plan shows them, each with a sample of its devices. */
 export async function showWaves(
   { store }: SelectDeps,
   { ownerNo }: Caller,

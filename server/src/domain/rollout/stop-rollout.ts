@@ -10,7 +10,7 @@ import { isFinal } from './rollout.ts'
 
 type StopDeps = { store: Pick<Store, 'getRollout' | 'changeRollout'>; moment: () => Moment }
 
-/** What is held back stays so until it is canceled: whoever looks at rollouts sees to the rest. */
+/** Executions that are held back stay so until the rollout ticker cancels them. */
 export async function markStopped(
   { store, moment }: StopDeps,
   caller: Caller,

@@ -1,4 +1,4 @@
-// Stop rules: which of them is met by what has ended, and what is said of it.
+// Stop rules: which rule the ended executions meet, and its description.
 
 import type { ExecState, Rollout } from '@jobcast/contract'
 import { countIn, type EndedCounts, ends } from './gate.ts'
@@ -11,7 +11,7 @@ export type MetRule = { rule: StopRule; index: number; matching: number; ended: 
 
 type Counted = { counts: EndedCounts; baseline: EndedCounts }
 
-/** What a rule counts: what has ended since somebody resumed the run. */
+/** What a rule counts: executions that ended since the run was last resumed. */
 export function countBy(
   { on }: StopRule,
   { counts, baseline }: Counted,
@@ -22,7 +22,7 @@ export function countBy(
   }
 }
 
-/** The first that is met, of those that `countsOf` gives something to count. */
+/** The first rule that is met; rules without `countsOf` are skipped. */
 export function findMet(
   rules: readonly StopRule[],
   countsOf: (rule: StopRule) => Counted | undefined,
@@ -44,7 +44,7 @@ export function wordsOfMet({ rule: { on }, matching, ended }: MetRule, where: st
   return `${matching} of ${ended} ended executions of ${where} are ${on.join(' or ')}`
 }
 
-/** What it has counted, for programs. */
+/** What the rule counted, for programs. */
 export function countsOfMet({ rule: { on }, index, matching, ended }: MetRule) {
   const counted: { stopRule: number; on: ExecState[]; count: number; ended: number } = {
     stopRule: index + 1,

@@ -21,7 +21,7 @@ export type GateView = {
 
 export type GateDeps = { gateCounts: GateCounts; moment: () => Moment }
 
-/** `wave`: what has ended in the current one. Null: no gate is waited for. */
+/** `wave`: counts of the current wave. Null: the run does not wait for a gate. */
 export async function viewGate(
   { gateCounts, moment }: GateDeps,
   rollout: StoredRollout,
@@ -62,7 +62,7 @@ export function viewStopRules(
 ): { count: number; ended: number }[] {
   return (plan.rollout.stop ?? []).map((rule) => {
     const { matching, ended } = countBy(rule, countedOf(rule, status, facts))
-    // Counts of a large run may be older than what they are compared with.
+    // Counts of a large run may be older than their baseline.
     return { count: Math.max(0, matching), ended: Math.max(0, ended) }
   })
 }

@@ -1,4 +1,4 @@
-// What a run shows of its rollout.
+// A rollout as shown with its run.
 
 import type { ApprovalBlock, AwaitedApproval, Rollout, RolloutState } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -27,7 +27,7 @@ import { type GateDeps, type GateView, viewGate, viewStopRules } from './view-ga
 
 export type ViewDeps = FailingDeps &
   GateDeps & {
-    store: Pick<Store, 'listRollouts' | 'findApiKey' | 'getWindow' | 'findGroups'>
+    store: Pick<Store, 'listRollouts' | 'findApiKey' | 'findEnrollment' | 'getWindow' | 'findGroups'>
     waveCounts: WaveCounts
   }
 
@@ -52,7 +52,7 @@ export type RolloutView = {
   nextAt: WallInstant | null
   failing: Failing | null
   definition: Rollout
-  /** While it waits for one. */
+  /** Null: the run does not wait for an approval. */
   approval: AwaitedApproval | null
   decisions: DecisionView[]
 }
@@ -61,7 +61,7 @@ export type DecisionView = StoredDecision & { name: string | null }
 
 export type RolloutViews = ReadonlyMap<number, RolloutView>
 
-/** By the ids of the runs; those without a rollout have none. Their gates are asked for one run alone: that reads its devices. */
+/** By run id; runs without a rollout are left out. `withGates` reads the devices of each run, so it is for a single run. */
 export async function viewRollouts(
   deps: ViewDeps,
   caller: Caller,
@@ -89,7 +89,7 @@ export async function viewRollouts(
   return views
 }
 
-/** Others wait for a person, or are over. */
+/** Rollouts in other states wait for a person, or have ended. */
 function canFail({ status: { state, released }, total }: StoredRollout): boolean {
   if (state === 'ABORTED' || state === 'DENIED') return released < total
   return state === 'ROLLING_OUT' || state === 'SCHEDULED'
@@ -151,7 +151,7 @@ async function viewAwaited(
   return { required: neededApprovals(plan), given, digest, blockedBecause }
 }
 
-/** As decide-approval.ts would refuse it. */
+/** Why decide-approval.ts would refuse the caller's decision. */
 async function blockOf(
   deps: ViewDeps,
   caller: Caller,

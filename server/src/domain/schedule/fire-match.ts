@@ -1,15 +1,15 @@
-// Schedules that give every device their job once: the run for those that have started to match.
+// Fires a schedule with `match`: creates the run for devices that have started to match.
 
 import { service } from '../access/principal.ts'
 import { laterBy } from '../common/instants.ts'
-import { type FireDeps, finishFiring } from './fire-schedule.ts'
-import { whileUnderWay } from './firings-under-way.ts'
+import { type FireDeps, finishOccurrence } from './fire-schedule.ts'
 import type { ChosenDevices } from './launch-schedule.ts'
 import { chooseFrom, launchMatch, type Match, withoutGiven } from './match-schedule.ts'
+import { whileInFlight } from './occurrences-in-flight.ts'
 import type { StoredSchedule } from './ports/schedules.ts'
 import { pausedEvent } from './schedule-events.ts'
 
-/** Undefined: it may fire. Otherwise something of an earlier run comes first: it is released as its rollout says. */
+/** Undefined: it may fire. Otherwise the rollout of its last run has to finish releasing first, or has been stopped. */
 export async function waitsFor(
   deps: FireDeps,
   schedule: StoredSchedule,
@@ -35,7 +35,7 @@ export async function waitsFor(
   return clock < laterBy(60_000 / ratePerMinute, status.releasedAt) ? 'rollout' : undefined
 }
 
-/** Makes a run for these devices, if they still match. */
+/** Creates a run for these devices, as far as they still match. */
 export async function fireMatch(
   deps: FireDeps,
   before: StoredSchedule,
@@ -46,19 +46,19 @@ export async function fireMatch(
   const { at, clock } = deps.moment()
   const own = Math.max(at, (before.lastFor ?? 0) + 1)
   const note = { upTo, where: match.digest }
-  const firing = { for: own, principal: null, by: deps.firedBy, since: clock, match: note }
-  const set = { firing, dueAt: at }
-  return whileUnderWay(deps, before, firing, async () => {
+  const occurrence = { for: own, principal: null, by: deps.firedBy, since: clock, match: note }
+  const set = { occurrence, dueAt: at }
+  return whileInFlight(deps, before, occurrence, async () => {
     if (!(await deps.store.changeSchedule({ before, set, at }))) return false
     const claimed = { ...before, ...set, version: before.version + 1 }
-    const { launched } = await finishFiring(deps, claimed, async () =>
-      launchMatch(deps, claimed, firing, match, await chooseLeft(deps, before, match, waiting)),
+    const { launched } = await finishOccurrence(deps, claimed, async () =>
+      launchMatch(deps, claimed, occurrence, match, await chooseLeft(deps, before, match, waiting)),
     )
     return launched !== undefined
   })
 }
 
-/** Now that nobody else can give it to them. */
+/** Chosen after the occurrence is claimed, so that no other node can give the job to the same devices. */
 async function chooseLeft(
   deps: FireDeps,
   schedule: StoredSchedule,

@@ -1,6 +1,6 @@
-// What schedules do by themselves. Three steps, each of them durable: the occurrence is noted as being fired, its run is
-// made, and that is noted. Whoever finds an occurrence that is being fired, after a crash or on another node, goes on with
-// it: the run is made once, since its key is that of the occurrence.
+// Fires schedules in three durable steps: record that the occurrence is being fired, create its run, record that it was
+// fired. After a crash, any process that finds an occurrence being fired continues it. The run is created only once, because
+// its idempotency key is that of the occurrence.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -9,14 +9,14 @@ import { originOf } from '../audit/audit.ts'
 import type { SteadyInstant, WallInstant } from '../common/instants.ts'
 import { notFound } from '../common/not-found.ts'
 import type { StateCounts } from '../rollout/ports/rollouts.ts'
-import { endOf, type UnderWayDeps, whileUnderWay } from './firings-under-way.ts'
 import { type Launched, type LaunchScheduleDeps, launchSchedule } from './launch-schedule.ts'
 import { resumeMatch } from './match-schedule.ts'
+import { endOf, type InFlightDeps, whileInFlight } from './occurrences-in-flight.ts'
 import type {
-  Firing,
   ScheduleChange,
   ScheduleEvent,
   ScheduleState,
+  StartedOccurrence,
   StoredSchedule,
 } from './ports/schedules.ts'
 import { getSchedule } from './schedule.ts'
@@ -24,44 +24,44 @@ import { firedEvent, jobDeleted, missedEvent, type PausedFor, pausedEvent } from
 import { judgeDue, timesAfter } from './schedule-times.ts'
 
 export type FireDeps = LaunchScheduleDeps &
-  UnderWayDeps & {
-    /** Of this process: whoever else finds what it is firing leaves it to it for a while. */
+  InFlightDeps & {
+    /** Identifies this process: others leave what it is firing alone for `abandonedMs`. */
     firedBy: string
     stopping: AbortSignal
-    /** Shares a write with others; left out: each has one of its own. */
+    /** Batches writes of several schedules; by default each write is separate. */
     writeChange?: (change: ScheduleChange) => Promise<boolean>
   }
 
-/** After so long another process goes on with it. */
+/** After this time another process continues the occurrence. */
 const abandonedMs = 5000
 const mostTries = 20
 const downtime = 'they were due while the service was down or overloaded'
 
-/** One that is due, or being fired. */
+/** Fires a schedule that is due, or continues one that is being fired. */
 export async function fireDue(deps: FireDeps, found: StoredSchedule): Promise<void> {
-  if (found.firing !== null) {
-    const { firing } = found
-    if (isLeftTo(firing, deps) && endOf(deps, found, firing) === undefined)
-      await whileUnderWay(deps, found, firing, () => finishFiring(deps, found))
+  if (found.occurrence !== null) {
+    const { occurrence } = found
+    if (isLeftTo(occurrence, deps) && endOf(deps, found, occurrence) === undefined)
+      await whileInFlight(deps, found, occurrence, () => finishOccurrence(deps, found))
     return
   }
   if (found.nextFor === null || found.pausedAt !== null) return
   const { at, clock } = deps.moment()
-  const { occurrence, missed, times } = judgeDue(found.content, found.scheduleNo, found.nextFor, at)
+  const { occurrence: dueFor, missed, times } = judgeDue(found.content, found.scheduleNo, found.nextFor, at)
   const events = missed ? [missedEvent(found, { ...missed, because: downtime })] : []
-  // The clock was set back, and it has run before.
-  const isMade = occurrence !== undefined && (await hasRun(deps, found, occurrence))
-  if (occurrence === undefined || isMade) {
+  // The clock was set back, and this occurrence has run already.
+  const isMade = dueFor !== undefined && (await hasRun(deps, found, dueFor))
+  if (dueFor === undefined || isMade) {
     await change(deps, { before: found, set: { ...times, handledAt: at }, events, at })
     return
   }
-  const firing = { for: occurrence, principal: null, by: deps.firedBy, since: clock }
-  const set = { nextFor: times.nextFor, dueAt: occurrence, handledAt: at, firing }
-  await whileUnderWay(deps, found, firing, async () => {
+  const occurrence = { for: dueFor, principal: null, by: deps.firedBy, since: clock }
+  const set = { nextFor: times.nextFor, dueAt: dueFor, handledAt: at, occurrence }
+  await whileInFlight(deps, found, occurrence, async () => {
     if (!(await change(deps, { before: found, set, events, at }))) return
-    // Nobody else can have made its run since we have looked.
-    const launch: typeof launchFor = (_, before) => launchSchedule(deps, before, occurrence, { isNew: true })
-    await finishFiring(deps, { ...found, ...set, version: found.version + 1 }, launch)
+    // We have just checked that there is no run, and the claim keeps others from creating one.
+    const launch: typeof launchFor = (_, before) => launchSchedule(deps, before, dueFor, { isNew: true })
+    await finishOccurrence(deps, { ...found, ...set, version: found.version + 1 }, launch)
   })
 }
 
@@ -77,7 +77,7 @@ async function hasRun(
   return (await store.findScheduledRun({ scheduleNo, scheduledFor })) !== undefined
 }
 
-function isLeftTo({ by, since }: Firing, { firedBy, moment }: FireDeps): boolean {
+function isLeftTo({ by, since }: StartedOccurrence, { firedBy, moment }: FireDeps): boolean {
   return by === firedBy || isAbandoned(since, moment().clock)
 }
 
@@ -85,29 +85,29 @@ function isAbandoned(since: SteadyInstant, now: SteadyInstant): boolean {
   return now - since >= abandonedMs
 }
 
-/** Somebody does not wait for the next occurrence. Gives the run. */
+/** Fires it now at a caller's request. Returns the id of the run. */
 export async function fireNow(deps: FireDeps, caller: Caller, scheduleName: string): Promise<number> {
   for (let tries = 0; tries < mostTries; tries++) {
     const before = await getSchedule(deps, caller, scheduleName)
-    if (before.firing !== null) {
-      const { firing } = before
-      await (endOf(deps, before, firing) ??
-        whileUnderWay(deps, before, firing, () => finishFiring(deps, before)))
+    if (before.occurrence !== null) {
+      const { occurrence } = before
+      await (endOf(deps, before, occurrence) ??
+        whileInFlight(deps, before, occurrence, () => finishOccurrence(deps, before)))
       continue
     }
-    // Of one that looks for devices, a missing job would look as if there were none.
+    // With `match`, a missing job would look as if no device matched.
     if (before.content.when.kind === 'match') await requireJob(deps, before)
     const { at, clock } = deps.moment()
     const own = Math.max(at, (before.lastFor ?? 0) + 1)
     const { content, cursor: upTo, matchedWhere: where } = before
-    const firing = {
+    const occurrence = {
       ...{ for: own, principal: principalOf(caller), by: deps.firedBy, since: clock },
       ...(content.when.kind === 'match' && { match: { upTo, where } }),
     }
-    const set = { firing, dueAt: at }
-    const finished = await whileUnderWay(deps, before, firing, async () => {
+    const set = { occurrence, dueAt: at }
+    const finished = await whileInFlight(deps, before, occurrence, async () => {
       if (!(await deps.store.changeSchedule({ before, set, at, ...originOf(caller) }))) return undefined
-      return finishFiring(deps, { ...before, ...set, version: before.version + 1 })
+      return finishOccurrence(deps, { ...before, ...set, version: before.version + 1 })
     })
     if (finished === undefined) continue
     const { launched, refusal } = finished
@@ -130,35 +130,41 @@ function noDevice({ matched = 0 }: Partial<Launched> = {}): ApiError {
 
 type Finished = { launched?: Launched; refusal?: ApiError }
 
-/** Rejects if it has to be tried again. */
-export async function finishFiring(
+/** Rejects if it has to be retried. */
+export async function finishOccurrence(
   deps: FireDeps,
   before: StoredSchedule,
-  launch: (deps: FireDeps, before: StoredSchedule, firing: Firing) => Promise<Launched> = launchFor,
+  launch: (
+    deps: FireDeps,
+    before: StoredSchedule,
+    occurrence: StartedOccurrence,
+  ) => Promise<Launched> = launchFor,
 ): Promise<Finished> {
-  const { firing } = before
-  if (firing === null) return {}
+  const { occurrence } = before
+  if (occurrence === null) return {}
   try {
-    const launched = await launch(deps, before, firing)
-    await noteFired(deps, before, firing, launched)
+    const launched = await launch(deps, before, occurrence)
+    await noteFired(deps, before, occurrence, launched)
     return { launched }
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500 || isTriedAgain(error)) throw error
-    await noteRefused(deps, before, firing, error)
+    await noteRefused(deps, before, occurrence, error)
     return { refusal: error }
   }
 }
 
-function launchFor(deps: FireDeps, before: StoredSchedule, firing: Firing): Promise<Launched> {
-  return firing.match ? resumeMatch(deps, before, firing) : launchSchedule(deps, before, firing.for)
+function launchFor(deps: FireDeps, before: StoredSchedule, occurrence: StartedOccurrence): Promise<Launched> {
+  return occurrence.match
+    ? resumeMatch(deps, before, occurrence)
+    : launchSchedule(deps, before, occurrence.for)
 }
 
-/** Somebody else is at it, or (J-001) a device was deleted meanwhile and the others are left: nothing is wrong. */
+/** Not failures: another call is creating the run (J-502), or a device was deleted meanwhile (J-001). */
 export function isTriedAgain(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'J-502' || error.code === 'J-001')
 }
 
-/** When it is looked at next, once it is fired. */
+/** When it is due next, once it has fired. */
 function timesNow({ content, scheduleNo, nextFor, pausedAt }: StoredSchedule): Pick<ScheduleState, 'dueAt'> {
   if (pausedAt !== null || nextFor === null) return { dueAt: null }
   return { dueAt: timesAfter(content, scheduleNo, nextFor - 1).dueAt }
@@ -167,57 +173,61 @@ function timesNow({ content, scheduleNo, nextFor, pausedAt }: StoredSchedule): P
 async function noteFired(
   deps: FireDeps,
   before: StoredSchedule,
-  firing: Firing,
+  occurrence: StartedOccurrence,
   launched: Launched,
 ): Promise<void> {
   const { at } = deps.moment()
   const { runId } = launched
   const { content, lastRunId, watchedRunId } = before
   const isWatched = content.pauseAfterFailures !== null
-  const event = firedEvent(before, { scheduledFor: firing.for, ...launched }, firing.principal ?? service)
-  const matched = firing.match && { cursor: firing.match.upTo, matchedWhere: firing.match.where }
+  const event = firedEvent(
+    before,
+    { scheduledFor: occurrence.for, ...launched },
+    occurrence.principal ?? service,
+  )
+  const matched = occurrence.match && { cursor: occurrence.match.upTo, matchedWhere: occurrence.match.where }
   await change(deps, {
     before,
     set: {
-      ...{ ...timesNow(before), firing: null, lastFor: firing.for, lastFiredAt: at },
+      ...{ ...timesNow(before), occurrence: null, lastFor: occurrence.for, lastFiredAt: at },
       lastRunId: runId ?? lastRunId,
       watchedRunId: isWatched ? (runId ?? watchedRunId) : null,
       ...matched,
     },
-    // Of one that looks for devices all the time, only what it found.
-    events: firing.match && runId === null ? [] : [event],
+    // With `match`, no event if it found no devices: it checks all the time.
+    events: occurrence.match && runId === null ? [] : [event],
     at,
   })
 }
 
-/** Without its job or its devices nothing can run; anything else may be otherwise next time. */
+/** Pauses the schedule if its job or its targets are gone; other errors may not occur the next time. */
 async function noteRefused(
   deps: FireDeps,
   before: StoredSchedule,
-  firing: Firing,
+  occurrence: StartedOccurrence,
   refusal: ApiError,
 ): Promise<void> {
   const { at } = deps.moment()
   const { because } = causeOf(before, refusal)
-  const idle = { ...before, ...timesNow(before), firing: null }
+  const idle = { ...before, ...timesNow(before), occurrence: null }
   if (givesUp.includes(refusal.code) && before.pausedAt === null) {
     const { set, events } = pausedEvent(idle, causeOf(before, refusal), service, at)
-    await change(deps, { before, set: { ...set, firing: null }, events, at })
+    await change(deps, { before, set: { ...set, occurrence: null }, events, at })
     return
   }
-  const one = { count: 1, isMore: false, from: firing.for, to: firing.for }
-  const events = firing.principal === null ? [missedEvent(before, { ...one, because })] : []
-  const failures = before.failures + (firing.principal === null ? 1 : 0)
+  const one = { count: 1, isMore: false, from: occurrence.for, to: occurrence.for }
+  const events = occurrence.principal === null ? [missedEvent(before, { ...one, because })] : []
+  const failures = before.failures + (occurrence.principal === null ? 1 : 0)
   const { set, events: more } = afterFailures(idle, failures, at, because)
   await change(deps, {
     before,
-    set: { ...timesNow(before), firing: null, ...set },
+    set: { ...timesNow(before), occurrence: null, ...set },
     events: [...events, ...more],
     at,
   })
 }
 
-/** Its devices cannot be told any more. Rejects with anything else. */
+/** Pauses a schedule whose targets can no longer be read. Rejects with any other error. */
 export async function pauseUnreadable(deps: FireDeps, before: StoredSchedule, error: unknown): Promise<void> {
   if (!(error instanceof ApiError) || !givesUp.includes(error.code)) throw error
   const { at } = deps.moment()
@@ -232,19 +242,19 @@ function causeOf({ jobName }: StoredSchedule, { code, message, details }: ApiErr
   return { rule: 'REFUSED', because: `${code}: ${details.detail ?? message}` }
 }
 
-/** The run that was watched has ended. */
+/** Counts failures once the watched run has ended. */
 export async function judgeFailures(deps: FireDeps, before: StoredSchedule): Promise<void> {
   const { at } = deps.moment()
   const { scheduleNo, failuresAfter, content } = before
   const limit = content.pauseAfterFailures
-  if (limit === null || before.firing !== null) return
+  if (limit === null || before.occurrence !== null) return
   const ends = await deps.store.listScheduledEnds({ scheduleNo, after: failuresAfter, limit })
   const good = ends.findIndex((counts) => !hasFailed(counts))
   const { set, events } = afterFailures(before, good === -1 ? ends.length : good, at)
   await change(deps, { before, set: { watchedRunId: null, ...set }, events, at })
 }
 
-/** Not one device has succeeded, and at least one has tried. */
+/** No device has succeeded, and at least one has tried. */
 function hasFailed({ SUCCEEDED, FAILED, TIMED_OUT, REJECTED }: StateCounts): boolean {
   return SUCCEEDED === 0 && FAILED + TIMED_OUT + REJECTED > 0
 }
@@ -267,16 +277,16 @@ function afterFailures(
 }
 
 /**
- * The wall clock was set back: what comes next is decided anew. What has run is not run again. False: somebody else has
- * changed it meanwhile.
+ * Computes the next occurrence again after the wall clock was set back. Occurrences that have run are not repeated. False:
+ * the schedule has changed meanwhile.
  */
 export function replan(
   { store }: Pick<FireDeps, 'store'>,
   before: StoredSchedule,
   at: WallInstant,
 ): Promise<boolean> {
-  const { content, scheduleNo, firing, dueAt, pausedAt } = before
+  const { content, scheduleNo, occurrence, dueAt, pausedAt } = before
   const times = pausedAt === null ? timesAfter(content, scheduleNo, at) : { nextFor: null, dueAt: null }
-  const set = { ...times, dueAt: firing ? dueAt : times.dueAt, handledAt: at }
+  const set = { ...times, dueAt: occurrence ? dueAt : times.dueAt, handledAt: at }
   return store.changeSchedule({ before, set, at })
 }

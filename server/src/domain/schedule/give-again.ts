@@ -1,6 +1,6 @@
-// What a schedule with match remembers of the devices that were given its job, and when they get it again: each new version of
-// the job once (ON_NEW_VERSION), or after a back-off for as long as they match (WHILE_MATCHING). Ends come from the event
-// log, like changes of devices. All that is noted may be noted twice.
+// What a schedule with `match` records of the devices that were given its job, and when they get it again: once for each new
+// version of the job (ON_NEW_VERSION), or after a back-off for as long as they match (WHILE_MATCHING). Ends of executions
+// are read from the event log, like changes of devices. All records are idempotent.
 
 import type { Again } from '@jobcast/contract'
 import { defaultBackOffSeconds } from '@jobcast/contract'
@@ -11,14 +11,14 @@ import { callerOf, type LaunchScheduleDeps } from './launch-schedule.ts'
 import type { GivenDevice } from './ports/given-devices.ts'
 import type { ScheduledMove, StoredSchedule } from './ports/schedules.ts'
 
-/** What it means for a device to have been given the job. `versionNo`: with ON_NEW_VERSION, of the version of `jobName` it gets now. */
+/** When a device counts as having been given the job. `versionNo`: with ON_NEW_VERSION, the version of `jobName` to give now. */
 export type GiveRule = { again?: Again; onLeave?: 'CANCEL'; jobName?: string; versionNo?: number }
 
 const longestBackOffMs = 86_400_000
 const givenAtOnce = 2000
 const canceledAtOnce = 500
 
-/** Undefined: it gives its job once, whatever happens to it. */
+/** Undefined: each device gets the job once, whatever its outcome. */
 export function giveRuleOf(schedule: StoredSchedule, versionNo?: number): GiveRule | undefined {
   const { jobName, content } = schedule
   const { when } = content
@@ -32,13 +32,13 @@ export function watchesLeavers(rule: GiveRule | undefined): boolean {
   return rule?.again === 'WHILE_MATCHING' || rule?.onLeave !== undefined
 }
 
-/** After the end of an execution that was the n-th in a row. */
+/** The back-off after an execution; `times`: how many there were in a row. */
 export function backOffMs({ content: { when } }: Pick<StoredSchedule, 'content'>, times: number): number {
   const { backOffSeconds = defaultBackOffSeconds } = when.kind === 'match' ? when : {}
   return Math.min(longestBackOffMs, backOffSeconds * 1000 * 2 ** Math.max(0, times - 1))
 }
 
-/** Whether a device gets it now if it matches, although it was given it before. */
+/** Whether a matching device that was given the job before gets it again now. */
 export function isFree(
   { content: { version, overlap } }: Pick<StoredSchedule, 'content'>,
   { again, versionNo }: GiveRule,
@@ -48,13 +48,13 @@ export function isFree(
   if (given.againAt !== null && given.againAt <= now) return true
   if (again !== 'ON_NEW_VERSION' || versionNo === undefined) return false
   const { jobVersion } = given
-  // The run may have got a newer version than was known when its devices were chosen.
+  // The run may have a newer version than the one known when its devices were chosen.
   const isNew = jobVersion === null || (version === null ? jobVersion < versionNo : jobVersion !== versionNo)
   const isBusy = given.jobExecutionId !== null && given.endedAt === null
   return isNew && (!isBusy || overlap === 'REPLACE')
 }
 
-/** Executions have ended. Gives the devices that may get another one at once. */
+/** Records ended executions. Returns the devices that may get the job again at once. */
 export async function settleEnds(
   deps: Pick<LaunchScheduleDeps, 'store' | 'moment'>,
   schedule: StoredSchedule,
@@ -77,7 +77,7 @@ export async function settleEnds(
   return free
 }
 
-/** `hasAgain`: whether it gets another one after its back-off. */
+/** `hasAgain`: whether the device gets the job again after its back-off. */
 async function recordEnded(
   { store, moment }: Pick<LaunchScheduleDeps, 'store' | 'moment'>,
   schedule: StoredSchedule,
@@ -96,7 +96,7 @@ async function recordEnded(
   }
 }
 
-/** Devices that no longer match; one that was never given it changes nothing. */
+/** Records devices that no longer match; those that were never given the job are ignored. */
 export async function settleLeavers(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
@@ -132,8 +132,8 @@ async function settleLeft(
 }
 
 /**
- * These devices get a newer version: what waits of the one before is canceled. Somebody else may have given it to them since they
- * were chosen: that is judged again, and what waits of the new version stays.
+ * Cancels PENDING executions of the earlier version on devices that get a newer one. Another node may have given them the
+ * newer version since they were chosen, so this is checked again; its executions stay.
  */
 export async function supersedeGiven(
   deps: LaunchScheduleDeps,
@@ -153,7 +153,7 @@ export async function supersedeGiven(
   }
 }
 
-/** What a device is working on goes on. Gives those that were canceled. */
+/** Cancels PENDING executions; those in progress continue. Returns the canceled ones. */
 async function cancelWaiting(deps: LaunchScheduleDeps, jobExecutionIds: number[]): Promise<Set<number>> {
   const canceled = new Set<number>()
   for (let start = 0; start < jobExecutionIds.length; start += canceledAtOnce) {
@@ -166,7 +166,7 @@ async function cancelWaiting(deps: LaunchScheduleDeps, jobExecutionIds: number[]
   return canceled
 }
 
-/** Goes through all that were given it, where events are missing or its rule is another one now. */
+/** Goes through all devices that were given the job, if events are missing or the rule has changed. */
 export async function settleAll(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
@@ -178,7 +178,7 @@ export async function settleAll(
     const given = await deps.store.listAllGiven({ scheduleNo, after, limit: givenAtOnce })
     const last = given.at(-1)
     if (last === undefined) return
-    // What has ended and is not given again by itself was noted before: not each device once more for each version.
+    // Ends that do not lead to another execution are recorded already: do not repeat that for each version.
     const isRepeated = rule.again === 'WHILE_MATCHING'
     const planned = given.filter(
       ({ againAt, endedAt }) => againAt === null && (isRepeated || endedAt === null),

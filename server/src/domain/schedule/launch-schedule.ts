@@ -1,5 +1,5 @@
-// The run that a schedule makes for one occurrence. Whoever makes it, and how often it is tried, there is one: its
-// idempotency key is that of the occurrence.
+// Creates the run of a schedule for one occurrence. However often that is tried, and by whichever node, there is one run,
+// because its idempotency key is that of the occurrence.
 
 import { ApiError } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
@@ -8,7 +8,7 @@ import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
 import { requireVersion } from '../job/job-versions.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
-import type { AskedPlan } from '../rollout/plan-rollout.ts'
+import type { RequestedPlan } from '../rollout/plan-rollout.ts'
 import { readTargets, selectDevices, whereOf } from '../selector/select-devices.ts'
 import type { LargeRunDeps } from '../trigger/launch-large-run.ts'
 import { launchOnDevices } from '../trigger/launch-on-devices.ts'
@@ -20,21 +20,21 @@ import type { BusyDevice, StoredSchedule } from './ports/schedules.ts'
 export type LaunchScheduleDeps = LargeRunDeps
 
 export type Launched = { runId: number | null; matched: number; skipped: number }
-/** Aligned; without ids if there are too many of them. */
+/** In the same order; without ids if there are too many. */
 export type ChosenDevices = { deviceNos: Int32Array; deviceIds: string[] | undefined }
 
-/** The selector of its targets, with its groups replaced. Throws J-503 and J-309. */
+/** The selector of its targets, with groups replaced. Throws J-503 and J-309. */
 export function scheduleSelector(
   deps: LaunchScheduleDeps,
   { ownerNo, content: { targets } }: StoredSchedule,
 ): Promise<Selector> | Selector {
   const where = whereOf(targets)
   if (where !== undefined) return readTargets(deps, { ownerNo } as Caller, where)
-  // A device that was deleted meanwhile is left out.
+  // Devices that were deleted meanwhile are left out.
   return { kind: 'in', name: 'deviceId', values: targets.deviceIds ?? [] }
 }
 
-/** `chosen`: the devices, if not all that match now. `isNew`: there is no run for it yet. */
+/** `chosen`: the devices, if not all that match now. `isNew`: the occurrence has no run yet. */
 export async function launchSchedule(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
@@ -54,13 +54,13 @@ export async function launchSchedule(
     const runId = await launch(deps, schedule, caller, { ...free, scheduledFor, matched })
     return { runId, matched, skipped }
   } catch (error) {
-    // All that are left lack an attribute.
+    // All remaining devices lack an attribute.
     if (error instanceof ApiError && error.code === 'J-504') return { runId: null, matched, skipped: matched }
     throw error
   }
 }
 
-/** A list is not looked up as a selector: the statement of that is planned each time, which took half of a firing on PostgreSQL. */
+/** Lists of ids are not read by a selector: PostgreSQL plans that statement each time, which took half of the time of an occurrence. */
 async function findTargets(deps: LaunchScheduleDeps, schedule: StoredSchedule): Promise<ChosenDevices> {
   const { ownerNo, content } = schedule
   const { deviceIds } = content.targets
@@ -83,7 +83,7 @@ async function madeBefore(
   return { runId, matched, skipped: Math.max(0, matched - (run?.total ?? 0)) }
 }
 
-/** Its runs are made in the name of the key that put it. */
+/** Runs are created in the name of the key that put the schedule. */
 export function callerOf({ ownerNo, keyId }: StoredSchedule): Caller {
   return { ownerNo, keyId, ownerId: '', scopes: [] }
 }
@@ -100,7 +100,7 @@ async function launch(
   const where = whereOf(content.targets) ?? null
   const request = { where, matched, note: null, rollbackOf: null, scheduleNo, scheduleName, scheduledFor }
   const replaces = content.replaces ? { replaces: 1 as const } : {}
-  // A space: no key that a caller gives has one.
+  // Cannot collide with idempotency keys of callers, which contain no space.
   const key = `schedule ${scheduleNo} ${scheduledFor}`
   const asked = ['schedule', scheduleNo, scheduledFor]
   const { parameters, window, priority } = content
@@ -118,7 +118,7 @@ async function launch(
     ...(priority !== undefined && { priority }),
     ...(release && { release }),
   }
-  // Whoever lacks an attribute that the document needs is left out.
+  // Skips devices that lack an attribute that the document needs.
   const devices = await devicesWithAttributes(deps, caller, job, found, 'SKIP')
   const { runId } = await launchOnDevices(
     deps,
@@ -135,27 +135,27 @@ async function launch(
   return runId
 }
 
-/** Whoever put it or asked for this run now has a hand in it, beside the key that it is made by. */
+/** Lineages of those who put the schedule or fired it by hand: they are involved in the run, besides the key that creates it. */
 async function handsIn(
   { store }: LaunchScheduleDeps,
-  { keyId, firing, content: { putBy = keyId } }: StoredSchedule,
+  { keyId, occurrence, content: { putBy = keyId } }: StoredSchedule,
 ): Promise<string[]> {
   const maker = principalOf({ keyId })
-  const others = [principalOf({ keyId: putBy }), firing?.principal ?? maker]
+  const others = [principalOf({ keyId: putBy }), occurrence?.principal ?? maker]
   const hands = others.filter((principal) => principal !== maker)
   return Promise.all(hands.map((principal) => lineageOf(store, principal)))
 }
 
-/** How its runs are released; undefined: as the job says. It has to fit whatever devices there are. */
+/** How its runs are released; undefined: as the job defines. The rollout must fit any devices. */
 function releaseOf(
   { content: { rollout, approval } }: StoredSchedule,
   job: StoredJobVersion,
-): AskedPlan | undefined {
+): RequestedPlan | undefined {
   if (rollout === null && !approval) return undefined
   return { rollout: rollout ?? job.rollout ?? {}, approval, fitsAny: true }
 }
 
-/** Judged for each device: one that still has an execution of this schedule to finish. */
+/** Applies `overlap` to each device that still has an unfinished execution of this schedule. */
 async function withoutOverlap(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
@@ -175,7 +175,7 @@ async function withoutOverlap(
   return { deviceNos: free, deviceIds: deviceIds?.filter((_, index) => isFree(deviceNos[index] ?? 0)) }
 }
 
-/** Of its other occurrences: somebody else may have made the run of this one meanwhile. */
+/** Executions of other occurrences: another node may have created the run of this one meanwhile. */
 async function listBusy(
   { store }: LaunchScheduleDeps,
   { ownerNo, scheduleNo }: StoredSchedule,
@@ -183,7 +183,7 @@ async function listBusy(
 ): Promise<BusyDevice[]> {
   const busy: BusyDevice[] = []
   const runs = await store.listBusyRuns({ ownerNo, scheduleNo })
-  // Looked up afterwards: whatever is listed is found.
+  // Read after the list, so that the run is found if the list has it.
   const own = runs.length === 0 ? undefined : await store.findScheduledRun({ scheduleNo, scheduledFor })
   for (const range of runs) {
     if (range.runId === own) continue

@@ -1,5 +1,6 @@
-// Schedules that give every device their job as soon as it matches, once or again (give-again.ts). Which devices have it is in the database; what a
-// node has looked at so far is in its memory, and found again in the event log after a crash.
+// Schedules with `match` give every device their job as soon as it matches, once or again (give-again.ts). Which devices
+// have it is stored in the database; which changes a node has checked is in its memory, and read again from the event log
+// after a crash.
 
 import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
@@ -24,20 +25,20 @@ import {
   launchSchedule,
   scheduleSelector,
 } from './launch-schedule.ts'
-import type { DeviceChanged, Firing, StoredSchedule } from './ports/schedules.ts'
+import type { DeviceChanged, StartedOccurrence, StoredSchedule } from './ports/schedules.ts'
 
 export type Match = {
   selector: Selector
   matches: CompiledSelector
-  /** Names that it depends on. */
+  /** Names of attributes that the selector depends on. */
   names: ReadonlySet<string>
   /** Attributes that the document needs: a device that lacks one does not match yet. */
   needed: string[]
-  /** What happens to devices that were given it; undefined: nothing. */
+  /** When devices get the job again; undefined: never. */
   rule: GiveRule | undefined
-  /** Differs if it means something else. */
+  /** Changes when the meaning of the match changes. */
   digest: string
-  /** Terms that are compared with a device. */
+  /** How many terms are compared for each device. */
   size: number
 }
 
@@ -67,7 +68,7 @@ export function buildMatch(selector: Selector, needed: string[], rule: GiveRule 
 export type JobOfMatch = {
   /** Names of attributes, in order. */
   needed: string[]
-  /** Of the version that its runs have; undefined: the job is gone. */
+  /** The version that its runs use; undefined: the job was deleted. */
   versionNo: number | undefined
 }
 
@@ -77,7 +78,7 @@ export async function readJobOf(deps: LaunchScheduleDeps, schedule: StoredSchedu
     const job = await requireVersion(deps, callerOf(schedule), jobName, content.version ?? undefined)
     return { needed: neededAttributes(job).toSorted(), versionNo: job.versionNo }
   } catch (error) {
-    // Without its job it is paused, at the latest when it fires.
+    // A schedule without its job is paused when it fires, at the latest.
     if (error instanceof ApiError) return { needed: [], versionNo: undefined }
     throw error
   }
@@ -87,7 +88,7 @@ export function concerns({ names }: Match, change: DeviceChanged): boolean {
   return change.names === undefined || change.names.some((name) => names.has(name))
 }
 
-/** All devices that match and have not been given it, or get it again now. */
+/** All matching devices that have not been given the job, or get it again now. */
 export async function sweep(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
@@ -95,8 +96,8 @@ export async function sweep(
 ): Promise<Set<number>> {
   const { selector, needed, rule } = match
   const { deviceNos } = await selectDevices(deps, callerOf(schedule), selector)
-  const lacking = await listWithout(deps.store, schedule.ownerNo, needed, deviceNos)
-  const ready = Array.from(deviceNos).filter((deviceNo) => !lacking.has(deviceNo))
+  const withoutValues = await listWithout(deps.store, schedule.ownerNo, needed, deviceNos)
+  const ready = Array.from(deviceNos).filter((deviceNo) => !withoutValues.has(deviceNo))
   if (rule) await settleAll(deps, schedule, rule, new Set(ready))
   return withoutGiven(deps, schedule, match, ready)
 }
@@ -123,32 +124,32 @@ export async function withoutGiven(
   return left
 }
 
-/** Somebody has noted that it fires, and did not come to an end: what it would have found is looked for again. */
+/** Continues an occurrence that was started but not finished: searches for the devices again. */
 export async function resumeMatch(
   deps: LaunchScheduleDeps,
   before: StoredSchedule,
-  firing: Firing,
+  occurrence: StartedOccurrence,
 ): Promise<Launched> {
   const match = await readMatch(deps, before)
   const left = await sweep(deps, before, match)
-  return launchMatch(deps, before, firing, match, await chooseFrom(deps, before, match, [...left]))
+  return launchMatch(deps, before, occurrence, match, await chooseFrom(deps, before, match, [...left]))
 }
 
 export async function launchMatch(
   deps: LaunchScheduleDeps,
   schedule: StoredSchedule,
-  firing: Firing,
+  occurrence: StartedOccurrence,
   { rule }: Match,
   chosen: ChosenDevices,
 ): Promise<Launched> {
   if (schedule.content.overlap === 'REPLACE' && rule?.again === 'ON_NEW_VERSION')
     await supersedeGiven(deps, schedule, rule, [...chosen.deviceNos])
-  const launched = await launchSchedule(deps, schedule, firing.for, { chosen })
+  const launched = await launchSchedule(deps, schedule, occurrence.for, { chosen })
   if (launched.runId !== null) await recordGiven(deps, schedule.scheduleNo, launched.runId)
   return launched
 }
 
-/** Before it is noted as fired: so that nobody is given it twice. */
+/** Recorded before the schedule is marked as fired, so that no device gets the job twice. */
 async function recordGiven({ store }: LaunchScheduleDeps, scheduleNo: number, runId: number): Promise<void> {
   const range = await store.getRunRange({ runId })
   if (range === undefined) return
@@ -158,7 +159,7 @@ async function recordGiven({ store }: LaunchScheduleDeps, scheduleNo: number, ru
   }
 }
 
-/** Those that match by now and are still there, in the order of their numbers. */
+/** The devices that still exist and match, in the order of their numbers. */
 export async function chooseFrom(
   { store }: LaunchScheduleDeps,
   { ownerNo }: StoredSchedule,

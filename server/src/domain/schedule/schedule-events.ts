@@ -1,4 +1,4 @@
-// What a schedule's log says. Free of schemas, so that threads of the store can use it.
+// The events of a schedule. Imports no schemas, so that store threads can use it.
 
 import type { SchedulePause } from '@jobcast/contract'
 import { toInstant } from '@jobcast/contract/words'
@@ -7,7 +7,7 @@ import type { WallInstant } from '../common/instants.ts'
 import type { ScheduleChange, ScheduleEvent, StoredSchedule } from './ports/schedules.ts'
 
 type Fired = { scheduledFor: WallInstant; runId: number | null; matched: number; skipped: number }
-/** Why it is paused: in words, and for programs. */
+/** Why it is paused, for people and for programs. */
 export type PausedFor = { because: string } & Partial<SchedulePause> & Pick<SchedulePause, 'rule'>
 
 const notCounted = { stopRule: null, on: [], count: null, ended: null, percent: null }
@@ -29,9 +29,9 @@ export function missedEvent({ scheduleName, jobName }: StoredSchedule, missed: M
   return { type: 'schedule.missed', data: { scheduleName, jobName, ...span, because, principal: service } }
 }
 
-/** It is paused now; what is being made is finished first. */
+/** Pauses the schedule; a run that is being created is finished first. */
 export function pausedEvent(
-  { scheduleName, jobName, firing, dueAt }: StoredSchedule,
+  { scheduleName, jobName, occurrence, dueAt }: StoredSchedule,
   { because, ...cause }: PausedFor,
   principal: string,
   at: WallInstant,
@@ -44,7 +44,7 @@ export function pausedEvent(
       pausedAt: at,
       pausedCause: { ...notCounted, ...cause },
       nextFor: null,
-      dueAt: firing ? dueAt : null,
+      dueAt: occurrence ? dueAt : null,
       handledAt: at,
     },
     events: [{ type: 'schedule.paused', data: { scheduleName, jobName, because, rule, principal } }],
@@ -55,7 +55,7 @@ export function jobDeleted(jobName: string): PausedFor {
   return { rule: 'JOB_DELETED', because: `the job ${jobName} was deleted` }
 }
 
-/** `keyName`: of the one that was revoked, which may be the creator of the key that left it. */
+/** `keyName`: the key that was revoked; it may be the creator of the key that put the schedule. */
 export function keyRevoked(keyName: string): string {
   return `the key ${keyName} was revoked with its descendants`
 }

@@ -1,7 +1,7 @@
 import type { WallInstant } from '../common/instants.ts'
 import type { ScheduleState } from './ports/schedules.ts'
 
-/** Of a schedule that was just put for the first time. */
+/** The state of a new schedule. */
 export function newScheduleState(
   times: Pick<ScheduleState, 'nextFor' | 'dueAt'>,
   at: WallInstant,
@@ -9,7 +9,7 @@ export function newScheduleState(
   return {
     ...times,
     handledAt: at,
-    firing: null,
+    occurrence: null,
     lastFor: null,
     lastFiredAt: null,
     lastRunId: null,

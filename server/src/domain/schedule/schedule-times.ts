@@ -1,15 +1,15 @@
-// When a schedule is due: its occurrences, how much later each of them runs, and what was missed.
+// When a schedule is due: its occurrences, their jitter, and which ones were missed.
 
 import { hash } from 'node:crypto'
+import { nextExcept } from '@jobcast/contract/cron'
 import type { WallInstant } from '../common/instants.ts'
-import { ExceptDates } from '../window/except-dates.ts'
 import { readCron } from './cron-pattern.ts'
 import type { ScheduleState, StoredScheduleContent } from './ports/schedules.ts'
 
-/** What its times depend on. */
+/** The fields that determine its times. */
 type Timed = Pick<StoredScheduleContent, 'when' | 'except' | 'until' | 'jitterSeconds' | 'catchUpSeconds'>
 
-/** So many missed occurrences are counted. */
+/** How many missed occurrences are counted. */
 const mostMissed = 1000
 
 /** The first occurrence after this instant; undefined: there is none. */
@@ -26,28 +26,11 @@ function occurrenceAfter({ when, except }: Timed, after: WallInstant): WallInsta
     case 'at':
       return when.at > after ? when.at : undefined
     case 'cron':
-      return cronAfter(when, except, after)
+      return nextExcept(readCron(when.cron, when.timeZone, 'when'), except, when.timeZone, after)
   }
 }
 
-/** An exception is passed in one step, so there are few of them. */
-function cronAfter(
-  { cron, timeZone }: Extract<Timed['when'], { kind: 'cron' }>,
-  except: Timed['except'],
-  after: WallInstant,
-): WallInstant | undefined {
-  const pattern = readCron(cron, timeZone, 'when')
-  let next = pattern.next(after)
-  if (except === undefined) return next
-  const dates = new ExceptDates(except, timeZone)
-  for (;;) {
-    const end = next === undefined ? undefined : dates.endAt(next)
-    if (end === undefined) return next
-    next = pattern.next(end - 1)
-  }
-}
-
-/** When an occurrence runs: always the same, and before the next one. */
+/** When an occurrence runs: deterministic, and before the next occurrence. */
 function dueAtOf(timed: Timed, scheduleNo: number, occurrence: WallInstant): WallInstant {
   if (timed.jitterSeconds === 0) return occurrence
   const next = occurrenceAfter(timed, occurrence)
@@ -57,7 +40,7 @@ function dueAtOf(timed: Timed, scheduleNo: number, occurrence: WallInstant): Wal
   return occurrence + Math.floor((drawn / 2 ** 48) * most)
 }
 
-/** What follows this instant. */
+/** The next occurrence after this instant, and when it is due. */
 export function timesAfter(
   timed: Timed,
   scheduleNo: number,
@@ -69,13 +52,13 @@ export function timesAfter(
 }
 
 type Due = {
-  /** Undefined: none of them may run any more. */
+  /** Undefined: it is too late for all of them. */
   occurrence: WallInstant | undefined
   missed: { count: number; isMore: boolean; from: WallInstant; to: WallInstant } | undefined
   times: Pick<ScheduleState, 'nextFor' | 'dueAt'>
 }
 
-/** Of all occurrences from `nextFor` on that are due: the latest one runs, unless it is too late; the others are missed. */
+/** Of all due occurrences since `nextFor`, the latest one runs, unless it is too late; the others are missed. */
 export function judgeDue(timed: Timed, scheduleNo: number, nextFor: WallInstant, now: WallInstant): Due {
   const late = latestDue(timed, scheduleNo, nextFor, now)
   const dueAt = dueAtOf(timed, scheduleNo, late)
@@ -87,10 +70,10 @@ export function judgeDue(timed: Timed, scheduleNo: number, nextFor: WallInstant,
   }
 }
 
-/** Looking at it takes time too: who wants no catching up wants every occurrence that the service is there for. */
+/** Sweeps are not instant: with catch-up disabled, an occurrence still runs if the service is up. */
 const toleratedMs = 10_000
 
-/** Found from behind: there may be very many since `nextFor`. */
+/** Searches backwards, because there may be very many occurrences since `nextFor`. */
 function latestDue(timed: Timed, scheduleNo: number, nextFor: WallInstant, now: WallInstant): WallInstant {
   let latest = nextFor
   for (let back = 60_000; ; back *= 4) {
@@ -104,7 +87,7 @@ function latestDue(timed: Timed, scheduleNo: number, nextFor: WallInstant, now: 
   }
 }
 
-/** From the first one on, before that instant. */
+/** Occurrences from the first one up to, but not including, that instant. */
 function missedOf(timed: Timed, first: WallInstant, before: WallInstant): Due['missed'] {
   if (first >= before) return undefined
   let [count, to] = [1, first]

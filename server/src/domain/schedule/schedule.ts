@@ -1,6 +1,6 @@
-// A schedule: runs of a job that nobody triggers. It is due by a cron pattern, once at an instant, or on each device as
-// soon as that matches (`when`). Its row has its next occurrence; for each one, one run is made. This file has what its
-// owner does: put, read, pause, resume.
+// A schedule creates runs of a job automatically: by a cron pattern, once at an instant, or on each device as soon as it
+// matches (`when`). Its row has the next occurrence; for each occurrence, one run is created. This file has the owner's
+// operations: put, read, pause, resume.
 //
 // Read next: schedule-times.ts and cron-pattern.ts, when it is due; fire-schedule.ts, the three durable steps from an
 // occurrence to its run; launch-schedule.ts, that run; match-schedule.ts and fire-match.ts, devices that start to
@@ -22,6 +22,7 @@ import {
   type When,
   whenProblem,
 } from '@jobcast/contract'
+import { toLocalText } from '@jobcast/contract/cron'
 import { secretNames } from '@jobcast/contract/parameters'
 import { isActiveKey } from '../access/access.ts'
 import type { Caller } from '../access/caller.ts'
@@ -46,7 +47,6 @@ import { readSelector } from '../selector/selector.ts'
 import { namedDevices } from '../trigger/launch-run.ts'
 import { requireValues } from '../trigger/run-values.ts'
 import { noWindow, requireWindow } from '../window/window.ts'
-import { toLocalText } from '../window/zone-time.ts'
 import { readCron } from './cron-pattern.ts'
 import type { StoredSchedule, StoredScheduleContent, StoredWhen } from './ports/schedules.ts'
 import { pausedEvent } from './schedule-events.ts'
@@ -57,9 +57,9 @@ export type ScheduleDeps = { store: Store; moment: () => Moment; quotas: Quotas;
 
 const matchQuota = 'match-schedules'
 const defaultCatchUpSeconds = 3600
-/** How often somebody else may change it between our look and our change. */
+/** Attempts at the write: the schedule may change between our read and our write. */
 const mostTries = 20
-/** Random, so that a database that was moved needs no counter. */
+/** Random, so that a migrated database needs no counter. */
 const newScheduleNo = () => randomInt(1, 2 ** 47)
 
 export async function putSchedule(
@@ -83,12 +83,12 @@ export async function putSchedule(
   if (content.window !== undefined) await requireWindow(deps, caller, content.window)
   requireFuture(content, before, at)
   const scheduleNo = before?.scheduleNo ?? newScheduleNo()
-  // One that is due right now runs, unless it has.
+  // A schedule for an instant that has just come runs, unless it has run already.
   const isOpen = content.when.kind === 'at' && before?.lastFor !== content.when.at
   const times = timesAfter(content, scheduleNo, isOpen ? 0 : at)
   const outcome = await deps.store.putSchedule({
     ...{ ...key, scheduleNo, jobName, content, keyId, at, times },
-    // One whose key is no longer active belongs to whoever puts it again.
+    // If its key is no longer active, the schedule moves to the key that puts it again.
     takesOver: before !== undefined && !(await isActiveKey(deps.store, before.keyId, at)),
     most: schedules.quota,
     mostMatching: deps.quotas[matchQuota],
@@ -147,21 +147,21 @@ export function pauseSchedule(deps: ScheduleDeps, caller: Caller, name: string):
   )
 }
 
-/** From now on: what would have run meanwhile is neither caught up with nor missed. */
+/** Continues from now: occurrences during the pause are neither run nor reported as missed. */
 export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string): Promise<StoredSchedule> {
   return change(deps, caller, name, async (before, at) => {
     if (before.pausedAt === null) return undefined
-    const { ownerNo, jobName, content, scheduleNo, firing, dueAt, lastRunId } = before
+    const { ownerNo, jobName, content, scheduleNo, occurrence, dueAt, lastRunId } = before
     if ((await deps.store.getJob({ ownerNo, jobName })) === undefined) throw notFound('J-301', jobName)
     const times = timesAfter(content, scheduleNo, at)
     return {
       set: {
         ...{ pausedBecause: null, pausedBy: null, pausedAt: null, pausedCause: null },
         ...{ failures: 0, handledAt: at, stopBaseline: await countAnew(deps, before) },
-        // Who lets it go on answers for it: the key that put it may be revoked.
+        // The schedule moves to the key that resumes it: the key that put it may be revoked.
         keyId: caller.keyId,
         ...{ failuresAfter: lastRunId ?? before.failuresAfter, watchedRunId: null },
-        ...{ ...times, dueAt: firing ? dueAt : times.dueAt },
+        ...{ ...times, dueAt: occurrence ? dueAt : times.dueAt },
       },
       events: [
         { type: 'schedule.resumed', data: { scheduleName: name, jobName, principal: principalOf(caller) } },
@@ -170,7 +170,7 @@ export function resumeSchedule(deps: ScheduleDeps, caller: Caller, name: string)
   })
 }
 
-/** Its next occurrences, as if it were not paused. */
+/** The next occurrences, also while it is paused. */
 export async function listOccurrences(
   deps: ScheduleDeps,
   caller: Caller,
@@ -190,7 +190,7 @@ export async function listOccurrences(
 
 type Decided = Pick<Parameters<Store['changeSchedule']>[0], 'set' | 'events'> | undefined
 
-/** Reads, decides and writes until nobody else got in between. Undefined: it is so already. */
+/** Reads, decides and writes, again if the schedule has changed in between. `decide` returns undefined if nothing changes. */
 async function change(
   deps: ScheduleDeps,
   caller: Caller,
@@ -275,7 +275,7 @@ async function requireTargets(
   await requireDevices(deps, caller, targets.deviceIds ?? [], before?.content.targets.deviceIds)
 }
 
-/** One that it has had before may be deleted by now. */
+/** Checks devices that are new to the schedule; others may have been deleted meanwhile. */
 async function requireDevices(
   { store }: ScheduleDeps,
   { ownerNo }: Caller,
@@ -292,7 +292,7 @@ async function requireDevices(
   throw new ApiError('J-001', { field: 'targets.deviceIds', deviceIds: [...added].slice(0, namedDevices) })
 }
 
-/** Judged now, and again each time. A secret would have to be kept here, too: named secrets are for that. */
+/** Validated now, and again for each run. Secret parameters are refused, because they would be stored here: use named secrets. */
 async function requireParameters(
   { ownerTurns }: ScheduleDeps,
   ownerNo: number,
@@ -310,7 +310,7 @@ async function requireParameters(
   await requireValues(ownerTurns, ownerNo, job, parameters)
 }
 
-/** A schedule that can never run any more is a mistake, unless it is put once more as it was. */
+/** Refuses a schedule that can never run again, unless it is put again unchanged. */
 function requireFuture(content: StoredScheduleContent, before: StoredSchedule | undefined, at: number): void {
   const { when, until } = content
   if (when.kind === 'at') {

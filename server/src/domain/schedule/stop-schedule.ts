@@ -1,6 +1,6 @@
-// Over a schedule that gives its job to devices as they start to match, each run is small: so its stop rules count all of its
-// runs of the last 24 hours. One that is met holds what was not released, then pauses the schedule: whoever finds it after a
-// crash does both again. Resumed, the schedule counts anew and lets go what was held.
+// Runs of a schedule with `match` are small, so its stop rules count all of its runs of the last 24 hours. A rule that is
+// met stops the release of these runs, then pauses the schedule; after a crash both are done again. When the schedule is
+// resumed, rules count from zero again and the runs continue.
 
 import type { Rollout } from '@jobcast/contract'
 import { principalOf, service } from '../access/principal.ts'
@@ -17,22 +17,22 @@ import { pausedEvent } from './schedule-events.ts'
 export type StopScheduleDeps = RollOutDeps & { store: Store }
 
 const countedMs = 86_400_000
-/** So many runs that went on are remembered; what is older was made long before. */
+/** How many unfinished runs the baseline covers; older ones were created long before. */
 const mostRemembered = 100
 const where = "the schedule's runs of the last 24 hours"
 
-/** Those that are counted over all runs. `lastPlan`: of its last run, which has the rules of the job if it has none itself. */
+/** The rules that count all runs. `lastPlan`: rollout of its last run, which has the job's rules if the schedule has none. */
 export function stopRulesOf({ content }: StoredSchedule, lastPlan: Rollout | undefined): StopRule[] {
   const rules = content.rollout === null ? lastPlan?.stop : content.rollout.stop
   return rules?.some(({ of = 'RUN' }) => of === 'RUN') ? rules : []
 }
 
-/** The first instant of which runs are counted. */
+/** Runs created from this instant on are counted. */
 export function countedSince(at: WallInstant): WallInstant {
   return at - countedMs
 }
 
-/** Of several rules that are met the hardest action wins, then the first of the list. */
+/** If several rules are met, ABORT wins over PAUSE, then the first in the list. */
 export function findStop(rules: StopRule[], counts: EndedCounts): MetRule | undefined {
   const isMeant = ({ of = 'RUN' }: StopRule) => of === 'RUN'
   const met = (isWanted: (rule: StopRule) => boolean) =>
@@ -40,7 +40,7 @@ export function findStop(rules: StopRule[], counts: EndedCounts): MetRule | unde
   return met(({ action }) => action === 'ABORT') ?? met(() => true)
 }
 
-/** With what has ended of earlier runs since it was resumed. */
+/** Adds what has ended of earlier runs since the schedule was resumed. */
 export async function addEarlier(
   { store }: StopScheduleDeps,
   { ownerNo, stopBaseline }: StoredSchedule,
@@ -57,7 +57,7 @@ export async function addEarlier(
   return sum
 }
 
-/** Of one that is resumed. */
+/** The baseline of a schedule that is resumed. */
 export async function countAnew(
   { store }: Pick<StopScheduleDeps, 'store'>,
   { ownerNo, scheduleNo, content, pausedCause }: StoredSchedule,
@@ -70,7 +70,7 @@ export async function countAnew(
   return { runs, letsGo: pausedCause?.rule === 'STOP_RULE' }
 }
 
-/** False: somebody else has changed it meanwhile. */
+/** False: the schedule has changed meanwhile. */
 export async function stopSchedule(
   deps: StopScheduleDeps,
   before: StoredSchedule,
@@ -86,7 +86,7 @@ export async function stopSchedule(
   return deps.store.changeSchedule({ before, set, events, at: moment.at })
 }
 
-/** Those with something that is not released; of one that its own stop rule has paused, the schedule decides from now on. */
+/** Its runs that are still releasing, and those paused by a stop rule of their own, which the schedule now takes over. */
 async function listRolling(
   { store }: StopScheduleDeps,
   { ownerNo, scheduleNo }: StoredSchedule,
@@ -105,7 +105,7 @@ function eventOf(before: StoredRollout, { state, pausedBecause, wave, released }
   return before.status.state === state ? [] : [{ type, details } satisfies RolloutEvent]
 }
 
-/** It was resumed after a stop rule: so are the runs that the rule has held. False: there is nothing to do. */
+/** Resumes the runs that a stop rule of the schedule has paused, once the schedule is resumed. False: nothing to do. */
 export async function letGo(deps: StopScheduleDeps, before: StoredSchedule): Promise<boolean> {
   const { ownerNo, scheduleNo, stopBaseline } = before
   if (!stopBaseline?.letsGo) return false
@@ -115,8 +115,10 @@ export async function letGo(deps: StopScheduleDeps, before: StoredSchedule): Pro
     if (found === undefined || state !== 'PAUSED' || pausedCause?.of !== 'SCHEDULE') continue
     const { rollout, run } = found
     const moment = deps.moment()
-    const wave = (await deps.waveCounts.now(rollout, run))[rollout.status.wave] ?? {}
-    const facts = { run, wave, sizes: rollout.plan.sizes, now: moment.clock }
+    const waves = await deps.waveCounts.now(rollout, run)
+    const canceled = waves.map(({ CANCELED }) => CANCELED)
+    const wave = waves[rollout.status.wave] ?? {}
+    const facts = { run, wave, sizes: rollout.plan.sizes, canceled, now: moment.clock }
     const status = resumeRollout(rollout.status, facts)
     const details = { wave: status.wave + 1, released: status.released, principal: principalOf(before) }
     const events: RolloutEvent[] = [{ type: 'run.resumed', details }]

@@ -1,4 +1,5 @@
-// What schedules show: who put and paused them by name, whether their writes fail, and no value that is a secret by now.
+// Schedules as shown to callers: with the names of the keys that updated and paused them, with failing writes, and without
+// values that have become secret.
 
 import { maskSecrets, type ParameterValues, secretNames } from '@jobcast/contract/parameters'
 import type { Caller } from '../access/caller.ts'
@@ -11,7 +12,7 @@ import type { Moment } from '../execution/execution.ts'
 import type { StoredSchedule } from './ports/schedules.ts'
 
 type ViewScheduleDeps = {
-  store: Pick<Store, 'findApiKey' | 'getJob' | 'listFailing'>
+  store: Pick<Store, 'findApiKey' | 'findEnrollment' | 'getJob' | 'listFailing'>
   moment: () => Moment
 }
 export type ScheduleView = { schedule: StoredSchedule; keyNames: KeyNames; failing: Failing | null }
@@ -34,8 +35,8 @@ export async function viewSchedules(
 }
 
 /**
- * A secret is refused when a schedule is put; of one that runs the current version each time, a later version may have
- * made one of what it gives.
+ * Secret parameters are refused when a schedule is put; but if it runs the current version each time, a later version may
+ * declare one of its parameters as secret.
  */
 async function withoutSecrets(
   { store }: ViewScheduleDeps,

@@ -1,5 +1,5 @@
-// Masks secrets in what devices report, before anything of it is stored. Which executions have secrets, only the store knows:
-// it asks for the mask (execution/apply-reports.ts), and the report is sent again. From then on it is known here.
+// Masks secrets in reports of devices before they are stored. Only the store knows which executions have secrets: it answers
+// `needs-mask` (execution/apply-reports.ts), and the report is masked and sent again. From then on that is cached here.
 
 import type { Store } from '../common/ports/store.ts'
 import type { DeviceReport, ReportOutcome } from '../execution/device-report.ts'
@@ -13,7 +13,7 @@ export type MaskDeps = {
   masks: Masks
 }
 
-/** How often others may add to the same output between our look and our write. */
+/** Attempts at the write: the same output may grow between our read and our write. */
 const mostTries = 20
 
 export async function recordMasked(deps: MaskDeps, report: DeviceReport): Promise<ReportOutcome> {
@@ -77,7 +77,7 @@ async function maskOutput(
   return { attempt, pieces, from, received, data: masked, held: masks.seal(held, ownerNo) }
 }
 
-/** What was held back is no secret, if nothing follows. An attempt that does not end by its device ends without it. */
+/** At the end of the output, the held-back part is not a secret. It is lost if the attempt is not ended by its device. */
 async function endOfOutput(
   { store, masks }: MaskDeps,
   mask: SecretMask,
@@ -87,7 +87,7 @@ async function endOfOutput(
   return { tail: { attempt, pieces, received, data: mask.maskEnd(masks.open(held, ownerNo)) } }
 }
 
-/** Of one that is not there, it makes no difference. */
+/** For an unknown execution, the state makes no difference. */
 async function stateOf(store: MaskDeps['store'], jobExecutionId: number) {
   const found = await store.getOutputState({ jobExecutionId })
   return found ?? { attempt: 0, pieces: 0, received: 0, held: null }

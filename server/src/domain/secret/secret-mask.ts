@@ -1,18 +1,17 @@
-// Replaces the values of secrets in texts and in output that comes in pieces. All values are looked for at once (Aho and
-// Corasick), byte by byte: time is linear in the text, memory in the sum of the values. Where occurrences overlap, they
-// are replaced together.
+// Replaces the values of secrets in texts and in output that comes in pieces. All values are searched at once
+// (Aho-Corasick), byte by byte: time is linear in the text, memory in the sum of the values. Overlapping occurrences are
+// replaced together.
 //
-// The end of a piece may be the beginning of a value. It is held back until the next piece, or the end of the output, says
-// what it was.
+// The end of a piece may be the beginning of a value. It is held back until the next piece, or the end of the output, decides.
 
 import { maskedSecret } from '@jobcast/contract/parameters'
 
-/** Shorter ones are not masked: they would be found in everything. */
+/** Shorter values are not masked: they would match everywhere. */
 const minCharacters = 6
 const maskBytes = Buffer.from(maskedSecret)
 const root = 0
 
-/** `tail`: what is held back. The first `covered` bytes of it belong to a value that is masked already. */
+/** `tail`: the held-back bytes. The first `covered` of them belong to a value that is masked already. */
 export type Held = { tail: Uint8Array; covered: number }
 export const nothingHeld: Held = { tail: new Uint8Array(), covered: 0 }
 
@@ -21,13 +20,13 @@ function isMaskable(value: string): boolean {
 }
 
 export class SecretMask {
-  /** Each node is a beginning of some values. Its children are a list: the first one, and the next of each. */
+  /** Each node is a prefix of some values. Its children are a linked list. */
   readonly #byte: Uint8Array
   readonly #firstChild: Int32Array
   readonly #nextSibling: Int32Array
   readonly #fail: Int32Array
   readonly #depth: Int32Array
-  /** The length of the longest value that ends at the node; 0: none does. */
+  /** The length of the longest value that ends at the node; 0: none. */
   readonly #match: Int32Array
   #nodes = 1
 
@@ -56,7 +55,7 @@ export class SecretMask {
     return isChanged ? Buffer.from(masked).toString() : text
   }
 
-  /** In texts, in names of fields, and in numbers as they are written. */
+  /** Masks texts, names of fields, and numbers as written. */
   maskJson(value: unknown): unknown {
     if (typeof value === 'string') return this.maskText(value)
     if (typeof value === 'number') {
@@ -70,20 +69,20 @@ export class SecretMask {
     )
   }
 
-  /** The next piece of an output; what of it is held back comes with the next call. */
+  /** Masks the next piece of an output; its held-back end is returned by the next call. */
   maskPiece(held: Held, piece: Uint8Array): { masked: Uint8Array; held: Held } {
     const { masked, held: left } = this.#scan(held, piece, false)
     return { masked, held: left }
   }
 
-  /** What is held back when nothing follows. */
+  /** The held-back bytes, at the end of the output. */
   maskEnd(held: Held): Uint8Array {
     return this.#scan(held, new Uint8Array(), true).masked
   }
 
   #scan(before: Held, piece: Uint8Array, isEnd: boolean) {
     const text = before.tail.length === 0 ? piece : Buffer.concat([before.tail, piece])
-    // Apart from each other, in their order.
+    // Disjoint and in order.
     const found: Found[] = before.covered === 0 ? [] : [{ start: 0, end: before.covered, isWritten: true }]
     let node = root
     for (let at = 0; at < text.length; at++) {
@@ -95,7 +94,7 @@ export class SecretMask {
     const out: Uint8Array[] = []
     let written = 0
     for (const { start, end, isWritten } of found) {
-      // It will be found again, together with what is held back.
+      // It will be found again with the held-back bytes.
       if (start >= heldFrom && !isWritten) break
       out.push(text.subarray(written, start))
       if (!isWritten) out.push(maskBytes)
@@ -106,7 +105,7 @@ export class SecretMask {
     return { masked: Buffer.concat(out), held, isChanged: found.length > 0 }
   }
 
-  /** How many of the last bytes may be the beginning of a value that goes on. */
+  /** How many of the last bytes may be the beginning of a value that continues. */
   #depthOfOpen(last: number): number {
     let node = last
     while (node !== root && this.#firstChild[node] === root) node = this.#fail[node] as number
@@ -136,7 +135,7 @@ export class SecretMask {
     return node
   }
 
-  /** For each node, the longest beginning of a value with which it ends; in the order of their depths. */
+  /** Sets the failure link of each node, the longest proper suffix that is a prefix of a value; breadth first. */
   #link(): void {
     const order = new Int32Array(this.#nodes)
     let added = 1
@@ -162,10 +161,10 @@ export class SecretMask {
   }
 }
 
-/** Part of the text that is masked; `isWritten`: the mask for it is in an earlier piece. */
+/** A part of the text to mask; `isWritten`: its mask was written with an earlier piece. */
 type Found = { start: number; end: number; isWritten: boolean }
 
-/** Their ends come in order; one that overlaps others becomes one with them. */
+/** Occurrences are found in the order of their ends; overlapping ones are merged. */
 function addFound(all: Found[], found: Found): void {
   let { start, isWritten } = found
   for (let last = all.at(-1); last !== undefined && last.end > start; last = all.at(-1)) {
@@ -176,7 +175,7 @@ function addFound(all: Found[], found: Found): void {
   all.push({ start, end: found.end, isWritten })
 }
 
-/** As it stands inside a document that a handler prints. */
+/** As it appears inside a JSON document that a handler prints. */
 function insideJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }

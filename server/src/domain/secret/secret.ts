@@ -1,7 +1,7 @@
-// A secret: a value with a name, for devices, which nobody can read back. Documents use it as `${secrets.NAME}`; it is filled
-// in when a device gets the document (state/documents.ts). This file has what owners do with secrets.
+// A secret: a named, write-only value for devices. Documents use it as `${secrets.NAME}`; it is filled in when a device gets
+// the document (state/documents.ts). This file has the owner's operations.
 //
-// Read next: mask-reports.ts, how values are kept out of what devices report; secret-mask.ts, which replaces them.
+// Read next: mask-reports.ts, how values are kept out of device reports; secret-mask.ts, which replaces them.
 
 import { ApiError, maxSecretBytes, type SecretContent, secrets } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -18,7 +18,7 @@ import type { StoredSecret } from './ports/secrets.ts'
 
 export type SecretDeps = { store: Store; now: () => number; secretBox: SecretBox }
 
-/** Of a secret that is replaced again and again while an execution has it, the newest are masked. */
+/** How many former values of a secret are masked, if it is replaced repeatedly while executions use it. */
 const mostFormer = 8
 
 export async function putSecret(
@@ -70,7 +70,7 @@ export async function deleteSecret(
   throw new ApiError('J-315', { suffix })
 }
 
-/** Those that a document names. Throws J-318 for the first one that does not exist. */
+/** Requires the secrets that a document names. Throws J-318 for the first one that does not exist. */
 export async function requireSecrets(
   { store }: { store: Pick<Store, 'findSecrets'> },
   { ownerNo }: Pick<Caller, 'ownerNo'>,
@@ -83,7 +83,7 @@ export async function requireSecrets(
   if (unknown !== undefined) throw noSecret(unknown)
 }
 
-/** One that a document names. */
+/** The error for an unknown secret that a document names. */
 export function noSecret(secretName: string): ApiError {
   const detail = `The document uses \${secrets.${secretName}}, but there is no secret ${JSON.stringify(secretName)}.`
   return new ApiError('J-318', { field: 'document', detail })

@@ -1,4 +1,4 @@
-// Replaces the groups in a selector by what they stand for.
+// Replaces the groups in a selector by their own selectors.
 
 import { parseSelector, type Selector, termsOf } from '@jobcast/contract/selector'
 import type { GroupProblem, StoredGroup } from './ports/groups.ts'
@@ -6,11 +6,11 @@ import type { GroupProblem, StoredGroup } from './ports/groups.ts'
 export type FindGroups = (groupNames: string[]) => Promise<Pick<StoredGroup, 'groupName' | 'where'>[]>
 type Replaced = { kind: 'replaced'; selector: Selector } | GroupProblem
 
-/** Together with all that its groups refer to. */
+/** The number of terms, including those of nested groups. */
 export const maxTermsOfGroups = 1000
 /** A statement of SQLite takes 32,766 parameters; a value takes up to three. */
 export const maxValuesOfGroups = 10_000
-/** An expression of SQLite has at most 1000 levels; one of these has up to four of them. */
+/** An SQLite expression has at most 1000 levels; one level here takes up to four of them. */
 export const maxDepthOfGroups = 200
 
 export async function replaceGroups(selector: Selector, find: FindGroups): Promise<Replaced> {
@@ -27,7 +27,7 @@ export async function replaceGroups(selector: Selector, find: FindGroups): Promi
   return new Replacing(known).replace(selector)
 }
 
-/** Names of the groups that it refers to itself. */
+/** The groups that it refers to directly. */
 export function groupsOf(selector: Selector): string[] {
   return [...new Set(termsOf(selector).flatMap((term) => (term.kind === 'group' ? [term.groupName] : [])))]
 }
@@ -50,7 +50,7 @@ class Replacing {
     }
   }
 
-  /** `depth`: of what it stands in. Two negations are none, in and across groups. */
+  /** `depth`: of the enclosing selector. Double negations are removed, also across groups. */
   #replace(selector: Selector, inside: string[], depth: number): Selector {
     if (depth > maxDepthOfGroups) throw new Problem({ kind: 'too-deep' })
     switch (selector.kind) {

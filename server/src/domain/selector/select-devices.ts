@@ -1,4 +1,4 @@
-// The devices that a run is asked for on: what a list names, or what a selector matches now.
+// The devices that a new run targets: those of a list, or those that a selector matches now.
 
 import { createHash } from 'node:crypto'
 import { ApiError, type Targets } from '@jobcast/contract'
@@ -11,25 +11,25 @@ import { readSelector } from './selector.ts'
 
 export type SelectDeps = { store: Store; presence: PresenceView }
 
-/** How many devices a selector may match. */
+/** The maximum number of devices that a selector may match. */
 export const maxSelected = 1_000_000
-/** So many are read at once. */
+/** Devices per read. */
 const pageSize = 10_000
-/** Ids are kept of no more than can be launched in one write. */
+/** Ids are kept in memory only up to the number that one write can launch. */
 export const launchedAtOnce = 10_000
-/** So many of them are shown before a run is created. */
+/** The number of devices shown before a run is created. */
 export const sampleSize = 20
 
 export type Selected = {
   total: number
-  /** In the order of their ids, as the store numbers them. */
+  /** The store's device numbers, in the order of the device ids. */
   deviceNos: Int32Array
-  /** Undefined if there are too many of them. */
+  /** Undefined above `launchedAtOnce`. */
   deviceIds: string[] | undefined
   sample: string[]
 }
 
-/** The selector as it is kept with the run; undefined for a list. */
+/** The selector that is stored with the run; undefined for a list. */
 export function whereOf({ where, group }: Targets): string | undefined {
   return group === undefined ? where : `group=${JSON.stringify(group)}`
 }
@@ -50,13 +50,13 @@ export async function selectDevices(
   }
 }
 
-/** `matched`: of a selector. Neither devices nor their number are known of a list that nobody has looked up. */
+/** `matched`: only for selectors. For a list that was not looked up, neither the devices nor their number are known. */
 export type TargetedDevices = Pick<Selected, 'deviceNos' | 'deviceIds'> & {
   matched: number | null
   where: string | null
 }
 
-/** Throws J-001, J-503, J-309, and J-504 if the selector matches nobody. */
+/** Throws J-001, J-503, J-309, and J-504 if the selector matches no device. */
 export async function devicesForRun(
   deps: SelectDeps,
   caller: Caller,

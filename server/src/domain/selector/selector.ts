@@ -1,8 +1,8 @@
 // A selector: a condition on devices, as text (`region=eu and not online`). A group is a selector with a name, which
-// others may contain. The language is in contract/src/selector/; this file reads selectors as callers give them, and
-// has what owners do with groups.
+// others may contain. The language is in contract/src/selector/; this file reads selectors of callers, and
+// has the owner's operations on groups.
 //
-// Read next: replace-groups.ts, which replaces groups by what they stand for; select-devices.ts, the devices that
+// Read next: replace-groups.ts, which replaces groups by their selectors; select-devices.ts, the devices that
 // match, for a run.
 
 import { ApiError, type DeviceCount, type GroupContent, groups } from '@jobcast/contract'
@@ -30,7 +30,7 @@ export type GroupDeps = SelectorDeps & DeviceWindowsDeps & { quotas: Quotas }
 
 const windowQuota = 'window-groups'
 
-/** With its groups replaced, and of the devices that exist for the caller. Throws J-503 and J-309. */
+/** Replaces groups and restricts the selector to devices that the caller can see. Throws J-503 and J-309. */
 export async function readSelector(
   { store }: { store: Pick<Store, 'findGroups'> },
   caller: Pick<Caller, 'ownerNo' | 'restriction'>,
@@ -48,7 +48,7 @@ export async function countDevices(deps: SelectorDeps, caller: Caller, text: str
   const where = await readSelector(deps, caller, text)
   await settled(deps.presence)
   const count = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
-  // Which names are known is judged over all devices.
+  // Unknown names are determined over all devices, so a confined caller does not get them.
   return isConfinedToDevices(caller) ? { ...count, unknownNames: [] } : count
 }
 

@@ -1,5 +1,5 @@
-// What a plan binds a run to: its body, its job, its window, its devices and their order. A plan is kept, so that it can be
-// started by its name alone, on any node; what it was made of is compared then with what it would be made of.
+// What a plan binds a run to: its body, job, window, devices and their order. A plan is stored, so that its id is enough
+// to start it on any node; what it was built from is then compared with what it would be built from now.
 
 import { hash, randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,7 +14,7 @@ import { openValues, type ValuesDeps } from './run-values.ts'
 /** How long a plan can be started. */
 export const planMs = 10 * 60 * 1000
 
-/** Of one owner: enough for everybody who plans within ten minutes, also on the screen, where each change is planned. */
+/** Limits per owner: enough for ten minutes of planning, also in the console, which plans after each change. */
 export const keptPlans = { most: 500, mostBytes: 32 * 1024 * 1024 }
 
 export function newPlanId(): string {
@@ -52,21 +52,24 @@ export function unknownPlan(): ApiError {
 }
 
 export function foreignPlan(): ApiError {
-  return planError('somebody else has made it', 'Plan it yourself, show the plan, and start the new planId.')
+  return planError(
+    'it was created by somebody else',
+    'Plan it yourself, show the plan, and start the new planId.',
+  )
 }
 
 export function requireYoung({ createdAt }: Pick<StoredPlan, 'createdAt'>, now: SteadyInstant): void {
   if (now - createdAt >= planMs) throw planError('it is older than 10 minutes')
 }
 
-/** Of a plan that is gone: what stands beside its id cannot be compared any more. */
+/** Refuses fields sent along with the id of a purged plan: there is nothing to compare them with. */
 export function requireAlone(beside: Partial<NewRun>, runId: number): void {
   const [field] = Object.keys(beside)
   if (field === undefined) return
   throw planError(`run ${runId} was started from it`, 'Send the planId alone to get that run.', field)
 }
 
-/** What was asked for, with its parameters. Throws J-505 if they cannot be decrypted any more. */
+/** The planned request with its parameters. Throws J-505 if they can no longer be decrypted. */
 export function requestOfPlan(
   { secretBox }: Pick<ValuesDeps, 'secretBox'>,
   ownerNo: number,
@@ -80,7 +83,7 @@ export function requestOfPlan(
   }
 }
 
-/** Whatever stands beside the planId has to be as it was planned. */
+/** Fields sent along with the planId must equal the planned ones. */
 export function requireSame(planned: NewRun, beside: Partial<NewRun>): void {
   const before: Readonly<Record<string, unknown>> = planned
   for (const [field, value] of Object.entries(beside)) {
@@ -96,7 +99,7 @@ export function requireStartAhead({ startAt }: Pick<NewRun, 'startAt'>, now: num
     throw planError(`its startAt, ${startAt}, has passed`)
 }
 
-/** Throws J-505 with what has changed since. */
+/** Throws J-505, naming what has changed since. */
 export function requireBound(planned: BoundTo, now: BoundTo, jobName: string): void {
   if (planned.currentNo !== now.currentNo || planned.versionNo !== now.versionNo)
     throw planError(`the job ${jobName} has changed since`)
@@ -109,13 +112,13 @@ export function requireBound(planned: BoundTo, now: BoundTo, jobName: string): v
   )
 }
 
-/** What the plan has named and is not there any more. */
+/** Errors for resources that the plan names and that no longer exist. */
 const goneCodes: readonly string[] = ['J-001', 'J-301', 'J-309', 'J-311', 'J-313', 'J-504']
 
-/** As a refusal of the plan, unless the plan has said it. */
+/** Turns such an error into a refusal of the plan, unless the plan was empty anyway. */
 export function asPlanError(error: unknown, { total }: BoundTo): unknown {
   if (!(error instanceof ApiError) || !goneCodes.includes(error.code) || total === 0) return error
   const { detail = error.message, deviceIds } = error.details
   const named = deviceIds?.length ? ` (${deviceIds.slice(0, 20).join(', ')})` : ''
-  return planError(`what it names does not exist any more: ${detail.replace(/\.$/, '')}${named}`)
+  return planError(`something that it names no longer exists: ${detail.replace(/\.$/, '')}${named}`)
 }

@@ -6,6 +6,7 @@ import { actorOf, type Caller } from '../access/caller.ts'
 import { originOf } from '../audit/audit.ts'
 import { isWithin } from '../common/is-within.ts'
 import { notFound } from '../common/not-found.ts'
+import type { Store } from '../common/ports/store.ts'
 import { type CancelDeps, cancelEvent } from '../execution/cancel-execution.ts'
 import { notifyTaken } from '../execution/notify-moved.ts'
 import { isFinished } from '../execution/read-execution.ts'
@@ -15,11 +16,13 @@ import type { StoredRun } from './ports/runs.ts'
 /** Less than clients and proxies wait for a response. */
 const answerWithinMs = 10_000
 
-/** Cancels of runs that this node is carrying out: one that is sent again joins the one under way. */
+/** Cancels in progress on this node: a repeated cancel joins the one in progress. */
 export type RunCancels = Map<string, Promise<void>>
 
 export type CancelRunDeps = CancelDeps & {
   runCancels: RunCancels
+  /** The number of parts of a run that are canceled at once, by default 1: more only help if the store writes concurrently. */
+  cancelParts?: number
   stopping: AbortSignal
   /** The background part of a cancel has failed. */
   onCancelFailed: (error: unknown) => void
@@ -48,8 +51,8 @@ export async function cancelRun(
   return { run: await getRun(deps, ownerNo, runId), isDone }
 }
 
-/** False: it takes longer, and goes on. One that is asked for again under the same name joins the one under way. */
-export async function cancelWithin(
+/** False: it takes longer, and continues. A second cancel with the same name joins the one in progress. */
+async function cancelWithin(
   { runCancels, onCancelFailed }: Pick<CancelRunDeps, 'runCancels' | 'onCancelFailed'>,
   name: string,
   cancel: () => Promise<void>,
@@ -60,7 +63,7 @@ export async function cancelWithin(
   const end = () => runCancels.delete(name)
   canceling.then(end, end)
   const isDone = await isWithin(canceling, withinMs)
-  // Whoever was answered does not hear of it any more.
+  // The caller has been answered, so a failure can only be logged.
   if (!isDone) canceling.catch(onCancelFailed)
   return isDone
 }
@@ -70,23 +73,40 @@ async function cancelAll(deps: CancelRunDeps, caller: Caller, runId: number, for
   await cancelRest(deps, caller, runId, { event: cancelEvent(force), from: undefined })
 }
 
-/** Of what is unfinished, from this execution on. */
+/** Cancels the unfinished executions from this one on. */
 export async function cancelRest(
   deps: CancelRunDeps,
   caller: Caller,
   runId: number,
-  { event, from: first }: { event: 'cancel' | 'force-cancel' | 'rollout-stopped'; from: number | undefined },
+  { event, from }: { event: 'cancel' | 'force-cancel' | 'rollout-stopped'; from: number | undefined },
 ): Promise<void> {
   const move = { ownerNo: caller.ownerNo, runId, event, actor: actorOf(caller) }
-  let from = first
-  do {
-    // One entry of the audit for all of it: with what is moved first.
-    const by = from === first ? originOf(caller) : {}
-    const batch = await deps.store.moveRun({ ...move, moment: deps.moment(), from, ...by })
-    if (batch === undefined) throw notFound('J-304', runId)
-    notifyTaken(deps, batch.moved)
-    from = batch.next
-  } while (from !== undefined && !deps.stopping.aborted)
+  // One audit entry for all of it, written with the first batch.
+  const next = await cancelBatch(deps, { ...move, from, ...originOf(caller) })
+  if (next === undefined) return
+  const { last = next } = (await deps.store.getRunRange({ runId })) ?? {}
+  const { cancelParts = 1 } = deps
+  const size = Math.ceil((last - next + 1) / cancelParts)
+  const parts = Array.from({ length: cancelParts }, (_, index) => next + index * size)
+  await Promise.all(
+    parts.map((start) => cancelPart(deps, { ...move, from: start, to: Math.min(last, start + size - 1) })),
+  )
+}
+
+type RunMove = Omit<Parameters<Store['moveRun']>[0], 'moment'>
+
+async function cancelPart(deps: CancelRunDeps, move: RunMove): Promise<void> {
+  for (let { from } = move; from !== undefined && !deps.stopping.aborted; ) {
+    from = await cancelBatch(deps, { ...move, from })
+  }
+}
+
+/** Returns where the next batch begins. */
+async function cancelBatch(deps: CancelRunDeps, move: RunMove): Promise<number | undefined> {
+  const batch = await deps.store.moveRun({ ...move, moment: deps.moment() })
+  if (batch === undefined) throw notFound('J-304', move.runId)
+  notifyTaken(deps, batch.moved)
+  return batch.next
 }
 
 async function getRun({ store }: CancelDeps, ownerNo: number, runId: number): Promise<StoredRun> {

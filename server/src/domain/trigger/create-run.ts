@@ -1,4 +1,4 @@
-// A run on targets. What a subject has to say about it is a step of that subject: it refuses the call, or adds to the run.
+// Creates a run on targets. Each subject contributes a step, which refuses the call or adds to the run.
 
 import type { NewRun } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -31,7 +31,7 @@ type TermStep = (
   request: NewRun,
 ) => Promise<Partial<RunTerms>>
 
-/** Before its devices are looked up, in this order: the first one that refuses the call answers it. */
+/** Run in this order before devices are looked up; the first step that refuses the call decides its error. */
 const termSteps: readonly TermStep[] = [
   windowForRun,
   valuesForRun,
@@ -49,7 +49,7 @@ type DeviceStep = (
   devices: TargetedDevices,
 ) => Promise<Partial<TargetedDevices>>
 
-/** Refuses its devices, or leaves some of them out. */
+/** Steps that refuse the devices, or leave some of them out. */
 const deviceSteps: readonly DeviceStep[] = [
   function withAttributes(deps, caller, job, { onMissing }, devices) {
     return devicesWithAttributes(deps, caller, job, devices, onMissing)
@@ -88,13 +88,13 @@ function askedBy({ secretBox }: CreateRunDeps, request: NewRun): unknown[] {
   if (request.replaces) release.push({ replaces: true })
   const { version, parameters, onMissing } = request
   const isValued = version !== undefined || parameters !== undefined || onMissing !== undefined
-  // What is asked for is stored as a hash, by which a short secret could be found out.
+  // Requests are stored as a hash, from which a short secret could be guessed.
   const print = parameters && secretBox.fingerprint(JSON.stringify(parameters))
   const values = isValued ? [{ version, print, onMissing }] : []
   return ['run', jobName, targets, note, ...release, ...values]
 }
 
-/** What each subject adds to it, or refuses it for; also of a run that is started from its plan. */
+/** Runs the steps of all subjects; used for runs that are started from a plan, too. */
 export async function termsForRun(
   deps: CreateRunDeps,
   caller: Caller,

@@ -1,4 +1,4 @@
-// A run that starts later, of a key that was revoked while the run was created: it does not start by itself.
+// Pauses a scheduled run whose key was revoked while the run was created, so that it does not start automatically.
 
 import type { NewRun } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'

@@ -8,7 +8,7 @@ import { readWritten } from '../common/ports/storage-errors.ts'
 import type { Store } from '../common/ports/store.ts'
 import { requireFiles } from '../file/file.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
-import type { AskedPlan } from '../rollout/plan-rollout.ts'
+import type { RequestedPlan } from '../rollout/plan-rollout.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
 import { requireSecrets } from '../secret/secret.ts'
 import { toRunJob } from './launch-run.ts'
@@ -23,7 +23,7 @@ export type AgainDeps = TriggerDeps & {
     'getRun' | 'getRollout' | 'listEndedDevices' | 'getJob' | 'getJobVersion' | 'getRunValues' | 'getWindow'
   >
 }
-/** Of one call: who may repeat it, and the trace it belongs to. */
+/** The idempotency key of the call, and the trace it belongs to. */
 export type CallDetails = { idempotencyKey: string | undefined; traceParent: string | undefined }
 export type Made = { run: StoredRun; isReplayed: boolean }
 
@@ -36,8 +36,8 @@ export type Again = {
   request?: RunRequest
   /** Undefined: the current one. */
   version: StoredJobVersion | undefined
-  /** Undefined: as its job says. */
-  plan?: AskedPlan & Pick<TriggerPlan, 'isExempt'>
+  /** Undefined: as the job defines. */
+  plan?: RequestedPlan & Pick<TriggerPlan, 'isExempt'>
 }
 
 export async function launchAgain(
@@ -117,11 +117,11 @@ export async function readMade(
   launched: { runId: number; isReplayed?: true },
 ): Promise<Made> {
   const run = await readWritten(store.getRun({ ownerNo, runId: launched.runId }))
-  if (run === undefined) throw new Error(`run ${launched.runId} was made and cannot be read`)
+  if (run === undefined) throw new Error(`run ${launched.runId} was created but cannot be read`)
   return { run, isReplayed: launched.isReplayed ?? false }
 }
 
-/** That of the job if it has one, else that of the run it repeats, if it is still there. */
+/** The window of the earlier run, if it still exists; undefined: none, or the job's own window applies. */
 async function windowOf(
   { store }: AgainDeps,
   { ownerNo }: Caller,

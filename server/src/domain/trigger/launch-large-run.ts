@@ -1,5 +1,5 @@
-// A run on more devices than one write holds. It is written a batch at a time, between which everybody else gets to the
-// database; nobody sees it before all of it is there.
+// A run on more devices than one write holds. It is written in batches, so that other writes get their turn in between; it
+// becomes visible once all of it is written.
 
 import { hash } from 'node:crypto'
 import { ApiError } from '@jobcast/contract'
@@ -8,7 +8,7 @@ import { originOf } from '../audit/audit.ts'
 import { laterBy } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { NotifyDeps } from '../execution/notify-moved.ts'
-import { type AskedPlan, planLarge } from '../rollout/plan-rollout.ts'
+import { planLarge, type RequestedPlan } from '../rollout/plan-rollout.ts'
 import { announce } from '../rollout/roll-out.ts'
 import type { SelectDeps } from '../selector/select-devices.ts'
 import type { LaunchedRun } from './launched-run.ts'
@@ -20,9 +20,9 @@ export type LargeRunDeps = TriggerDeps &
   SelectDeps &
   NotifyDeps & {
     store: Store
-    /** Throws while there is no room for it on the disk. */
+    /** Throws while the disk has no room for it. */
     requireDisk: () => void
-    /** What is done after the answer has failed. */
+    /** The part after the response has failed. */
     onLaunchFailed: (error: unknown) => void
   }
 
@@ -33,10 +33,10 @@ type LargeLaunch = {
   deviceNos: Int32Array
   /** Devices are in the order of their release. */
   plan?: TriggerPlan
-  /** Its job must not say otherwise. */
+  /** The job must not have changed how its runs are released. */
   isBound?: true
-  /** If there is no plan yet; undefined: as its job says. */
-  askedPlan?: AskedPlan
+  /** If there is no plan yet; undefined: as the job defines. */
+  requestedPlan?: RequestedPlan
   window?: string | null
   priority?: number
   pinned?: RunJob
@@ -47,7 +47,7 @@ type LargeLaunch = {
 export async function launchLargeRun(
   deps: LargeRunDeps,
   caller: Caller,
-  { asked, askedPlan, isBound, ...launch }: LargeLaunch,
+  { asked, requestedPlan, isBound, ...launch }: LargeLaunch,
   idempotencyKey?: string,
 ): Promise<LaunchedRun> {
   deps.requireDisk()
@@ -72,7 +72,7 @@ export async function launchLargeRun(
   try {
     const outcome = isBound
       ? await record(deps, trigger)
-      : await recordPlanned(deps, caller, trigger, askedPlan)
+      : await recordPlanned(deps, caller, trigger, requestedPlan)
     const run = runOf(deps, caller, outcome)
     if (outcome.kind === 'created') void afterwards(deps, caller, run, launch.deviceNos.length)
     return run
@@ -81,14 +81,14 @@ export async function launchLargeRun(
   }
 }
 
-/** As a smaller one is (trigger-job.ts). */
+/** Like `recordPlanned` in trigger-job.ts. */
 async function recordPlanned(
   deps: LargeRunDeps,
   caller: Caller,
   trigger: LargeTrigger,
-  asked: AskedPlan | undefined,
+  asked: RequestedPlan | undefined,
 ): Promise<TriggerOutcome> {
-  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny, startAt }: AskedPlan) => {
+  const plan = async (jobVersion: number | null, { rollout, approval, fitsAny, startAt }: RequestedPlan) => {
     const planned = await planLarge(deps, caller, trigger.deviceNos, { rollout, fitsAny })
     const { sizes, deviceNos } = planned
     const begin = startAt === undefined ? {} : { startAt }
@@ -118,14 +118,14 @@ async function record(deps: LargeRunDeps, trigger: LargeTrigger): Promise<Trigge
   }
 }
 
-/** Its devices are notified. */
+/** Notifies the devices. */
 async function afterwards(
   deps: LargeRunDeps,
   { ownerNo }: Caller,
   { runId, isHeld }: LaunchedRun,
   total: number,
 ): Promise<void> {
-  // Whoever releases it notifies its devices.
+  // The rollout notifies devices as it releases them.
   if (isHeld) return
   try {
     await announce(deps, { ownerNo, runId }, 0, total)

@@ -1,21 +1,21 @@
-// A run on the devices that were chosen for it: in one write, or in batches if one does not hold them.
+// Creates a run on selected devices: in one write, or in batches if there are too many.
 
 import type { Caller } from '../access/caller.ts'
 import { parseTraceParent } from '../event/trace-parent.ts'
-import type { AskedPlan } from '../rollout/plan-rollout.ts'
+import type { RequestedPlan } from '../rollout/plan-rollout.ts'
 import { planRelease } from '../rollout/run-release.ts'
 import type { Selected } from '../selector/select-devices.ts'
 import { type LargeRunDeps, launchLargeRun } from './launch-large-run.ts'
 import { type Launch, launchRun } from './trigger-job.ts'
 
-/** `release`: how it is released; undefined: as its job says. */
-type DevicesLaunch = Omit<Launch, 'deviceIds' | 'plan' | 'given' | 'retryOf'> & { release?: AskedPlan }
+/** `release`: undefined: as the job defines. */
+type DevicesLaunch = Omit<Launch, 'deviceIds' | 'plan' | 'given' | 'retryOf'> & { release?: RequestedPlan }
 type Call = { idempotencyKey: string | undefined; traceParent?: string | undefined }
 
-/** Of a plan: for which version of the job it was made, and how the run is released; undefined: at once. */
-type Bound = { jobVersion: number; release: AskedPlan | undefined; sizes: number[] }
+/** What a plan fixed: the job version, and how the run is released; undefined: all at once. */
+type Bound = { jobVersion: number; release: RequestedPlan | undefined; sizes: number[] }
 
-/** The same on devices in the order of their release. If its job says otherwise by now, nothing is made (J-502). */
+/** Creates it on devices in the order of their release. Throws J-502 if the job has changed its release meanwhile. */
 export function launchArranged(
   deps: LargeRunDeps,
   caller: Caller,
@@ -41,7 +41,7 @@ export async function launchOnDevices(
   call: Call,
 ): Promise<{ runId: number }> {
   if (deviceIds === undefined) {
-    const asked = release && { askedPlan: release }
+    const asked = release && { requestedPlan: release }
     return launchPlanned(deps, caller, { ...launch, ...asked }, { deviceIds, deviceNos }, call)
   }
   const { deviceIds: ordered, plan } = await planRelease(deps, caller, deviceIds, release)
@@ -49,13 +49,13 @@ export async function launchOnDevices(
   return launchPlanned(deps, caller, { ...launch, ...(plan && { plan }) }, devices, call)
 }
 
-/** `askedPlan`: of a large run, whose devices are not in the order of their release yet. */
-type PlannedLaunch = Omit<Launch, 'deviceIds' | 'given' | 'retryOf'> & { askedPlan?: AskedPlan }
+/** `requestedPlan`: for a large run, whose devices are not in the order of their release yet. */
+type PlannedLaunch = Omit<Launch, 'deviceIds' | 'given' | 'retryOf'> & { requestedPlan?: RequestedPlan }
 
 async function launchPlanned(
   deps: LargeRunDeps,
   caller: Caller,
-  { askedPlan, ...launch }: PlannedLaunch,
+  { requestedPlan, ...launch }: PlannedLaunch,
   { deviceIds, deviceNos }: Pick<Selected, 'deviceIds' | 'deviceNos'>,
   { idempotencyKey, traceParent }: Call,
 ): Promise<{ runId: number }> {
@@ -64,12 +64,12 @@ async function launchPlanned(
   }
   const { window, priority, ...rest } = launch
   const options = {
-    ...(askedPlan && { askedPlan }),
+    ...(requestedPlan && { requestedPlan }),
     ...(window !== undefined && { window }),
     ...(priority !== undefined && { priority }),
   }
   const { runId } = await launchLargeRun(deps, caller, { ...rest, deviceNos, ...options }, idempotencyKey)
-  // Without a span of its own: the run counts as part of the caller's.
+  // It has no span of its own: the run becomes part of the caller's span.
   if (traceParent !== undefined && parseTraceParent(traceParent) !== undefined)
     await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent })
   return { runId }

@@ -15,7 +15,7 @@ import type { RunJob, Trigger, TriggerOutcome } from './trigger.ts'
 export type RunDevice = { deviceNo: number } & LaunchedDevice
 export type RunDevices = DeviceList<RunDevice>
 
-/** `namedBy`: the call that has named it last, as `findDevices` counts them. */
+/** `namedBy`: the last call that named the device, as counted by `findDevices`. */
 export type NamedDevice = { namedBy: number }
 
 type RunContent = Pick<
@@ -30,7 +30,7 @@ type RunContent = Pick<
   | 'hasPlaceholders'
 >
 
-/** What most jobs do not have is left out, so that most of them look alike. */
+/** Leaves out what most jobs lack, so that most objects have the same shape. */
 export function toRunJob(
   { jobNo, versionNo }: { jobNo: number; versionNo: number },
   { rollout, approval, window, priority, parameters, hasPlaceholders, ...clocks }: RunContent,
@@ -59,11 +59,11 @@ export type NewRun = {
   deadlineAt: SteadyInstant | null
   keyId: string
   retryOf: number | null
-  /** The details of its entry in the audit. */
+  /** Details of its audit entry. */
   audit: string
-  /** Undefined: it is offered at once. */
+  /** Undefined: the run is offered at once. */
   rollout?: StoredRollout
-  /** The window in which its executions are offered, or `anyTime`; undefined: it has none. */
+  /** The window in which its executions are offered, or `anyTime`; undefined: none. */
   window?: string
   /** Undefined: the default. */
   priority?: number
@@ -85,7 +85,7 @@ export type Refusal = Extract<
 >
 export type EarlierCall = { kind: 'made-before'; runId: number } | { kind: 'idempotency-key-reused' }
 
-/** How many devices a refusal names. */
+/** How many devices an error names. */
 export const namedDevices = 100
 
 let lastCall = 0
@@ -98,7 +98,7 @@ export function findDevices<Device extends NamedDevice>(
   { deviceIds }: Trigger,
   deviceOf: (deviceId: string, at: number) => Device | undefined,
 ): Device[] | Refusal {
-  // Of a call that can only be answered as an earlier one was (findEarlierRun).
+  // A call without devices only looks for an earlier one (findEarlierRun).
   if (deviceIds.length === 0) return { kind: 'unknown-device', deviceIds }
   const devices: Device[] = []
   lastCall = (lastCall + 1) | 0
@@ -115,7 +115,7 @@ export function findDevices<Device extends NamedDevice>(
   return devices
 }
 
-/** `isFull`: whether a device has that many unfinished executions. */
+/** `isFull`: whether a device has at least that many unfinished executions. */
 export function refuseOverQuota<Device extends { deviceId: string }>(
   { quota }: Trigger,
   devices: Device[],
@@ -129,13 +129,13 @@ export function refuseOverQuota<Device extends { deviceId: string }>(
   return { kind: 'device-over-quota', deviceIds: full.slice(0, namedDevices).map(({ deviceId }) => deviceId) }
 }
 
-/** A version keeps its job alive no longer than the job lives. */
+/** The version that the run uses; undefined if the job was deleted, even if a version is pinned. */
 export function jobOf({ pinned }: Trigger, current: RunJob | undefined): RunJob | undefined {
   if (current === undefined || pinned === undefined) return current
   return { ...heldAsNow(pinned, current), releasedBy: current.versionNo }
 }
 
-/** Of a job whose runs need values, or are released little by little, a trigger must say with which and how. */
+/** Refuses a trigger without values or a plan if the job's runs need values or are released in steps. */
 export function refuseUnplanned({ plan, values }: Trigger, job: RunJob): Refusal | undefined {
   if (job.needsValues && values === undefined) return { kind: 'needs-values', job }
   return refuseReleased(plan, job)
@@ -153,7 +153,7 @@ function refuseReleased(
 
 type WindowAsked = Pick<Trigger, 'ownerNo' | 'window'>
 
-/** Which must be there; undefined: none. That of the current version of its job is: it cannot be deleted. */
+/** The window that must exist; undefined: none. The job's own window exists: it cannot be deleted while in use. */
 export function windowNamed({ window }: WindowAsked): string | undefined {
   return window || undefined
 }
@@ -179,7 +179,7 @@ type WrittenRequest = Omit<RunRequest, keyof Once> &
   RunSchedule &
   Once & { runId: number; window: string | null; priority: number | null }
 
-/** What is written of a run besides; undefined: nothing. */
+/** The row of `run_request` for a run; undefined: it needs none. */
 export function requestOf(
   { request }: Pick<Trigger, 'request'>,
   { runId, window, priority }: Pick<NewRun, 'runId' | 'window' | 'priority'>,
@@ -199,7 +199,7 @@ export function requestOf(
   return { ...none, ...request, runId, window: window ?? null, priority: priority ?? null }
 }
 
-/** Of a run whose executions have deadlines of their own, by their release: never due. */
+/** For a run whose executions have deadlines of their own, counted from their release: never due. */
 export const deadlineByRelease = steadyInstant(Number.MAX_SAFE_INTEGER)
 
 export function newRun(
@@ -225,7 +225,7 @@ export function newRun(
     return { ...run, expireAt: after(expireAfterSeconds), deadlineAt: after(deadlineSeconds) }
   }
   const { rollout, sizes, startAt = null } = plan
-  // A call may ask for more approval than its job, not for less, except for a rollback to the version before.
+  // A call may ask for more approvals than its job, not for fewer, except for a rollback to the previous version.
   const approval = plan.isExempt ? plan.approval : approvalUnder(job, plan)
   const waits = startAt !== null ? 'SCHEDULED' : approval ? 'AWAITING_APPROVAL' : undefined
   const begun = waits ? waitFor(waits, sizes.length) : beginRollout(sizes.length, clock)
@@ -253,7 +253,7 @@ export function toLaunchedRun(
   return run
 }
 
-/** A key identifies one call: the same request is answered again, another one is refused. */
+/** An idempotency key identifies one request: the same request gets the same answer, another one is refused. */
 export function judgeKey(stored: { requestHash: Uint8Array; runId: number }, asked: Uint8Array): EarlierCall {
   const isSame = Buffer.compare(stored.requestHash, asked) === 0
   return isSame ? { kind: 'made-before', runId: stored.runId } : { kind: 'idempotency-key-reused' }

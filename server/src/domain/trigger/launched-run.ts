@@ -1,13 +1,13 @@
-// A run as its call is answered, and as its devices are notified of it.
+// A new run, as the trigger call is answered and the devices are notified.
 
-/** `encoded`: kept by who writes answers; a device that is renamed is another object. */
+/** `encoded`: cached by the writer of responses; a renamed device becomes a new object. */
 export type LaunchedDevice = {
   deviceId: string
   deviceName: string
   encoded?: string | Buffer | undefined
 }
 
-/** A list of them, or what stands for one: of very many not each is an object. */
+/** A list, or a view that acts like one: for very many devices, not each is an object. */
 export type DeviceList<Device> = Iterable<Device> & {
   readonly length: number
   at(place: number): Device | undefined
@@ -23,20 +23,20 @@ export type LaunchedRun = {
   jobName: string
   launchedAt: number
   firstExecutionId: number
-  /** Names the version of the job it carries out, for `getDocument`. */
+  /** The version of the job that it runs, for `getDocument`. */
   jobVersion: number
-  /** Of a large run, none. */
+  /** Empty for a large run. */
   devices: DeviceList<LaunchedDevice>
   /** Nothing of it may be offered before it is released. */
   isHeld?: true
-  /** It may be offered to a device only while a window is open there. */
+  /** It may be offered only while the device's window is open. */
   isWindowed?: true
-  /** Of its executions; undefined: the default. */
+  /** Priority of its executions; undefined: the default. */
   priority?: number
-  /** Positions in `devices`, in the order of the answer, if that is another. */
+  /** Positions in `devices` in the order of the response, if it differs. */
   order?: readonly number[]
-  /** Of the trace that it belongs to. */
+  /** The trace it belongs to. */
   traceParent?: string
-  /** An earlier call with the same idempotency key has made it. */
+  /** It was created by an earlier call with the same idempotency key. */
   isReplayed?: true
 }

@@ -1,4 +1,4 @@
-// The list of runs. For a caller that is restricted to devices it is filtered by what these runs are for it.
+// The list of runs. For a caller restricted to devices, filters apply to the part of each run that it may see.
 
 import { execStates } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -11,7 +11,7 @@ import { type RunInReach, runsInReach } from './run-in-reach.ts'
 
 type ListRunsDeps = { store: Pick<Store, 'listRuns' | 'countRunsWithin'> }
 
-/** One call goes through so many executions, and reads so many slices, at the most; then the slice is short. */
+/** A call counts at most this many executions and reads this many slices; then it returns a short slice. */
 const mostCounted = 200_000
 const mostReads = 10
 
@@ -44,7 +44,7 @@ export async function listRuns(
   return { items, next: after }
 }
 
-/** What a run that has other devices too may match differently. If these have an unfinished one, so has the whole. */
+/** Drops filters on the end of a run, which its visible part may match differently. An unfinished part means an unfinished run. */
 function withoutEnds({ finished, finishedAfter: _, finishedBefore: __, ...filter }: RunFilter): RunFilter {
   return finished === false ? { ...filter, finished } : filter
 }

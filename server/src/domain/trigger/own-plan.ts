@@ -1,4 +1,4 @@
-// An assistant starts only what it has planned itself. A plan that somebody else has made was shown to somebody else.
+// An assistant starts only its own plans: a plan of another principal was never shown to its user.
 
 import type { Caller } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
@@ -7,7 +7,7 @@ import { foreignPlan } from './bind-plan.ts'
 
 export type OwnPlanDeps = { store: Pick<Store, 'getPlan'> }
 
-/** A plan that does not exist starts nothing, so it is left to `startPlan` to say so. */
+/** Ignores unknown plans: `startPlan` refuses them. */
 export async function requireOwnPlan({ store }: OwnPlanDeps, caller: Caller, planId: string): Promise<void> {
   const plan = await store.getPlan({ ownerNo: caller.ownerNo, planId })
   if (plan !== undefined && plan.plannedBy !== principalOf(caller)) throw foreignPlan()

@@ -1,6 +1,7 @@
-// What will hold a planned run back once it is created, in the order in which it has to pass.
+// What will hold back a planned run once it is created, in the order in which the holds apply.
 
 import { deviceZone, type PlanHold, toInstantOrNull } from '@jobcast/contract'
+import { toLocalText } from '@jobcast/contract/cron'
 import type { Caller } from '../access/caller.ts'
 import { readKeyNames } from '../access/key-names.ts'
 import type { WallInstant } from '../common/instants.ts'
@@ -8,23 +9,22 @@ import type { Store } from '../common/ports/store.ts'
 import { inWords } from '../execution/explain-end.ts'
 import { neededApprovals } from '../rollout/approval.ts'
 import { explainFrozen } from '../rollout/explain-rollout.ts'
-import type { AskedPlan } from '../rollout/plan-rollout.ts'
+import type { RequestedPlan } from '../rollout/plan-rollout.ts'
 import { defaultZone, zoneAttribute, zoneOf } from '../window/device-zone.ts'
 import type { StoredWindow } from '../window/ports/windows.ts'
 import { WindowTimes } from '../window/window-times.ts'
-import { toLocalText } from '../window/zone-time.ts'
 
 type HoldsDeps = { store: Store; now: () => number }
 
 type PlannedRun = {
-  release: AskedPlan | undefined
+  release: RequestedPlan | undefined
   window: StoredWindow | undefined
-  /** Those of devices and groups as well. */
+  /** Also the windows of devices and groups. */
   ignoresWindows: boolean
   deviceIds: string[] | undefined
 }
 
-/** `windowWaitMs`: the longest time that a device waits for the window once the run has started; Infinity: it never opens. */
+/** `windowWaitMs`: the longest wait of a device for its window after the start of the run; Infinity: it never opens. */
 type PlanHolds = { holds: PlanHold[]; windowWaitMs: number }
 
 const hold = (code: PlanHold['code'], text: string, until: WallInstant | null = null): PlanHold => ({
@@ -58,10 +58,10 @@ export async function findHolds(
   return { holds, windowWaitMs: Math.max(outside?.waitMs ?? 0, ...waits) }
 }
 
-/** Windows of devices and groups that are named; there may be a thousand. */
+/** How many windows of devices and groups are listed; there may be a thousand. */
 const mostHolds = 20
 
-/** Windows of the devices themselves and of their groups that are closed when the run starts. */
+/** Windows of devices and groups that are closed when the run starts. */
 async function findOutsideOwn(
   deps: HoldsDeps,
   caller: Caller,
@@ -81,7 +81,7 @@ async function findOutsideOwn(
   return found
 }
 
-/** Under which of them which devices are; of very many devices only the windows of any device of the owner. */
+/** Devices by window; for very many devices, all windows in use by the owner, without their devices. */
 async function readOwnWindows(
   { store }: HoldsDeps,
   { ownerNo }: Caller,
@@ -99,7 +99,7 @@ async function readOwnWindows(
   return new Map([...under].sort().map(([name, devices]) => [name, [...devices]]))
 }
 
-/** Undefined: there is none, or it is over when the run starts. */
+/** Undefined: there is no freeze, or it will have ended when the run starts. */
 async function findFreeze(
   { store, now }: HoldsDeps,
   { ownerNo }: Caller,
@@ -113,7 +113,7 @@ async function findFreeze(
 
 type Outside = { hold: PlanHold; waitMs: number }
 
-/** Undefined: it is open for all of these devices when the run starts. `all`: how many devices the run has. */
+/** Undefined: the window is open for all these devices when the run starts. `all`: number of devices of the run. */
 async function findOutside(
   deps: HoldsDeps,
   caller: Caller,
@@ -151,7 +151,7 @@ function opensInWords({ zone, opensAt }: { zone: string; opensAt: number }): str
   return `opens at ${toLocalText(zone, opensAt)} in ${zone}, ${inWords(opensAt)}`
 }
 
-/** How many devices are in each zone; of very many those in which any device of the owner is. */
+/** Devices per time zone; for very many devices, all time zones of the owner's devices. */
 async function countZones(
   { store }: HoldsDeps,
   { ownerNo }: Caller,

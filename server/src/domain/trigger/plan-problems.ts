@@ -1,10 +1,10 @@
-// What a plan warns of although the run could be created: it would not do what its call seems to want.
+// Warnings of a plan: the run can be created, but would not do what the caller seems to want.
 
 import type { Rollout } from '@jobcast/contract'
 
 type StopRule = NonNullable<Rollout['stop']>[number]
 
-/** `sizes`: of the waves. A rule that is met only when all of it is released holds nothing back. */
+/** `sizes`: of the waves. Reports rules that can be met only after everything is released. */
 export function findStopProblems(
   { stop = [], ratePerMinute, maxUnderWay, budget }: Rollout,
   sizes: readonly number[],
@@ -33,7 +33,7 @@ function neededBy({ count, minEnded = 1 }: StopRule): { name: string; count: num
   return count === undefined ? { name: 'minEnded', count: minEnded } : { name: 'count', count }
 }
 
-/** How many of those that the rule counts can have ended while something is not released yet. */
+/** How many executions that the rule counts can end before everything is released. */
 function mostEnded({ of }: StopRule, sizes: readonly number[], isPaced: boolean): number {
   const last = sizes.at(-1) ?? 0
   const before = sizes.slice(0, -1)
@@ -42,7 +42,7 @@ function mostEnded({ of }: StopRule, sizes: readonly number[], isPaced: boolean)
   return before.reduce((sum, size) => sum + size, 0) + ofLast
 }
 
-/** Time limits run only while the window is open: one that is shorter than the wait is easily taken for another. */
+/** Time limits run only while the window is open, so one shorter than the wait may surprise. */
 export function findExpiryProblems(
   { expireAfterSeconds }: { expireAfterSeconds: number | null },
   windowWaitMs: number,

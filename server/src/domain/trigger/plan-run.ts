@@ -1,4 +1,4 @@
-// The plan of a run: what it would do if it were created now. It is kept, so that it can be started as it was shown.
+// Plans a run: what it would do if it were created now. The plan is stored, so that it can be started as shown.
 
 import { ApiError, type NewRun, type RunPlan } from '@jobcast/contract'
 import type { ParameterValues } from '@jobcast/contract/parameters'
@@ -34,7 +34,7 @@ import { sealValues } from './run-values.ts'
 
 type PlanRunDeps = SelectDeps & PlanDeps & PlanDocumentDeps & { now: () => number }
 
-/** Refused as the run itself would be, but for what the plan can tell. */
+/** Refuses what creating the run would refuse, except for problems that the plan reports. */
 export async function planRun(deps: PlanRunDeps, caller: Caller, request: NewRun): Promise<RunPlan> {
   const { jobName, targets, version, rollout } = request
   if (!mayUseJob(caller, jobName)) throw notFound('J-301', jobName)
@@ -91,7 +91,7 @@ async function keepPlan(
   const { ownerNo } = caller
   await store.keepPlan({
     ...{ ownerNo, planId, plannedBy: principalOf(caller), createdAt: moment().clock, request, boundTo },
-    // They were judged for the plan.
+    // Validated when the document was planned.
     values: parameters ? sealValues(secretBox, ownerNo, schema, parameters as ParameterValues) : null,
     ...keptPlans,
   })
@@ -108,7 +108,7 @@ async function planSelection(deps: SelectDeps, caller: Caller, where: Selector):
   const { total, sample, deviceIds, deviceNos } = await selectDevices(deps, caller, where)
   const { online, busy, unknownNames } = await deps.store.countDevices({ ownerNo: caller.ownerNo, where })
   const found = { total, sample, deviceIds, deviceNos, online: Math.min(online, total), busy }
-  // Which names are known is judged over all devices.
+  // Names are unknown if no device of the owner has them, which a confined caller must not learn.
   return { ...found, unknownNames: isConfinedToDevices(caller) ? [] : unknownNames }
 }
 
@@ -127,7 +127,7 @@ async function planList(deps: SelectDeps, caller: Caller, deviceIds: string[]): 
   return { ...found, sample: distinct.slice(0, sampleSize), deviceIds: distinct, unknownNames: [] }
 }
 
-/** Named as a trigger names them. */
+/** The error that a trigger gives for unknown devices. */
 async function unknownDevices(
   deps: SelectDeps,
   caller: Caller,

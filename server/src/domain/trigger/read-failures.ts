@@ -1,5 +1,4 @@
-// Why executions of a run did not succeed, and what the devices have in common that the successful ones do not have, or
-// have less often.
+// Why executions of a run did not succeed, and which values their devices share more often than the successful ones.
 
 import type { RunFailures } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -10,15 +9,15 @@ import type { FailureGroup, SharedValue } from './ports/run-failures.ts'
 
 type FailureDeps = { store: Store }
 
-/** So many reasons are listed; the others are counted together. */
+/** How many reasons are listed; the others are counted together. */
 export const maxReasons = 20
-/** Groups that turn out to have the same reason become one, so more are read. */
+/** Groups with the same wording are merged, so more are read than listed. */
 const groupsRead = 100
 const sampleSize = 20
 const maxShared = 20
-/** Of more devices on one side a part is compared. */
+/** With more devices than this on one side, a sample is compared. */
 const compared = 10_000
-/** In percent. With ten thousand devices on either side, chance makes less. */
+/** In percent. Between two samples of ten thousand devices, chance makes smaller differences. */
 const leastDifference = 2
 const million = 1_000_000
 
@@ -37,7 +36,7 @@ export async function readFailures(
     ...run,
     failed: partOf(total),
     succeeded: partOf(succeeded),
-    // What one of several devices has is not shared.
+    // A value of a single device is not shared, unless there is only one.
     least: Math.min(2, total),
     percent: leastDifference,
     limit: maxShared,
@@ -50,7 +49,7 @@ function partOf(count: number): number {
   return count <= compared ? million : Math.round((compared / count) * million)
 }
 
-/** Most frequent first. Groups with the same words become one. */
+/** Most frequent first. Groups with the same wording are merged. */
 export function listReasons(groups: FailureGroup[], total: number): RunFailures['reasons'] {
   const byWords = new Map<string, { reason: string; count: number; sample: string[] }>()
   for (const group of groups) {
@@ -71,7 +70,7 @@ function join(one: string[], other: string[]): string[] {
   return [...new Set([...one, ...other])].slice(0, sampleSize)
 }
 
-/** Where the device has given no reason: how it ended. */
+/** How the execution ended, for those without a reason from the device. */
 const ends: Partial<Record<ExecutionEvent, string>> = {
   expire: ': waited longer than expireAfterSeconds allows',
   'time-out': ': the device worked longer than timeoutSeconds, or its own step timeout, allows',

@@ -1,5 +1,5 @@
-// A run that replaces what waits of its job on its devices: that is CANCELED, a batch at a time, once the run is on disk. The run
-// says in the store that it has yet to do so, and any node goes on after a crash; doing it twice changes nothing.
+// A run with `replaces` cancels the PENDING executions of earlier runs of its job on its devices, in batches, once the run
+// is on disk. The store marks the run as not done yet, so any node continues after a crash; repeating it changes nothing.
 
 import { actorOf } from '../access/caller.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -9,7 +9,7 @@ import type { BusyDevice, RunRange } from '../schedule/ports/schedules.ts'
 
 const busyAtOnce = 10_000
 const supersededAtOnce = 500
-/** A larger run is answered before. */
+/** A call for a larger run is answered before its replacing has finished. */
 const replacedAtOnce = 10_000
 
 export type ReplaceDeps = NotifyDeps & {
@@ -22,7 +22,7 @@ export type ReplaceDeps = NotifyDeps & {
 
 type ReplacingRun = { runId: number; keyId: string }
 
-/** Of a run that was just made. What fails is made up for later. */
+/** Replaces for a run that was just created. Failures are retried later. */
 export async function replaceAfterLaunch(
   deps: ReplaceDeps & { onLaunchFailed: (error: unknown) => void },
   run: ReplacingRun,
@@ -32,7 +32,7 @@ export async function replaceAfterLaunch(
   if (total <= replacedAtOnce) await replacing
 }
 
-/** Those that were made and have yet to replace, also by other nodes. */
+/** Continues the runs, of any node, that have not finished replacing. */
 export async function resumeReplacing(deps: ReplaceDeps): Promise<void> {
   for (const run of await deps.store.listReplacing()) await replaceWaiting(deps, run)
 }
@@ -48,7 +48,7 @@ async function replaceWaiting(deps: ReplaceDeps, { runId, keyId }: ReplacingRun)
   await store.setReplaced({ runId })
 }
 
-/** Those of its executions that have not ended. */
+/** The unfinished executions of the run. */
 export async function* busyIn(
   store: Pick<Store, 'listBusyDevices'>,
   { first, last }: Pick<RunRange, 'first' | 'last'>,
@@ -60,7 +60,7 @@ export async function* busyIn(
   }
 }
 
-/** What waits is canceled; what a device is working on goes on, and the new one comes behind it. */
+/** Cancels PENDING executions; those in progress continue, and the new execution queues behind them. */
 export async function supersede(
   deps: NotifyDeps & { store: Pick<Store, 'supersede'>; moment: () => Moment },
   actor: string,

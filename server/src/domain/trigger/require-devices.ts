@@ -1,11 +1,11 @@
-// Whether all devices of a list exist for a caller that is restricted to devices.
+// Checks that all listed devices exist for a caller restricted to devices.
 
 import { ApiError } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { devicesWithin, type ReachDeps, reachOf } from '../access/device-reach.ts'
 import { namedDevices } from './launch-run.ts'
 
-/** Throws J-001 as the trigger does for devices that are unknown. */
+/** Throws J-001, as the trigger does for unknown devices. */
 export async function requireDevices(
   deps: ReachDeps,
   caller: Pick<Caller, 'ownerNo' | 'restriction'>,

@@ -1,4 +1,4 @@
-// The attributes that the document of a job needs of each device of a run.
+// The attributes of each device that a job's document needs.
 
 import { ApiError, type OnMissing } from '@jobcast/contract'
 import { namesUsed } from '@jobcast/contract/parameters'
@@ -9,7 +9,7 @@ import { needed, templateOf, type ValuedContent, type ValuesDeps } from './run-v
 const namedDevices = 100
 const lookedAtOnce = 5000
 
-/** Aligned; without ids if there are too many of them. */
+/** In the same order; without ids if there are too many. */
 type Devices = Pick<Selected, 'deviceIds' | 'deviceNos'>
 
 /** Names of the attributes that each device of a run must have. */
@@ -18,7 +18,7 @@ export function neededAttributes(content: ValuedContent): string[] {
   return template ? namesUsed(needed(template), 'attributes') : []
 }
 
-/** Those of the devices of a run that have what the document needs. */
+/** The devices that have all attributes that the document needs. */
 export async function devicesWithAttributes(
   deps: ValuesDeps,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
@@ -34,7 +34,7 @@ export async function devicesWithAttributes(
   return { deviceIds: left, deviceNos }
 }
 
-/** Those that have what the document needs. Throws J-506 unless the others may be left out, J-504 if nobody would be left. */
+/** The devices that have the needed attributes. Throws J-506 unless others may be skipped, J-504 if none is left. */
 export async function requireAttributes(
   { store }: ValuesDeps,
   ownerNo: number,
@@ -42,28 +42,29 @@ export async function requireAttributes(
   deviceIds: string[],
   onMissing: OnMissing = 'REFUSE',
 ): Promise<string[]> {
-  const lacking = await listLacking(store, ownerNo, content, deviceIds)
-  const left = withoutLacking(deviceIds, lacking, content, onMissing)
-  if (left.length === 0) throw nobodyLeft(content)
+  const withoutValues = await listWithoutValues(store, ownerNo, content, deviceIds)
+  const left = keepWithValues(deviceIds, withoutValues, content, onMissing)
+  if (left.length === 0) throw noDeviceLeft(content)
   return left
 }
 
-export async function listLacking(
+export async function listWithoutValues(
   store: ValuesDeps['store'],
   ownerNo: number,
   content: ValuedContent,
   deviceIds: string[],
 ): Promise<Set<string>> {
   const names = neededAttributes(content)
-  const lacking = new Set<string>()
+  const withoutValues = new Set<string>()
   for (let start = 0; names.length > 0 && start < deviceIds.length; start += lookedAtOnce) {
     const some = deviceIds.slice(start, start + lookedAtOnce)
-    for (const deviceId of await store.listLacking({ ownerNo, deviceIds: some, names })) lacking.add(deviceId)
+    for (const deviceId of await store.listWithoutValues({ ownerNo, deviceIds: some, names }))
+      withoutValues.add(deviceId)
   }
-  return lacking
+  return withoutValues
 }
 
-/** The same for devices that are known by number. */
+/** Like `requireAttributes`, for devices listed by number. */
 async function requireAttributesOf(
   { store }: ValuesDeps,
   ownerNo: number,
@@ -71,15 +72,15 @@ async function requireAttributesOf(
   deviceNos: Int32Array,
   onMissing: OnMissing = 'REFUSE',
 ): Promise<Int32Array> {
-  const lacking = await listLackingNos(store, ownerNo, content, deviceNos)
-  if (lacking.size === 0) return deviceNos
-  if (onMissing !== 'SKIP') throw lackingError(new Set(lacking.values()), content)
-  const left = deviceNos.filter((deviceNo) => !lacking.has(deviceNo))
-  if (left.length === 0) throw nobodyLeft(content)
+  const withoutValues = await listNosWithoutValues(store, ownerNo, content, deviceNos)
+  if (withoutValues.size === 0) return deviceNos
+  if (onMissing !== 'SKIP') throw missingValuesError(new Set(withoutValues.values()), content)
+  const left = deviceNos.filter((deviceNo) => !withoutValues.has(deviceNo))
+  if (left.length === 0) throw noDeviceLeft(content)
   return left
 }
 
-export function listLackingNos(
+export function listNosWithoutValues(
   store: ValuesDeps['store'],
   ownerNo: number,
   content: ValuedContent,
@@ -88,50 +89,50 @@ export function listLackingNos(
   return listWithout(store, ownerNo, neededAttributes(content), deviceNos)
 }
 
-/** Of these devices, those that do not have all of these attributes: their ids by their numbers. */
+/** The devices that lack some of these attributes: ids by number. */
 export async function listWithout(
-  store: Pick<ValuesDeps['store'], 'listLackingNos'>,
+  store: Pick<ValuesDeps['store'], 'listNosWithoutValues'>,
   ownerNo: number,
   names: string[],
   deviceNos: Int32Array,
 ): Promise<Map<number, string>> {
-  const lacking = new Map<number, string>()
+  const withoutValues = new Map<number, string>()
   for (let start = 0; names.length > 0 && start < deviceNos.length; start += lookedAtOnce) {
     const some = Array.from(deviceNos.subarray(start, start + lookedAtOnce))
-    const found = await store.listLackingNos({ ownerNo, deviceNos: some, names })
-    for (const { deviceNo, deviceId } of found) lacking.set(deviceNo, deviceId)
+    const found = await store.listNosWithoutValues({ ownerNo, deviceNos: some, names })
+    for (const { deviceNo, deviceId } of found) withoutValues.set(deviceNo, deviceId)
   }
-  return lacking
+  return withoutValues
 }
 
-function withoutLacking(
+function keepWithValues(
   deviceIds: string[],
-  lacking: Set<string>,
+  withoutValues: Set<string>,
   content: ValuedContent,
   onMissing: OnMissing,
 ): string[] {
-  if (lacking.size === 0) return deviceIds
-  if (onMissing !== 'SKIP') throw lackingError(lacking, content)
-  return deviceIds.filter((deviceId) => !lacking.has(deviceId))
+  if (withoutValues.size === 0) return deviceIds
+  if (onMissing !== 'SKIP') throw missingValuesError(withoutValues, content)
+  return deviceIds.filter((deviceId) => !withoutValues.has(deviceId))
 }
 
-function lackingError(lacking: Set<string>, content: ValuedContent): ApiError {
+function missingValuesError(withoutValues: Set<string>, content: ValuedContent): ApiError {
   return new ApiError('J-506', {
-    deviceIds: [...lacking].slice(0, namedDevices),
-    detail: lackingText(lacking, content),
+    deviceIds: [...withoutValues].slice(0, namedDevices),
+    detail: missingValuesText(withoutValues, content),
   })
 }
 
-/** Of a run that may leave devices out. */
-function nobodyLeft(content: ValuedContent): ApiError {
+/** For a run that may skip devices. */
+function noDeviceLeft(content: ValuedContent): ApiError {
   const names = neededAttributes(content).join(', ')
   return new ApiError('J-504', { detail: `None of the devices has all of these attributes: ${names}.` })
 }
 
-export function lackingText(lacking: Set<string>, content: ValuedContent): string {
+export function missingValuesText(withoutValues: Set<string>, content: ValuedContent): string {
   const names = neededAttributes(content).join(', ')
-  const shown = [...lacking].slice(0, 20).join(', ') + (lacking.size > 20 ? ', …' : '')
-  return lacking.size === 1
+  const shown = [...withoutValues].slice(0, 20).join(', ') + (withoutValues.size > 20 ? ', …' : '')
+  return withoutValues.size === 1
     ? `The device ${shown} lacks some of these attributes: ${names}.`
-    : `${lacking.size} devices lack some of these attributes: ${names}. The devices are ${shown}.`
+    : `${withoutValues.size} devices lack some of these attributes: ${names}. The devices are ${shown}.`
 }

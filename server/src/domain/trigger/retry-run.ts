@@ -44,7 +44,7 @@ export async function retryRun(
   return launchAgain(deps, caller, again, details)
 }
 
-/** As the run was released, by the rules that it had at last; undefined: it had none, so its job decides. */
+/** The last rollout rules of the run; undefined: it had none, so its job decides. */
 async function planOf(
   deps: RetryDeps,
   caller: Caller,
@@ -54,7 +54,7 @@ async function planOf(
   if (given) await requireRollout(deps, caller, given)
   const own = (await deps.store.getRollout({ ownerNo: caller.ownerNo, runId }))?.rollout.plan
   const rollout = given ?? own?.rollout
-  // It was given for more devices, so it has to fit any of them.
+  // The rules were made for more devices, so they must fit any of them.
   if (rollout === undefined) return undefined
   const approval = own ? approvalUnder(own, { rollout }) : false
   return { rollout, approval, fitsAny: given === undefined }

@@ -1,5 +1,5 @@
-// A new run that takes devices back to an earlier version of the job. The run that it takes back is stopped first, so
-// that nobody else gets what is wrong.
+// A new run that takes devices back to an earlier version of the job. The run that is rolled back is stopped first, so
+// that no further device gets the bad version.
 
 import { ApiError, type RollbackRequest } from '@jobcast/contract'
 import { requireScope } from '../access/access.ts'
@@ -7,14 +7,14 @@ import { actorOf, type Caller } from '../access/caller.ts'
 import { lineageOf } from '../access/lineage.ts'
 import { principalOf } from '../access/principal.ts'
 import { notFound } from '../common/not-found.ts'
-import { notifyTaken } from '../execution/notify-moved.ts'
+import { cancelAndNotify } from '../execution/cancel-execution.ts'
 import { isFinished } from '../execution/read-execution.ts'
 import type { StoredJobVersion } from '../job/ports/jobs.ts'
 import { lineageOfCaller } from '../rollout/hands.ts'
 import { requireRollout } from '../rollout/rollout-selectors.ts'
 import { markStopped } from '../rollout/stop-rollout.ts'
 import { readSelector } from '../selector/selector.ts'
-import { type CancelRunDeps, cancelRest, cancelWithin } from './cancel-run.ts'
+import { type CancelRunDeps, cancelRest } from './cancel-run.ts'
 import {
   type Again,
   type CallDetails,
@@ -26,6 +26,9 @@ import {
 import type { StoredRun } from './ports/runs.ts'
 import type { RetryDeps } from './retry-run.ts'
 import { findEarlierRun } from './trigger-job.ts'
+
+/** Few enough to leave connections to the database for other callers. */
+const cancelsAtOnce = 8
 
 export type RollbackDeps = RetryDeps & CancelRunDeps
 
@@ -49,7 +52,7 @@ export async function rollBackRun(
     await requireMayStop(deps, caller, run)
     const version = await findVersion(deps, caller, run, toVersion ?? run.version - 1)
     const plan = await planOf(deps, caller, run, version, request)
-    // Whoever asks for what cannot be done has stopped nothing.
+    // Checked before stopping, so that a request that cannot succeed stops nothing.
     await listDevices(deps, caller, runId, request)
     await stopRun(deps, caller, run, request)
     const deviceIds = await listDevices(deps, caller, runId, request)
@@ -64,21 +67,21 @@ export async function rollBackRun(
     }
     const again = { run, asked, deviceIds, retryOf: null, request: made, version, ...(plan && { plan }) }
     return launchAgain(deps, caller, again, details).catch(async (error: unknown) => {
-      // Another node was faster: the store takes only one that is the first.
+      // Another node was faster: the store accepts only one first rollback.
       if (!request.again && !(error instanceof ApiError)) await requireFirst(deps, ownerNo, runId)
       throw error
     })
   })
 }
 
-/** Of several calls at this node the first is the first. */
+/** Only one rollback of a run at a time on this node. */
 async function onceAtATime<T>(
   { runningKeys }: RollbackDeps,
   ownerNo: number,
   runId: number,
   work: () => Promise<T>,
 ): Promise<T> {
-  // No key of a caller has a space.
+  // Cannot collide with idempotency keys, which contain no space.
   const name = `${ownerNo} rollback of ${runId}`
   if (runningKeys.has(name)) {
     const detail = `Run ${runId} is being rolled back by another request.`
@@ -95,11 +98,11 @@ async function onceAtATime<T>(
 async function requireFirst({ store }: RollbackDeps, ownerNo: number, runId: number): Promise<void> {
   const first = await store.findRollback({ ownerNo, runId })
   if (first === undefined) return
-  const detail = `Run ${first} has rolled back run ${runId}. Give "again": true to roll it back once more.`
+  const detail = `Run ${first} has rolled back run ${runId}. Send "again": true to roll it back once more.`
   throw new ApiError('J-317', { suffix: `run ${first}`, detail })
 }
 
-/** Whoever started it may stop it; what others started is stopped with MANAGE, as by a cancel or a pause. */
+/** The run's creator may stop it; anyone else needs MANAGE, as for cancel and pause. */
 async function requireMayStop(deps: RollbackDeps, caller: Caller, run: StoredRun): Promise<void> {
   if (isFinished(run) || caller.scopes.includes('MANAGE')) return
   const { keyId } = run
@@ -107,7 +110,7 @@ async function requireMayStop(deps: RollbackDeps, caller: Caller, run: StoredRun
   if (maker !== (await lineageOfCaller(deps, caller))) requireScope(caller, 'MANAGE')
 }
 
-/** All at once unless it is asked for otherwise: who rolls back is in a hurry. */
+/** All at once by default: a rollback is urgent. */
 async function planOf(
   deps: RollbackDeps,
   caller: Caller,
@@ -117,19 +120,19 @@ async function planOf(
 ): Promise<Again['plan']> {
   if (rollout) await requireRollout(deps, caller, rollout)
   if (deviceIds && where !== undefined) {
-    throw new ApiError('J-500', { field: 'where', detail: 'Either deviceIds or where can be given.' })
+    throw new ApiError('J-500', { field: 'where', detail: 'Use either deviceIds or where, not both.' })
   }
   if (where !== undefined) await readSelector(deps, caller, where, 'where')
   const job = await deps.store.getJob({ ownerNo: caller.ownerNo, jobName })
   if (rollout === undefined && ![job?.rollout, job?.approval, to?.rollout].some(Boolean)) return undefined
-  // What devices had before was approved then; every other version is a change like any other.
+  // The previous version was approved when it was released; any other version needs an approval.
   const isExempt = to?.version === bad - 1 && (await deps.store.wasReleased({ ...to, before: runId }))
   const approval = isExempt ? false : (job?.approval ?? false)
   const fitsAny = rollout === undefined
   return { rollout: rollout ?? {}, approval, fitsAny, ...(isExempt && { isExempt }) }
 }
 
-/** All that may have got it: whatever was released, however it ended. Throws J-314 if there is none. */
+/** All devices that were released, however their executions ended. Throws J-314 if there is none. */
 async function listDevices(
   deps: RollbackDeps,
   { ownerNo }: Caller,
@@ -158,8 +161,9 @@ async function wantedBy(
 }
 
 /**
- * From one write on nothing more of it is released, offered or started that was held back; then that is canceled, and
- * what is under way on the devices that are taken back is asked to stop. Their new executions wait behind it.
+ * One write ends the release of further executions. Then those held back are canceled, and executions in progress on the
+ * affected devices are asked to stop; the new executions queue behind them. A run without a rollout has nothing that holds it
+ * back, so the new run is made only when nothing of it is left to start, however long that takes.
  */
 async function stopRun(
   deps: RollbackDeps,
@@ -169,10 +173,10 @@ async function stopRun(
 ): Promise<void> {
   await markStopped(deps, caller, runId, 'the run is rolled back')
   const isWhole = request.deviceIds === undefined && request.where === undefined
-  const stop = isWhole
-    ? () => cancelRest(deps, caller, runId, { event: 'cancel', from: undefined })
-    : () => stopPart(deps, caller, runId, request)
-  await cancelWithin(deps, `${runId} rollback`, stop)
+  if (isWhole) await cancelRest(deps, caller, runId, { event: 'cancel', from: undefined })
+  else await stopPart(deps, caller, runId, request)
+  // A stopping node does not finish this: the call must be repeated on another node.
+  if (deps.stopping.aborted) throw new ApiError('J-910', { retryAfterSeconds: 1 })
 }
 
 async function stopPart(
@@ -198,19 +202,17 @@ async function stopPart(
       items.map(({ deviceId }) => deviceId),
       request,
     )
-    for (const { jobExecutionId, deviceId } of items) {
-      if (isWanted(deviceId)) await cancelOne(deps, caller, jobExecutionId)
+    const wanted = items.filter(({ deviceId }) => isWanted(deviceId))
+    for (let at = 0; at < wanted.length; at += cancelsAtOnce) {
+      const some = wanted.slice(at, at + cancelsAtOnce)
+      await Promise.all(some.map(({ jobExecutionId }) => cancelOne(deps, caller, jobExecutionId)))
     }
     after = next
   } while (after !== undefined && !deps.stopping.aborted)
 }
 
-/** Unless it has ended meanwhile. */
+/** Does nothing if the execution has ended meanwhile. */
 async function cancelOne(deps: RollbackDeps, caller: Caller, jobExecutionId: number): Promise<void> {
   const { ownerNo } = caller
-  const move = { ownerNo, jobExecutionId, event: 'cancel', actor: actorOf(caller) } as const
-  const outcome = await deps.store.moveExecution({ ...move, moment: deps.moment() })
-  if (outcome.kind !== 'moved') return
-  const { deviceId, runId, execState } = outcome.execution
-  notifyTaken(deps, [{ ownerNo, deviceId, jobExecutionId, runId, from: outcome.from, execState }])
+  await cancelAndNotify(deps, { ownerNo, jobExecutionId, event: 'cancel', actor: actorOf(caller) })
 }

@@ -9,7 +9,7 @@ export type RunChange = {
   runId: number
   ownerNo: number
   counts: Record<ExecState, number>
-  /** When the run ended, if none of its executions is unfinished now; null if no move ended an execution. */
+  /** When the run ended, if it has no unfinished executions now; null if no move ended an execution. */
   endsAt: number | null
 }
 

@@ -1,5 +1,5 @@
-// Runs as they exist for a caller that is restricted to devices: with the counts of those. A run that has others too is
-// shown without what is counted or said of all of them: its selector and its rollout. One that has only others is unknown.
+// Runs as a caller restricted to devices sees them: with the counts of its devices. A run that has other devices, too, is
+// shown without its selector and rollout, which cover all of them. A run with only other devices is unknown.
 
 import type { Caller } from '../access/caller.ts'
 import { reachOf } from '../access/device-reach.ts'
@@ -11,12 +11,13 @@ export type RunInReach = {
   /** All of its devices exist for the caller. */
   isWhole: boolean
 }
+type Reaching = Pick<Caller, 'ownerNo' | 'restriction'>
 export type RunReachDeps = { store: Pick<Store, 'countRunsWithin'> }
 
-/** In the order of the list, without those that are unknown. */
+/** In the same order, without runs that are unknown to the caller. */
 export async function runsInReach(
   { store }: RunReachDeps,
-  caller: Caller,
+  caller: Reaching,
   runs: readonly StoredRun[],
 ): Promise<RunInReach[]> {
   const where = reachOf(caller)
@@ -32,10 +33,10 @@ export async function runsInReach(
   })
 }
 
-/** Undefined: it is unknown to the caller. */
+/** Undefined: the run is unknown to the caller. */
 export async function runInReach(
   deps: RunReachDeps,
-  caller: Caller,
+  caller: Reaching,
   run: StoredRun,
 ): Promise<RunInReach | undefined> {
   const [seen] = await runsInReach(deps, caller, [run])

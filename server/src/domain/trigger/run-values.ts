@@ -1,4 +1,4 @@
-// The values of a run's parameters: judged by the schema of its job, stored once for all its executions.
+// The values of a run's parameters: validated against the job's schema, stored once for all executions.
 
 import { ApiError, type NewRun, type OnMissing } from '@jobcast/contract'
 import {
@@ -28,26 +28,29 @@ import type { RunJob } from './trigger.ts'
 export type ValuesDeps = {
   secretBox: SecretBox
   ownerTurns: OwnerTurns
-  store: Pick<Store, 'getDocument' | 'listLacking' | 'listLackingNos' | 'findSecrets' | 'findFiles'>
+  store: Pick<
+    Store,
+    'getDocument' | 'listWithoutValues' | 'listNosWithoutValues' | 'findSecrets' | 'findFiles'
+  >
 }
 
-/** What of a version decides about values. */
+/** The part of a job version that concerns values. */
 export type ValuedContent = Pick<StoredJobContent, 'parameters' | 'hasPlaceholders'> & { document: unknown }
 
 export type GivenValues = {
   parameters?: Record<string, unknown> | undefined
-  /** Names of those that are secrets whatever the schema says. */
+  /** Names of values that stay secrets, whatever the schema says. */
   keptSecret?: string[]
   onMissing?: OnMissing | undefined
 }
 
-/** So that a device can receive it; without what differs by device, which is bounded by its attributes. */
+/** What a device can receive; without device-specific parts, which are bounded by the limits of attributes. */
 const maxResolvedLength = 128 * 1024
 
-/** Above this, matching patterns takes turns: about 0.5 ms. */
+/** Above this, about 0.5 ms, pattern matching waits for the owner's turn. */
 const fewSteps = 20_000
 
-/** With defaults. Throws J-500 at the parameter. */
+/** Validates values and adds defaults. Throws J-500 with the parameter as field. */
 export async function requireValues(
   turns: OwnerTurns,
   ownerNo: number,
@@ -85,15 +88,15 @@ export function templateOf({ document, hasPlaceholders }: ValuedContent): Docume
   return hasPlaceholders ? parseDocument(document) : undefined
 }
 
-/** Those that a document cannot do without. */
+/** The placeholders without a default. */
 export function needed({ texts, holes }: DocumentTemplate): DocumentTemplate {
   return { texts, holes: holes.filter(({ otherwise }) => otherwise === undefined) }
 }
 
-/** With the version that they are for; undefined: the job needs none, and none are given. */
+/** The values and the version they were validated for; both undefined: the job needs no values, and none are given. */
 export type ValuesOfRun = { pinned?: RunJob; values?: RunValues }
 
-/** Throws J-500 at the parameter, and J-318 or J-319 for a secret or a file of an earlier version that was deleted since. */
+/** Throws J-500 with the parameter as field, and J-318 or J-319 if a secret or file of an earlier version was deleted. */
 export async function valuesForRun(
   { secretBox, ownerTurns, store }: ValuesDeps,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
@@ -108,7 +111,7 @@ export async function valuesForRun(
   return { pinned: toRunJob(job, job), values: sealValues(secretBox, ownerNo, job.parameters, judged) }
 }
 
-/** `keptSecret`: what was given as a secret stays one in a version that declares it otherwise. */
+/** `keptSecret`: values given as secrets stay secrets, even if another version no longer declares them so. */
 export function sealValues(
   box: SecretBox,
   ownerNo: number,
@@ -131,7 +134,7 @@ export function openValues(
   return { ...parameters, ...openSecrets(box, ownerNo, secrets) }
 }
 
-/** Only the secrets among them. */
+/** Only the secret values. */
 export function openSecrets(box: SecretBox, ownerNo: number, secrets: RunValues['secrets']): ParameterValues {
   return secrets === null ? {} : JSON.parse(box.decrypt(secrets, ownerNo))
 }

@@ -1,4 +1,4 @@
-// Starts a plan: the run that was shown, once. Whoever starts it again gets the same run.
+// Starts a plan: creates the run as shown, once. Starting it again returns the same run.
 
 import { ApiError, type NewRun } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
@@ -63,7 +63,7 @@ export async function startPlan(
       if (request.replaces) await replaceAfterLaunch(deps, { runId, keyId: caller.keyId }, made.run.total)
       return made
     } catch (error) {
-      // Another node was faster: the store takes only one run of a plan.
+      // Another node was faster: the store accepts only one run per plan.
       const other = error instanceof ApiError ? undefined : await findStarted(deps, ownerNo, planId)
       if (other) return other
       throw asPlanError(error, plan.boundTo)
@@ -72,8 +72,8 @@ export async function startPlan(
 }
 
 /**
- * Whether it is a plan of a job that exists for the caller, also after it has been started. What it shows is counted over
- * all its devices: a caller that is restricted to devices starts its own plans only, and gets runs that have no others.
+ * Whether the caller may see the plan's job, also after the plan was started. A plan shows counts of all its devices, so a
+ * caller restricted to devices starts only its own plans, and gets only runs without other devices.
  */
 async function isInReach(deps: CreateRunDeps, caller: Caller, planId: string): Promise<boolean> {
   const { store } = deps
@@ -95,14 +95,14 @@ async function findStarted(deps: CreateRunDeps, ownerNo: number, planId: string)
   return runId === undefined ? undefined : readMade(deps, ownerNo, { runId, isReplayed: true })
 }
 
-/** Of several calls at this node the first makes the run. */
+/** Only one start of a plan at a time on this node. */
 async function onceAtATime<T>(
   { runningKeys }: CreateRunDeps,
   ownerNo: number,
   planId: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  // No key of a caller has a space.
+  // Cannot collide with idempotency keys, which contain no space.
   const name = `${ownerNo} plan ${planId}`
   if (runningKeys.has(name)) {
     throw new ApiError('J-502', {
@@ -120,7 +120,7 @@ async function onceAtATime<T>(
 
 type Call = CallDetails & { asked: unknown[] }
 
-/** Made of the same as the plan, in the same way; then both are compared. */
+/** Rebuilds the run as the plan was built, and compares the two. */
 async function launch(
   deps: CreateRunDeps,
   caller: Caller,
@@ -144,7 +144,7 @@ async function launch(
   requireBound(boundTo, now, jobName)
   const replaces = request.replaces ? { replaces: 1 as const } : {}
   const made = { where, matched, note, rollbackOf: null, planId, plannedBy, ...replaces }
-  // Whoever has planned it has a hand in it, as who starts it.
+  // The planner is involved in the run, like the caller who starts it.
   const hands = plannedBy === principalOf(caller) ? [] : [await lineageOf(deps.store, plannedBy)]
   const bound = { jobVersion: currentNo, release, sizes: arranged.sizes }
   return launchArranged(

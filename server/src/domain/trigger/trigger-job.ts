@@ -26,7 +26,7 @@ export type TriggerDeps = QuotaDeps &
   ValuesDeps &
   ReachDeps & {
     documents: Pick<Documents, 'content'>
-    /** Of a run that is released little by little: begin with it. */
+    /** Starts the rollout of a new run. */
     rollouts: { judgeSoon(run: RunKey): void }
     /** Resolves once the trigger is on disk. */
     recordTrigger: (trigger: Trigger) => Promise<TriggerOutcome>
@@ -61,25 +61,25 @@ export type Launch = {
   deviceIds: string[]
   retryOf: number | null
   asked: unknown[]
-  /** Devices are in the order of their release; undefined: as its job says. */
+  /** Devices are in the order of their release; undefined: as the job defines. */
   plan?: TriggerPlan
-  /** Its job must not say otherwise: it is not planned anew. */
+  /** The plan is final: if the job defines another release by now, the launch fails instead of being planned again. */
   isBound?: true
   request?: RunRequest
-  /** Null: at any time, undefined: as its job says. */
+  /** Null: at any time, undefined: as the job defines. */
   window?: string | null | undefined
-  /** Undefined: as its job says. */
+  /** Undefined: as the job defines. */
   priority?: number | undefined
   /** The version of the job; undefined: the current one. */
   pinned?: RunJob
   values?: RunValues
-  /** If there are no values yet, and the job needs some. */
+  /** Values to validate, if `values` is undefined and the job needs some. */
   given?: GivenValues
-  /** Lineages of those with a hand in it beside the caller. */
+  /** Lineages of principals involved besides the caller. */
   hands?: string[]
 }
 
-/** What a call with this key has created before; undefined if there was none. For calls that create nothing any more. */
+/** The run that an earlier call with this idempotency key created; undefined: none. Creates nothing. */
 export async function findEarlierRun(
   deps: TriggerDeps,
   caller: Caller,
@@ -106,7 +106,7 @@ export async function launchRun(
   if (span === undefined || outcome.kind !== 'created') {
     return inOrderOf(deviceIds, runOf(deps, caller, outcome))
   }
-  // Before devices are notified: the first report belongs to the trace as well.
+  // Before devices are notified, so that their first report joins the trace.
   const { runId } = outcome.run
   await deps.traces?.keep({ ownerNo: caller.ownerNo, runId, traceParent: span.traceParent })
   const run = { ...outcome.run, traceParent: span.traceParent }
@@ -160,7 +160,7 @@ async function recordLaunch(
   }
 }
 
-/** A call that is over a quota is recorded too: only the store knows whether it is unknown, or was made before. */
+/** Also records calls over quota: only the store knows whether they are unknown or repeated. */
 async function record(
   deps: TriggerDeps,
   trigger: Trigger,
@@ -187,10 +187,10 @@ async function record(
   }
 }
 
-/** How often a job may change its rollout while a run of it is being made. */
+/** How often a job may change its rollout while a run of it is being created. */
 export const mostPlans = 5
 
-/** A run of a job that has a rollout is planned first; whether it has one, only the store knows. */
+/** A run of a job with a rollout is planned first; only the store knows whether the job has one. */
 async function recordPlanned(
   deps: TriggerDeps,
   given: GivenValues | undefined,
@@ -215,7 +215,7 @@ async function recordPlanned(
   }
 }
 
-/** Of the version that the store has found: if the job is changed meanwhile, the run has this one all the same. */
+/** Pins the version that the store found: the run keeps it even if the job changes meanwhile. */
 async function withValues(
   deps: TriggerDeps,
   trigger: Trigger,
@@ -234,7 +234,7 @@ async function withValues(
   return { ...trigger, pinned: job, values, deviceIds }
 }
 
-/** While an owner has fewer than one device may have, no device has too many. */
+/** While the owner's total is below the limit per device, no device can exceed it, so devices need no check. */
 export function quotaOf(
   { quotas, quotaCounts }: QuotaDeps,
   ownerNo: number,
@@ -277,10 +277,10 @@ export function runOf(deps: TriggerDeps, { ownerNo }: Caller, outcome: TriggerOu
   }
 }
 
-/** Ids are in the order of release, which need not be that of the call; the answer is in that of the call. */
+/** Ids follow the order of release; the response follows the order of the call. */
 function inOrderOf(asked: string[], run: LaunchedRun): LaunchedRun {
   const { devices } = run
-  // What is released at once is in the order of the call.
+  // Runs released at once are in the order of the call already.
   if (!run.isHeld && !run.isReplayed) return run
   const deviceIds = distinct(asked)
   if (deviceIds.length !== devices.length) return run

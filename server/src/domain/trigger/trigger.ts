@@ -17,7 +17,7 @@ import type { RunRequest, RunValues } from './ports/runs.ts'
 export type Trigger = {
   ownerNo: number
   jobName: string
-  /** In the order of the answer; one that is named twice counts at its first position. */
+  /** In the order of the response; a device named twice counts at its first position. */
   deviceIds: string[]
   launchedAt: WallInstant
   /** The same instant on the steady clock. */
@@ -26,87 +26,87 @@ export type Trigger = {
   keyId: string
   /** For the audit. */
   origin?: Origin
-  /** If the key was recalled (`cachedApiKey`) and not looked up. */
+  /** Set if the key comes from the cache (`cachedApiKey`). */
   keyAsOf?: string
-  /** The run whose failures it tries again. */
+  /** The run whose failures it retries. */
   retryOf: number | null
-  /** Keys live on the steady clock, which all nodes share: no wall clock that is set makes a second run of one. */
+  /** Idempotency keys expire by the steady clock, which all nodes share, so setting a wall clock cannot cause a second run. */
   idempotency: {
     key: string
     requestHash: Uint8Array
     madeAt: SteadyInstant
-    /** What was made before this has expired. */
+    /** Keys created before this instant have expired. */
     validAfter: SteadyInstant
   } | null
-  /** Undefined: it is offered at once. Devices are in the order of their release. */
+  /** Undefined: the run is offered at once. Devices are in the order of their release. */
   plan?: TriggerPlan
   /** Undefined: nothing but a list of devices. */
   request?: RunRequest
-  /** The window in which it is offered, or `anyTime`; null: none, undefined: as its job says. */
+  /** The window in which it is offered, or `anyTime`; null: none, undefined: as the job defines. */
   window?: string | null
-  /** Of its executions; undefined: as its job says. */
+  /** Priority of its executions; undefined: as the job defines. */
   priority?: number
-  /** The version of the job that was asked for; undefined: the current one. */
+  /** The requested version of the job; undefined: the current one. */
   pinned?: RunJob
-  /** Of its parameters; undefined: nobody knows yet whether it needs some. */
+  /** Values of its parameters; undefined: not yet known whether it needs any. */
   values?: RunValues
-  /** Lineages of those that have a hand in it beside the key: who put or fired its schedule. */
+  /** Lineages of principals involved besides the key, such as those who put or fired its schedule. */
   hands?: string[]
-  /** Applied to what is neither unknown nor made before. */
+  /** Checked only if the job and devices exist and the call is not a repeated one. */
   quota?: TriggerQuota
 }
 
-/** What of a version of a job decides about its runs. */
+/** The part of a job version that concerns its runs. */
 export type RunJob = {
   jobNo: number
   versionNo: number
   expireAfterSeconds: number | null
   deadlineSeconds: number | null
-  /** It has parameters or placeholders: its runs need values. */
+  /** The version has parameters or placeholders, so its runs need values. */
   needsValues?: true
-  /** The version that says how it is released, if that is another. */
+  /** The version that defines the release, if it is another one. */
   releasedBy?: number
 } & Pick<StoredJobContent, 'rollout' | 'approval' | 'window' | 'priority'>
 
-/** `jobVersion`: for which version of the job it was made; null: it does not depend on the job. */
+/** `jobVersion`: the version of the job that it follows; null: it does not depend on the job. */
 export type TriggerPlan = {
   jobVersion: number | null
   rollout: Rollout
   approval: Approval
   sizes: number[]
-  /** Nothing is released before. */
+  /** Nothing is released before this time. */
   startAt?: WallInstant
-  /** It needs no approval even if its job asks for one: it goes back to the version before. */
+  /** Needs no approval even if the job asks for one: it rolls back to the previous version. */
   isExempt?: true
 }
 
-/** A run on so many devices that it is not written at once; its devices are known to the store by number. */
+/** A run on so many devices that it is written in batches; devices are listed by their number in the store. */
 export type LargeTrigger = Omit<Trigger, 'deviceIds'> & { deviceNos: Int32Array }
 
 export type TriggerQuota = {
-  /** The owner has no room for it. */
+  /** The owner's quota has no room for it. */
   isOver: boolean
-  /** Unfinished executions of a device; 0: none has that many. */
+  /** Maximum of unfinished executions per device; 0: no device can have that many. */
   perDevice: number
 }
 
-/** What the store makes of a trigger. */
+/** The result of a trigger in the store. */
 export type TriggerOutcome =
   | { kind: 'created'; run: LaunchedRun }
-  /** The idempotency key belongs to this earlier call; nothing was made. */
+  /** The idempotency key belongs to this earlier call; nothing was created. */
   | { kind: 'replayed'; run: LaunchedRun }
-  /** As `replayed`, but what was answered then cannot be read right now. */
+  /** As `replayed`, but the earlier response cannot be read right now. */
   | { kind: 'unreadable'; error: unknown }
   | { kind: 'idempotency-key-reused' }
-  /** Nothing was made: the key that was recalled is not any more what it was. Look it up. */
+  /** Nothing was created: the cached API key is outdated. Look it up again. */
   | { kind: 'key-changed' }
   | { kind: 'unknown-job' }
   | { kind: 'unknown-device'; deviceIds: string[] }
-  /** The one that it names, not that of its job. */
+  /** The window that the call names, not that of its job. */
   | { kind: 'unknown-window' }
-  /** Nothing was made: its job says how its runs are released. Send it again with a plan. */
+  /** Nothing was created: the job defines how its runs are released. Retry with a plan. */
   | { kind: 'needs-plan'; jobVersion: number; rollout?: Rollout; approval?: Approval }
-  /** Nothing was made: this version of its job has parameters or placeholders. Send it again, pinned and with values. */
+  /** Nothing was created: this job version has parameters or placeholders. Retry, pinned to it and with values. */
   | { kind: 'needs-values'; job: RunJob }
   | { kind: 'over-quota' }
   | { kind: 'device-over-quota'; deviceIds: string[] }

@@ -12,7 +12,7 @@ const forbidden = [
   '10.0.0.0/8', // private
   '100.64.0.0/10', // shared by customers of a provider
   '127.0.0.0/8', // loopback
-  '169.254.0.0/16', // link-local, and where clouds keep credentials
+  '169.254.0.0/16', // link-local, and metadata services of clouds, which serve credentials
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocols
   '192.0.2.0/24', // documentation
@@ -23,14 +23,14 @@ const forbidden = [
   '203.0.113.0/24', // documentation
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
-  '::/96', // unspecified, loopback, and the old way to write IPv4
-  '::ffff:0:0:0/96', // IPv4, translated
-  '64:ff9b::/96', // IPv4 behind NAT64
-  '64:ff9b:1::/48', // the same inside a network
+  '::/96', // unspecified, loopback, and IPv4-compatible
+  '::ffff:0:0:0/96', // IPv4-translated
+  '64:ff9b::/96', // NAT64
+  '64:ff9b:1::/48', // local-use NAT64
   '100::/64', // discard
-  '2001::/23', // protocols, Teredo among them
+  '2001::/23', // protocols, including Teredo
   '2001:db8::/32', // documentation
-  '2002::/16', // IPv4 by 6to4
+  '2002::/16', // 6to4
   '3fff::/20', // documentation
   '5f00::/16', // segment routing
   'fc00::/7', // private
@@ -39,7 +39,7 @@ const forbidden = [
   'ff00::/8', // multicast
 ]
 
-/** `exceptions`: addresses, or ranges as 10.1.0.0/16. */
+/** `exceptions`: addresses, or ranges such as 10.1.0.0/16. */
 export function allowAddresses(exceptions: readonly string[]): IsAllowedAddress {
   const refused = listOf(forbidden)
   const excepted = listOf(exceptions)
@@ -60,7 +60,7 @@ export function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {
     const [address = '', bits] = range.split('/')
-    // Not isIP: its first IPv6 address costs the start of a server 20 ms.
+    // isIP is not used: its first IPv6 address adds 20 ms to the start of the server.
     const isV6 = address.includes(':')
     list.addSubnet(address, Number(bits ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4')
   }

@@ -1,7 +1,7 @@
-// Text of a device that is put into a chat: chats turn addresses into links, also bare ones. What could be an address is
-// broken up with brackets, as it is done in reports of attacks: https[:]//evil[.]example. A person still reads it.
+// Defangs text from devices in chat messages: chats turn addresses into links, also bare ones. Possible addresses get
+// brackets, as in security reports: https[:]//evil[.]example. They remain readable.
 
-/** `disk full: 5`, `2.4.1` and `10:30` stay as they are. */
+/** `disk full: 5`, `2.4.1` and `10:30` are not changed. */
 export function breakLinks(text: string): string {
   return text
     .replace(/:(?=\/)|(?<=\p{L}):(?=[^\s\d])/gu, '[:]')

@@ -1,5 +1,5 @@
-// Which events become messages for people. Executions are reported with their run: when the first of them fail, and once
-// it has finished. Events of single devices and of each released part are not sent to a chat.
+// Which events become chat messages. Executions are reported with their run: when the first of them fail, and when the run
+// has finished. Events of single devices and of released parts are not sent to a chat.
 
 import {
   ApiError,
@@ -18,7 +18,7 @@ import { failureTypes } from './first-failure.ts'
 import { isChat } from './is-chat.ts'
 import type { WebhookContent } from './ports/webhooks.ts'
 
-/** Sent if the owner names no types: what somebody should look at. */
+/** The default types: events that need attention. */
 const usual: readonly EventType[] = [
   'run.finished',
   'run.paused',
@@ -30,7 +30,7 @@ const usual: readonly EventType[] = [
   'fleet.frozen',
   'fleet.unfrozen',
 ]
-/** As many as there are devices, or waves, or minutes. */
+/** Never sent, because they are too frequent. */
 const silent: readonly EventType[] = ['run.released', 'audit.sealed']
 const chatTypes = allTypes.filter(
   (type) => !['execution', 'device'].includes(nounOf(type)) && !silent.includes(type),
@@ -45,7 +45,7 @@ export function typesSent({
   return eventTypes.length === 0 ? usual : [...new Set(eventTypes.flatMap((each) => messagesOf(each)))]
 }
 
-/** A run that has finished is sent for its executions only if one of them ended as the webhook says. */
+/** A webhook for executions gets a finished run only if one of its executions ended in a selected state. */
 export function isWanted(
   { format, eventTypes }: Pick<WebhookContent, 'format' | 'eventTypes'>,
   { type, data }: Pick<StoredEvent, 'type' | 'data'>,
@@ -55,7 +55,7 @@ export function isWanted(
   return endsIn(eventTypes).some((state) => (counts?.[state] ?? 0) > 0)
 }
 
-/** J-500 for a type that would never be sent. */
+/** Throws J-500 for types that are never sent. */
 export function refuseSilentTypes({ format = 'jobcast', eventTypes = [] }: SentContent): void {
   if (!isChat(format)) return
   const never = eventTypes.find((each) => messagesOf(each).length === 0)

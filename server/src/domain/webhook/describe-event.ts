@@ -1,4 +1,4 @@
-// An event in one plain sentence, and the page of the console that shows more.
+// Describes an event in one sentence and links to the page of the console with details.
 
 import type {
   EventDataOf,
@@ -14,10 +14,10 @@ import type { RunFacts } from './read-run-facts.ts'
 const maxLength = 500
 const maxReasonLength = 80
 
-/** For text that a device wrote. */
+/** Quotes text from a device. */
 type Quote = (text: string) => string
 
-/** `facts`: of the run that the event is about, where they are at hand. Of an execution it is then the run that is described. */
+/** `facts`: facts of the event's run, if available. With facts, an event of an execution is described by its run. */
 export function describeEvent(event: StoredEvent, facts?: RunFacts, quote: Quote = (text) => text): string {
   const text = sentenceOf(event, facts, quote)
   return cut(text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '), maxLength)
@@ -34,28 +34,16 @@ function sentenceOf({ type, data }: StoredEvent, facts: RunFacts | undefined, qu
   if (type === 'fleet.frozen') return `The fleet was frozen: ${(data as FleetEventData).reason}.`
   if (type === 'fleet.unfrozen') return 'The fleet is no longer frozen; devices are offered work again.'
   const { id } = eventMap[noun]
-  const named = `${nouns[noun]}${id === null ? '' : ` ${fieldsOf(data)[id]}`}`
+  const named = `${nameOf(noun)}${id === null ? '' : ` ${fieldsOf(data)[id]}`}`
   const verb = type.slice(type.indexOf('.') + 1).replaceAll('_', ' ')
   return verb === 'online' || verb === 'offline' ? `${named} is ${verb}.` : `${named}: ${verb}.`
 }
 
-const nouns: Record<EventNoun, string> = {
-  run: 'Run',
-  execution: 'Execution',
-  device: 'Device',
-  fleet: 'Fleet',
-  job: 'Job',
-  group: 'Group',
-  window: 'Window',
-  secret: 'Secret',
-  file: 'File',
-  schedule: 'Schedule',
-  key: 'API key',
-  enrollment: 'Enrollment',
-  webhook: 'Webhook',
-  session: 'Session',
-  audit: 'Audit seal',
-  owner: 'Owner',
+/** Where the noun is not its own name. */
+const nouns: Partial<Record<EventNoun, string>> = { key: 'API key', audit: 'Audit seal' }
+
+function nameOf(noun: EventNoun): string {
+  return nouns[noun] ?? `${noun.charAt(0).toUpperCase()}${noun.slice(1)}`
 }
 
 function aboutRun(type: string, data: RunEventData, facts: RunFacts | undefined, quote: Quote): string {
@@ -108,7 +96,7 @@ function finished(
   return `${job} finished: ${succeeded} of ${countOf(total)} succeeded, ${ends.join(', ')}${reasons}.`
 }
 
-/** Sent for the first executions of a run that did not succeed. */
+/** For the first executions of a run that did not succeed. */
 function failing({ jobName }: EventDataOf<'execution'>, facts: RunFacts, quote: Quote): string {
   const { version, failures, total, allFailed } = facts
   const ended = allFailed ? 'failed' : 'did not succeed'
@@ -125,7 +113,7 @@ function waveOf({ wave }: RunEventData, facts: RunFacts | undefined): string {
   return facts?.waves ? ` in wave ${wave} of ${facts.waves}` : ` in wave ${wave}`
 }
 
-/** What the devices said says more than the rule that has counted them; a person's reason stands alone. */
+/** The reasons of devices are more useful than the stop rule; a person's reason is used alone. */
 function whyStopped(
   { because, released, total }: RunEventData,
   facts: RunFacts | undefined,
@@ -177,7 +165,7 @@ const lists: Partial<Record<EventNoun, string>> = {
   enrollment: '/enrollments',
 }
 
-/** Undefined: the service does not know its own address, or there is no such page. */
+/** Undefined: the public address of the service is not configured, or there is no such page. */
 export function linkTo(
   { type, data }: StoredEvent,
   publicUrl: string | undefined,

@@ -1,5 +1,5 @@
-// Executions in a chat: a run of ten thousand devices sends one message when the first of them fail, because a run with a
-// device that is offline may never finish, and one when it has finished.
+// Executions in a chat: a run of ten thousand devices sends one message when the first of them fail, because a run with an
+// offline device may never finish, and one when it has finished.
 
 import {
   type EventDataOf,
@@ -16,28 +16,28 @@ import type { WebhookContent } from './ports/webhooks.ts'
 
 type Format = Pick<WebhookContent, 'format'>
 
-/** Somebody should look at these at once; a cancel is news to nobody. */
+/** States that need attention; cancellations are excluded, because somebody requested them. */
 const failures: readonly ExecState[] = ['FAILED', 'TIMED_OUT', 'REJECTED', 'EXPIRED']
 
-/** How long a message about the first failure waits for others: it has the counts and reasons at the time of sending. */
+/** How long the first failure waits for further ones: the message has the counts and reasons at the time of sending. */
 export const settleMs = 5000
 
 export function failureTypes(patterns: readonly string[]): EventType[] {
   return failures.map(executionEventType).filter((type) => matchesPatterns(type, patterns))
 }
 
-/** The run of an execution that is reported with its run. Undefined: the event is sent for itself. */
+/** The run by which an execution is reported. Undefined: the event is sent by itself. */
 export function failingRunOf({ format }: Format, { type, data }: StoredEvent): number | undefined {
   return isChat(format) && nounOf(type) === 'execution' ? (data as EventDataOf<'execution'>).runId : undefined
 }
 
-/** The events of one subject are sent in order: a run is not reported as failing after it has finished. */
+/** Events of one subject are sent in order, so a run is not reported as failing after it has finished. */
 export function subjectSent(webhook: Format, event: StoredEvent): string {
   const runId = failingRunOf(webhook, event)
   return runId === undefined ? subjectOf(event) : `run ${runId}`
 }
 
-/** Its run has finished meanwhile, which is a message of its own, or is purged. */
+/** The run has finished meanwhile, which is a separate message, or is purged. */
 export async function isOvertaken(
   store: Pick<Store, 'getRun'>,
   webhook: Format & { ownerNo: number },

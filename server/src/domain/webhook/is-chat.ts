@@ -1,4 +1,4 @@
-// Formats that are for people: few messages, each one sentence.
+// Chat formats: few messages of one sentence each.
 
 import type { WebhookFormat } from '@jobcast/contract'
 

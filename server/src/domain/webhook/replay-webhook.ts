@@ -4,18 +4,28 @@ import { ApiError, type DeliveryState } from '@jobcast/contract'
 import type { Caller } from '../access/caller.ts'
 import { originOf } from '../audit/audit.ts'
 import type { Slice, Sliced } from '../common/ports/slices.ts'
+import { eventsWithin } from './events-within.ts'
 import { subjectSent } from './first-failure.ts'
 import type { StoredDelivery, StoredWebhook } from './ports/webhooks.ts'
-import { changeWebhook, filterOf, getWebhook, notifyChanged, type WebhookDeps } from './webhook.ts'
+import {
+  changeWebhook,
+  filterOf,
+  getWebhook,
+  notifyChanged,
+  type WebhookDeps,
+  webhookNameOf,
+} from './webhook.ts'
 
 export async function listDeliveries(
-  { store }: WebhookDeps,
-  { ownerNo }: Caller,
+  deps: WebhookDeps,
+  caller: Caller,
   webhookName: string,
   state: DeliveryState | undefined,
   slice: Slice<number>,
 ): Promise<Sliced<StoredDelivery, number>> {
-  const deliveries = await store.listDeliveries({ ownerNo, webhookName, state, slice })
+  const { ownerNo } = caller
+  const name = await webhookNameOf(deps, caller, webhookName)
+  const deliveries = await deps.store.listDeliveries({ ownerNo, webhookName: name, state, slice })
   if (deliveries === undefined) throw new ApiError('J-307')
   return deliveries
 }
@@ -33,7 +43,10 @@ export async function replayWebhook(
   )
 }
 
-/** An event in the delivery log can always be sent again; any other only if it matches the filter. */
+/**
+ * An event in the delivery log can always be sent again; any other only if it matches the filter. Outside of the restriction of
+ * the webhook there is none.
+ */
 export async function replayDelivery(
   deps: WebhookDeps,
   caller: Caller,
@@ -43,7 +56,8 @@ export async function replayDelivery(
   const { store } = deps
   const webhook = await getWebhook(deps, caller, webhookName)
   const event = await store.getEvent({ ownerNo: caller.ownerNo, eventId })
-  if (event === undefined) throw new ApiError('J-308')
+  const [shown] = event === undefined ? [] : await eventsWithin(store, webhook, [event])
+  if (event === undefined || shown === undefined) throw new ApiError('J-308')
   const slice = { after: eventId - 1, limit: 1 }
   const [match] = (await store.listEvents({ ownerNo: caller.ownerNo, filter: filterOf(webhook), slice }))
     .events

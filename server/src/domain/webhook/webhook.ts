@@ -1,9 +1,10 @@
 // A webhook: an address to which events of an owner are sent, signed, in order for each subject, and again until they
-// are accepted. It has a cursor in the event log. This file has what owners do with webhooks; dispatch/webhooks/
-// delivers.
+// are accepted. It has a cursor in the event log. This file has the owner's operations on webhooks; dispatch/webhooks/
+// delivers events.
 //
-// Read next: allowed-address.ts, where they may be sent; sign-webhook.ts, their signature; chat-events.ts and
-// describe-event.ts, what people are told; replay-webhook.ts, sending events again, and the delivery log.
+// Read next: allowed-address.ts, allowed receivers; sign-webhook.ts, signatures; chat-events.ts and
+// describe-event.ts, messages for people; replay-webhook.ts, sending events again, and the delivery log; webhook-scope.ts and
+// events-within.ts, webhooks of restricted keys.
 
 import { randomBytes } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -17,17 +18,26 @@ import {
 import { type Caller, makerOf } from '../access/caller.ts'
 import { principalOf } from '../access/principal.ts'
 import { overQuota, type Quotas } from '../access/quotas.ts'
+import { isConfined, jobFilterOf } from '../access/restriction.ts'
 import { type TellAccessDeps, tellAccess } from '../access/tell-access.ts'
 import { originOf } from '../audit/audit.ts'
 import { type Expectation, isExpected } from '../common/entity-tag.ts'
+import { listVisible } from '../common/list-visible.ts'
 import { notExpected } from '../common/not-found.ts'
-import type { Put } from '../common/ports/slices.ts'
+import type { Put, Slice, Sliced } from '../common/ports/slices.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { EventFilter } from '../event/event.ts'
-import { accessNouns, requireVisible } from '../event/visible-events.ts'
+import { accessNouns, hiddenNounsOf, requireVisible } from '../event/visible-events.ts'
 import type { IsAllowedAddress } from './allowed-address.ts'
 import { refuseSilentTypes, typesSent } from './chat-events.ts'
 import type { StoredWebhook, WebhookChange } from './ports/webhooks.ts'
+import {
+  isWebhookWithin,
+  mayCreate,
+  refuseLongName,
+  storedName,
+  webhookRestriction,
+} from './webhook-scope.ts'
 import { webhookTag } from './webhook-tag.ts'
 
 export type WebhookDeps = TellAccessDeps & {
@@ -42,7 +52,7 @@ export type WebhookDeps = TellAccessDeps & {
 export type WebhookLink = {
   /** A hint: the sender reads the webhook from the store. */
   changed(webhookNo: number): void
-  /** Sends one request that is no event. */
+  /** Sends one test request. */
   test(webhook: StoredWebhook): Promise<WebhookTestResult>
 }
 
@@ -59,7 +69,9 @@ export async function putWebhook(
   ifMatch: Expectation = {},
 ): Promise<Put<StoredWebhook>> {
   const { ownerNo } = caller
+  const name = storedName(caller, webhookName)
   requireVisible(caller, content.eventTypes ?? [])
+  refuseLongName(name)
   refuseSilentTypes(content)
   refuseBadUrl(content.url, deps.isAllowedAddress)
   if (content.secret !== undefined) refuseBadSecret(content.secret)
@@ -67,7 +79,9 @@ export async function putWebhook(
   const maxWebhooks = deps.quotas.webhooks
   const put = await deps.store.putWebhook({
     ownerNo,
-    webhookName,
+    webhookName: name,
+    restriction: webhookRestriction(caller),
+    mayCreate: mayCreate(caller, name),
     content: {
       url: content.url,
       eventTypes: content.eventTypes ?? [],
@@ -84,23 +98,53 @@ export async function putWebhook(
     ...originOf(caller),
     ...ifMatch,
   })
+  if (put === 'unknown') throw new ApiError('J-307')
   if (put === 'not-expected') throw notExpected(webhooks, webhookName, ifMatch)
   if (put === 'too-many') throw overQuota('webhooks', maxWebhooks)
   deps.webhooks.changed(put.value.webhookNo)
-  if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName })
-  else if (put.changed) tellAccess(deps, 'webhook.updated', caller, { webhookName })
+  if (put.created) tellAccess(deps, 'webhook.created', caller, { webhookName: name })
+  else if (put.changed) tellAccess(deps, 'webhook.updated', caller, { webhookName: name })
   return put
 }
 
 export async function getWebhook(
-  { store }: WebhookDeps,
-  { ownerNo }: Caller,
+  { store }: Pick<WebhookDeps, 'store'>,
+  caller: Caller,
   webhookName: string,
 ): Promise<StoredWebhook> {
-  return requireFound(await store.getWebhook({ ownerNo, webhookName }))
+  const key = { ownerNo: caller.ownerNo, webhookName: storedName(caller, webhookName) }
+  const webhook = requireFound(await store.getWebhook(key))
+  if (!isWebhookWithin(caller, webhook)) throw new ApiError('J-307')
+  return webhook
 }
 
-/** Also of a paused webhook. */
+export async function listWebhooks(
+  { store }: WebhookDeps,
+  caller: Caller,
+  slice: Slice<string>,
+): Promise<Sliced<StoredWebhook, string>> {
+  const { ownerNo } = caller
+  const list = (part: Slice<string>) => store.listWebhooks({ ownerNo, slice: part })
+  if (!isConfined(caller)) return list(slice)
+  return listVisible(
+    list,
+    slice,
+    (webhook) => isWebhookWithin(caller, webhook),
+    (webhook) => webhook.webhookName,
+  )
+}
+
+/** The stored name of a webhook that the caller can see. */
+export async function webhookNameOf(
+  deps: Pick<WebhookDeps, 'store'>,
+  caller: Caller,
+  webhookName: string,
+): Promise<string> {
+  // A name with a tag belongs to one restriction, so this remains true.
+  return isConfined(caller) ? (await getWebhook(deps, caller, webhookName)).webhookName : webhookName
+}
+
+/** Also works for a paused webhook. */
 export async function testWebhook(
   deps: WebhookDeps,
   caller: Caller,
@@ -148,7 +192,7 @@ export function changeWebhookSecret(
   )
 }
 
-/** Returns the webhook as it is after the change; one that was deleted, as it was before. */
+/** Returns the webhook after the change, or a deleted webhook as it was before. */
 export async function changeWebhook(
   deps: WebhookDeps,
   caller: Caller,
@@ -157,14 +201,15 @@ export async function changeWebhook(
   write: (change: WebhookChange) => Promise<StoredWebhook | undefined>,
 ): Promise<StoredWebhook> {
   const { ownerNo } = caller
+  const name = await webhookNameOf(deps, caller, webhookName)
   const by = { principal: principalOf(caller), at: deps.now(), ...originOf(caller) }
-  const webhook = await write({ ownerNo, webhookName, ...by })
+  const webhook = await write({ ownerNo, webhookName: name, ...by })
   notifyChanged(deps, webhook)
-  tellAccess(deps, type, caller, { webhookName })
+  tellAccess(deps, type, caller, { webhookName: name })
   return requireFound(webhook)
 }
 
-/** Paths and queries of webhook URLs often hold a secret of the receiver, so only keys that could replace a URL see all of it. */
+/** Paths and queries of webhook URLs often contain a secret, so only keys that may change the URL see all of it. */
 export function shownUrl({ url }: StoredWebhook, { scopes }: Caller): string {
   return scopes.includes('MANAGE') ? url : new URL(url).origin
 }
@@ -221,12 +266,14 @@ function addressesIn(hostname: string): string[] {
   return /(?:^|\.)localhost\.?$/.test(host) ? ['127.0.0.1', '::1'] : []
 }
 
-/** Which events it is sent. Those about access only if it names them: a receiver of all events is not one of these. */
+/** The events of a webhook; a restriction to devices is applied by events-within.ts. Events about access only if its types name them; the default does not include them. */
 export function filterOf(webhook: StoredWebhook): EventFilter {
-  const { eventTypes, jobName, deviceId } = webhook
+  const { eventTypes, jobName, deviceId, restriction } = webhook
   return {
     types: typesSent(webhook),
-    ...(eventTypes.length === 0 && { hiddenNouns: accessNouns }),
+    ...(restriction === null
+      ? eventTypes.length === 0 && { hiddenNouns: accessNouns }
+      : { hiddenNouns: hiddenNounsOf({ scopes: [], restriction }), ...jobFilterOf({ restriction }) }),
     ...(jobName !== null && { jobName }),
     ...(deviceId !== null && { deviceId }),
   }

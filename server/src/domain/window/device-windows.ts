@@ -1,4 +1,4 @@
-// Windows of devices and groups, as their owners change them.
+// Applies changes that owners make to the windows of devices and groups.
 
 import type { BothClocks } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
@@ -9,15 +9,15 @@ export type DeviceWindowsDeps = {
   windows: {
     /** Takes effect on all nodes. */
     changed(): Promise<void>
-    /** Some devices of this owner have windows, as far as this node knows. */
+    /** Whether some devices of this owner have windows, as far as this node knows. */
     applyToDevices(ownerNo: number): boolean
   }
 }
 
-/** So long a call waits until all devices are judged; the rest is done in the background. */
+/** How long a call waits for all devices to be judged; the rest is done in the background. */
 const mostWaitMs = 5000
 
-/** A group was put or deleted: finds out which devices are in it. */
+/** After a group was put or deleted: determines which devices are in it. */
 export async function settleGroups(deps: DeviceWindowsDeps, ownerNo: number): Promise<void> {
   const { store, moment } = deps
   const begin = moment().clock
@@ -29,7 +29,7 @@ export async function settleGroups(deps: DeviceWindowsDeps, ownerNo: number): Pr
   if (hasSwept) await deps.windows.changed()
 }
 
-/** From now on nothing is announced to devices of this owner without a look into the store. */
+/** From now on, devices of this owner are notified only after the store was asked for their windows. */
 export async function windowsApply(
   { windows }: Pick<DeviceWindowsDeps, 'windows'>,
   ownerNo: number,

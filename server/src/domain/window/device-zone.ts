@@ -1,17 +1,17 @@
-// The zone a device is in: what its owner says, else what it reports, else UTC.
+// The time zone of a device: set by its owner, otherwise reported by the device, otherwise UTC.
 
 import { isTimeZone } from '@jobcast/contract/selector'
 import type { Attributes } from '../device/ports/devices.ts'
 
-/** The attribute that says it. */
+/** The attribute that holds it. */
 export const zoneAttribute = 'timeZone'
 export const defaultZone = 'UTC'
 
-/** More than there are zones; their names may be written in any case. */
+/** More than there are zones, because names may be written in any case. */
 const keptNames = 2000
 const names = new Map<string, string>()
 
-/** As the zone is usually written, so that there are few of them; UTC where it is none. */
+/** The canonical name, so that there are few distinct zones; UTC for an invalid value. */
 export function zoneOf(value: unknown): string {
   if (typeof value !== 'string') return defaultZone
   const known = names.get(value)
@@ -23,12 +23,12 @@ export function zoneOf(value: unknown): string {
   return zone
 }
 
-/** `attributes`: those that its owner has set. */
+/** `attributes`: set by the owner. */
 export function deviceZoneOf(attributes: Attributes, reported: Attributes): string {
   return zoneOf(attributes[zoneAttribute] ?? reported[zoneAttribute])
 }
 
-/** For people, who know it under the name that they use: Asia/Kolkata, not Asia/Calcutta. */
+/** For display under the name that people use: Asia/Kolkata, not the canonical Asia/Calcutta. */
 export function zoneAsWritten(value: unknown): string {
   return typeof value === 'string' && isTimeZone(value) ? value : defaultZone
 }

@@ -1,6 +1,7 @@
-// Why an execution waits for windows: which of them are closed, and when they open, as the device's clocks show it and in UTC.
+// Why an execution waits for windows: which of them are closed, and when they open, in the device's local time and in UTC.
 
 import { deviceZone } from '@jobcast/contract'
+import { toLocalText } from '@jobcast/contract/cron'
 import type { WallInstant } from '../common/instants.ts'
 import type { Store } from '../common/ports/store.ts'
 import type { StoredDevice } from '../device/ports/devices.ts'
@@ -11,16 +12,15 @@ import { zoneAsWritten, zoneAttribute } from './device-zone.ts'
 import { offeredFor } from './offered-for.ts'
 import type { StoredWindow } from './ports/windows.ts'
 import { WindowTimes } from './window-times.ts'
-import { toLocalText } from './zone-time.ts'
 
-/** `of`: whose it is besides the run's, such as "of group kiosks". */
+/** `of`: where the window comes from if not from the run, such as "of group kiosks". */
 type AppliedWindow = { window: StoredWindow; of?: string | undefined }
 
 export type WindowReason = {
   windows: AppliedWindow[]
-  /** Of the device, as its owner or the device writes it. */
+  /** The device's zone, as written by its owner or reported by the device. */
   zone: string
-  /** Neither its owner nor the device says a zone. */
+  /** Neither its owner nor the device has set a zone. */
   isZoneUnknown: boolean
   now: WallInstant
 }
@@ -55,10 +55,10 @@ export async function readWindowReason(
   return { windows, zone: zoneAsWritten(given), isZoneUnknown: given === undefined, now }
 }
 
-/** Windows that are named; beyond this, how many there are. */
+/** How many windows are named; the others are counted. */
 const mostNamed = 5
 
-/** Undefined: all of them offer. */
+/** Undefined: all windows are open. */
 export function explainWindow(deviceId: string, reason: WindowReason): Explanation | undefined {
   const { windows, zone, now } = reason
   const all = windows.map((applied) => ({ applied, times: timesOf(applied.window, zone) }))
@@ -92,7 +92,7 @@ function isOffering(times: WindowTimes, now: WallInstant): boolean {
   return (times.nextOffer(now)?.from ?? Infinity) <= now
 }
 
-/** When something is offered under all of them; null: never, or nobody can know. */
+/** When all of them are open; null: never, or unknown. */
 function allOpenAt(times: WindowTimes[], now: WallInstant): WallInstant | null {
   return offeredFor(times, 0, now) ?? null
 }

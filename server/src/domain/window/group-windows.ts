@@ -1,5 +1,5 @@
-// Windows of groups: which of them apply to a device. A group is a selector, and devices change: it is judged where a device or
-// a group changes, never where work is offered.
+// Which windows of groups apply to a device. A group is a selector, so membership changes with devices: it is computed when a
+// device or group changes, never when work is offered.
 
 import {
   type CompiledSelector,
@@ -12,10 +12,10 @@ import { type FindGroups, groupsOf, replaceGroups } from '../selector/replace-gr
 
 export type GroupWindow = { groupName: string; windowName: string }
 export type WindowedGroup = GroupWindow & { where: string }
-/** `terms`: how many are compared with a device. */
+/** `terms`: how many are compared for each device. */
 export type JudgedGroup = GroupWindow & { matches: CompiledSelector; terms: number }
 
-/** One whose selector names a group that no longer exists has no devices. */
+/** Leaves out groups whose selector names a group that no longer exists: they have no devices. */
 export async function readGroupWindows(groups: WindowedGroup[], find: FindGroups): Promise<JudgedGroup[]> {
   const judged: JudgedGroup[] = []
   for (const { groupName, windowName, where } of groups) {
@@ -32,7 +32,7 @@ export async function readGroupWindows(groups: WindowedGroup[], find: FindGroups
   return judged
 }
 
-/** Whether one of them refers to this group, itself or through others. It may be one that there is not. */
+/** Whether one of them refers to this group, directly or through others. The group need not exist. */
 export async function refersTo(
   groupName: string,
   groups: Pick<WindowedGroup, 'where'>[],

@@ -1,5 +1,5 @@
-// Which windows are open right now, and for which zones. Times are worked out once for each opening, so that to judge is to
-// compare two numbers.
+// Which windows are open right now, and for which zones. Times are computed once per opening, so a check only compares two
+// numbers.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deviceZone } from '@jobcast/contract'
@@ -8,13 +8,13 @@ import { openEverywhere, writeOpenZones } from './open-zones.ts'
 import type { WindowRule } from './ports/windows.ts'
 import { type Opening, WindowTimes } from './window-times.ts'
 
-/** The opening that was next at that instant; undefined: there was none. */
+/** The cached next opening as of `since`; undefined: there was none. */
 type Known = { opening: Opening | undefined; since: number }
 
-/** Openings worked out before others get their turn: some milliseconds. */
+/** Openings computed before yielding to the event loop: some milliseconds. */
 const zonesAtOnce = 50
 
-/** One window, with what is known of its next opening in each zone. */
+/** One window, with its next opening cached for each zone. */
 export class JudgedZones {
   readonly #rule: WindowRule
   #zones = new Map<string, Known>()
@@ -23,12 +23,12 @@ export class JudgedZones {
     this.#rule = rule
   }
 
-  /** `zones`: in which devices are. Gives the zones as open-zones.ts writes them. */
+  /** `zones`: those with devices. Returns the open zones in the format of open-zones.ts. */
   async judge(zones: readonly string[], now: number): Promise<string> {
     const { timeZone } = this.#rule
     if (timeZone !== deviceZone) return this.#judge(timeZone, now, this.#zones) ? openEverywhere : ''
     const before = this.#zones
-    // Zones in which no device is any more are forgotten.
+    // Drops zones that no longer have devices.
     this.#zones = new Map()
     const open: string[] = []
     let worked = 0

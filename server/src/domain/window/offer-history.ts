@@ -1,19 +1,19 @@
-// How long executions were held back by windows and freezes, from what was written down each time one of them opened or
-// closed. Time limits do not run meanwhile (domain/execution/held-clocks.ts).
+// How long executions were held back by windows and freezes, computed from the recorded history of openings and closings.
+// Time limits do not run meanwhile (domain/execution/held-clocks.ts).
 
 import { type SteadyInstant, steadyInstant } from '../common/instants.ts'
 import { isOpenIn, openEverywhere } from './open-zones.ts'
 
-/** The name under which the history has the fleet of an owner: closed while it is frozen. */
+/** The name of an owner's fleet in the history: closed while the fleet is frozen. */
 export const wholeFleet = ''
 
-/** From then on the window was open for these zones, as open-zones.ts writes them. */
+/** From this instant on the window was open for these zones, in the format of open-zones.ts. */
 export type OfferChange = { ownerNo: number; windowName: string; clock: SteadyInstant; openZones: string }
 
-/** A window of a device or of a group it is in; `until`: null while it applies. */
+/** A window of the device or of one of its groups; `until`: null while it applies. */
 export type WindowSpan = { windowName: string; since: SteadyInstant; until: SteadyInstant | null }
 
-/** What holds an execution back: it is offered only while all of these windows are open in the zone, as far as they apply. */
+/** What may hold an execution back: it is offered only while all of these windows that apply are open in the zone. */
 export type Holder = {
   ownerNo: number
   windows: readonly string[]
@@ -28,12 +28,12 @@ export class OfferHistory {
   readonly #changes: Map<string, OfferChange[]>
   readonly #spans = new Map<string, Span[]>()
 
-  /** Those of each window in their order. */
+  /** `changes` must be in order for each window. */
   constructor(changes: OfferChange[]) {
     this.#changes = Map.groupBy(changes, ({ ownerNo, windowName }) => `${ownerNo} ${windowName}`)
   }
 
-  /** How much of this time it was held back. */
+  /** How long it was held back between these instants. */
   heldMs(holder: Holder, from: SteadyInstant, to: SteadyInstant): number {
     let held = 0
     let at: number = from
@@ -51,7 +51,7 @@ export class OfferHistory {
     return this.#spansOf(holder).at(-1)?.isOpen === false
   }
 
-  /** From the beginning on; what differs follows each other. */
+  /** Alternating open and closed spans, from the beginning of time. */
   #spansOf(holder: Holder): Span[] {
     const key = holderKey(holder)
     const known = this.#spans.get(key)
@@ -86,7 +86,7 @@ export class OfferHistory {
   }
 }
 
-/** Holders with the same key hold back alike, after `from`. */
+/** Holders with the same key hold back for the same time after `from`. */
 export function holderKey({ ownerNo, windows, zone, ofDevice = [] }: Holder, from?: SteadyInstant): string {
   const [isOver, isSinceBefore] = [
     (until: SteadyInstant | null) => from !== undefined && until !== null && until <= from,
@@ -106,7 +106,7 @@ export function currentWindows({ windows, ofDevice = [] }: Holder): string[] {
   return [...new Set([...windows, ...now])]
 }
 
-/** What is written down when a fleet is frozen, or no longer. */
+/** What the history records when a fleet is frozen or unfrozen. */
 export function fleetZones(isFrozen: boolean): string {
   return isFrozen ? '' : openEverywhere
 }

@@ -1,12 +1,12 @@
-// When something will have been offered for so long, as the rules of windows are now.
+// When something will have been offered for a given time, by the current rules of windows.
 
 import type { WallInstant } from '../common/instants.ts'
 import type { WindowTimes } from './window-times.ts'
 
-/** Openings looked at: nights of some years. */
+/** How many openings are checked: nightly ones for some years. */
 const mostOpenings = 1000
 
-/** Undefined: never, or nobody can know. `from`: nothing is offered before. */
+/** Undefined: never, or unknown. `from`: nothing is offered before this instant. */
 export function offeredFor(times: WindowTimes[], ms: number, from: WallInstant): WallInstant | undefined {
   let left = ms
   let at = from

@@ -1,5 +1,5 @@
-// For which zones a window is open, as a text that databases can look into: |Europe/Berlin|UTC|. A window in a fixed zone
-// is open for all devices, |*|, or for none.
+// The zones for which a window is open, as text that SQL can search: |Europe/Berlin|UTC|. A window in a fixed zone is open
+// for all devices, |*|, or for none.
 
 const everywhere = '*'
 
@@ -13,7 +13,7 @@ export function isOpenIn(openZones: string, zone: string): boolean {
   return openZones.includes(openEverywhere) || openZones.includes(`|${zone}|`)
 }
 
-/** Those that are in the one and not in the other; undefined: all zones. */
+/** Zones that are open now and were not before; undefined: all zones. */
 export function newlyOpen(now: string, before: string): string[] | undefined {
   if (before === openEverywhere) return []
   if (now === openEverywhere) return undefined

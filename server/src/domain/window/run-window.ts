@@ -7,28 +7,28 @@ import type { StoredJobContent } from '../job/ports/jobs.ts'
 import { anyTime } from './any-time.ts'
 import { requireWindow, type WindowDeps } from './window.ts'
 
-/** `anyTime`: it ignores windows, null: it has none, undefined: as its job says. */
+/** `anyTime`: it ignores windows, null: it has none, undefined: as the job defines. */
 export type RunWindow = { window?: string | null | undefined }
-type AskedWindow = Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>
+type RequestedWindow = Pick<NewRun, 'window' | 'ignoreWindows' | 'note'>
 
-/** The store looks again whether there is such a window (J-311). */
+/** The store checks again that the window exists (J-311). */
 export async function windowForRun(
   deps: Pick<WindowDeps, 'store'>,
   caller: Caller,
   job: Pick<StoredJobContent, 'window'>,
-  asked: AskedWindow,
+  asked: RequestedWindow,
 ): Promise<RunWindow> {
-  const window = askedWindow(caller, job, asked)
+  const window = requestedWindow(caller, job, asked)
   if (window) await requireWindow(deps, caller, window)
   return { window }
 }
 
-function askedWindow(
+function requestedWindow(
   caller: Caller,
   job: Pick<StoredJobContent, 'window'>,
-  { window, ignoreWindows, note }: AskedWindow,
+  { window, ignoreWindows, note }: RequestedWindow,
 ): string | null | undefined {
-  // Another window than that of its job is a way around it.
+  // Choosing another window circumvents the job's window, so it needs MANAGE, too.
   const isReplaced = window !== undefined && job.window !== undefined && window !== job.window
   if (ignoreWindows || isReplaced) requireScope(caller, 'MANAGE')
   if (!ignoreWindows) return window

@@ -1,19 +1,19 @@
-// When a window is open in a zone: from each time of its pattern on for so many minutes, unless the local date is an
-// exception. What follows without a gap is one opening. Nothing new is offered in the last minutes of an opening.
+// When a window is open in a zone: for its duration from each time of its pattern on, unless the local date is an exception.
+// Spans without a gap are one opening. Nothing new is offered during the cutoff at the end of an opening.
 
+import { ExceptSpans } from '@jobcast/contract/cron'
 import { type CronPattern, readCron } from '../schedule/cron-pattern.ts'
-import { ExceptDates } from './except-dates.ts'
 import type { WindowRule } from './ports/windows.ts'
 
-/** `until`, `offersUntil`: not included. */
+/** `until`, `offersUntil`: exclusive. */
 export type Opening = { from: number; until: number; offersUntil: number }
 
-/** `goesOn`: it may be open longer; nobody has looked. */
+/** `goesOn`: it may be open longer; later times have not been computed. */
 type Span = { from: number; until: number; goesOn?: boolean }
 
 const minuteMs = 60_000
 const dayMs = 24 * 60 * minuteMs
-/** One that does not close is looked at a day at a time. */
+/** A window that does not close is computed a day at a time. */
 const longestSpanMs = dayMs
 /** Far more than exceptions can make necessary. */
 const mostSteps = 1000
@@ -22,14 +22,14 @@ export class WindowTimes {
   readonly #pattern: CronPattern
   readonly #durationMs: number
   readonly #cutoffMs: number
-  readonly #except: ExceptDates
+  readonly #except: ExceptSpans
 
-  /** `zone`: of the device, or the window's own. Throws J-507. */
+  /** `zone`: the device's, or the window's own. Throws J-507. */
   constructor({ cron, durationMinutes, cutoffMinutes, except }: Omit<WindowRule, 'timeZone'>, zone: string) {
     this.#pattern = readCron(cron, zone, '')
     this.#durationMs = durationMinutes * minuteMs
     this.#cutoffMs = cutoffMinutes * minuteMs
-    this.#except = new ExceptDates(except, zone)
+    this.#except = new ExceptSpans(except, zone)
   }
 
   /** The first opening that closes after this instant; undefined: there is none. */
@@ -40,13 +40,13 @@ export class WindowTimes {
       if (begin === undefined) return undefined
       const { open, closedUntil } = this.#openAfter(at, begin)
       if (open) return this.#toOpening(open)
-      // All of it is closed; a long exception is passed in one step.
+      // Exceptions close all of it; a long exception is skipped in one step.
       at = closedUntil
     }
     return undefined
   }
 
-  /** What begins there, without exceptions, as far as it must be known to say how long something is offered in it. */
+  /** The first open part after `at` of the span that begins at `begin`, computed far enough to know until when it offers. */
   #openAfter(at: number, begin: number): { open: Span | undefined; closedUntil: number } {
     for (let bound = begin + longestSpanMs; ; ) {
       const span = this.#spanFrom(begin, bound + this.#cutoffMs)
@@ -69,14 +69,14 @@ export class WindowTimes {
     return undefined
   }
 
-  /** All that follows without a gap, up to the first end after `bound`. */
+  /** Joins occurrences without a gap, up to the first end after `bound`. */
   #spanFrom(begin: number, bound: number): Span {
     let last = begin
     let until = begin + this.#durationMs
     while (until <= bound) {
       const next = this.#pattern.next(last)
       if (next === undefined || next > until) return { from: begin, until }
-      // One that begins at the very end saves to go through all that lie between.
+      // If one begins exactly at the end, those in between can be skipped.
       last = this.#pattern.next(until - 1) === until ? until : next
       until = last + this.#durationMs
     }
@@ -85,12 +85,12 @@ export class WindowTimes {
 
   #toOpening({ from, until, goesOn }: Span): Opening {
     const offersUntil = Math.max(from, until - this.#cutoffMs)
-    // Whether it closes after `until` decides what is offered before it: that is asked again.
+    // Not known whether it closes after `until`, so the result is valid only until `offersUntil`.
     return { from, until: goesOn ? offersUntil : until, offersUntil }
   }
 }
 
-/** What is left of it without these. */
+/** The parts of the span that are not closed. */
 function partsOf({ from, until, goesOn }: Span, closed: Span[]): Span[] {
   const parts: Span[] = []
   let at = from

@@ -1,10 +1,10 @@
 // A window: the times at which work may be offered to devices, as a cron pattern with a duration, in one time zone or
 // in that of each device. A run under a window is created at once; its executions wait until the window is open for
-// their devices. This file has what owners do with windows.
+// their devices. This file has the owner's operations.
 //
 // Read next: window-times.ts, when a window is open in a zone; judge-windows.ts and open-zones.ts, for which zones it
-// is open now; device-zone.ts, the zone a device is in; zone-time.ts, local times and instants; run-window.ts, the
-// window of a run; explain-window.ts, why an execution waits for it.
+// is open now; device-zone.ts, the zone a device is in; run-window.ts, the window of a run; explain-window.ts, why an
+// execution waits for it.
 
 import {
   ApiError,
@@ -80,7 +80,7 @@ export async function getWindow(
   return window
 }
 
-/** One that a job or a run names. */
+/** Requires the window that a job or run names. */
 export async function requireWindow(
   { store }: Pick<WindowDeps, 'store'>,
   { ownerNo }: Pick<Caller, 'ownerNo'>,
@@ -112,7 +112,7 @@ function usersOf(users: Extract<WindowRemoval, { kind: 'in-use' }>): string {
   return usersText({ ...named, device: deviceIds }, { device: devices })
 }
 
-/** The zone for which these are, and the openings. */
+/** The openings, and the zone that they are for. */
 export async function listOpenings(
   deps: WindowDeps,
   caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * Acknowledges messages of one connection in the order in which they came, as MQTT asks, whichever is done first. After the
- * connection is lost the broker sends again what was not acknowledged, under new numbers: nothing more is sent then.
+ * Acknowledges the messages of one connection in the order they arrived, as MQTT requires, whichever is done first. Sends
+ * nothing once the connection is lost: the broker then resends unacknowledged messages under new packet identifiers.
  */
 export class AckOrder {
   readonly #send: (messageId: number) => void
@@ -19,12 +19,12 @@ export class AckOrder {
     return this.#waiting.length
   }
 
-  /** When the oldest came that is not acknowledged. */
+  /** When the oldest unacknowledged message arrived. */
   get oldest(): number | undefined {
     return this.#waiting[0]?.since
   }
 
-  /** Call what it gives once the message is on disk. */
+  /** Returns a function to call once the message is on disk. */
   add(messageId: number, since: number): () => void {
     const entry = { messageId, since, isDone: false }
     this.#waiting.push(entry)

@@ -1,4 +1,4 @@
-// Who speaks on a topic of the broker: the broker has authenticated it, so it is let in as with a certificate.
+// Identifies the device that published on a topic. The broker has authenticated it, so it is signed in as with a certificate.
 
 import { isNewDeviceId } from '@jobcast/contract'
 import { type SignInDeps, signInByCertificate } from '../../domain/access/sign-in.ts'
@@ -19,7 +19,7 @@ export type BridgeDeviceDeps = SignInDeps &
 
 type Known = { device: DeviceKey; since: number; changes: number }
 
-/** Each request would be a query otherwise. A credential that is revoked counts at once, wherever it was. */
+/** How long a device is cached, to save a query per request. A revoked credential takes effect at once, on any node. */
 const rememberedMs = 5000
 const mostRemembered = 20_000
 
@@ -35,15 +35,15 @@ export class BridgeDevices {
     this.#enroll = enroll
   }
 
-  /** Undefined: it is unknown, or its credential was revoked. */
+  /** Undefined: the device is unknown, or its credential was revoked. */
   find(deviceId: string): DeviceKey | Promise<DeviceKey | undefined> {
     const { elapsed, credentialChanges } = this.#deps
     const known = this.#known.get(deviceId)
     const isFresh = known?.changes === credentialChanges.count && elapsed() - known.since < rememberedMs
-    return known && isFresh ? known.device : this.#look(deviceId)
+    return known && isFresh ? known.device : this.#lookUp(deviceId)
   }
 
-  async #look(deviceId: string): Promise<DeviceKey | undefined> {
+  async #lookUp(deviceId: string): Promise<DeviceKey | undefined> {
     const { elapsed, credentialChanges } = this.#deps
     const [since, changes] = [elapsed(), credentialChanges.count]
     const device = (await this.#signIn(deviceId)) ?? (this.#enroll ? await this.#create(deviceId) : undefined)
@@ -60,7 +60,7 @@ export class BridgeDevices {
     return found && { ownerNo: found.ownerNo, deviceId }
   }
 
-  /** Not one whose credential was revoked: that one is there. */
+  /** Does not recreate a device whose credential was revoked: that device still exists. */
   async #create(deviceId: string): Promise<DeviceKey | undefined> {
     if (!isNewDeviceId(deviceId)) return undefined
     const { ownerNo } = this.#owner

@@ -1,5 +1,5 @@
-// The event log of an owner on a topic of the broker: in order, at least once. The cursor is stored after the broker has
-// acknowledged, so a crash repeats events and loses none.
+// Publishes an owner's event log to a topic of the broker: in order, at least once. The cursor is stored after the broker has
+// acknowledged, so a crash repeats events but loses none.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -17,13 +17,13 @@ export type BridgeEventsDeps = {
 type EventsOf = {
   bridgeName: string
   ownerNo: number
-  /** Resolves once the broker has acknowledged it; rejects with `MessageTooLarge` if it never will. */
+  /** Resolves once the broker has acknowledged the event; rejects with `MessageTooLarge` if it never will. */
   publish(json: string): Promise<void>
   onFailure(error: string): void
 }
 
 const eventsPerRead = 200
-/** As a webhook without `eventTypes`: whoever reads the topic is not known here. */
+/** The same events as for a webhook without `eventTypes`, because the readers of the topic are unknown. */
 const filter = { hiddenNouns: accessNouns }
 /** Events of several commits are read together. */
 const gatherMs = 50
@@ -38,7 +38,7 @@ export class BridgeEvents {
   #running: Promise<void> | undefined
   /** Since when the next event could not be published. */
   failingSince: number | undefined
-  /** Too large for the broker. */
+  /** Number of events skipped because they are too large for the broker. */
   leftOut = 0
 
   constructor(deps: BridgeEventsDeps, of: EventsOf) {
@@ -85,7 +85,7 @@ export class BridgeEvents {
     }
   }
 
-  /** The first time, with what happens from now on. */
+  /** The stored cursor; on the first start, the newest event, so that only later events are published. */
   async #begin(): Promise<number> {
     const { bridgeName, ownerNo } = this.#of
     const stored = await this.#deps.store.getBridgeCursor({ bridgeName, ownerNo })
@@ -95,7 +95,7 @@ export class BridgeEvents {
     return newest
   }
 
-  /** Up to the first one that the broker refused. */
+  /** Publishes a page of events, up to the first one that the broker refused. */
   async #publishFrom(cursor: number): Promise<{ upTo: number; more: boolean; refused?: unknown }> {
     const { bridgeName, ownerNo, publish } = this.#of
     const { store } = this.#deps
@@ -120,14 +120,14 @@ export class BridgeEvents {
     return first === -1 ? { upTo, more } : { upTo: reached, more: true, refused: refusals[first] }
   }
 
-  /** Rejects when stopped: what waits for the broker is published by the next carrier. */
+  /** Rejects when stopped: the node that takes over publishes the pending events. */
   #unlessStopped<T>(settled: Promise<T>): Promise<T> {
     const { signal } = this.#stopping
     return new Promise((resolve, reject) => {
       const stop = () => reject(new Error('stopped'))
       if (signal.aborted) stop()
       else signal.addEventListener('abort', stop, { once: true })
-      // Each page would leave a listener behind.
+      // Otherwise each page would leave a listener behind.
       void settled.then((outcomes) => {
         signal.removeEventListener('abort', stop)
         resolve(outcomes)

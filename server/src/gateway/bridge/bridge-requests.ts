@@ -1,4 +1,4 @@
-// Requests of devices that came over a broker: one after the other for each device, many devices at a time.
+// Serves device requests that arrive over a broker: in sequence per device, many devices concurrently.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@jobcast/contract'
@@ -34,9 +34,9 @@ type RequestsOf = {
   ownerNo: number
   devices: BridgeDevices
   answer(topic: string, json: string): void
-  /** The device was heard. */
+  /** Records that the device was seen. */
   heard(device: DeviceKey): void
-  /** The broker is about to send nothing more, because so much is not acknowledged. */
+  /** So many messages are unacknowledged that the broker is about to stop sending. */
   isCrowded(): boolean
 }
 
@@ -51,9 +51,9 @@ type Request = {
 /** A large message counts as several, as on our own listener. */
 const bytesPerToken = 4096
 const reports = new Set<string | undefined>(['update', 'output', 'attributes'])
-/** Reports that are refused are answered, so that the device sends them again; of a flood, so many a second. */
+/** Refused reports are answered, so that the device resends them; up to this many a second per device. */
 const maxRefusals = 20
-/** To whatever else it asks too often, one answer a second. */
+/** Other throttled requests of a device get one answer a second. */
 const everySecondMs = 1000
 const retryMs = 500
 const nothing = Buffer.alloc(0)
@@ -62,7 +62,7 @@ export class BridgeRequests {
   readonly #deps: BridgeRequestDeps
   readonly #of: RequestsOf
   readonly #lines: DeviceLines<Request>
-  /** Devices whose requests were refused in this second, and how many answers they got. */
+  /** Devices whose requests were throttled in this second, and how many of them. */
   readonly #refusals = new Map<string, { reports: number; questions: number }>()
   readonly #nextSecond: NodeJS.Timeout
   #isStopped = false
@@ -98,14 +98,14 @@ export class BridgeRequests {
     this.#lines.clear()
   }
 
-  /** Whatever else a device asks and writes, the end of an execution gets through: it has a rate of its own. */
+  /** Updates of executions have a rate of their own, so a device's other requests cannot block the end of an execution. */
   #isWithinRate({ named: { deviceId, operation }, isReport, cost }: Request): boolean {
     const device = deviceText({ ownerNo: this.#of.ownerNo, deviceId })
     const kind = operation?.name === 'update' ? ' update' : isReport ? ' report' : ''
     return this.#deps.limits.take('device', `${device}${kind}`, cost) === undefined
   }
 
-  /** Answered and acknowledged at once: a report that waited for its rate would hold up those of other devices. */
+  /** Acknowledged at once: a report that waited for its rate limit would hold up those of other devices. */
   #throttle(request: Request): void {
     const { deviceId } = request.named
     const refusals = this.#refusals.get(deviceId) ?? { reports: 0, questions: 0 }
@@ -124,7 +124,7 @@ export class BridgeRequests {
     }
   }
 
-  /** While the storage cannot be written it is tried again: the broker would not send it again before we reconnect. */
+  /** Retries while the storage is unavailable: the broker would resend the message only after a reconnect. */
   async #serve(request: Request): Promise<void> {
     while (!request.message.isStale) {
       try {
@@ -151,7 +151,7 @@ export class BridgeRequests {
     this.#answer(request, acceptRequest(served))
   }
 
-  /** Now the device has asked. Notices were only handed to the broker. */
+  /** A request shows that the device has its executions; a notice only reached the broker. */
   #noteShown({ shown, seen }: Served): void {
     const next = seen && 'next' in seen && seen.next ? [seen.next] : []
     const waiting = [...shown, ...next].filter(({ execState }) => execState === 'PENDING')
@@ -162,7 +162,7 @@ export class BridgeRequests {
 
   #refuse(request: Request, error: unknown): void {
     const { named, message, isTooLarge } = request
-    // It is not parsed for its clientToken.
+    // An oversized message is not parsed, not even for its clientToken.
     const payload = isTooLarge ? nothing : message.payload
     const device = { ownerNo: this.#of.ownerNo, deviceId: named.deviceId }
     const shown = error instanceof ApiError ? new DeviceError('RequestThrottled', error.message) : error
@@ -175,7 +175,7 @@ export class BridgeRequests {
   }
 }
 
-/** What is refused while the disk is nearly full is not repeated: it would hold up the ends of executions. */
+/** Requests refused because the disk is nearly full are not retried: that would hold up the ends of executions. */
 function isTemporary(error: unknown): boolean {
   if (error instanceof SpaceShort) return false
   return error instanceof StorageUnavailable || error instanceof TooMuchWaiting

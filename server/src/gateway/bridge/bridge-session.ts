@@ -3,15 +3,15 @@ import type { DeviceNotice, DeviceSession } from '../../domain/device/ports/devi
 import type { Moment } from '../../domain/execution/execution.ts'
 import { noticeJson, noticeTopic } from '../mqtt/notice-message.ts'
 
-/** Where notices of all devices go: to the broker, which knows who has subscribed and keeps them for those that sleep. */
+/** Where notices of all devices go: to the broker, which knows the subscribers and keeps notices for devices that sleep. */
 export type NoticeSink = {
   moment: () => Moment
-  /** False while too much waits; the session is remembered and refreshed when there is room again. */
+  /** False while too many messages are pending; the session is refreshed when there is room again. */
   isReadyFor(session: DeviceSession): boolean
   publish(deviceId: string, suffix: string, json: string, onSettled: OnSettled): void
-  /** The broker has it, and somebody reads it. */
+  /** The broker has the notice of this execution, and it has a subscriber. */
   handed(jobExecutionId: number): void
-  /** The broker did not take it: it is to be published again. */
+  /** The broker rejected a notice, so it must be published again. */
   refused(deviceId: string): void
 }
 
@@ -19,7 +19,7 @@ type OnSettled = (error: unknown, hasReader: boolean) => void
 
 const all = { list: true, next: true, cancel: true }
 
-/** Of a device that we do not see: it is notified of each change, whether or not it is there. */
+/** The session of a device on the broker: it is sent every change, whether or not the device is connected there. */
 export class BridgeSession implements DeviceSession {
   readonly device: SignedInDevice
   readonly transport = 'bridge'
@@ -53,14 +53,14 @@ export class BridgeSession implements DeviceSession {
     this.#isClosed = true
   }
 
-  // Nothing of a connection: the broker has it.
+  // The connection is the broker's, so there is nothing to do.
   gather(): void {}
   flush(): void {}
   hold(): void {}
   release(): void {}
 }
 
-/** Executions that the device was not notified of before. */
+/** Executions that the device was not yet notified of. */
 function freshIn(notice: DeviceNotice): number[] {
   if (notice.kind === 'cancel') return []
   const named = notice.kind === 'list' ? notice.queue.executions : notice.next ? [notice.next.execution] : []

@@ -1,8 +1,8 @@
-/** One broker that devices are connected to, and how to reach it. */
+/** An external broker that devices are connected to. */
 export type BridgeSettings = Readonly<{
-  /** Names it in logs, metrics and explanations. */
+  /** Identifies the bridge in logs, metrics and explanations. */
   bridgeName: string
-  /** Without user and password. */
+  /** Contains no user or password. */
   url: string
   user?: string | undefined
   password?: string | undefined
@@ -10,15 +10,15 @@ export type BridgeSettings = Readonly<{
   ca?: string | undefined
   cert?: string | undefined
   key?: string | undefined
-  /** The same on all nodes: who takes over goes on with the session of the one before. */
+  /** The same on all nodes: a node that takes over resumes the session of the previous one. */
   clientId: string
   /** Owner of the devices: ownerName or ownerId. */
   ownerName: string
   /** Topics start with it, without a slash at the end. */
   prefix: string
-  /** A device that was not heard for so long is offline. */
+  /** A device that sent nothing for this long is offline. */
   silenceMs: number
-  /** Unknown devices are created. */
+  /** Whether unknown devices are created. */
   enroll: boolean
   /** Topic for events; undefined: they are not published. */
   events?: string | undefined

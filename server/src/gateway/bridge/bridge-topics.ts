@@ -1,4 +1,4 @@
-// Topics of devices on a broker: those of our own listener, behind a prefix that may be another one.
+// Topics of devices on a broker: the same as on our own listener, under a configurable prefix.
 
 import { type DeviceOperation, parseOperation } from '@jobcast/contract'
 
@@ -18,7 +18,7 @@ export type RequestTopic = { deviceId: string; operation: DeviceOperation | unde
 const jobs = '/jobs/'
 const shadowUpdate = '/shadow/update'
 
-/** Undefined: it is no topic of a device under this prefix. */
+/** Undefined: not a device topic under this prefix. */
 export function parseTopic(prefix: string, topic: string): RequestTopic | undefined {
   if (!topic.startsWith(`${prefix}/`)) return undefined
   const rest = topic.slice(prefix.length + 1)

@@ -1,5 +1,5 @@
-// A bridge to a broker that devices are connected to: their requests are served as on our own listener, and notices are
-// published for each device with a change. One node carries it at a time.
+// A bridge to an external broker: serves the requests of its devices as on our own listener, and publishes notices for each
+// device whose queue changes. Runs on one node at a time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BridgeView } from '../../domain/bridge/bridge.ts'
@@ -21,9 +21,9 @@ import { RefusedNotices } from './refused-notices.ts'
 type BridgedNotices = {
   /** There is room again for a session that was not ready. */
   refresh(session: DeviceSession): void
-  /** What the device was notified of has not reached the broker. */
+  /** Notices of these devices have not reached the broker. */
   repeat(deviceIds: readonly string[]): void
-  /** The broker was not reached for a while: whoever has something in its queue is notified of it. */
+  /** After an interruption, notifies all devices that have something in their queue. */
   catchUp(): void
   close(): Promise<void>
 }
@@ -37,18 +37,22 @@ export type BridgeDeps = BridgeDeviceDeps &
       countByBridge(bridgeName: string): number
     }
     tell: Tell
-    openNotices(ownerNo: number, newSession: (deviceId: string) => DeviceSession): BridgedNotices
+    /** `whenRoom` resolves when another batch of notices can be published; undefined: now. */
+    openNotices(
+      ownerNo: number,
+      newSession: (deviceId: string) => DeviceSession,
+      whenRoom: () => Promise<void> | undefined,
+    ): BridgedNotices
   }
 
 type Owner = { ownerNo: number; ownerId: string }
 
 const ownerRetryMs = 2000
-/** To count devices goes through all of them. */
+/** Counting goes through all devices. */
 const countEveryMs = 1000
-/** It may name a topic, and all nodes are told. */
+/** The error may contain a topic, and is sent to all nodes. */
 const maxErrorLength = 500
 
-/** Carried from `start` to `stop`. */
 export class Bridge {
   readonly settings: BridgeSettings
   readonly #deps: BridgeDeps
@@ -147,7 +151,11 @@ export class Bridge {
       handed: (jobExecutionId) => this.#deps.deliveries.notified(jobExecutionId),
       refused: (deviceId) => this.#refused.add(deviceId),
     }
-    this.#notices = this.#deps.openNotices(ownerNo, (deviceId) => new BridgeSession(sink, ownerNo, deviceId))
+    this.#notices = this.#deps.openNotices(
+      ownerNo,
+      (deviceId) => new BridgeSession(sink, ownerNo, deviceId),
+      () => this.#link.outgoing.whenRoom(),
+    )
     this.#link.start()
     this.#startEvents(ownerNo)
   }

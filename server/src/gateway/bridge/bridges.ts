@@ -1,22 +1,22 @@
-// The bridges of this node: it carries each one whose lock it holds, and takes those that nobody holds.
+// The bridges of this node: it runs each bridge whose lock it holds, and takes locks that are free.
 
 import type { BridgeView } from '../../domain/bridge/bridge.ts'
 import { Bridge, type BridgeDeps } from './bridge.ts'
 import type { BridgeSettings } from './bridge-settings.ts'
 
-/** Where there are several nodes: one of them carries a bridge. */
+/** In a cluster, one node at a time runs a bridge. */
 export type BridgeLocks = {
   take(bridgeName: string): Promise<boolean>
   giveBack(bridgeName: string): Promise<void>
   /** False: other nodes may have taken over without this one noticing. */
   readonly holds: boolean
-  /** This node holds none any more. */
+  /** This node no longer holds any lock. */
   onLost(listener: () => void): void
-  /** How a bridge of this node is doing, for the others. */
+  /** Publishes the state of a bridge of this node to the other nodes. */
   tell(view: BridgeView): void
 }
 
-/** Others remove a node that is gone after up to 3 s; then its locks are free. What is older than 5 s is not believed. */
+/** A dead node is removed within 3 s, which frees its locks. Views older than 5 s are discarded. */
 const everyMs = 1000
 
 const standby: Omit<BridgeView, 'bridgeName' | 'ownerName' | 'events'> = {
@@ -28,7 +28,7 @@ export class Bridges {
   readonly #deps: BridgeDeps
   readonly #all: readonly BridgeSettings[]
   readonly #locks: BridgeLocks | undefined
-  readonly #carried = new Map<string, Bridge>()
+  readonly #running = new Map<string, Bridge>()
   #timer: NodeJS.Timeout | undefined
   #work: Promise<void> = Promise.resolve()
   #isStopping = false
@@ -39,11 +39,11 @@ export class Bridges {
     this.#locks = locks
   }
 
-  /** In the order of the settings; those that another node carries are `standby` here. */
+  /** In the order of the settings; bridges that another node runs are `standby` here. */
   views(): BridgeView[] {
     return this.#all.map(
       ({ bridgeName, ownerName, events: topic }) =>
-        this.#carried.get(bridgeName)?.view ?? {
+        this.#running.get(bridgeName)?.view ?? {
           ...standby,
           ...{ bridgeName, ownerName },
           events: topic === undefined ? null : { topic, failingSince: null, leftOut: 0 },
@@ -57,7 +57,7 @@ export class Bridges {
     if (this.#locks === undefined) return
     this.#timer = setInterval(() => {
       this.#next(() => this.#takeFree())
-      for (const { view } of this.#carried.values()) this.#locks?.tell(view)
+      for (const { view } of this.#running.values()) this.#locks?.tell(view)
     }, everyMs)
     this.#timer.unref()
   }
@@ -67,12 +67,12 @@ export class Bridges {
     this.#isStopping = true
     clearInterval(this.#timer)
     await this.#work
-    const names = [...this.#carried.keys()]
+    const names = [...this.#running.keys()]
     await this.#dropAll()
     for (const name of names) await this.#locks?.giveBack(name)
   }
 
-  /** One after the other. */
+  /** Runs the steps in sequence. */
   #next(step: () => Promise<void>): void {
     this.#work = this.#work
       .then(step)
@@ -87,17 +87,17 @@ export class Bridges {
     }
     for (const settings of this.#all) {
       const { bridgeName } = settings
-      if (this.#carried.has(bridgeName)) continue
+      if (this.#running.has(bridgeName)) continue
       if (this.#locks && !(await this.#locks.take(bridgeName))) continue
       const bridge = new Bridge(this.#deps, settings)
-      this.#carried.set(bridgeName, bridge)
+      this.#running.set(bridgeName, bridge)
       bridge.start()
     }
   }
 
   async #dropAll(): Promise<void> {
-    const carried = [...this.#carried.values()]
-    this.#carried.clear()
-    await Promise.all(carried.map((bridge) => bridge.stop()))
+    const running = [...this.#running.values()]
+    this.#running.clear()
+    await Promise.all(running.map((bridge) => bridge.stop()))
   }
 }

@@ -1,5 +1,6 @@
-// The connection to a broker, by mqtt.js: it reconnects with a backoff, keeps its session, and acknowledges a message when
-// whoever served it says so.
+// The connection to a broker, by mqtt.js: it reconnects with a backoff, keeps its session, and acknowledges each message when
+// its handler calls `acknowledge`. What is published is written to its stream, because mqtt.js would copy, store and write
+// each message by itself, which takes several times the CPU.
 
 import { Socket } from 'node:net'
 import {
@@ -10,15 +11,22 @@ import {
   type MqttClient,
   ReasonCodes,
 } from 'mqtt'
+import type { IPubackPacket } from 'mqtt-packet'
+import { asRepeated, encodePublish } from '../mqtt/encode-publish.ts'
 import { encodePuback } from '../mqtt/packets.ts'
 import { AckOrder } from './ack-order.ts'
 import type { BridgeSettings } from './bridge-settings.ts'
 import { requestFilters } from './bridge-topics.ts'
-import { InFlight } from './in-flight.ts'
+import { wordsOf } from './error-words.ts'
+import { lastPacketId } from './in-flight.ts'
 import { Intake } from './intake.ts'
 import { defaultWindow, type Outgoing, OutgoingQueue } from './outgoing.ts'
+import { TurnWriter } from './turn-writer.ts'
 
-/** A message for us. `acknowledge`: after the commit, also of QoS 0. `isStale`: the broker sends it again, or has given it to another node. */
+/**
+ * A received message. Call `acknowledge` after the commit, also for QoS 0. `isStale`: the broker resends it, here or to
+ * another node.
+ */
 export type Incoming = {
   topic: string
   payload: Buffer
@@ -34,9 +42,9 @@ type LinkDeps = {
   receive(message: Incoming): void
   /** Connected and subscribed. */
   onUp(): void
-  /** It was up. */
+  /** The connection was up, and is lost. */
   onLost(): void
-  /** Whatever fails. `isNew`: otherwise than what failed before it. */
+  /** Called for every failure. `isNew`: it differs from the previous one. */
   onError(error: string, isNew: boolean): void
   onRoom(): void
 }
@@ -45,24 +53,36 @@ const [firstDelayMs, longestDelayMs] = [500, 15_000]
 const connectTimeoutMs = 10_000
 const keepaliveSeconds = 15
 const sessionExpirySeconds = 7 * 24 * 60 * 60
-/** Requests that are being served; further ones wait at the broker. */
+/** Maximum number of requests in flight; further ones wait at the broker. */
 const receiveMaximum = 1000
-/** More than may come with QoS 1 by MQTT 5: while nothing is read, acknowledgements and pings of the broker wait as well. */
+/** Above the `receiveMaximum` of MQTT 5: while reading is paused, acknowledgements and pings of the broker wait as well. */
 const mostUnserved = { messages: 2 * receiveMaximum, bytes: 64 * 1024 * 1024 }
 const crowdedAbove = 0.75
-/** Larger ones are not sent to us at all; those beyond our own limit are rejected with words. */
+/** The broker does not send larger packets at all; packets above our own limit get an error answer. */
 const maximumPacketSize = 512 * 1024
 const refused = 0x80
-/** Of MQTT 3.1.1 and of MQTT 5: the broker does not speak this version. */
+/** "Unsupported protocol version", in MQTT 3.1.1 and in MQTT 5. */
 const unknownVersion = new Set([0x01, 0x84])
-/** Header, lengths and number of a message. */
-const packetOverhead = 16
+/** mqtt.js sends nothing else that has an identifier, and one at a time. */
+const subscribeId = lastPacketId + 1
+const subscribeIds: IClientOptions['messageIdProvider'] & object = {
+  allocate: () => subscribeId,
+  getLastAllocated: () => subscribeId,
+  register: () => true,
+  deallocate: () => undefined,
+  clear: () => undefined,
+}
 const noSubscribers = 0x10
 const packetTooLarge = 0x95
-/** A broker may end the connection for one in a topic, and again when the message is repeated on the next one. */
+/**
+ * The error text of mqtt.js. Mosquitto refuses messages above its `message_size_limit` with a reason code that MQTT defines for
+ * connections only.
+ */
+const invalidPuback = 'Invalid puback reason code'
+/** A broker may close the connection because of one in a topic, and again after each reconnect. */
 const noncharacter = /\p{Noncharacter_Code_Point}/u
 const goneWithinMs = 2000
-/** The client goes on with the next message and does not acknowledge this one. */
+/** Makes the client continue with the next message without acknowledging this one. */
 const later = new Error('acknowledged later')
 
 export class BrokerLink {
@@ -72,22 +92,20 @@ export class BrokerLink {
   #acks = new AckOrder(() => undefined)
   #intake = new Intake(mostUnserved)
   #isUp = false
-  #isRemoving = false
   #isStopped = false
-  /** Why the connection ends was said. */
+  /** The reason of the disconnect was already reported. */
   #isExplained = false
   #lastError: string | undefined
   #retry: NodeJS.Timeout | undefined
-  /** What one message of ours may have, by the broker. */
+  /** The broker's limit for a packet, in bytes. */
   #largest = Number.POSITIVE_INFINITY
-  /** Acknowledged, though nobody has subscribed: MQTT 5 says so. */
-  readonly #unread = new Set<number>()
+  #writer: TurnWriter | undefined
   received = 0
 
   constructor(deps: LinkDeps) {
     this.#deps = deps
     this.outgoing = new OutgoingQueue({
-      send: (message) => this.#publish(message),
+      send: (message, packetId, isRepeated) => this.#publish(message, packetId, isRepeated),
       onRefused: ({ topic }, error) => this.#failed(`a message on ${topic} was refused: ${wordsOf(error)}`),
       onRoom: () => deps.onRoom(),
     })
@@ -101,13 +119,13 @@ export class BrokerLink {
     return this.#lastError
   }
 
-  /** How long the oldest message has not been acknowledged. */
+  /** Age of the oldest unacknowledged message. */
   get lagMs(): number {
     const { oldest } = this.#acks
     return oldest === undefined ? 0 : this.#deps.elapsed() - oldest
   }
 
-  /** The broker will soon send nothing more, or nothing more is read, until something is served. */
+  /** The broker will soon stop sending, or we will stop reading, until requests are served. */
   get isCrowded(): boolean {
     return Math.max(this.#acks.size / receiveMaximum, this.#intake.load) > crowdedAbove
   }
@@ -136,45 +154,47 @@ export class BrokerLink {
       })
       intake.whenRoom(() => done(qos === 0 ? undefined : later))
     }
-    const inFlight = new InFlight(client)
     client.on('packetreceive', (packet) => {
       if (packet.cmd === 'connack') {
         this.#largest = packet.properties?.maximumPacketSize ?? Number.POSITIVE_INFINITY
         this.#begin(client)
       }
-      if (packet.cmd === 'puback' && packet.reasonCode === noSubscribers && packet.messageId !== undefined)
-        this.#unread.add(packet.messageId)
+      if (packet.cmd === 'puback') this.#acknowledged(packet)
     })
     client.on('connect', ({ properties }) => void this.#subscribe(client, properties?.receiveMaximum))
     client.on('error', (error) => {
-      const isRemoved = this.#whileRemoving(() => inFlight.removeRefused(error))
-      if (!isRemoved) {
+      const isRefused = error.message === invalidPuback && this.outgoing.refuseLargest(rejectedAsTooLarge())
+      if (!isRefused) {
         this.#connectFailed(client, error)
         return
       }
-      // What came behind the invalid answer was not read.
+      // Data behind the invalid answer was not read.
       this.#isExplained = true
       client.stream.destroy()
     })
     client.on('disconnect', ({ reasonCode }) => {
       this.#isExplained = true
-      if (reasonCode === packetTooLarge) this.#whileRemoving(() => inFlight.removeLargest())
+      if (reasonCode === packetTooLarge) this.outgoing.refuseLargest(rejectedAsTooLarge())
       this.#failed(`the broker ended the connection (${reasonWords(reasonCode)})`)
     })
     client.on('close', () => this.#down(client))
     client.connect()
   }
 
-  /** May be called twice. What was not acknowledged comes again. */
+  /** May be called twice. Unacknowledged messages are delivered again. */
   async stop(): Promise<void> {
     this.#isStopped = true
     clearTimeout(this.#retry)
+    this.#writer?.flush()
     this.#acks.close()
     this.outgoing.close()
     const client = this.#client
     this.#client = undefined
     if (client === undefined) return
     this.#isUp = false
+    // mqtt.js would connect again if it is ended while it connects: `manualConnect` makes it forget that it was ended before the
+    // stream has closed.
+    client.options.reconnectPeriod = 0
     const cut = setTimeout(() => client.stream?.destroy(), goneWithinMs)
     await client.endAsync(true).catch(() => undefined)
     clearTimeout(cut)
@@ -194,6 +214,9 @@ export class BrokerLink {
       connectTimeout: connectTimeoutMs,
       keepalive: keepaliveSeconds,
       queueQoSZero: false,
+      messageIdProvider: subscribeIds,
+      // By default, each packet goes through several calls of the library "debug".
+      log: () => undefined,
       ...(user !== undefined && { username: user }),
       ...(password !== undefined && { password }),
       ...(ca !== undefined && { ca }),
@@ -202,20 +225,21 @@ export class BrokerLink {
     }
   }
 
-  /** Messages of a session that is resumed may come right behind the CONNACK. */
+  /** Messages of a resumed session may come right behind the CONNACK. */
   #begin(client: MqttClient): void {
     this.#acks.close()
-    this.#unread.clear()
     this.#intake = new Intake(mostUnserved)
     const { stream } = client
-    // Small answers would wait for the acknowledgement of earlier ones.
+    // Otherwise small answers would wait for the acknowledgement of earlier ones (Nagle).
     if (stream instanceof Socket) stream.setNoDelay(true)
-    this.#acks = new AckOrder((messageId) => stream.write(encodePuback(messageId), 'latin1'))
+    const writer = new TurnWriter(stream)
+    this.#writer = writer
+    this.#acks = new AckOrder((messageId) => writer.write(encodePuback(messageId)))
   }
 
   async #subscribe(client: MqttClient, window = defaultWindow): Promise<void> {
     const filters = requestFilters(this.#deps.settings.prefix)
-    // Version 5 alone knows the last two: what is retained is not wanted, and is told from what is not.
+    // The last two exist in MQTT 5 only: do not send retained messages, and keep the retain flag of the others.
     const wanted = Object.fromEntries(filters.map((each) => [each, { qos: 1, rh: 2, rap: true }] as const))
     try {
       await client.subscribeAsync(wanted)
@@ -246,6 +270,7 @@ export class BrokerLink {
   #down(client: MqttClient): void {
     if (client !== this.#client) return
     this.#acks.close()
+    this.#writer?.close()
     this.outgoing.close()
     this.#delay(client)
     const wasUp = this.#isUp
@@ -255,16 +280,6 @@ export class BrokerLink {
     if (wasUp) this.#deps.onLost()
     if (wasUp && !isExplained) this.#failed('the connection was lost')
     else if (this.#lastError === undefined) this.#failed('the broker closed the connection')
-  }
-
-  /** Its callback is called at once, with an error that does not say why. */
-  #whileRemoving<T>(remove: () => T): T {
-    this.#isRemoving = true
-    try {
-      return remove()
-    } finally {
-      this.#isRemoving = false
-    }
   }
 
   #delay({ options }: MqttClient): void {
@@ -278,30 +293,31 @@ export class BrokerLink {
     if (!this.#isStopped) this.#deps.onError(error, isNew)
   }
 
-  #publish({ topic, payload }: Outgoing): Promise<boolean> {
-    const client = this.#client
-    if (client === undefined) return Promise.reject(new Error('the bridge has stopped'))
-    if (noncharacter.test(topic))
-      return Promise.reject(new Error('MQTT allows no noncharacters of Unicode in a topic'))
-    // The broker would end the connection, and again when the message is repeated on the next one.
-    if (Buffer.byteLength(payload) + Buffer.byteLength(topic) + packetOverhead > this.#largest)
-      return Promise.reject(new MessageTooLarge(`the broker takes no more than ${this.#largest} bytes`))
-    return new Promise((resolve, reject) => {
-      client.publish(topic, payload, { qos: 1 }, (error, packet) => {
-        const isUnread = packet?.messageId !== undefined && this.#unread.delete(packet.messageId)
-        if (this.#isRemoving) reject(new MessageTooLarge('the broker refused it as too large'))
-        else if (error) reject(isTooLarge(error) ? new MessageTooLarge(wordsOf(error)) : error)
-        else resolve(!isUnread)
-      })
-    })
+  /** Returns an error if it cannot be sent. */
+  #publish({ topic, payload }: Outgoing, packetId: number, isRepeated: boolean): Error | undefined {
+    if (noncharacter.test(topic)) return new Error('MQTT allows no noncharacters of Unicode in a topic')
+    const version = this.#client?.options.protocolVersion === 5 ? 5 : 4
+    const packet = encodePublish(version, topic, payload, 1, packetId)
+    if (packet === undefined) return new MessageTooLarge('MQTT allows topics of at most 65535 bytes')
+    // The broker would close the connection, and again after each reconnect.
+    if (packet.length > this.#largest)
+      return new MessageTooLarge(`the broker accepts at most ${this.#largest} bytes`)
+    this.#writer?.write(isRepeated ? asRepeated(packet) : packet)
+    return undefined
+  }
+
+  /** MQTT 3.1.1 has no reason codes. */
+  #acknowledged({ messageId = 0, reasonCode = 0 }: IPubackPacket): void {
+    if (reasonCode < refused) this.outgoing.acknowledged(messageId, reasonCode !== noSubscribers)
+    else this.outgoing.acknowledged(messageId, false, new Error(`Publish error: ${reasonWords(reasonCode)}`))
   }
 }
 
-/** However often it is repeated. */
+/** Retrying does not help. */
 export class MessageTooLarge extends Error {}
 
-function isTooLarge(error: Error): boolean {
-  return 'code' in error && Number(error.code) === packetTooLarge
+function rejectedAsTooLarge(): MessageTooLarge {
+  return new MessageTooLarge('the broker rejected the message as too large')
 }
 
 function reasonWords(code: number | undefined): string {
@@ -309,15 +325,9 @@ function reasonWords(code: number | undefined): string {
   return known[code ?? 0] || `reason ${code ?? 0}`
 }
 
-/** The client rejects if one of them is refused. */
+/** The client rejects if any of the filters is refused. */
 function subscriptionWords(error: unknown, filters: readonly string[]): string {
   const granted = error instanceof ErrorWithSubackPacket ? (error.packet?.granted ?? []) : []
   const first = granted.findIndex((code) => Number(code) >= refused)
   return `the broker refused the subscription to ${filters[first] ?? filters.join(', ')} (${wordsOf(error)})`
-}
-
-/** Errors of sockets with several addresses have no text of their own. */
-function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return error.errors.map(wordsOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }

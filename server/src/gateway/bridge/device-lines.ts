@@ -1,17 +1,20 @@
-// Requests that wait for an earlier one of the same device. Each of them keeps its place among the messages that the broker
-// may send us, so no device may have many of these: others would get none.
+// Requests that wait for an earlier one of the same device. Each counts against the number of messages that the broker may have
+// in flight, so it is limited per device: otherwise one device could starve the others.
 
 type Waiting = { isReport: boolean }
 
 type Line<T extends Waiting> = { waiting: T[]; questions: number }
 
-/** What a device asks can be asked again. */
+/** Requests other than reports; a device can repeat them. */
 const maxQuestions = 20
-/** Of what it reports, so that the backlog of a device that was away is stored in one go. */
+/** All requests including reports: enough for the backlog of a device that was offline. */
 const maxWaiting = 500
 /** Lines up to this length are not cut. */
 const shortLine = 10
-/** What was cut is refused at once, but those served before it have to be acknowledged first. */
+/**
+ * A cut frees no room at once: earlier requests of the connection have to be acknowledged first. Also, it goes through all
+ * lines.
+ */
 const cutEveryMs = 100
 
 export class DeviceLines<T extends Waiting> {
@@ -29,7 +32,7 @@ export class DeviceLines<T extends Waiting> {
     return line.waiting.length < maxWaiting && (isReport || line.questions < maxQuestions)
   }
 
-  /** True: nothing of this device is being served, so this one is to be served now. */
+  /** True: no request of this device is being served, so serve this one now. */
   add(deviceId: string, request: T): boolean {
     const line = this.#lines.get(deviceId)
     if (line === undefined) {
@@ -41,7 +44,7 @@ export class DeviceLines<T extends Waiting> {
     return false
   }
 
-  /** The next one of this device, after one was served. */
+  /** The next request of this device, after one was served. */
   next(deviceId: string): T | undefined {
     const line = this.#lines.get(deviceId)
     const request = line?.waiting.shift()
@@ -50,14 +53,15 @@ export class DeviceLines<T extends Waiting> {
     return request
   }
 
-  /** There is little room left: what waits of the device with the longest line, which is no longer in it. */
+  /** Removes and returns the waiting requests of the device with the longest line, to make room. */
   cutLongest(): T[] {
-    if (this.#elapsed() - this.#cutAt < cutEveryMs) return []
+    const now = this.#elapsed()
+    if (now - this.#cutAt < cutEveryMs) return []
+    this.#cutAt = now
     let longest: Line<T> | undefined
     for (const line of this.#lines.values())
       if (line.waiting.length > (longest?.waiting.length ?? shortLine)) longest = line
     if (longest === undefined) return []
-    this.#cutAt = this.#elapsed()
     const cut = longest.waiting
     longest.waiting = []
     longest.questions = 0

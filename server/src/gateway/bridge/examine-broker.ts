@@ -1,18 +1,18 @@
-// What a broker lets its clients do, for `jobcast doctor`: whether the service could work there, and whether another client
-// can speak as a device that it is not.
+// Checks a broker for `jobcast doctor`: whether the service can work with it, and whether a client can impersonate a device.
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { MqttClient } from 'mqtt'
 import type { BridgeSettings } from './bridge-settings.ts'
 import { jobsTopic, requestFilters } from './bridge-topics.ts'
+import { wordsOf } from './error-words.ts'
 
 type OtherClient = Pick<BridgeSettings, 'user' | 'password'>
 
-/** `refused`: it could not sign in. `withheld`: what it said as another device did not arrive; `delivered`: it did. */
-export type Impersonation = { outcome: 'withheld' | 'delivered' } | { outcome: 'refused'; reason: string }
+/** `refused`: the client could not sign in. `blocked`: its message as another device did not arrive; `delivered`: it did. */
+export type Impersonation = { outcome: 'blocked' | 'delivered' } | { outcome: 'refused'; reason: string }
 
-/** Rejects if the service itself could not work there. Each of the others then tries to speak as a device. */
+/** Rejects if the service itself cannot work with the broker. Then each of the other clients tries to impersonate a device. */
 export async function examineBroker(
   settings: BridgeSettings,
   others: readonly OtherClient[],
@@ -37,11 +37,14 @@ const arrivesWithinMs = 10_000
 async function open({ url, ca }: BridgeSettings, signIn: SignIn): Promise<MqttClient> {
   const given = Object.entries({ ...signIn, ca }).filter(([, value]) => value !== undefined)
   const once = { reconnectPeriod: 0, connectTimeout: connectTimeoutMs, protocolVersion: 4 } as const
-  // Not the client id of the bridge: that would end its connection.
+  // Using the client id of the bridge would end its connection.
   const clientId = `jobcast-doctor-${randomBytes(4).toString('hex')}`
-  // Loaded only here: each command of the command line would load it.
+  // Imported here, so that other commands of the CLI do not load it.
   const { connectAsync } = await import('mqtt')
-  return connectAsync(url, { ...once, clientId, ...Object.fromEntries(given) }, false)
+  const options = { ...once, clientId, ...Object.fromEntries(given) }
+  return connectAsync(url, options, false).catch((error: unknown) => {
+    throw new Error(wordsOf(error), { cause: error })
+  })
 }
 
 async function impersonate(
@@ -66,16 +69,16 @@ async function impersonate(
   }
   service.on('message', listen)
   try {
-    // The broker may end the connection instead of an answer.
+    // The broker may close the connection instead of answering.
     const said = other.publishAsync(topic, fromOther, { qos: 1 }).catch(() => undefined)
     const closed = new Promise<void>((resolve) => other.once('close', () => resolve()))
     await Promise.race([said, closed, sleep(arrivesWithinMs, undefined, { ref: false })])
-    // Comes after it, if it comes.
+    // Arrives after the other message, if that arrives at all.
     service.publish(topic, fromService, { qos: 1 })
     await sleep(arrivesWithinMs, undefined, { signal: done.signal }).catch(() => undefined)
     if (!arrived.includes(fromService))
-      throw new Error('the broker does not deliver what the service publishes')
-    return { outcome: arrived.includes(fromOther) ? 'delivered' : 'withheld' }
+      throw new Error('the broker does not deliver messages that the service publishes')
+    return { outcome: arrived.includes(fromOther) ? 'delivered' : 'blocked' }
   } finally {
     service.off('message', listen)
     await other.endAsync(true)

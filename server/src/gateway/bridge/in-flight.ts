@@ -1,40 +1,43 @@
-// Messages that the broker has not acknowledged, by their size. If it ends the connection because one is too large, mqtt.js
-// would send that one again on each connection: it is the largest of them. Mosquitto refuses what is above its
-// `message_size_limit` with a reason that MQTT has for connections only, and mqtt.js says only that the answer is invalid.
+// Unacknowledged messages by packet identifier, in the order they were sent.
 
-import type { MqttClient } from 'mqtt'
+/** mqtt.js has the identifier behind it. */
+export const lastPacketId = 0xfffe
 
-/** In the words of mqtt.js. */
-const invalidAnswer = 'Invalid puback reason code'
+export class InFlight<Message> {
+  readonly #messages = new Map<number, Message>()
+  #lastId = 0
 
-export class InFlight {
-  readonly #client: MqttClient
-  readonly #bytes = new Map<number, number>()
-
-  constructor(client: MqttClient) {
-    this.#client = client
-    client.on('packetsend', (packet) => {
-      if (packet.cmd === 'publish' && packet.messageId !== undefined && packet.qos > 0)
-        this.#bytes.set(packet.messageId, Buffer.byteLength(packet.payload))
-    })
-    client.on('packetreceive', (packet) => {
-      if (packet.cmd === 'puback' && packet.messageId !== undefined) this.#bytes.delete(packet.messageId)
-    })
+  get size(): number {
+    return this.#messages.size
   }
 
-  /** False: the error is another one. */
-  removeRefused(error: Error): boolean {
-    return error.message === invalidAnswer && this.removeLargest()
+  /** There are always far fewer messages in flight than identifiers. */
+  freeId(): number {
+    do this.#lastId = (this.#lastId % lastPacketId) + 1
+    while (this.#messages.has(this.#lastId))
+    return this.#lastId
   }
 
-  /** Its publication fails. False: there is none. */
-  removeLargest(): boolean {
-    let largest: { messageId: number; bytes: number } | undefined
-    for (const [messageId, bytes] of this.#bytes)
-      if (largest === undefined || bytes > largest.bytes) largest = { messageId, bytes }
-    if (largest === undefined) return false
-    this.#bytes.delete(largest.messageId)
-    this.#client.removeOutgoingMessage(largest.messageId)
-    return true
+  add(packetId: number, message: Message): void {
+    this.#messages.set(packetId, message)
+  }
+
+  take(packetId: number): Message | undefined {
+    const message = this.#messages.get(packetId)
+    this.#messages.delete(packetId)
+    return message
+  }
+
+  takeAll(): [number, Message][] {
+    const all = [...this.#messages]
+    this.#messages.clear()
+    return all
+  }
+
+  takeLargest(sizeOf: (message: Message) => number): Message | undefined {
+    let largest: [number, Message] | undefined
+    for (const each of this.#messages)
+      if (largest === undefined || sizeOf(each[1]) > sizeOf(largest[1])) largest = each
+    return largest && this.take(largest[0])
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What came on one connection and is not served yet. MQTT 5 alone lets us say how many messages may come, and only of QoS 1, so
- * beyond a limit nothing more is read: then the broker waits, by TCP.
+ * Limits the messages of one connection that are in progress. Only MQTT 5 lets a client limit them, and only those of QoS 1, so
+ * beyond this limit reading pauses, and TCP makes the broker wait.
  */
 export class Intake {
   readonly #most: { messages: number; bytes: number }
@@ -12,12 +12,12 @@ export class Intake {
     this.#most = most
   }
 
-  /** From 0 to 1 and above. */
+  /** The used share of the limit; may exceed 1. */
   get load(): number {
     return Math.max(this.#messages / this.#most.messages, this.#bytes / this.#most.bytes)
   }
 
-  /** Call what it gives once the message is served. */
+  /** Returns a function to call once the message is served. */
   add(bytes: number): () => void {
     let isOpen = true
     this.#messages++
@@ -34,7 +34,7 @@ export class Intake {
     }
   }
 
-  /** Calls it when there is room for another message: at once, or later. One waits at a time. */
+  /** Calls `next` when there is room for another message: at once, or later. Only one callback can wait. */
   whenRoom(next: () => void): void {
     if (this.#hasRoom) next()
     else this.#next = next

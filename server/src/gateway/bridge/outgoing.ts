@@ -1,21 +1,27 @@
-// Messages to the broker, within what it accepts unacknowledged, and within a limit of memory when it is slower than we are.
+// Messages to the broker with QoS 1, limited to what it accepts unacknowledged. Up to a memory limit, further ones are queued.
+// Only a few notices are queued: they can be made again from the store, and answers would wait behind them.
+
+import { InFlight } from './in-flight.ts'
 
 export type Outgoing = {
   topic: string
   payload: string
-  /** Acknowledged by the broker, or refused. `hasReader`: as far as the broker says, somebody has subscribed to it. */
+  /** Called when the broker has acknowledged or refused it. `hasReader`: false if the broker reported no subscribers. */
   onSettled?: (error: unknown, hasReader: boolean) => void
 }
 
-/** With MQTT 3.1.1 nobody says how many. */
+/** MQTT 3.1.1 has no receive maximum. */
 export const defaultWindow = 1000
-/** Notices wait in the store beyond this; answers cannot. */
-const fewWaiting = 500
-const maxWaitingBytes = 32 * 1024 * 1024
+/** Of messages that wait, and again of those that are unacknowledged. */
+const maxBytes = 32 * 1024 * 1024
+/** Above this, notices wait in the store; answers cannot. */
+const few = { messages: 1500, bytes: maxBytes / 2 }
+/** With so many waiting, there is room for the batches of an announcement and of a read. */
+const fewer = { messages: 500, bytes: maxBytes / 4 }
 
 type OutgoingDeps = {
-  /** Resolves once the broker has acknowledged it, perhaps on a later connection, with whether anybody reads it. */
-  send(message: Outgoing): Promise<boolean>
+  /** Returns an error if the message cannot be sent. `isRepeated`: it was sent on an earlier connection. */
+  send(message: Outgoing, packetId: number, isRepeated: boolean): Error | undefined
   onRefused(message: Outgoing, error: unknown): void
   /** There is room for notices again. */
   onRoom(): void
@@ -23,11 +29,17 @@ type OutgoingDeps = {
 
 export class OutgoingQueue {
   readonly #deps: OutgoingDeps
-  #waiting: Outgoing[] = []
+  readonly #inFlight = new InFlight<Outgoing>()
+  #queue: Outgoing[] = []
+  /** The next one of the queue. Those before are sent. */
+  #next = 0
+  /** Unacknowledged on earlier connections; they are sent again before the queue. */
+  #repeated: [number, Outgoing][] = []
   #waitingBytes = 0
-  #inFlight = 0
+  #inFlightBytes = 0
   #window = 0
   #wasFull = false
+  #waiters: (() => void)[] = []
   dropped = 0
   sent = 0
 
@@ -36,69 +48,120 @@ export class OutgoingQueue {
   }
 
   get size(): number {
-    return this.#waiting.length + this.#inFlight
+    return this.#waiting + this.#inFlight.size
   }
 
   get hasRoom(): boolean {
-    const hasRoom = this.#window > 0 && this.#waiting.length < fewWaiting
+    const hasRoom = this.#window > 0 && this.#isWithin(few)
     this.#wasFull ||= !hasRoom
     return hasRoom
   }
 
-  /** The connection is up, for so many that are not acknowledged. */
+  /** Resolves when there is room for notices, or the connection is lost; undefined: now. */
+  whenRoom(): Promise<void> | undefined {
+    if (this.#window === 0 || this.#isWithin(fewer)) return undefined
+    this.#wasFull = true
+    return new Promise((resolve) => {
+      this.#waiters.push(resolve)
+    })
+  }
+
+  /** The connection is up and accepts this many unacknowledged messages. */
   open(window: number): void {
     this.#window = Math.max(1, Math.min(window, defaultWindow))
     this.#pump()
     this.#tellRoom()
   }
 
-  /** What was sent and not acknowledged is sent again by the client, and still counts. */
+  /** Unacknowledged messages are sent again on the next connection. */
   close(): void {
     this.#window = 0
+    this.#repeated = [...this.#inFlight.takeAll(), ...this.#repeated]
+    this.#waitingBytes += this.#inFlightBytes
+    this.#inFlightBytes = 0
+    this.#endWaits()
   }
 
-  /** False: dropped, because too much waits. */
+  /** False: dropped, because too much is queued. */
   push(message: Outgoing): boolean {
-    if (this.#waitingBytes > maxWaitingBytes) {
+    if (this.#waitingBytes > maxBytes) {
       this.dropped++
-      message.onSettled?.(new Error('too much waits for the broker'), false)
+      message.onSettled?.(new Error('too many messages are queued for the broker'), false)
       return false
     }
-    this.#waiting.push(message)
+    this.#queue.push(message)
     this.#waitingBytes += sizeOf(message)
     this.#pump()
     return true
   }
 
-  #pump(): void {
-    let count = 0
-    while (this.#inFlight < this.#window && count < this.#waiting.length) {
-      const message = this.#waiting[count++] as Outgoing
-      this.#waitingBytes -= sizeOf(message)
-      this.#inFlight++
-      void this.#send(message)
-    }
-    if (count > 0) this.#waiting.splice(0, count)
-  }
-
-  async #send(message: Outgoing): Promise<void> {
-    try {
-      const hasReader = await this.#deps.send(message)
-      this.sent++
-      message.onSettled?.(undefined, hasReader)
-    } catch (error) {
-      this.#deps.onRefused(message, error)
-      message.onSettled?.(error, false)
-    }
-    this.#inFlight--
+  /** `error`: the broker has refused it. */
+  acknowledged(packetId: number, hasReader: boolean, error?: Error): void {
+    const message = this.#inFlight.take(packetId)
+    if (message === undefined) return
+    this.#settle(message, hasReader, error)
     this.#pump()
     this.#tellRoom()
   }
 
+  /** Gives up the largest unacknowledged message. False: there is none. */
+  refuseLargest(error: Error): boolean {
+    const message = this.#inFlight.takeLargest(sizeOf)
+    if (message) this.#settle(message, false, error)
+    return message !== undefined
+  }
+
+  #pump(): void {
+    while (this.#mayHaveMore && this.#waiting > 0) {
+      const [packetId, message] = this.#repeated.shift() ?? this.#take()
+      const isRepeated = packetId !== undefined
+      const id = packetId ?? this.#inFlight.freeId()
+      this.#waitingBytes -= sizeOf(message)
+      this.#inFlightBytes += sizeOf(message)
+      const error = this.#deps.send(message, id, isRepeated)
+      if (error === undefined) this.#inFlight.add(id, message)
+      else this.#settle(message, false, error)
+    }
+    // Removing each one by itself would move all that are behind it.
+    if (this.#next < few.messages && this.#next < this.#queue.length) return
+    this.#queue = this.#queue.slice(this.#next)
+    this.#next = 0
+  }
+
+  #take(): [undefined, Outgoing] {
+    return [undefined, this.#queue[this.#next++] as Outgoing]
+  }
+
+  get #mayHaveMore(): boolean {
+    return this.#inFlight.size < this.#window && this.#inFlightBytes < maxBytes
+  }
+
+  #isWithin({ messages, bytes }: { messages: number; bytes: number }): boolean {
+    return this.#waiting < messages && this.#waitingBytes < bytes
+  }
+
+  get #waiting(): number {
+    return this.#repeated.length + this.#queue.length - this.#next
+  }
+
+  #settle(message: Outgoing, hasReader: boolean, error: Error | undefined): void {
+    this.#inFlightBytes -= sizeOf(message)
+    if (error === undefined) this.sent++
+    else this.#deps.onRefused(message, error)
+    message.onSettled?.(error, hasReader)
+  }
+
   #tellRoom(): void {
-    if (!this.#wasFull || this.#window === 0 || this.#waiting.length > fewWaiting / 2) return
+    if (!this.#wasFull || this.#window === 0 || !this.#isWithin(fewer)) return
     this.#wasFull = false
+    this.#endWaits()
     this.#deps.onRoom()
+  }
+
+  #endWaits(): void {
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const resume of waiters) resume()
   }
 }
 

@@ -1,4 +1,4 @@
-// Devices whose notices the broker refused, for example by its access rules: these are published again, with a backoff.
+// Devices whose notices the broker refused, for example by its access rules. Their notices are published again with a backoff.
 
 const [firstDelayMs, longestDelayMs] = [5000, 5 * 60_000]
 
@@ -20,7 +20,7 @@ export class RefusedNotices {
     if (this.#isStopped) return
     this.#deviceIds.add(deviceId)
     if (this.#timer !== undefined) return
-    // Refused again soon after it was repeated: later the next time.
+    // Refused again soon after a retry: back off further.
     const isAgain = this.#elapsed() - this.#repeatedAt < this.#delayMs
     this.#delayMs = isAgain ? Math.min(longestDelayMs, 2 * this.#delayMs) : firstDelayMs
     this.#timer = setTimeout(() => this.#repeatAll(), this.#delayMs)

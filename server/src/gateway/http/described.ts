@@ -97,7 +97,7 @@ const progress = {
   clientToken,
 }
 
-const common = { tags: ['device protocol'], security: [{ deviceToken: [] }] }
+const common = { tags: ['device protocol'], security: [{ deviceToken: [] }, { deviceCertificate: [] }] }
 const thing = Type.String({ description: 'The deviceId' })
 const jobId = Type.String({ description: 'The jobExecutionId in decimal' })
 const jobIdOrNext = Type.String({ description: 'The jobExecutionId in decimal, or $next' })
@@ -245,7 +245,7 @@ export const describeAttributes = {
   ...common,
   operationId: 'reportAttributes',
   summary: 'Report attributes of the device',
-  description: 'Merged with the attributes reported before; null removes an attribute.',
+  description: 'Merged with the attributes that were reported earlier; null removes an attribute.',
   params: Type.Object({ thing }),
   body: Type.Record(Type.String(), Type.Union([AttributeValue, Type.Null()]), {
     title: 'ReportedAttributes',

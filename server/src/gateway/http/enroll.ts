@@ -17,7 +17,7 @@ export function addEnroll(gateway: GatewayApp, deps: HttpGatewayDeps): void {
     config: { enrolls: true },
     bodyLimit: maxBodyBytes,
     schema: describeEnroll,
-    // Like every sign-in, before the body is read.
+    // Authenticates before the body is read, like every sign-in.
     onRequest: async (request) => {
       const token = bearerToken(request)
       const shown = token === undefined ? undefined : await openEnrollment(deps, token)

@@ -15,6 +15,7 @@ import type { PendingDeps } from '../../domain/execution/wait-for-pending.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { Tell } from '../../observe/events.ts'
 import type { Deliveries } from '../../state/deliveries.ts'
+import type { ListenerTls } from '../certificates/listener-tls.ts'
 import type { GatewayDeps } from '../serve-operation.ts'
 
 export type GatewayApp = FastifyInstance<
@@ -28,7 +29,12 @@ export type GatewayApp = FastifyInstance<
 export type HttpGatewayDeps = GatewayDeps &
   SignInDeps &
   EnrollDeps &
-  PendingDeps & { tell: Tell; deliveries: Pick<Deliveries, 'notified'>; limits: RateLimits }
+  PendingDeps & {
+    tell: Tell
+    deliveries: Pick<Deliveries, 'notified'>
+    limits: RateLimits
+    tls?: ListenerTls | undefined
+  }
 
 declare module 'fastify' {
   interface FastifyContextConfig {

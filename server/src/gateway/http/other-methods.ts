@@ -1,10 +1,10 @@
-// 405 with Allow, for every path under the prefix of a gateway and every method it does not have.
+// Answers 405 with Allow to methods that a path of the gateway does not support.
 
 import type { HTTPMethods } from 'fastify'
 import type { GatewayApp } from './gateway-app.ts'
 import { methodNotAllowed } from './refusal.ts'
 
-/** By path inside the prefix. */
+/** Keyed by the path inside the prefix. */
 type Allowed = Map<string, Set<HTTPMethods>>
 
 /** Must be called before the first route is added. */

@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The same answer for a token that is missing, malformed, unknown, replaced or revoked. */
+/** The same answer for a token that is missing, malformed, unknown, replaced or revoked, and for any certificate. */
 export function unauthorized(): Refusal {
   return new Refusal(401, 'UnauthorizedException', 'Invalid device token.', {
     'www-authenticate': 'Bearer',
@@ -26,8 +26,8 @@ export function unauthorized(): Refusal {
 }
 
 /** The same answer whether or not the device exists. */
-export function forbidden(): Refusal {
-  return new Refusal(403, 'ForbiddenException', 'The token belongs to another device.')
+export function forbidden(credential: 'token' | 'certificate'): Refusal {
+  return new Refusal(403, 'ForbiddenException', `The ${credential} belongs to another device.`)
 }
 
 /** Enrollment never takes over a device. */

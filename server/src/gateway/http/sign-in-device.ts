@@ -1,16 +1,18 @@
-// Device token -> device, before the body is read. API keys are not accepted here.
+// Device token or certificate -> device, before the body is read. API keys are not accepted here.
 
 import type { FastifyRequest } from 'fastify'
-import { signInByToken } from '../../domain/access/sign-in.ts'
+import { signInByCertificate, signInByToken } from '../../domain/access/sign-in.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
 import { addressGroup } from '../../limits/address-group.ts'
 import type { RateLimits } from '../../limits/rate-limits.ts'
+import { closeWithoutCredential, subjectOf } from './client-certificate.ts'
 import type { GatewayApp, HttpGatewayDeps } from './gateway-app.ts'
 import { forbidden, Refusal, tooManyRequests, unauthorized } from './refusal.ts'
 
 export function signInDevices(gateway: GatewayApp, deps: HttpGatewayDeps): void {
   gateway.decorateRequest('device', null)
+  closeWithoutCredential(gateway, deps)
   gateway.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.enrolls) return
     const device = await signIn(deps, request).catch((error) => {
@@ -23,16 +25,18 @@ export function signInDevices(gateway: GatewayApp, deps: HttpGatewayDeps): void 
   })
 }
 
-/** Throws 401 or 403. Checked again during a long poll, which must not outlive its token. */
+/** Throws 401 or 403. Checked again during a long poll, which must not outlive its token or certificate. */
 export async function signIn(deps: HttpGatewayDeps, request: FastifyRequest): Promise<DeviceKey> {
-  const token = bearerToken(request)
-  const device = token === undefined ? undefined : await signInByToken(deps, token)
+  const subject = subjectOf(deps, request)
+  const token = bearerToken(request) ?? ''
+  const device = await (subject ? signInByCertificate(deps, subject) : signInByToken(deps, token))
   if (device === undefined) throw unauthorized()
-  if ((request.params as { thing?: string }).thing !== device.deviceId) throw forbidden()
+  const { thing } = request.params as { thing?: string }
+  if (thing !== device.deviceId) throw forbidden(subject ? 'certificate' : 'token')
   return device
 }
 
-/** Valid tokens are never refused for what others behind the same address do. */
+/** Only failed sign-ins are limited by address, so valid tokens are not refused because of others behind the same address. */
 export function limitFailedSignIns(limits: RateLimits, { ip }: FastifyRequest, failure: unknown): unknown {
   if (!(failure instanceof Refusal)) return failure
   const rateLimit = limits.take('sign-in', addressGroup(ip))

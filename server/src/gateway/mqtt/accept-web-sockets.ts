@@ -16,7 +16,7 @@ const maxHeaderSize = 5
 const maxFragments = 1024
 const onlyBinary = 1003
 
-/** Returns a function that stops it. */
+/** Returns a function that stops accepting. */
 export function acceptWebSockets(
   http: Server,
   connections: Connections,
@@ -63,7 +63,7 @@ function attach(webSocket: WebSocket, socket: Duplex, address: string, connectio
   webSocket.on('pong', () => connection.countControlFrame())
   webSocket.on('close', () => connection.closed())
   webSocket.on('error', ignore)
-  // `ws` has no event for it.
+  // `ws` has no event for this.
   socket.on('drain', () => connection.drained())
 }
 

@@ -8,13 +8,13 @@ import type { ConnectPacket } from './packets.ts'
 import { ProtocolError, type ProtocolVersion, type Reason, reasonCodes, toReturnCode } from './reason.ts'
 
 const maxWindow = 50
-// Upper bound of the keep-alive, also for devices that ask for none.
+// Upper bound of the keep-alive, also for devices that request none.
 const maxKeepAliveSeconds = 20 * 60
 
 export type ConnectTerms = OutboxTerms & {
-  /** After so long without a packet the device is considered gone. */
+  /** After this long without a packet the device is considered gone. */
   silenceMs: number
-  /** Set if it differs from what the device asked for. */
+  /** Set if it differs from the requested one. */
   keepAliveSeconds: number | undefined
   assignedClientId: string | undefined
 }

@@ -4,11 +4,11 @@
 import type { BothClocks } from '../../domain/common/instants.ts'
 import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { Tell } from '../../observe/events.ts'
+import type { CertificateSubject } from '../certificates/listener-tls.ts'
 import type { ByteStream } from './byte-stream.ts'
 import { Frames } from './frames.ts'
 import type { Line, Phase } from './phase.ts'
 import { ProtocolError, type Reason } from './reason.ts'
-import type { CertificateSubject } from './sign-in-device.ts'
 
 /** What a connection needs from its listener. */
 export type ConnectionContext = {
@@ -19,7 +19,7 @@ export type ConnectionContext = {
   gone(connection: Connection): void
 }
 
-/** Who is at the other end. `subject`: of a trusted certificate. */
+/** The other end of the connection. `subject`: from a trusted certificate. */
 export type Peer = {
   stream: ByteStream
   transport: Transport
@@ -28,7 +28,7 @@ export type Peer = {
 }
 
 const nowIsStaleMs = 1000
-// What one connection may take of one turn of the event loop; the rest waits, so that others get their turn.
+// Limits of one connection per turn of the event loop, so that others get their turn.
 const packetsPerTurn = 32
 const bytesPerTurn = 16 * 1024
 const endWithinMs = 1000
@@ -37,7 +37,7 @@ export class Connection implements Line {
   readonly stream: ByteStream
   readonly transport: Transport
   readonly address: string
-  /** Of the trusted certificate it came with. */
+  /** Serial number of its trusted certificate. */
   readonly serial: string | undefined
   readonly #context: ConnectionContext
   readonly #frames = new Frames()
@@ -184,7 +184,7 @@ export class Connection implements Line {
         }
         const frame = this.#frames.next(this.#phase.rules)
         if (frame === undefined) return
-        // The answers to several go out together.
+        // Answers to several packets are sent together.
         if (!isCorked && !this.#frames.isEmpty) {
           isCorked = true
           this.stream.cork()

@@ -53,7 +53,7 @@ export class Connections implements ConnectionContext {
     clearInterval(this.#timer)
   }
 
-  /** Those whose certificates have these serial numbers. One that is trusted nevertheless can connect again. */
+  /** Ends connections with these serial numbers. Serials may repeat across CAs; a device that is still trusted can reconnect. */
   endRevoked(serials: ReadonlySet<string>): void {
     for (const connection of this.#all) {
       if (connection.serial !== undefined && serials.has(connection.serial)) connection.end('credential-void')

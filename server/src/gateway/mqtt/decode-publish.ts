@@ -15,8 +15,8 @@ const publishType = 0x3
 const mostLengthBytes = 4
 
 /**
- * Every report of every device is decoded here; mqtt-packet is eight times slower. Undefined: it is no PUBLISH, or one
- * with properties, or malformed. Those are left to mqtt-packet.
+ * Every report of every device is decoded here; mqtt-packet is eight times slower. Undefined: not a PUBLISH, or one with
+ * properties, or malformed. Those are left to mqtt-packet.
  */
 export function decodePublish(version: ProtocolVersion, frame: Buffer): PublishPacket | undefined {
   const firstByte = frame[0] as number

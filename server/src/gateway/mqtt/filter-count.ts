@@ -1,15 +1,15 @@
-// How many filters a SUBSCRIBE or UNSUBSCRIBE names, counted before it is parsed: 26,000 fit into a packet, and take the
-// parser longer than a thousand honest packets.
+// Counts the filters of a SUBSCRIBE or UNSUBSCRIBE before it is parsed: 26,000 fit into a packet, and parsing them takes longer
+// than parsing a thousand ordinary packets.
 
 import { ProtocolError, type ProtocolVersion } from './reason.ts'
 
-/** More than a device may have altogether. */
+/** Higher than the limit of subscriptions per device. */
 const maxFiltersPerPacket = 256
 
 const subscribe = 0x82
 const unsubscribe = 0xa2
 
-/** Throws ProtocolError. What is malformed is left to the parser. */
+/** Throws ProtocolError. Malformed packets are left to the parser. */
 export function refuseManyFilters(version: ProtocolVersion, frame: Buffer): void {
   if (frame[0] !== subscribe && frame[0] !== unsubscribe) return
   const optionBytes = frame[0] === subscribe ? 1 : 0

@@ -5,13 +5,14 @@ import type { SignedInDevice, SignInDeps } from '../../domain/access/sign-in.ts'
 import type { SteadyInstant } from '../../domain/common/instants.ts'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 import { addressGroup } from '../../limits/address-group.ts'
+import type { CertificateSubject } from '../certificates/listener-tls.ts'
 import { type ConnectTerms, refusal, termsOf } from './connect-terms.ts'
 import { beforeConnect } from './frame-rules.ts'
 import { type ConnectPacket, encodePacket, parseConnect } from './packets.ts'
 import type { Line, Phase } from './phase.ts'
 import { ProtocolError, type Reason } from './reason.ts'
 import { MqttSession, type SessionDeps } from './session.ts'
-import { type CertificateSubject, claimedDeviceId, signInDevice } from './sign-in-device.ts'
+import { claimedDeviceId, signInDevice } from './sign-in-device.ts'
 
 export type HandshakeDeps = SessionDeps & SignInDeps
 
@@ -117,7 +118,7 @@ export class Handshake implements Phase {
 
 const maxIdLength = 128
 
-/** Somebody may configure the token as the user name, or append it. */
+/** Users sometimes configure the token as the user name, or append it. */
 function withoutSecret(claimedId: string): string | undefined {
   return claimedId.length > maxIdLength || mayHoldSecret(claimedId) ? undefined : claimedId
 }

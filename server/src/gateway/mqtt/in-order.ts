@@ -10,7 +10,7 @@ type ServesInOrder = {
   mayServe(): boolean
   /** Undefined: served synchronously. */
   serve(request: Request): Promise<void> | undefined
-  /** No request is being served. An error is an internal one. */
+  /** No request is being served any more. `error`: an internal error. */
   onIdle(error: unknown): void
 }
 
@@ -37,7 +37,7 @@ export class InOrder {
   }
 
   add(request: Request): void {
-    // The usual one never waits.
+    // Fast path: most requests never wait.
     if (!this.#isServing && this.#waiting.length === 0 && this.#server.mayServe()) {
       void this.#serveFrom(request)
       return
@@ -57,7 +57,7 @@ export class InOrder {
     this.#waitingBytes = 0
   }
 
-  /** `first`, then those that wait. */
+  /** Serves `first`, then the waiting requests. */
   async #serveFrom(first: Request | undefined): Promise<void> {
     this.#isServing = true
     let failure: unknown

@@ -6,7 +6,8 @@ import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { IsTrustedProxy } from '../../limits/client-address.ts'
-import { buildSocketServer, buildTlsServer, type KeyPair, type TlsOptions } from './accept-sockets.ts'
+import type { ListenerTls } from '../certificates/listener-tls.ts'
+import { buildSocketServer, buildTlsServer } from './accept-sockets.ts'
 import { acceptWebSockets } from './accept-web-sockets.ts'
 import { Connections } from './connections.ts'
 import type { HandshakeDeps } from './handshake.ts'
@@ -16,18 +17,16 @@ export type MqttListenerDeps = HandshakeDeps
 export type MqttListenerOptions = {
   host: string
   port: number
-  tls: TlsOptions | undefined
+  tls: ListenerTls | undefined
   /** WebSocket upgrades on this server are ours. Stop this listener before closing it. */
   http: HttpServer
-  /** Whose X-Forwarded-For counts on a WebSocket. */
+  /** Proxies whose X-Forwarded-For is trusted for WebSockets. */
   isTrustedProxy: IsTrustedProxy | undefined
 }
 
 type MqttListener = {
   /** With the actual port. */
   readonly address: string
-  /** For new connections; nothing without TLS. */
-  renewCertificate(pair: KeyPair): void
   /** May be called twice; resolves when every connection is closed. */
   stop(): Promise<void>
 }
@@ -44,9 +43,7 @@ export async function openMqttListener(
 ): Promise<MqttListener> {
   const { host, port, tls, http } = options
   const connections = new Connections(deps)
-  const { server, cut, renew } = tls
-    ? buildTlsServer(tls, connections, deps.tell)
-    : buildSocketServer(connections)
+  const { server, cut } = tls ? buildTlsServer(tls, connections, deps.tell) : buildSocketServer(connections)
   server.listen({ host, port, backlog })
   await once(server, 'listening')
   server.on('error', (error) => deps.tell({ kind: 'device-accept-failed', error }))
@@ -65,7 +62,6 @@ export async function openMqttListener(
   }
   return {
     address: addressOf(server, options),
-    renewCertificate: renew,
     stop() {
       stopped ??= stop()
       return stopped

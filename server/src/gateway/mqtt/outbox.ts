@@ -1,4 +1,5 @@
-// Packets to one device, as texts with a character for each byte, within its maximum packet size and its limit of unacknowledged publishes.
+// Packets to one device, as strings with one character per byte, within its maximum packet size and its limit of unacknowledged
+// publishes.
 
 import type { Packet } from 'mqtt-packet'
 import type { SteadyInstant } from '../../domain/common/instants.ts'
@@ -7,9 +8,9 @@ import { encodePublish } from './encode-publish.ts'
 import { encodePacket, encodePuback, pingresp } from './packets.ts'
 import type { ProtocolVersion } from './reason.ts'
 
-/** Beyond this the device reads too slowly to be sent more. */
+/** Above this the device reads too slowly to be sent more. */
 const maxWaitingBytes = 64 * 1024
-/** Related packets start below the first limit and may continue up to this one; beyond it they are dropped. */
+/** Related packets start below the first limit and may continue up to this one; above it they are dropped. */
 const mostWaitingBytes = 1024 * 1024
 const lastPacketId = 0xffff
 
@@ -24,16 +25,16 @@ export type OutboxTerms = {
 export class Outbox {
   readonly #stream: ByteStream
   readonly #terms: OutboxTerms
-  /** The executions that the unacknowledged publish `#firstId` names; undefined: there is none. */
+  /** The executions named in the unacknowledged publish `#firstId`; undefined: no publish is unacknowledged. */
   #first: readonly number[] | undefined
   #firstId = 0
-  /** Those sent meanwhile. Most devices acknowledge one before the next. */
+  /** Further unacknowledged publishes. Most devices acknowledge one before the next is sent. */
   #more: Map<number, readonly number[]> | undefined
   #packetId = 0
   #written = 0
   #sent: number | undefined
   #progressAt = 0
-  /** Until `flush`; undefined: packets go out one by one. */
+  /** Packets waiting for `flush`; undefined: packets are sent one by one. */
   #gathered: string | undefined
 
   constructor(stream: ByteStream, terms: OutboxTerms) {
@@ -54,7 +55,7 @@ export class Outbox {
     this.#write(encodePacket(this.#terms.version, packet).toString('latin1'))
   }
 
-  /** Packets wait for `flush`. Ten thousand that are encoded first and then written take less than one by one. */
+  /** Packets wait for `flush`: encoding ten thousand first and then writing them is faster than one by one. */
   gather(): void {
     this.#gathered ??= ''
   }
@@ -69,7 +70,7 @@ export class Outbox {
     this.#write(encodePuback(messageId))
   }
 
-  /** What is written meanwhile goes out at once. */
+  /** Sends everything that `write` writes at once. */
   together(write: () => void): void {
     this.gather()
     write()

@@ -28,10 +28,10 @@ export type DevicePacket =
 // Its cache of two-byte numbers takes several megabytes.
 writeToStream.cacheNumbers = false
 
-/** The same in all versions; a character for each byte. */
+/** The same in all versions; one character per byte. */
 export const pingresp = '\xd0\0'
 
-/** Success is encoded the same way in all versions; a character for each byte. */
+/** Success is encoded the same way in all versions; one character per byte. */
 export function encodePuback(messageId: number): string {
   return String.fromCharCode(0x40, 2, messageId >> 8, messageId & 0xff)
 }
@@ -47,7 +47,7 @@ const parsers = new Map<ProtocolVersion, Parse>()
 
 /** Throws ProtocolError. */
 export function parsePacket(version: ProtocolVersion, frame: Buffer): DevicePacket {
-  // After a fan-out with QoS 1 there are thousands of them; mqtt-packet is ten times slower.
+  // A fan-out with QoS 1 causes thousands of these; mqtt-packet is ten times slower.
   if (isShortPuback(frame)) return checked({ cmd: 'puback', messageId: frame.readUInt16BE(2) })
   const publish = decodePublish(version, frame)
   if (publish) return checkPublish(publish)
@@ -102,7 +102,7 @@ function buildParser(version: ProtocolVersion): Parse {
     try {
       return parsing.parse(frame) === 0 ? parsed : undefined
     } catch {
-      // It reads past the end of some malformed packets.
+      // mqtt-packet reads past the end of some malformed packets.
       return undefined
     }
   }

@@ -11,7 +11,7 @@ export type Phase = {
   readonly acceptsMore: boolean
   /** Work is in progress. */
   readonly isBusy: boolean
-  /** After so long without a packet the device is considered gone. */
+  /** After this long without a packet the device is considered gone. */
   readonly silenceMs: number
   /** Throws ProtocolError. */
   process(frame: Buffer): void
@@ -19,7 +19,7 @@ export type Phase = {
   countControlFrame(): void
   /** Output was sent; there is room again. */
   drained(): void
-  /** Why it must end now, if it must. Called about once a second. */
+  /** The reason if the connection must end now. Called about once a second. */
   overdue(clock: SteadyInstant): Reason | undefined
   /** Ends as soon as work in progress is done. */
   stop(): void

@@ -22,9 +22,9 @@ type Served = {
   readonly device: DeviceKey
   readonly version: ProtocolVersion
   end(reason: Reason): void
-  /** It has subscribed to further notices. */
+  /** The device has subscribed to further notices. */
   wantsMore(): void
-  /** It has requested its queue and got the answer. */
+  /** The device has requested its queue and received the answer. */
   hasSeen(seen: SeenQueue): void
 }
 
@@ -62,7 +62,7 @@ export class RequestServer {
     }
   }
 
-  /** Acknowledged after the commit: what a device may discard is on disk. */
+  /** Acknowledged after the commit: a device may discard only what is on disk. */
   async #servePublish({ topic, payload, qos, messageId = 0 }: PublishPacket): Promise<void> {
     const isShadow = !topic.startsWith(this.prefix)
     const prefix = isShadow ? this.#shadowPrefix : this.prefix
@@ -118,7 +118,7 @@ export class RequestServer {
     if (wantsMore) this.#session.wantsMore()
   }
 
-  /** Not kept: few devices have use for it. */
+  /** Not stored: few devices use it. */
   get #shadowPrefix(): string {
     return shadowPrefix(this.#session.device.deviceId)
   }

@@ -1,4 +1,4 @@
-// One published request: its answer and its acknowledgement.
+// Serves one published request: its answer and its acknowledgement.
 
 import { type DeviceErrorCode, type DeviceOperation, deviceErrors } from '@jobcast/contract'
 import {
@@ -22,11 +22,11 @@ export type ServedRequest = {
   json: string
   /** What the answer tells the device about its queue. */
   seen: SeenQueue | undefined
-  /** Other than success: not processed, should be sent again. */
+  /** Any reason but success: the request was not processed and should be sent again. */
   acknowledgement: Reason
 }
 
-/** `operation`: undefined if the topic names none. What it throws or rejects with is for `refuseRequest`. */
+/** `operation`: undefined if the topic names none. Pass what it throws or rejects with to `refuseRequest`. */
 export function serveRequest(
   deps: ServeDeps,
   device: DeviceKey,
@@ -57,7 +57,7 @@ export function refuseRequest(
   }
 }
 
-/** Shadows have numbers for codes. */
+/** Rejections of shadow updates have numeric codes. */
 function toRejection(operation: DeviceOperation | undefined, json: string, { code }: DeviceError): string {
   if (operation?.name !== 'attributes') return json
   return JSON.stringify({ ...JSON.parse(json), code: deviceErrors[code].status })

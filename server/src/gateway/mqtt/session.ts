@@ -210,7 +210,7 @@ export class MqttSession implements DeviceSession, Phase {
     const { sessions } = this.#deps
     const wasReady = this.isReady
     const jobExecutionIds = this.#outbox.acknowledge(messageId) ?? []
-    // An MQTT 5 device may also refuse it.
+    // An MQTT 5 device may also refuse the publish.
     if (reasonCode < failure && jobExecutionIds.length > 0) sessions.delivered(jobExecutionIds)
     if (!wasReady && this.isReady) sessions.refresh(this)
   }

@@ -5,19 +5,12 @@ import {
   signInByCertificate,
   signInByToken,
 } from '../../domain/access/sign-in.ts'
-
-/** Subject of a trusted certificate. */
-export type CertificateSubject = {
-  commonName: string
-  organization: string | undefined
-  /** Of the certificate, as revoked-serials.ts has it. */
-  serial: string
-}
+import type { CertificateSubject } from '../certificates/listener-tls.ts'
 
 const nobody = Promise.resolve(undefined)
 
 /**
- * The password is the deviceToken; if there is one, the certificate is ignored. Undefined for any failure. Not async:
+ * The password is the deviceToken; with a password, the certificate is ignored. Undefined for any failure. Not async:
  * nothing should run between the look-up and opening the session.
  */
 export function signInDevice(
@@ -27,7 +20,7 @@ export function signInDevice(
 ): Promise<SignedInDevice | undefined> {
   const deviceId = claimedDeviceId(connect)
   const token = connect.password?.toString() ?? ''
-  // Without `secrets`, which remembers what was right for the next request: of a connection there is one.
+  // Without `secrets`, which caches verified tokens for the next request: a connection signs in once.
   const { store, credentialChanges } = deps
   if (token !== '')
     return deviceId === '' ? nobody : signInByToken({ store, credentialChanges }, token, deviceId)

@@ -15,7 +15,7 @@ const none: readonly string[] = []
 export class Subscriptions {
   readonly #prefix: string
   readonly #granted = new Map<string, Qos>()
-  /** Those with wildcards; the others are found by name. */
+  /** Filters with wildcards; the others are found by name. */
   #patterns: readonly string[] = []
   // Updated when subscriptions change, so that the fan-out needs no look-up.
   #list: Qos | undefined
@@ -28,7 +28,7 @@ export class Subscriptions {
     this.#prefix = prefix
   }
 
-  /** For each filter the granted QoS, or why it was refused. */
+  /** For each filter, the granted QoS or the reason of the refusal. */
   add(wanted: readonly { topic: string; qos: number }[]): (Qos | Reason)[] {
     const outcomes = wanted.map(({ topic, qos }) => this.#grant(topic, qos === 0 ? 0 : 1))
     this.#findNotices()
@@ -54,7 +54,7 @@ export class Subscriptions {
     return highest
   }
 
-  /** Of the answer to a request on the topic `suffix`. */
+  /** QoS of the answer to a request on the topic `suffix`. */
   qosOfAnswer(suffix: string, answer: 'accepted' | 'rejected'): Qos | undefined {
     return this.#wantsAnswers ? this.qosOf(`${suffix}/${answer}`) : undefined
   }

@@ -8,7 +8,7 @@ export function isWellFormed(filter: string): boolean {
   })
 }
 
-/** One that matches other topics than its own text. Of a well-formed filter. */
+/** Whether a well-formed filter has wildcards. */
 export function isPattern(filter: string): boolean {
   return filter.includes('+') || filter.includes('#')
 }

@@ -4,12 +4,12 @@ import type { ByteStream } from './byte-stream.ts'
 
 const normalClosure = 1000
 
-/** A WebSocket as a byte stream. Our own, because the one in `ws` is far heavier. */
+/** A WebSocket as a byte stream. The stream in `ws` is far heavier. */
 export class WebSocketStream implements ByteStream {
   readonly #socket: WebSocket
   readonly #transport: Duplex
 
-  /** `transport` is what carries the WebSocket. */
+  /** `transport`: the underlying TCP or TLS stream. */
   constructor(socket: WebSocket, transport: Duplex) {
     this.#socket = socket
     this.#transport = transport

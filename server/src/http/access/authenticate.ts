@@ -1,9 +1,9 @@
-// API key -> caller, before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session acts
-// for the key it was created with. Then the rates of the caller, or of the address where there is none (J-911).
+// Finds the caller of an API key before the body is read: J-802, J-803, J-804 in this order. Without a key, a browser session
+// acts for the key it was created with. Then the rate limits of the caller, or of the address without one (J-911).
 //
-// This folder is who may send a request; the rules are in domain/access/. Read next, all about browsers:
-// session-cookie.ts, how they hold a session; same-origin.ts and cors.ts, which pages may do what; security-headers.ts,
-// what they may do with an answer.
+// This folder decides who may send a request; the rules are in domain/access/. Read next, all about browsers:
+// session-cookie.ts, sessions; same-origin.ts and cors.ts, the pages that may send requests; security-headers.ts, headers of
+// responses.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -17,8 +17,9 @@ import type { RateLimits } from '../../limits/rate-limits.ts'
 import type { KeyUse } from '../../state/key-use.ts'
 import type { SessionUse } from '../../state/session-use.ts'
 import type { App } from '../app-type.ts'
+import { type AssistantSessions, accessTokenOf, mcpUrl } from './assistant-sessions.ts'
+import { callerOfCachedKey, refuseSlowBody } from './cached-key.ts'
 import { refuseConfined } from './confine-callers.ts'
-import { recallCaller, refuseSlowBody } from './recalled-caller.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { sessionOf } from './session-cookie.ts'
 
@@ -32,9 +33,9 @@ export type AuthenticateDeps = IdentifyDeps & {
   keyUse: KeyUse
   sessionUse: SessionUse
   limits: RateLimits
+  /** Undefined without an issuer. */
+  assistants?: AssistantSessions | undefined
 }
-
-const mcpUrl = '/mcp'
 
 export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
   const { limits } = deps
@@ -53,8 +54,8 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
     const refuse = (failure: unknown) => done(failure as Error)
     try {
       if (needsKey(request)) {
-        const caller = recallCaller(deps, request) ?? identify(deps, request)
-        // An await would cost every request, also where the caller is known at once.
+        const caller = callerOfCachedKey(deps, request) ?? identify(deps, request)
+        // No await unless necessary: it would slow down every request, although most callers are found synchronously.
         if (caller instanceof Promise) {
           caller.then(admit).then(() => done(), refuse)
           return
@@ -62,7 +63,7 @@ export function authenticateCallers(app: App, deps: AuthenticateDeps): void {
         admit(caller)
         if (caller.keyAsOf !== undefined) refuseSlowBody(() => lookUpCaller(deps, request), request, reply)
       }
-      // Device routes have a sign-in of their own.
+      // Device routes authenticate separately.
       else if (!isDeviceRoute(request)) limitRate(limits, 'address', addressGroup(request.ip))
     } catch (failure) {
       refuse(failure)
@@ -78,7 +79,7 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
-/** Of a route that compares keys: does the work as its caller, once more if the recalled key was another by then. */
+/** For routes that compare keys: runs the work as the caller, and repeats it if the cached key was outdated. */
 export async function asCaller<T>(
   deps: AuthenticateDeps,
   request: FastifyRequest,
@@ -91,7 +92,7 @@ export async function asCaller<T>(
     deps.keyUse.note(caller.keyId, deps.now())
     return value
   } catch (error) {
-    // The others are answered after the key was looked up, too (error-reply.ts).
+    // For all other errors, error-reply.ts looks the key up first.
     if (!(error instanceof KeyChanged)) throw error
     await lookUpCaller(deps, request)
     return work(callerOf(request))
@@ -99,37 +100,38 @@ export async function asCaller<T>(
 }
 
 /**
- * For what a failed sign-in is answered with: J-911 if the address fails too often. Valid credentials are never refused
- * for what others behind the same address do.
+ * The error of a failed sign-in: J-911 if the address fails too often. Valid credentials are never refused because of other
+ * clients behind the same address.
  */
 export function limitFailedSignIns(limits: RateLimits, request: FastifyRequest, failure: unknown): unknown {
-  const isFailure = failure instanceof ApiError && failure.status === 403 && failure.code !== 'J-809'
+  const isFailure =
+    failure instanceof ApiError && [401, 403].includes(failure.status) && failure.code !== 'J-809'
   if (!isFailure) return failure
   const rateLimit = limits.take('sign-in', addressGroup(request.ip))
   return rateLimit ? new ApiError('J-911', { rateLimit }) : failure
 }
 
 /**
- * For sessions and tickets, each of which is written: J-911 if the key makes too many, or the keys of its owner from one
- * address do. Other owners behind the address are not counted with them.
+ * For sessions and tickets, each of which is written to the database: J-911 if the key creates too many, or the keys of its
+ * owner from one address do. Other owners behind the address are counted separately.
  */
 export function limitSessions(limits: RateLimits, request: FastifyRequest, caller: Caller): void {
   const { keyId, ownerId } = caller
   for (const who of [keyId, `${ownerId} ${addressGroup(request.ip)}`]) limitRate(limits, 'session', who)
 }
 
-/** Whose key or session the request shows. */
+/** Finds the caller by the key or session of the request. */
 export function identifyRequest(deps: IdentifyDeps, request: FastifyRequest): Caller | Promise<Caller> {
   const { store, now, secrets, publicUrl } = deps
   const apiKey = shownKey(request)
-  // Whoever exchanged a token has no cookies, and sends what it got as a key.
+  // A session from a token exchange is sent as a key instead of a cookie.
   if (apiKey?.startsWith('jx_')) return identifySession(deps, apiKey, now(), request.ip, 'exchange')
   const session = apiKey === undefined ? sessionOf(request, publicUrl) : undefined
   if (session === undefined) return identifyCaller(store, apiKey, now(), request.ip, secrets)
   return identifySession(deps, session, now(), request.ip)
 }
 
-/** Assistants may show theirs as `Authorization: Bearer`, which is all that some of them can send. */
+/** Assistants may also send `Authorization: Bearer`, because some of them support nothing else. */
 export function shownKey({ headers, route }: FastifyRequest): string | undefined {
   // A repeated header arrives as one comma-separated value, which is never a valid key.
   const apiKey = headers['x-api-key'] as string | undefined
@@ -137,7 +139,7 @@ export function shownKey({ headers, route }: FastifyRequest): string | undefined
   return /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
 }
 
-/** Of one that was recalled. A key that is void is refused, and then nobody has called. */
+/** Looks up the caller of a cached key. For an invalid key it throws and removes the caller from the request. */
 export async function lookUpCaller(deps: AuthenticateDeps, request: FastifyRequest): Promise<void> {
   try {
     const caller = await identify(deps, request)
@@ -161,11 +163,25 @@ function identify(deps: AuthenticateDeps, request: FastifyRequest): Caller | Pro
   if (shownKey(request) === undefined && sessionOf(request, deps.publicUrl) !== undefined)
     requireSameOrigin(request)
   try {
-    const caller = identifyRequest(deps, request)
+    const caller = identifyAssistant(deps, request) ?? identifyRequest(deps, request)
     return caller instanceof Promise ? caller.then(note, refuse) : note(caller)
   } catch (failure) {
     return refuse(failure)
   }
+}
+
+/** Undefined: the request has a key or a session, or there is no issuer to sign in at. */
+function identifyAssistant(
+  { assistants, limits, publicUrl }: AuthenticateDeps,
+  request: FastifyRequest,
+): Promise<Caller> | undefined {
+  if (assistants === undefined || request.route.url !== mcpUrl) return undefined
+  const token = accessTokenOf(request)
+  if (token !== undefined)
+    return assistants.identify(request, token, (caller) => limitSessions(limits, request, caller))
+  if (shownKey(request) === undefined && sessionOf(request, publicUrl) === undefined)
+    throw assistants.challenge(false)
+  return undefined
 }
 
 function limitRate(limits: RateLimits, name: 'address' | 'key' | 'owner' | 'session', who: string): void {
@@ -178,7 +194,7 @@ function isDeviceRoute({ route }: FastifyRequest): boolean {
   return url.startsWith('/things/') || url.startsWith('/:tenant/controller/v1/')
 }
 
-/** Everything under /job/api, known or not: without a key nobody learns which routes exist. */
+/** Everything under /job/api, including unknown routes, so that callers without a key cannot probe for routes. */
 function needsKey(request: FastifyRequest): boolean {
   if (!request.is404) {
     if (request.route.isOpen) return false

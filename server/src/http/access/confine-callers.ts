@@ -1,5 +1,5 @@
-// Callers that are restricted to part of what their owner has: which routes they may use, and whether what a path names
-// exists for them. The rules are in domain/access/restriction.ts, restricted-operations.ts and device-operations.ts.
+// Callers with restricted keys: which routes they may use, and which resources in paths they can see. The rules are in
+// domain/access/restriction.ts, restricted-operations.ts and device-operations.ts.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -37,14 +37,14 @@ export function confineCallers(app: App, deps: ConfineDeps): void {
   })
 }
 
-/** J-814 where nothing says how the route applies a restriction. Unknown routes and methods are answered as to others. */
+/** J-814 for routes that define no rule for restrictions. Unknown routes and methods get the usual errors. */
 export function refuseConfined({ is404, route }: FastifyRequest, caller: Caller): void {
   if (is404 || route.isWrongMethod || !isConfined(caller)) return
   if (isConfinedToJobs(caller) && route.restricted === undefined) throw new ApiError('J-814')
   if (isConfinedToDevices(caller) && route.restrictedToDevices === undefined) throw new ApiError('J-814')
 }
 
-/** What lies outside is answered here together with what is unknown, in the same way. */
+/** Resources outside the restriction get the same error as unknown ones. */
 async function requireSubjects(
   deps: ConfineDeps,
   caller: Caller,

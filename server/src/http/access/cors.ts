@@ -1,4 +1,4 @@
-// Pages of other origins that may call the API with a key (setting cors-origins). They get no cookie: a session is for our
+// Pages of other origins that may call the API with a key (setting cors-origins). They get no cookie: sessions are for our
 // own pages only.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,7 +10,7 @@ const headers =
   'content-type, x-api-key, idempotency-key, if-match, accept, last-event-id, traceparent, x-request-id, content-digest, digest'
 const askAgainSeconds = '600'
 
-/** Call it before callers are authenticated: a browser asks without a key. */
+/** Must be called before callers are authenticated, because preflight requests have no key. */
 export function allowOrigins(app: App, origins: readonly string[]): void {
   if (origins.length === 0) return
   const allowed = new Set(origins)

@@ -1,4 +1,4 @@
-// What a browser keeps in a cookie while it is at the issuer: the checks of its sign-in, and where it wanted to go.
+// The cookie of a browser during a sign-in at the issuer: the checks of the sign-in, and the page to return to.
 
 import type { FastifyRequest } from 'fastify'
 import type { SignInChecks } from '../../domain/access/ports/issuer.ts'
@@ -6,9 +6,9 @@ import { keptForSignIn } from './session-cookie.ts'
 
 export type KeptSignIn = SignInChecks & {
   returnTo: string
-  /** The owner that was asked for, if one was. */
+  /** The requested owner, if any. */
   owner: string | null
-  /** How to end the session before (sessionEnding): its own cookie is not sent when the browser comes from another site. */
+  /** Ends the previous session (sessionEnding), whose cookie is not sent when the browser comes from another site. */
   before: string | null
 }
 
@@ -18,7 +18,7 @@ export function encodeKept(kept: KeptSignIn): string {
   return Buffer.from(JSON.stringify(kept)).toString('base64url')
 }
 
-/** Undefined: there is none, or it is not one of ours. */
+/** Undefined: the cookie is missing or malformed. */
 export function readKept(request: FastifyRequest, publicUrl: string | undefined): KeptSignIn | undefined {
   const text = keptForSignIn(request, publicUrl)
   if (text === undefined || text === '') return undefined
@@ -35,12 +35,12 @@ export function readKept(request: FastifyRequest, publicUrl: string | undefined)
 
 const maxPath = 500
 
-/** A path of ours, and no address of another site that looks like one. */
+/** Returns the path if it is one of this site, otherwise `/`: it could be a disguised address of another site. */
 export function localPath(wanted: string | undefined): string {
   if (wanted === undefined || wanted.length > maxPath || !/^\/(?![/\\])[\x21-\x7e]*$/.test(wanted)) return '/'
   const here = 'http://here.invalid'
   const url = URL.parse(wanted, here)
-  // Without its dots, a path such as /.//x is an address of another site.
+  // A path such as /.//x becomes the address of another site when its dots are removed.
   if (url?.origin !== here || url.pathname.startsWith('//')) return '/'
   return url.pathname + url.search + url.hash
 }

@@ -1,4 +1,4 @@
-// Calls that were refused for a missing scope or a restriction, for the audit.
+// Records calls that were refused for a missing scope or a restriction in the audit log.
 
 import type { Refusals } from '../../state/refusals.ts'
 import type { App } from '../app-type.ts'

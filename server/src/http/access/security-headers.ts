@@ -1,4 +1,4 @@
-// Headers that keep browsers and caches from doing more with an answer than they should.
+// Response headers that restrict browsers and caches.
 
 import type { App } from '../app-type.ts'
 
@@ -9,11 +9,11 @@ export function addSecurityHeaders(app: App, hasTls: boolean): void {
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.header('x-content-type-options', 'nosniff')
     if (hasTls) reply.header('strict-transport-security', oneYear)
-    // A page on which people enter keys. The console sets these itself.
+    // People enter keys on this page. The console sets these headers itself.
     if (isDocs(request.raw.url ?? '')) {
       reply.header('referrer-policy', 'no-referrer').header('cross-origin-opener-policy', 'same-origin')
     }
-    // Answers for owners and devices; files of the console and of /docs have names or validators to be cached by.
+    // Only responses of the API: files of the console and of /docs are cached by name or validator.
     if (isPrivate(request.raw.url ?? '') && !reply.hasHeader('cache-control')) {
       reply.header('cache-control', 'no-store')
     }

@@ -1,5 +1,5 @@
-// The session cookie: not readable by scripts, sent by our own pages only. Over TLS its name has the prefix __Host-: then no
-// other host of the domain can set it, and one without the prefix does not count.
+// The session cookie: not readable by scripts, sent by our own pages only. Over TLS its name has the prefix __Host-, so no
+// other host of the domain can set it, and cookies without the prefix are ignored.
 
 import { sessionCookie } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -23,7 +23,7 @@ function cookieOf(
     if (name === securePrefix + wanted) return value
     if (name === wanted) plain ??= value
   }
-  // Whatever its origin: that is chosen by the page.
+  // The Origin header is ignored here, because the page chooses it.
   return isOverTls(request, publicUrl) ? undefined : plain
 }
 
@@ -37,7 +37,7 @@ export function sessionCookieHeader(
   return cookieHeader(isSecure(request, publicUrl), `${sessionCookie}=${session}`, seconds, 'Strict')
 }
 
-/** What a browser keeps while it is at the issuer. It comes back from there, so the cookie is sent from other sites too. */
+/** The cookie of a sign-in at the issuer. It is also sent from other sites, because the browser returns from one. */
 export function signInCookieHeader(
   request: FastifyRequest,
   kept: string,
@@ -53,7 +53,7 @@ export function keptForSignIn(request: FastifyRequest, publicUrl: string | undef
   return cookieOf(request, signInCookie, publicUrl)
 }
 
-/** A proxy in front may terminate TLS; the setting tells, or the origin of the page. */
+/** A proxy may terminate TLS, which is determined by the setting or by the origin of the page. */
 function isSecure(request: FastifyRequest, publicUrl: string | undefined): boolean {
   return isOverTls(request, publicUrl) || (request.headers.origin?.startsWith('https:') ?? false)
 }

@@ -8,7 +8,7 @@ import { errorBody } from '../wire/error-reply.ts'
 import { closeAfterAnswer, endAndLinger } from './connections.ts'
 import { isUploading } from './long-uploads.ts'
 
-// A client may keep sending after it was answered; each chunk would be rejected again.
+// A client may keep sending after the response; each chunk would be rejected again.
 const answered = new WeakSet<Socket>()
 
 export function answerClientErrors(tell: Tell) {
@@ -22,7 +22,7 @@ export function answerClientErrors(tell: Tell) {
     answered.add(socket)
     const apiError = new ApiError(codeFor(error.code))
     tell({ kind: 'connection-refused', code: apiError.code, address: socket.remoteAddress })
-    // Garbage after a complete request: the request gets its answer, the garbage gets none.
+    // Invalid input after a complete request: only the request is answered.
     if (!closeAfterAnswer(socket)) endAndLinger(socket, asResponse(apiError))
   }
 }

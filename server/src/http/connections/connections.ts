@@ -1,8 +1,8 @@
 // Connection rules that apply to every route.
 //
-// This folder is what happens below routes, so that one client cannot slow down the others. Read next: turns.ts, large
-// requests one after the other; pipelining.ts, feed-in-turns.ts and refuse-cut-addresses.ts, clients that do not wait for
-// answers; held-request.ts and count-stream.ts, answers that take long; count-bodies.ts, bodies that are on their way.
+// This folder works below routes, so that one client cannot slow down the others. Read next: turns.ts, large requests one
+// after the other; pipelining.ts, feed-in-turns.ts and refuse-cut-addresses.ts, clients that do not wait for responses;
+// held-request.ts and count-stream.ts, long responses; count-bodies.ts, bodies that are being received.
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -22,7 +22,7 @@ const refused = new WeakSet<Socket>()
 const newestAnswer = new WeakMap<Socket, ServerResponse>()
 const lastAnswers = new WeakSet<ServerResponse>()
 
-/** Its hook must be the first. */
+/** Must be called first, so that its hook runs first. */
 export function keepConnections(app: App, isStopping: () => boolean): void {
   const silent = watchSilent(app)
   app.decorateRequest('route')
@@ -40,14 +40,14 @@ export function keepConnections(app: App, isStopping: () => boolean): void {
     const { raw } = request
     const refusedEarly = !raw.complete && reply.statusCode >= 400
     const malformed = request.errorCode === 'J-906' || request.errorCode === 'J-907'
-    // A stranger that sends too much has to connect again.
+    // Unauthenticated clients that exceed a rate limit must reconnect.
     const isThrottled = request.errorCode === 'J-911' && request.caller === null
     const isClosed = refusedEarly || malformed || isThrottled || isStopping() || lastAnswers.has(reply.raw)
     if (isClosed) {
       reply.header('connection', 'close')
       lastAnswers.add(reply.raw)
     }
-    // Fastify's, after a body that cannot be parsed: it was read whole.
+    // Fastify sets this header after a body that cannot be parsed, although the body was read completely.
     else if (request.errorCode !== undefined) reply.removeHeader('connection')
     if (refusedEarly) lingerOnClose(raw.socket)
     done()
@@ -71,12 +71,12 @@ function watchSilent(app: App): Set<Socket> {
 
 /**
  * Called when the input after a request is not HTTP. If a complete request still waits for its response, that response
- * becomes the last one on the connection and the result is true; so it is if its response was the last one anyway.
+ * becomes the last one on the connection and the result is true. It is also true if the response was the last one anyway.
  */
 export function closeAfterAnswer(socket: Socket): boolean {
   const answer = newestAnswer.get(socket)
   if (answer === undefined || !answer.req.complete) return false
-  // One that has said so already may not have left the connection yet.
+  // A last response that has ended may still be in the buffer of the connection.
   if (answer.writableEnded) return lastAnswers.has(answer)
   lastAnswers.add(answer)
   return true

@@ -1,4 +1,4 @@
-// Counts the bytes of bodies that have not arrived whole, of owners and of devices, and refuses those beyond the budget.
+// Counts the bytes of incomplete bodies of owners and devices, and rejects bodies beyond the budget.
 
 import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import type { BodyBudget, BodyOwner, HeldBody } from '../../limits/body-budget.ts'
 import type { App } from '../app-type.ts'
 
-/** Up to this the announced length counts from the start; of longer ones what has arrived does. */
+/** Up to this size the announced length is counted from the start; for larger bodies, the received bytes are counted. */
 const announcedBytes = 64 * 1024
 
 export function countBodies(app: App, bodies: BodyBudget): void {
@@ -21,7 +21,7 @@ export function countBodies(app: App, bodies: BodyBudget): void {
     request.heldBody = held
     reply.raw.once('close', () => held.release())
     try {
-      // Lines are counted where they are kept until they are used; of a file nothing is kept in memory.
+      // Lines are counted by the code that buffers them; files are not buffered.
       if (request.route.takesLines || request.route.takesFile) done()
       else if (length !== undefined && Number(length) <= announcedBytes) {
         held.add(Number(length))
@@ -31,7 +31,7 @@ export function countBodies(app: App, bodies: BodyBudget): void {
       done(refusal as Error)
     }
   })
-  // It is parsed.
+  // The body is parsed.
   app.addHook('preValidation', (request, _reply, done) => {
     if (!request.route.takesLines) request.heldBody?.release()
     done()
@@ -51,7 +51,7 @@ function countChunks(body: IncomingMessage, held: HeldBody): Transform {
         held.add(chunk.length)
         done(null, chunk)
       } catch (refusal) {
-        // Not destroyed, which would close the connection before the answer is sent.
+        // The body is not destroyed, because that would close the connection before the response is sent.
         body.unpipe(counted)
         done(refusal as Error)
       }

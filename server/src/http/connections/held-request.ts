@@ -1,6 +1,6 @@
-// Requests that are held for long: ?wait=, streams of events, output. They end when the client disconnects, and a few
-// seconds after the key or the session they were made with is revoked, signed out or expired. Streams also end when its
-// scopes or its restriction change: whoever opens them again sees what it may see by then.
+// Long requests: ?wait=, streams of events, output. They end when the client disconnects, and a few seconds after their key
+// or session is revoked, signed out or expired. Streams also end when its scopes or restriction change: a client that
+// reconnects gets what it may see then.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -8,17 +8,17 @@ import { hasSameRights } from '../../domain/access/caller.ts'
 import type { WaitLimit } from '../../domain/execution/wait-for-end.ts'
 import { callerOf, type IdentifyDeps, identifyRequest } from '../access/authenticate.ts'
 
-/** They end within five seconds; the look-up and what is being read take some of that. */
+/** Requests end within five seconds, which includes the lookup and a read in progress. */
 const checkEveryMs = 3000
 
 export type HeldRequest = WaitLimit & {
-  /** To be called before the answer to a wait: the caller may have lost its right to it meanwhile. */
+  /** Must be called before the response to a wait: the caller may have lost its access meanwhile. */
   requireValid(): Promise<void>
-  /** The same before each part of a stream. */
+  /** Must be called before each part of a stream. */
   isValid(): Promise<boolean>
 }
 
-/** Held for so many seconds at most; undefined: for as long as it takes. */
+/** `waitSeconds`: the maximum; undefined for streams, which have none. */
 export function holdRequest(
   deps: IdentifyDeps,
   request: FastifyRequest,
@@ -40,10 +40,10 @@ export function holdRequest(
   }
   const end = () => {
     gone.abort()
-    // What is already on its way cannot be answered with an error any more.
+    // After the headers were sent, the response cannot become an error.
     if (reply.raw.headersSent) reply.raw.destroy()
   }
-  // The response, not its socket: a kept-alive connection carries many responses. The client may have left already.
+  // Watches the response and not its socket, because a connection carries many responses. The client may have left already.
   if (reply.raw.destroyed) gone.abort()
   reply.raw.once('close', () => {
     clearTimeout(timer)
@@ -54,20 +54,20 @@ export function holdRequest(
     waitMs: (waitSeconds ?? 0) * 1000,
     callerGone: gone.signal,
     async requireValid() {
-      // Who did not wait was identified just now.
+      // Without a wait, the caller was identified just now.
       if (waitSeconds !== 0) refusal ??= await readRefusal()
       if (refusal) throw refusal
     },
     async isValid() {
       refusal ??= await readRefusal()
-      // Cut, so that nobody takes it for complete.
+      // The connection is cut, so that the stream does not look complete.
       if (refusal) end()
       return refusal === undefined
     },
   }
 }
 
-/** While the storage is away nobody loses a right: it is asked again. */
+/** Storage errors do not end a request; the next check repeats the lookup. */
 async function refusalOf(
   deps: IdentifyDeps,
   request: FastifyRequest,
@@ -75,7 +75,7 @@ async function refusalOf(
 ): Promise<ApiError | undefined> {
   try {
     const caller = await identifyRequest(deps, request)
-    // Nobody sees the code: a stream is cut.
+    // The code is never sent: streams are cut.
     return isStream && !hasSameRights(caller, callerOf(request)) ? new ApiError('J-808') : undefined
   } catch (error) {
     return error instanceof ApiError ? error : undefined

@@ -1,20 +1,25 @@
-// Uploads that may take longer than other requests: as long as enough of them arrives. Node's limit for whole requests does not
-// count for them.
+// Uploads may take longer than other requests, as long as bytes arrive at a minimum rate. Node's limit for whole requests does
+// not apply to them.
 
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { onceClosed } from './once-closed.ts'
-import { cutWhenSlow } from './slow-transfers.ts'
+import { cutWhenSlow, leastBytesPerSecond } from './slow-transfers.ts'
 
 const checkedEveryMs = 15_000
 
 const uploading = new WeakSet<Socket>()
 
-/** Its end, whatever it is, ends this as well. Once all of it has arrived it is for the disk to take its time. */
+/** Applies until the response is closed. Only the sender is judged: storing what has arrived may take long. */
 export function allowLongUpload({ raw }: FastifyRequest, reply: FastifyReply): void {
   const { socket } = raw
   uploading.add(socket)
-  const stopCheck = cutWhenSlow(socket, checkedEveryMs, ({ bytesRead }) => bytesRead)
+  let excused = 0
+  const stopCheck = cutWhenSlow(socket, checkedEveryMs, ({ bytesRead }) => {
+    const isOurTurn = raw.readableLength > 0 || raw.complete
+    if (isOurTurn) excused += (leastBytesPerSecond * checkedEveryMs) / 1000
+    return bytesRead + excused
+  })
   raw.once('end', stopCheck)
   onceClosed(reply, () => {
     stopCheck()

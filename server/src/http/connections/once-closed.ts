@@ -1,8 +1,8 @@
-// What is held for the time of a response.
+// Releases resources at the end of a response.
 
 import type { FastifyReply } from 'fastify'
 
-/** The response, not its socket: a kept-alive connection carries many. At once, if the client has left already. */
+/** Watches the response and not its socket, because a connection carries many. Calls at once if it is closed already. */
 export function onceClosed({ raw }: Pick<FastifyReply, 'raw'>, done: () => void): void {
   if (raw.destroyed) done()
   else raw.once('close', done)

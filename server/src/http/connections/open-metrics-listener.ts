@@ -1,5 +1,5 @@
-// Metrics and health checks on a port of their own, by default on loopback only: they need no key, and metrics cost more
-// than other public answers.
+// Metrics and health checks on a separate port, by default on loopback only: they need no key, and metrics cost more
+// than other public responses.
 
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -7,11 +7,13 @@ import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../../observe/metrics.ts'
 import type { HealthCheck } from '../../state/health-check.ts'
 
-/** A bridge that does not work is said here, but does not take the service out of a load balancer. */
+/** A failing bridge is reported, but does not make the service unhealthy for a load balancer. */
 type BridgeHealth = { bridgeName: string; state: string; lastError?: string | undefined }
 
 export type MetricsListenerDeps = {
   health: HealthCheck
+  /** The state of the bucket with the content of files, reported like that of bridges. */
+  filesHealth?: HealthCheck | undefined
   metrics: Metrics
   stopping: AbortSignal
   bridges?: { views(): BridgeHealth[] } | undefined
@@ -53,7 +55,7 @@ export async function openMetricsListener(
 }
 
 async function answer(
-  { health, metrics, stopping, bridges }: MetricsListenerDeps,
+  { health, filesHealth, metrics, stopping, bridges }: MetricsListenerDeps,
   path: string,
 ): Promise<Answer> {
   switch (path) {
@@ -66,12 +68,20 @@ async function answer(
       const details = bridges
         ?.views()
         .map(({ bridgeName, state, lastError }) => ({ bridgeName, state, lastError }))
-      const body = JSON.stringify({ status: isReady ? 'ok' : 'not ready', bridges: details })
+      const files = filesHealth && (await viewOf(filesHealth))
+      const body = JSON.stringify({ status: isReady ? 'ok' : 'not ready', bridges: details, files })
       return { status: isReady ? 200 : 503, type: json, body }
     }
     default:
       return { status: 404, body: 'Not found\n' }
   }
+}
+
+function viewOf(health: HealthCheck): Promise<{ state: string; lastError?: string }> {
+  return health.check().then(
+    () => ({ state: 'ok' }),
+    (error: Error) => ({ state: 'unavailable', lastError: error.message }),
+  )
 }
 
 function isHealthy(health: HealthCheck): Promise<boolean> {

@@ -1,5 +1,5 @@
-// Requests that a client sends without waiting for answers are served one after the other, each in a turn of the event
-// loop of its own: Node parses 1,600 of them out of one read, and would start them all at once.
+// Pipelined requests are served one after the other, each in its own turn of the event loop: Node parses up to 1,600 of them
+// from one read, and would start them all at once.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,15 +8,15 @@ import { unparsedBytes } from './feed-in-turns.ts'
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Far more than any client pipelines. A client that sends more is disconnected, and what it has sent counts for its address
- * as so many requests: from an address with too many of them no connection is accepted for a while.
+ * Far more than any client pipelines. A client that sends more is disconnected, and its requests are counted for its address:
+ * connections from an address with too many of them are refused for a while.
  */
 const maxWaiting = 64
 
-/** The shortest there is: `GET / HTTP/1.1` with a Host. */
+/** The shortest request: `GET / HTTP/1.1` with a Host. */
 const bytesPerRequest = 32
 
-/** `onCut`: a connection that was cut off, and how many requests that it has sent are not answered. */
+/** Called for a connection that was cut off, with the number of its unanswered requests. */
 export type OnCut = (socket: Socket, requests: number) => void
 
 /** Must be called after the listener for requests was added. */
@@ -27,7 +27,7 @@ export function serveOneByOne(server: Server, onCut: OnCut = () => undefined): v
   ) => void)[]
   if (serve === undefined) throw new Error('there is no listener for requests yet')
   server.removeAllListeners('request')
-  /** Only connections on which a request is under way. */
+  /** Only connections on which a request is in progress. */
   const waiting = new WeakMap<Socket, Exchange[]>()
 
   const begin = (socket: Socket, { request, response }: Exchange) => {

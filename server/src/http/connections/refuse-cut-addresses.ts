@@ -1,5 +1,5 @@
-// An address whose connections were cut off, because they sent requests without waiting for answers, may not connect again
-// at once: each connection would cost as much as the one before. Proxies are not refused for what comes through them.
+// An address whose connections were cut off for pipelining too many requests may not reconnect at once, because each
+// connection would cost as much as the previous one. Trusted proxies are not refused.
 
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'

@@ -1,15 +1,15 @@
-// Transfers hold a slot for as long as they take: those that take too long are cut.
+// Transfers occupy a slot until they end, so transfers that are too slow are cut.
 
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { onceClosed } from './once-closed.ts'
 
-/** Of each interval. */
-const leastBytesPerSecond = 1024
-/** The system takes much at once for a connection, and for a slow one nothing more for a while. */
+/** The minimum average of each interval. */
+export const leastBytesPerSecond = 1024
+/** Long, because the kernel buffers much data of a connection at once and then takes no more for a while. */
 const downloadsCheckedEveryMs = 120_000
 
-/** Cuts the connection unless `bytesOf` grows. Returns what ends that. */
+/** Cuts the connection if `bytesOf` grows too slowly. Returns a function that stops this. */
 export function cutWhenSlow(
   socket: Socket,
   everyMs: number,
@@ -24,12 +24,12 @@ export function cutWhenSlow(
   return () => clearInterval(timer)
 }
 
-/** Until the answer is sent. */
+/** Applies until the response is sent. */
 export function cutSlowDownload({ raw: { socket } }: FastifyRequest, reply: FastifyReply): void {
   onceClosed(reply, cutWhenSlow(socket, downloadsCheckedEveryMs, sentBytes))
 }
 
-/** Without those that wait in this process. */
+/** Excludes bytes that are buffered in this process. */
 function sentBytes({ bytesWritten, writableLength }: Socket): number {
   return bytesWritten - writableLength
 }

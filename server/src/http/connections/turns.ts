@@ -1,5 +1,5 @@
-// Large requests take turns: between two of them the event loop serves everybody else. A trigger of 10,000 devices
-// takes about 10 ms, half for parsing and half for the answer; eight such callers at once delayed /livez by more than
+// Large requests take turns: between two of them the event loop serves other requests. A trigger of 10,000 devices
+// takes about 10 ms, half for parsing and half for the response; eight such callers at once delayed /livez by more than
 // 100 ms.
 
 import { nextTurn } from '../../state/turns.ts'

@@ -1,7 +1,7 @@
-// One request of the Model Context Protocol, by its official SDK. Without sessions: each request shows its key, so any
-// node can answer it, nothing is kept between requests, and a revoked key ends everything at once.
+// Handles one request of the Model Context Protocol with its official SDK. Without sessions: each request has its key, so any
+// node can answer it, nothing is stored between requests, and a revoked key takes effect at once.
 //
-// Loaded with the first request: the SDK would cost every start of the service time and memory.
+// Loaded with the first request, because the SDK takes time and memory at startup.
 
 import { ApiError, type Scope } from '@jobcast/contract'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
@@ -28,7 +28,7 @@ export type McpDeps = {
   version: string
   scopes: readonly Scope[]
   callApi: CallApi
-  /** J-505 if somebody else has made the plan. */
+  /** Throws J-505 if another principal created the plan. */
   requireOwnPlan: (planId: string) => Promise<void>
 }
 
@@ -82,8 +82,7 @@ function buildServer(deps: McpDeps): Server {
   }))
   server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
     const text = promptText(scopes, params.name, params.arguments ?? {})
-    if (text === undefined)
-      throw new McpError(ErrorCode.InvalidParams, 'There is no such prompt, or its argument is not valid')
+    if (text === undefined) throw new McpError(ErrorCode.InvalidParams, 'Unknown prompt or invalid argument')
     return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] }
   })
   return server
@@ -119,7 +118,7 @@ async function callTool(
   }
   const answer = await tool.run(callApi, input)
   if (answer.status >= 400) return refused(refusalText(answer))
-  // Text only: a structured result besides would be the same once more, with its characters not escaped.
+  // Only text: a structured result would repeat the same content without escaping its characters.
   const text = answer.isJson ? dataText(JSON.parse(answer.text)) : outputText(answer.text)
   if (text === undefined) return refused(tooLarge)
   return {
@@ -161,13 +160,14 @@ async function listRuns({ callApi, scopes }: McpDeps) {
 
 async function readRun({ callApi }: McpDeps, uri: string) {
   const [, runId] = runUri.exec(uri) ?? []
-  if (runId === undefined) throw new McpError(ErrorCode.InvalidParams, 'A resource is jobcast://runs/{id}')
+  if (runId === undefined)
+    throw new McpError(ErrorCode.InvalidParams, 'A resource must be jobcast://runs/{id}')
   const read = async (path: string): Promise<unknown> => {
     const answer = await callApi({ method: 'GET', path: `/job/api/runs/${runId}${path}` })
     if (answer.status !== 200) throw new McpError(ErrorCode.InvalidParams, refusalText(answer))
     return JSON.parse(answer.text)
   }
   const text = dataText({ note: untrustedNote, run: await read(''), failures: await read('/failures') })
-  if (text === undefined) throw new McpError(ErrorCode.InternalError, 'The run is too large to be shown')
+  if (text === undefined) throw new McpError(ErrorCode.InternalError, 'The run is too large to show')
   return { contents: [{ uri, mimeType: 'application/json', text }] }
 }

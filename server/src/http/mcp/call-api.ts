@@ -1,4 +1,4 @@
-// Calls of the API for an assistant, and what they return.
+// Calls of the API for an assistant, and their results.
 
 export type ApiCall = {
   method: 'GET' | 'POST'
@@ -14,16 +14,16 @@ export type ApiAnswer = {
   headers: Readonly<Record<string, unknown>>
 }
 
-/** As the caller of the request. */
+/** Calls the API with the caller of the request. */
 export type CallApi = (call: ApiCall) => Promise<ApiAnswer>
 
-/** More is of no use to an assistant, and would be in memory at once. */
+/** Larger responses are of no use to an assistant, and are held in memory as a whole. */
 export const maxAnswerBytes = 1024 * 1024
 export const tooLarge = 'The result is too large. Ask for fewer, or for one of them.'
 
 /**
- * Several calls as one object, one after the other. A key that is restricted may not make each of them, so a call that is
- * refused stands in its place. Refused as a whole if all are.
+ * Combines the results of several calls, made one after the other, in one object. A restricted key may not be allowed to make
+ * all of them, so an error takes the place of its result. If all calls fail, the whole call fails.
  */
 export async function readEach(
   callApi: CallApi,
@@ -41,7 +41,7 @@ export async function readEach(
   return { status: 200, text, isJson: true, headers: {} }
 }
 
-/** What somebody can act on. The words of the API are for people who can, and so for assistants. */
+/** The parts of an error that a caller can act on. The texts of the API are suitable for assistants, too. */
 export function refusalOf({ status, text, isJson, headers }: ApiAnswer): Record<string, unknown> {
   if (!isJson) return { status, message: status === 413 ? tooLarge : `The service answered ${status}.` }
   const { code, message, detail, field, position, deviceIds } = JSON.parse(text)

@@ -1,10 +1,10 @@
-// What people can ask an assistant for by name.
+// Prompts that people can select in an assistant.
 
 import type { Scope } from '@jobcast/contract'
 
 type Prompt = {
   name: string
-  /** Of the tools and resources that it names. */
+  /** The scopes of the tools and resources that the prompt names. */
   scopes: readonly Scope[]
   title: string
   description: string
@@ -35,7 +35,7 @@ export function promptsFor(scopes: readonly Scope[]): Prompt[] {
   return prompts.filter((prompt) => prompt.scopes.every((scope) => scopes.includes(scope)))
 }
 
-/** Undefined: there is no such prompt for these scopes, or its argument is not valid. */
+/** Undefined: no such prompt for these scopes, or an invalid argument. */
 export function promptText(
   scopes: readonly Scope[],
   name: string,

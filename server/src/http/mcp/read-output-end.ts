@@ -1,8 +1,8 @@
-// The end of an output, because that is where an error is. The whole may have 10 MiB.
+// Reads the end of an output, because errors are usually there. The whole output can have 10 MiB.
 
 import type { ApiAnswer, CallApi } from './call-api.ts'
 
-/** At least 16,000 characters, each of at most four bytes: what is shown never begins within a character. */
+/** Enough for 16,000 characters of up to four bytes, so the shown text never begins within a character. */
 const endBytes = 64 * 1024
 
 export async function readOutputEnd(callApi: CallApi, jobExecutionId: unknown): Promise<ApiAnswer> {

@@ -1,5 +1,5 @@
-// The tools of assistants, made of calls of the API: its scopes, limits, audit and refusals hold for assistants as well.
-// An assistant starts only what it has planned and shown: `start_plan` takes the id of a plan and nothing else.
+// The tools of assistants. They call the API, so its scopes, limits, audit and errors apply to assistants as well.
+// An assistant can only start runs that it has planned before: `start_plan` takes the id of a plan and nothing else.
 
 import { RunBody, type Scope } from '@jobcast/contract'
 import Type, { type TObject } from 'typebox'
@@ -11,10 +11,10 @@ export type Tool = {
   title: string
   description: string
   scope: Scope
-  /** Undefined: it changes nothing. */
+  /** Undefined: the tool is read-only. */
   acts?: { destructive: boolean }
   input: TObject
-  /** The field with the plan that it starts. */
+  /** The field with the id of the plan to start. */
   startsPlan?: 'planId'
   run: (callApi: CallApi, input: Readonly<Record<string, unknown>>) => Promise<ApiAnswer>
 }
@@ -36,7 +36,7 @@ export const tools: readonly Tool[] = [
     name: 'fleet_overview',
     title: 'Fleet overview',
     description:
-      'Counts of devices and executions, whether the fleet is frozen and why, and what needs somebody: the newest paused rollouts and runs that wait for approval.',
+      'Counts of devices and executions, whether the fleet is frozen and why, and what needs attention: the newest paused rollouts and runs that wait for approval.',
     scope: 'READ',
     input: Type.Object({}, closed),
     run: (callApi) =>
@@ -134,7 +134,7 @@ export const tools: readonly Tool[] = [
   },
 ]
 
-/** Tools that act are for keys that may trigger, too. */
+/** Tools that change something also require the scope to trigger. */
 export function toolsFor(scopes: readonly Scope[]): Tool[] {
   return tools.filter(({ scope, acts }) => scopes.includes(scope) && (!acts || scopes.includes('TRIGGER')))
 }
@@ -143,7 +143,7 @@ function byCall(callOf: (input: Readonly<Record<string, unknown>>) => ApiCall): 
   return (callApi, input) => callApi(callOf(input))
 }
 
-/** With a plan these fields need not be there; to plan they must. */
+/** Fields that are optional when a plan is started, but required to plan. */
 function required<T extends object>(schema: T): T {
   const { '~optional': _, ...rest } = schema as T & { '~optional'?: unknown }
   return rest as T

@@ -1,8 +1,8 @@
-// The call that webhooks receive, for the OpenAPI document.
+// The requests that webhooks receive, for the OpenAPI document.
 
 import { CloudEvent, JobcastEvent, TestEvent } from '@jobcast/contract'
 
-/** What a webhook of an owner receives, as docs/webhooks.md says. */
+/** See docs/webhooks.md. */
 export function describeWebhooks(): Record<string, object> {
   const header = (name: string, description: string) => ({
     ...{ in: 'header', name, required: true },

@@ -67,6 +67,8 @@ export async function describeApi(app: App, version: string): Promise<void> {
             description: 'Instead of a key; requests that change something must come from the same origin',
           },
           deviceToken: { type: 'http', scheme: 'bearer', description: 'Device token' },
+          // OpenAPI 3.1 has this type, but its declarations do not.
+          deviceCertificate: deviceCertificate as object as { type: 'http'; scheme: string },
           enrollmentToken: { type: 'http', scheme: 'bearer', description: 'Enrollment token' },
         },
       },
@@ -87,6 +89,12 @@ export async function describeApi(app: App, version: string): Promise<void> {
 }
 
 export const noContent = (description: string) => Type.Unsafe<undefined>({ type: 'null', description })
+
+const deviceCertificate = {
+  type: 'mutualTLS',
+  description:
+    'With `--device-ca`: a certificate whose CN is the deviceId, in requests without `Authorization`',
+}
 
 /** Moves every object schema with a title into the components and refers to it by $ref. */
 function nameSchemas<Document extends object>(document: Document): Document {

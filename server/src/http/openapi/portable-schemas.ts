@@ -1,8 +1,8 @@
-// Schemas as the OpenAPI document shows them: patterns that Python, Go and zod understand. Ours use Unicode properties and
-// look ahead, which most generators pass to engines that have neither; what they mean is said without them.
+// Portable schemas for the OpenAPI document, with patterns that Python, Go and zod support. Our own patterns use Unicode
+// properties and lookahead, which most generators pass on to engines without them; they are replaced by equivalents.
 
 const control = '\\x00-\\x1f\\x7f-\\x9f'
-/** Spaces may come first; then something visible. */
+/** Optional leading spaces, then a visible character. */
 const nameOf = (alsoNot: string) => `^[^\\S${control}]*[^\\s${control}${alsoNot}][^${control}${alsoNot}]*$`
 const notDots = { not: { enum: ['.', '..'] } }
 const upTo128 = { minLength: 1, maxLength: 128 }

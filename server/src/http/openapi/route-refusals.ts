@@ -1,5 +1,5 @@
-// The errors a route can answer with, for its `response` in the OpenAPI document. What its scopes and its inputs imply
-// is added here; a route lists only its own codes, in `config.refusals`.
+// The errors that a route can return, for its `response` in the OpenAPI document. Errors implied by its scopes and inputs
+// are added here; a route lists only its own codes, in `config.refusals`.
 
 import { ErrorBody, type ErrorCode, errorCatalogue, ProblemBody } from '@jobcast/contract'
 import type { RouteOptions } from 'fastify'
@@ -20,7 +20,7 @@ function impliedCodes({ url, config = {}, schema = {} }: RouteOptions): ErrorCod
   const codes: ErrorCode[] = ['J-909', 'J-911']
   if (!config.isOpen) codes.push('J-802', 'J-803')
   if (config.scopes) codes.push('J-804')
-  if (!config.isOpen && !config.restricted) codes.push('J-814')
+  if (!config.isOpen && !(config.restricted && config.restrictedToDevices)) codes.push('J-814')
   if (schema.body || schema.params || schema.querystring || schema.headers) codes.push('J-500')
   if (schema.body) codes.push('J-904', 'J-908', config.wrongTypeCode ?? 'J-905')
   return codes

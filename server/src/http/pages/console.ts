@@ -23,7 +23,7 @@ export const consolePages = [
   'schedules',
   'windows',
   'secrets',
-  'files', // but /files/{fileName}/{version} is the content, for devices
+  'files', // except /files/{fileName}/{version}, which is the content for devices
   'jobs',
   'keys',
   'webhooks',
@@ -85,7 +85,7 @@ export function addConsole(app: App, folder: string): void {
   })
 }
 
-/** All files at start, so that no request path reaches the disk. They are few and small. */
+/** Reads all files at startup, so that no request accesses the disk. They are few and small. */
 function readFiles(folder: string): Map<string, File> {
   const files = new Map<string, File>()
   if (!existsSync(folder)) return files

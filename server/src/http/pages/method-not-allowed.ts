@@ -1,4 +1,4 @@
-// 405 with Allow, for every existing path and every method it does not have. Routes under a prefix of their own
+// 405 with Allow, for every existing path and every method it does not have. Routes under their own prefix
 // (the docs page, device routes) handle this themselves.
 
 import { ApiError } from '@jobcast/contract'

@@ -1,4 +1,4 @@
-// What a person sees who opens an unknown address in a browser. Programs, and everything below the paths of the API, get JSON.
+// The page for an unknown address that is opened in a browser. Programs, and all paths of the API, get JSON.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 

@@ -1,4 +1,4 @@
-// Pages of a sign-in at an issuer that did not end in the console: who has no role, who has to choose, what went wrong.
+// Pages of a sign-in with OpenID Connect that did not end in the console: no role, a choice of owners, or an error.
 
 import { hash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
@@ -17,7 +17,7 @@ type SignInPage = {
 
 const maxItems = 50
 
-/** Of its own: the styles of the console come with a build, and these pages work without one. */
+/** Separate styles, because those of the console exist only after its build. */
 const style = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 32rem; margin: 12vh auto; padding: 0 1.5rem; overflow-wrap: anywhere }
 h1 { font-size: 1.3rem }

@@ -1,4 +1,4 @@
-// What people see when a sign-in at the issuer does not end in the console.
+// The pages shown when a sign-in at the issuer does not lead to the console.
 
 import type { ApiError } from '@jobcast/contract'
 import type { FastifyReply } from 'fastify'
@@ -40,7 +40,7 @@ export function sendNoRole(
   })
 }
 
-/** The person chooses; the issuer remembers who it is, so the second way there is short. */
+/** The person selects an owner and is redirected to the issuer again, where the session usually still exists. */
 export function sendOwners(
   reply: FastifyReply,
   person: Person,
@@ -65,7 +65,7 @@ export function sendAnotherOwner(
   return sendSignInPage(reply, {
     status: 403,
     title: 'No access to this owner',
-    text: [`You are signed in as ${shownPerson(person)}, but you have no role at ${wanted}.`],
+    text: [`You are signed in as ${shownPerson(person)}, but you have no role for ${wanted}.`],
     links: [...grants.map((grant) => linkTo(grant, returnTo)), again],
   })
 }
@@ -74,12 +74,12 @@ export function sendRefused(reply: FastifyReply): FastifyReply {
   return sendSignInPage(reply, {
     status: 403,
     title: 'Sign-in failed',
-    text: ['This sign-in was refused, has expired or was used before. Nobody is signed in by it.'],
+    text: ['This sign-in was rejected, has expired or was used before. You are not signed in.'],
     links: [retry, byKey],
   })
 }
 
-/** The issuer has said who it is, but the person may not sign in, or not now. */
+/** The issuer has identified the person, who may not sign in, or not now. */
 export function sendNotAdmitted(reply: FastifyReply, error: ApiError): FastifyReply {
   const { code, status, message } = error
   const isTooOften = status === 429

@@ -1,4 +1,4 @@
-// GET /job/api/audit: who has changed what, as a list, as an export that can be verified, and the checkpoint for it.
+// GET /job/api/audit: the audit log, as a list, as an export that can be verified, and the checkpoint for it.
 
 import { Readable } from 'node:stream'
 import { AuditCheckpoint, AuditEntry, AuditEntryPage, AuditQuery } from '@jobcast/contract'
@@ -44,13 +44,13 @@ export function addAudit(app: App, deps: AuditDeps & { tell: Tell }): void {
     schema: {
       operationId: 'exportAudit',
       tags: ['audit'],
-      summary: 'Export the audit with its seals',
+      summary: 'Export the audit log with its seals',
       description:
-        'All entries that are sealed, oldest first, one a line. The seal of some entries follows them. Verify it with ' +
-        '`jobcast audit verify` and a checkpoint that you have kept elsewhere.',
+        'All sealed entries, oldest first, one per line; each seal follows the entries that it covers. Verify the export with ' +
+        '`jobcast audit verify` and a checkpoint that you have stored elsewhere.',
       response: {
         200: {
-          description: 'Entries and seals, one a line',
+          description: 'Entries and seals, one per line',
           content: { 'application/x-ndjson': { schema: Lines } },
         },
       },

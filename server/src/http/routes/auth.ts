@@ -88,7 +88,7 @@ export function addAuth(app: App, deps: AuthDeps): void {
     handler: async (request, reply) => {
       const { issuer } = requirePeople(deps)
       const kept = readKept(request, deps.publicUrl)
-      // Once: whatever comes of it, the same address does not sign in again.
+      // The cookie is deleted, so that the same address cannot be used for a second sign-in.
       reply
         .header('cache-control', 'no-store')
         .header('set-cookie', signInCookieHeader(request, '', 0, deps.publicUrl))
@@ -120,7 +120,7 @@ export function addAuth(app: App, deps: AuthDeps): void {
   })
 }
 
-/** Like a wrong key: J-911 if the address fails too often, else undefined. */
+/** Counts the failure like a wrong key: J-911 if the address fails too often, otherwise undefined. */
 function failureOf({ limits }: AuthDeps, request: FastifyRequest): unknown {
   const refused = new ApiError('J-802')
   const failure = limitFailedSignIns(limits, request, refused)
@@ -163,7 +163,7 @@ async function finishSignIn(
     .redirect(returnTo, 303)
 }
 
-/** Where the browser signs out at the issuer. Our session ends even if the issuer is down. */
+/** Ends our session, even if the issuer is down, and returns the address for signing out at the issuer. */
 async function signOutEverywhere(
   deps: AuthDeps,
   text: string,

@@ -17,7 +17,7 @@ export function addBridges(app: App, deps: ListBridgesDeps): void {
       tags: ['fleet'],
       summary: 'List the bridges to your own MQTT brokers, and whether they work',
       description:
-        'Those whose devices belong to your owner, by name. The settings of the service say which there are. Every node answers for all of them.',
+        'Those whose devices belong to your owner, by name. They are defined in the settings of the service. Every node reports all of them.',
       querystring: PageQuery,
       response: { 200: BridgePage },
     },

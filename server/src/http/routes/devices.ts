@@ -28,7 +28,7 @@ import {
   createDeviceCredential,
   revokeDeviceCredential,
 } from '../../domain/device/device-credential.ts'
-import { deviceTag } from '../../domain/device/device-tag.ts'
+import { deviceTag } from '../../domain/device/own-fields.ts'
 import { patchDevice } from '../../domain/device/patch-device.ts'
 import type { StoredDevice } from '../../domain/device/ports/devices.ts'
 import { countDevices, readSelector } from '../../domain/selector/selector.ts'

@@ -1,4 +1,4 @@
-// Enrollments: how devices get their first credential by themselves.
+// Enrollments, with which devices fetch their first credential.
 
 import {
   CreatedEnrollment,

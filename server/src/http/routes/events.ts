@@ -70,7 +70,7 @@ export function addEvents(
       return reply
         .header('content-type', 'text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no') // tells a reverse proxy not to buffer events
+        .header('x-accel-buffering', 'no') // disables buffering in reverse proxies
         .send(stream)
     },
   })
@@ -83,7 +83,7 @@ async function* toBlocks(followed: AsyncIterable<EventBatch>): AsyncGenerator<st
       const data = JSON.stringify(toWireEvent(event))
       return `id: ${event.eventId}\nevent: ${event.type}\ndata: ${data}\n\n`
     })
-    // An id without data: an EventSource remembers it but dispatches nothing.
+    // An id without data: an EventSource stores it without dispatching an event.
     yield `${blocks.join('')}id: ${upTo}\n\n`
   }
 }

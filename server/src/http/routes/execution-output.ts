@@ -11,7 +11,7 @@ import { countStream, type StreamDeps } from '../connections/count-stream.ts'
 import { holdRequest } from '../connections/held-request.ts'
 import { tellStreamErrors } from '../wire/stream-errors.ts'
 
-/** TCP keep-alive finds followers whose machine is gone. */
+/** TCP keep-alive detects followers whose machine is gone. */
 const keepAliveMs = 30_000
 
 export function addExecutionOutput(
@@ -60,9 +60,9 @@ export function addExecutionOutput(
         follow,
         ...{ callerGone, isValid },
         onIdle() {
-          // A follower gets the headers before there is any output.
+          // A follower gets the headers before any output.
           if (!reply.raw.headersSent) reply.raw.flushHeaders()
-          // The connection may be idle while there is no output: restart its time-out. It keeps running while there
+          // The connection may be idle while there is no output, so its timeout restarts. It keeps running while there
           // is output that the follower does not read.
           socket.setTimeout(socket.timeout ?? 0)
         },

@@ -1,4 +1,4 @@
-// What devices fetch: the content of a file by a URL that they got with a document. The URL is all they need.
+// Downloads of devices: the content of a file by its signed URL from a document. No other credential is needed.
 
 import { FileVersionParams } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -31,7 +31,7 @@ export function addFileDownloads(app: App, deps: FileDeps & SendContentDeps): vo
       tags: ['device protocol'],
       summary: 'Fetch the content of a file',
       description:
-        'By the URL that a device got with a document: it needs no token and holds for an hour. With `Range`, `If-Range` ' +
+        'By the URL in the document of a device, which needs no token and is valid for an hour. Supports `Range`, `If-Range` ' +
         'and `If-None-Match`.',
       security: [],
       response: contentResponses,
@@ -41,7 +41,7 @@ export function addFileDownloads(app: App, deps: FileDeps & SendContentDeps): vo
   app.route({ method: 'HEAD', url, schema: { ...input, hide: true }, handler: download })
 }
 
-/** The same for devices of hawkBit, as gateway/http/ddi/download-link.ts spells it. The file is what is before the extension. */
+/** The same for devices of hawkBit (see gateway/http/ddi/download-link.ts). The path has the file name with an extension. */
 export function addDdiDownloads(app: App, deps: FileDeps & SendContentDeps): void {
   const params = Type.Object({
     tenant: Type.String({ maxLength: 128 }),
@@ -52,7 +52,7 @@ export function addDdiDownloads(app: App, deps: FileDeps & SendContentDeps): voi
   app.route({
     method: ['GET', 'HEAD'],
     url: '/:tenant/controller/v1/:deviceId/softwaremodules/:version/artifacts/:artifact',
-    // hawkBit describes it.
+    // Documented by hawkBit.
     schema: { params, querystring: LinkQuery, hide: true },
     handler: (request: FastifyRequest, reply: FastifyReply) => {
       const { artifact, version } = request.params as { artifact: string; version: string }

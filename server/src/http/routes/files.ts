@@ -54,7 +54,7 @@ const [list, ofName, ofVersion] = [
 ]
 
 export async function addFiles(app: App, deps: FileRouteDeps): Promise<void> {
-  // In a scope of its own: here a body is a stream whatever its type is.
+  // In a separate scope, in which bodies of all types are streams.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', (_request, body, done) => done(null, body))
@@ -71,8 +71,8 @@ export async function addFiles(app: App, deps: FileRouteDeps): Promise<void> {
       tags: ['files'],
       summary: 'Delete a version of a file',
       description:
-        'Rejected (J-315) while the current version of a job, a schedule or an unfinished execution uses it. What names no ' +
-        'version uses the newest.',
+        'Rejected (J-315) while the current version of a job, a schedule or an unfinished execution uses it. Documents that ' +
+        'name no version use the newest.',
       params: FileVersionParams,
       response: { 204: noContent('Deleted') },
     },
@@ -94,17 +94,17 @@ function addPut(app: App, deps: FileRouteDeps): void {
       takesFile: true,
       refusals: ['J-320', 'J-323', 'J-508', 'J-904', 'J-905', 'J-908', 'J-912'],
     },
-    // The body is judged once its type is known.
+    // The body is validated once its type is known.
     validatorCompiler: (route) => (route.httpPart === 'body' ? () => true : validator(route)),
     schema: {
       operationId: 'putFileVersion',
       tags: ['files'],
       summary: 'Put a version of a file',
       description:
-        'The content, of any type but that of references; or a reference to content that is kept elsewhere. A version never ' +
-        'changes: the same content again is 200, other content is rejected (J-320). With `Content-Digest` or `Digest` ' +
-        'content that arrives otherwise is rejected (J-508) and not kept. With `Content-Range` the body is a part: it is kept for ' +
-        'a day, `Repr-Digest` names the whole content, and the last part puts the version.',
+        'The content, of any type but that of references; or a reference to content that is stored elsewhere. A version never ' +
+        'changes: the same content again returns 200, other content is rejected (J-320). With `Content-Digest` or `Digest`, ' +
+        'content that does not match is rejected (J-508) and discarded. With `Content-Range` the body is a part: it is kept for ' +
+        'a day, `Repr-Digest` is that of the whole content, and the last part creates the version.',
       params: FileVersionParams,
       headers: Type.Object({
         'content-digest': Type.Optional(
@@ -120,7 +120,8 @@ function addPut(app: App, deps: FileRouteDeps): void {
         'content-range': Type.Optional(
           Type.String({
             maxLength: 100,
-            description: '`bytes FIRST-LAST/SIZE` of a part; `bytes */SIZE` asks where the upload goes on',
+            description:
+              '`bytes FIRST-LAST/SIZE` of a part; `bytes */SIZE` queries where the upload continues',
           }),
         ),
       }),
@@ -131,7 +132,7 @@ function addPut(app: App, deps: FileRouteDeps): void {
         },
       },
       response: {
-        200: { ...FileVersion, description: 'It was there already, with the same content' },
+        200: { ...FileVersion, description: 'It existed already, with the same content' },
         201: { ...FileVersion, description: 'Created' },
         202: { ...FileUpload, description: 'More is missing' },
       },
@@ -232,7 +233,7 @@ function addContent(app: App, deps: FileRouteDeps): void {
       params: FileVersionParams,
       response: {
         ...contentResponses,
-        302: { description: 'It is kept elsewhere', type: 'null' },
+        302: { description: 'It is stored elsewhere', type: 'null' },
       },
     },
     handler: content,
@@ -265,7 +266,7 @@ async function receivePart(deps: FileRouteDeps, request: FastifyRequest, reply: 
   const caller = callerOf(request)
   const range = contentRangeOf(request.headers['content-range'])
   if (range === undefined || isReference(request)) {
-    const detail = 'A reference is sent as a whole.'
+    const detail = 'A reference cannot be sent in parts.'
     throw new ApiError('J-500', { field: 'content-range', detail })
   }
   const { size } = range
@@ -292,7 +293,7 @@ async function receivePart(deps: FileRouteDeps, request: FastifyRequest, reply: 
   }
 }
 
-/** Not destroyed where it is refused, which would close the connection before the answer is sent. */
+/** A refused body is not destroyed, because that would close the connection before the response is sent. */
 function chunksOf({ body }: FastifyRequest): AsyncIterable<Buffer> {
   const stream = body as IncomingMessage | undefined
   return stream ? stream.iterator({ destroyOnReturn: false }) : noChunks()

@@ -1,6 +1,7 @@
 // Fleet overview.
 
 import { Fleet, FleetDevicePage, FleetDeviceQuery, FleetGroupQuery, FleetGroups } from '@jobcast/contract'
+import { listFleet } from '../../domain/device/list-fleet.ts'
 import { type FleetDeps, readFleet } from '../../domain/device/read-fleet.ts'
 import type { FleetGroupsReader } from '../../state/fleet-groups.ts'
 import { callerOf } from '../access/authenticate.ts'
@@ -39,7 +40,7 @@ export function addFleet(app: App, deps: FleetRouteDeps): void {
       response: { 200: FleetGroups },
     },
     handler: async (request) => {
-      const found = await deps.fleetGroups.read(callerOf(request).ownerNo, request.query.by)
+      const found = await deps.fleetGroups.read(callerOf(request), request.query.by)
       return toFleetGroups(found, request.query)
     },
   })
@@ -59,11 +60,7 @@ export function addFleet(app: App, deps: FleetRouteDeps): void {
       },
     },
     handler: async (request) => {
-      const { ownerNo } = callerOf(request)
-      return toPage(
-        await deps.store.listFleetDevices({ ownerNo, slice: textSlice(request.query) }),
-        toFleetDevice,
-      )
+      return toPage(await listFleet(deps.store, callerOf(request), textSlice(request.query)), toFleetDevice)
     },
   })
 }

@@ -12,6 +12,7 @@ export function addGroups(app: App, deps: GroupDeps): void {
     get: (...group) => getGroup(deps, ...group),
     list: ({ ownerNo }, slice) => deps.store.listGroups({ ownerNo, slice }),
     delete: (caller, groupName, _before, { force }) => deleteGroup(deps, caller, groupName, { force }),
-    toView: toGroup,
+    toView: (group, _caller, keyNames) => toGroup(group, keyNames),
+    makers: { of: ({ createdBy, updatedBy }) => [createdBy, updatedBy], deps },
   })
 }

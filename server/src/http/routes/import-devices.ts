@@ -1,4 +1,4 @@
-// POST /job/api/devices/import: many devices in one call, one a line.
+// POST /job/api/devices/import: many devices in one call, one per line.
 
 import { Readable } from 'node:stream'
 import { ApiError, DeviceContent, ImportQuery, ImportResult, NewDeviceId } from '@jobcast/contract'
@@ -9,7 +9,7 @@ import type { ImportedDevice } from '../../domain/device/import-preview.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { RecordSplitter } from '../wire/csv.ts'
-import { readDevice, readHeader } from '../wire/device-csv.ts'
+import { csvFields, readDevice, readHeader } from '../wire/device-csv.ts'
 import { parseBody } from '../wire/json-body.ts'
 import { isUtf8Type } from '../wire/json-type.ts'
 import { type Line, readLines } from '../wire/read-lines.ts'
@@ -17,7 +17,7 @@ import { buildValidator } from '../wire/validation.ts'
 import { toValidationError } from '../wire/validation-error.ts'
 
 const maxBytes = 64 * 1024 * 1024
-/** So many are on their way to the store at once. */
+/** Devices per write. */
 const batchSize = 500
 
 const csvExample = 'deviceId,tags,site,model\nkiosk-1,kiosk;berlin,berlin,3\n'
@@ -64,10 +64,11 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
       description:
         'NDJSON: one device per line, as in PUT plus `deviceId`; at most 100,000 lines and 64 MiB. Each line is stored or ' +
         'rejected on its own; the response lists rejected lines. The call can be repeated: a line that is already stored is ' +
-        '`unchanged`. Or CSV (RFC 4180, UTF-8): a header line that names deviceId and any of deviceName, tags (separated ' +
-        'by `;`), timeZone and attributes, then one device per line. An empty cell is no value; a number, true or false is ' +
-        'one where it stands without quotes as JSON writes it. CSV leaves the windows of devices as they are. Fields that a line ' +
-        'does not have are reset, unless `merge` is true; `dryRun` says which values would be overwritten.',
+        '`unchanged`. Or CSV (RFC 4180, UTF-8): a header line with deviceId and any of ' +
+        `${csvFields.slice(1).join(', ')} and attributes, then one device per line. Several tags are separated by \`;\`. ` +
+        'An empty cell is no value; a number, true or false is one if it is written without quotes, as in JSON. CSV leaves ' +
+        'the windows of devices as they are. Fields that a line does not have are reset, unless `merge` is true; `dryRun` ' +
+        'returns which values would be overwritten.',
       querystring: ImportQuery,
       body: {
         content: {
@@ -94,7 +95,7 @@ export function addImportDevices(app: App, deps: DeviceDeps): void {
   })
 }
 
-/** `place`: the how manieth it is, from 1. */
+/** `place`: the position of the line, from 1. */
 type ReadLine = (
   line: Line,
   place: number,
@@ -106,7 +107,7 @@ async function* toLines(batches: AsyncIterable<Line[]>, readLine: ReadLine): Asy
   for await (const batch of batches) yield batch.map((line) => readLine(line, line.line, parseBody))
 }
 
-/** The first record is the header line. Throws J-500 if it cannot be used. */
+/** The first record is the header line. Throws J-500 if it is invalid. */
 async function* toRecords(batches: AsyncIterable<Line[]>, readLine: ReadLine): AsyncGenerator<ImportLine[]> {
   let names: string[] | undefined
   let place = 0

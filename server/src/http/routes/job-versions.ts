@@ -12,7 +12,7 @@ import { etagHeader, expectedTags, IfMatchHeaders, quoted } from '../wire/if-mat
 import { toJob, toJobVersion } from '../wire/to-wire.ts'
 
 const url = '/job/api/jobs/:jobName/versions'
-/** Of the column. */
+/** The limit of the column. */
 const maxVersion = 2_147_483_647
 
 export function addJobVersions(app: App, deps: JobDeps): void {

@@ -33,7 +33,7 @@ import { numberSlice, textSlice, toPage } from '../wire/cursor.ts'
 import { toApiKey, toOwner, toOwnKey, toRevokedKeys } from '../wire/to-wire.ts'
 
 export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: KeyUse }): void {
-  /** Of one owner. */
+  /** Expects keys of one owner. */
   const viewOf = async (keys: StoredApiKey[]) => {
     const makers = keys.map(({ createdBy }) => createdBy)
     const keyNames = await readKeyNames(deps.store, keys[0]?.ownerNo ?? 0, deps.now(), makers)
@@ -119,7 +119,7 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: Ke
         'Takes effect with the next request; sessions of the key end with it. Only an ADMIN key can revoke an ADMIN key, ' +
         'and the last valid ADMIN key cannot be revoked. Keys that it has created remain valid, and `createdBy` names ' +
         'it; so do its schedules and its runs with `startAt`. `descendants=true` revokes the keys too, and pauses the schedules ' +
-        'that all of them have put and their runs that have not started; the answer lists these.',
+        'that all of them have put and their runs that have not started; the response lists these.',
       params: ApiKeyParams,
       querystring: RevokeKeyQuery,
       response: {
@@ -137,7 +137,7 @@ export function addKeys(app: App, deps: ChangeKeyDeps & QuotaDeps & { keyUse: Ke
   })
 }
 
-/** A column of four bytes on PostgreSQL. */
+/** The limit of the column, which has four bytes on PostgreSQL. */
 const maxOwnerNo = 2 ** 31 - 1
 
 export function addOwners(app: App, deps: ChangeKeyDeps): void {

@@ -1,25 +1,29 @@
 // The Model Context Protocol for assistants: streamable HTTP, without sessions. Each tool is a call of the API by the same
-// caller, so that keys, scopes, rates and the audit hold as they do for everybody.
+// caller, so that keys, scopes, rate limits and the audit apply as usual.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 import { type OwnPlanDeps, requireOwnPlan } from '../../domain/trigger/own-plan.ts'
+import { type AssistantSessions, accessTokenOf, mcpUrl } from '../access/assistant-sessions.ts'
 import { callerOf, shownKey } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { type ApiAnswer, type ApiCall, maxAnswerBytes } from '../mcp/call-api.ts'
 
 const maxMcpBytes = 256 * 1024
 
-export function addMcp(app: App, deps: OwnPlanDeps, version: string): void {
+type McpRouteDeps = OwnPlanDeps & { assistants: AssistantSessions | undefined }
+
+export function addMcp(app: App, deps: McpRouteDeps, version: string): void {
   app.route({
     method: 'POST',
-    url: '/mcp',
+    url: mcpUrl,
     bodyLimit: maxMcpBytes,
     schema: { hide: true, operationId: 'callMcp' },
     handler: async (request, reply) => {
       const caller = callerOf(request)
-      // A page in a browser has no business here: a session does not count.
-      const key = shownKey(request)
+      // Browser pages must not use a session here.
+      const token = deps.assistants && accessTokenOf(request)
+      const key = token === undefined ? shownKey(request) : await deps.assistants?.sessionOf(request, token)
       if (key === undefined) throw new ApiError('J-802')
       // Removed from the protocol in 2025-06-18. As one request, a hundred calls would run at once.
       if (Array.isArray(request.body)) {

@@ -1,6 +1,14 @@
-// What people do to the rollout of a run, and to the fleet as a whole.
+// Operations on the rollout of a run, and on the fleet as a whole.
 
-import { ApprovalRequest, Freeze, FreezeRequest, RolloutPatch, Run, RunParams } from '@jobcast/contract'
+import {
+  ApprovalRequest,
+  Freeze,
+  FreezeRequest,
+  ResumeRequest,
+  RolloutPatch,
+  Run,
+  RunParams,
+} from '@jobcast/contract'
 import type { Caller } from '../../domain/access/caller.ts'
 import { readKeyNames } from '../../domain/access/key-names.ts'
 import { type FreezeDeps, freezeFleet, unfreezeFleet } from '../../domain/device/freeze-fleet.ts'
@@ -23,9 +31,9 @@ import { toFreeze } from '../wire/rollout-to-wire.ts'
 
 const runUrl = '/job/api/runs/:runId'
 const approvalText =
-  'Never by whoever created, changed or fired the run (J-810): keys that were created one from another are one principal, and so ' +
-  'are the sessions of a key; a key that the operator or an ADMIN key has created is one of its own. A second decision of the ' +
-  'same principal is refused. An approval counts for the run as it is: after a change it waits for approval again.'
+  'Whoever created, changed or fired the run cannot decide (J-810). Keys that were created one from another are one principal, and so ' +
+  'are the sessions of a key; a key that the operator or an ADMIN key has created is a separate principal. A second decision by the ' +
+  'same principal is rejected. An approval is for the run as it is now: after a change the run waits for approval again.'
 const freezeUrl = '/job/api/fleet/freeze'
 
 type Act = (deps: ChangeRolloutDeps, caller: Caller, runId: number) => Promise<void>
@@ -38,23 +46,13 @@ const acts: { name: string; operationId: string; act: Act; summary: string; desc
     description: 'No more executions are released; released ones continue.',
   },
   {
-    name: 'resume',
-    operationId: 'resumeRun',
-    act: resumeRun,
-    summary: 'Resume the rollout of a run',
-    description:
-      'Resets the counters of the stop rules: executions that ended before do not stop it again. If failures have stopped ' +
-      'the run (STOP_RULE, GATE_CLOSED), they are accepted: the gate judges the other devices of the wave, and if all of ' +
-      'them have succeeded the next wave starts.',
-  },
-  {
     name: 'advance',
     operationId: 'advanceRun',
     act: advanceRun,
     summary: 'Start the next wave of a run now',
     description:
-      'Even if its gate is closed or the rollout is paused. At a gate with the action APPROVAL, the run then waits for approval; ' +
-      'while it waits, advance and resume are refused (J-303).',
+      'Works even if its gate is closed or the rollout is paused. At a gate with the action APPROVAL, the run then waits for approval; ' +
+      'while it waits, advance and resume are rejected (J-303).',
   },
 ]
 
@@ -78,8 +76,35 @@ export function addRollouts(app: App, deps: ChangeDeps & FreezeDeps): void {
       },
     })
   }
+  addResume(app, deps)
   addApprovals(app, deps)
   addFreeze(app, deps)
+}
+
+function addResume(app: App, deps: ChangeDeps): void {
+  app.route({
+    method: 'POST',
+    url: `${runUrl}/resume`,
+    config: { scopes: ['MANAGE'], refusals: ['J-303', 'J-304'] },
+    preValidation: emptyBodyAsObject,
+    schema: {
+      operationId: 'resumeRun',
+      tags: ['rollouts'],
+      summary: 'Resume the rollout of a run, with or without some of its devices',
+      description:
+        'Resets the counters of the stop rules: executions that ended before do not stop it again. If failures have stopped ' +
+        'the run (STOP_RULE, GATE_CLOSED), they are accepted: the gate judges the other devices of the wave, and if all of ' +
+        'them have succeeded the next wave starts. Executions of the devices in `except` that have not started are canceled first.',
+      params: RunParams,
+      body: ResumeRequest,
+      response: { 200: Run },
+    },
+    handler: async (request) => {
+      const { runId } = request.params
+      await resumeRun(deps, callerOf(request), runId, request.body)
+      return answerRun(deps, callerOf(request), runId)
+    },
+  })
 }
 
 function addApprovals(app: App, deps: ChangeDeps): void {

@@ -1,6 +1,7 @@
 // New runs on devices of an earlier one: retries and rollbacks.
 
 import { RetryRequest, RollbackRequest, RunParams } from '@jobcast/contract'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readWritten } from '../../domain/common/ports/storage-errors.ts'
 import type { ViewDeps } from '../../domain/rollout/view-rollout.ts'
 import { retryRun } from '../../domain/trigger/retry-run.ts'
@@ -28,7 +29,9 @@ const refusals = [
   ] as const),
 ]
 
-export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
+type RunAgainDeps = RollbackDeps & ViewDeps
+
+export function addRunAgain(app: App, deps: RunAgainDeps): void {
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/retry',
@@ -50,33 +53,29 @@ export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
       },
     },
     handler: async (request, reply) => {
-      const caller = callerOf(request)
-      const details = callDetails(request.headers)
-      const { run, isReplayed } = await retryRun(deps, caller, request.params.runId, request.body, details)
-      request.runId = run.runId
-      if (isReplayed) reply.header(replayedHeader, 'true')
-      const body = await readWritten(toRunWithRollout(deps, caller, run))
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(body)
+      const { params, body, headers } = request
+      const again = await retryRun(deps, callerOf(request), params.runId, body, callDetails(headers))
+      return reply.code(201).send(await answerAgain(deps, request, reply, again))
     },
   })
 
   app.route({
     method: 'POST',
     url: '/job/api/runs/:runId/rollback',
-    config: { scopes: ['TRIGGER'], refusals: [...refusals, 'J-309', 'J-314', 'J-317', 'J-503'] },
+    config: { scopes: ['TRIGGER'], refusals: [...refusals, 'J-309', 'J-314', 'J-317', 'J-503', 'J-910'] },
     preValidation: emptyBodyAsObject,
     schema: {
       operationId: 'rollBackRun',
       tags: ['trigger'],
       summary: 'Roll the devices of a run back to an earlier version of the job',
       description:
-        'Stops the run first: what was not released is CANCELED, and what is running on the devices that are taken back is ' +
-        'asked to cancel. Then creates a new run, linked to the old one by `rollbackOf`, of the version before (or ' +
-        '`toVersion`), on every device that may have got it: all that the run was released to, however their executions ' +
-        'ended. It is released at once unless a `rollout` is given. If the job asks for approval, it needs one, except to ' +
-        'the version before if an earlier run of it was released completely. To stop an unfinished run that somebody ' +
+        'Stops the run first: executions that were not released are CANCELED, and those running on the devices to roll back are ' +
+        'asked to cancel. When nothing of it is left to start, creates a new run, linked to the old one by `rollbackOf`, of the version before (or ' +
+        '`toVersion`), on every device that may have received it: all that the run was released to, however their executions ' +
+        'ended. It is released at once unless a `rollout` is given. If the job requires approval, so does the rollback, except to ' +
+        'the version before if an earlier run of it was released completely. Stopping an unfinished run that somebody ' +
         'else started needs MANAGE as well (J-804). Parameters that this version declares keep their values. A second ' +
-        'rollback is refused (J-317) unless `again` is true. With an Idempotency-Key the call can be repeated safely ' +
+        'rollback is rejected (J-317) unless `again` is true. With an Idempotency-Key the call can be repeated safely ' +
         'for 24 hours.',
       params: RunParams,
       headers: IdempotencyHeaders,
@@ -86,15 +85,24 @@ export function addRunAgain(app: App, deps: RollbackDeps & ViewDeps): void {
       },
     },
     handler: async (request, reply) => {
-      const caller = callerOf(request)
-      const details = callDetails(request.headers)
-      const { run, isReplayed } = await rollBackRun(deps, caller, request.params.runId, request.body, details)
-      request.runId = run.runId
-      if (isReplayed) reply.header(replayedHeader, 'true')
-      const body = await readWritten(toRunWithRollout(deps, caller, run))
-      return reply.code(201).header('location', `/job/api/runs/${run.runId}`).send(body)
+      const { params, body, headers } = request
+      const again = await rollBackRun(deps, callerOf(request), params.runId, body, callDetails(headers))
+      return reply.code(201).send(await answerAgain(deps, request, reply, again))
     },
   })
+}
+
+async function answerAgain(
+  deps: RunAgainDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { run, isReplayed }: Awaited<ReturnType<typeof retryRun>>,
+) {
+  request.runId = run.runId
+  if (isReplayed) reply.header(replayedHeader, 'true')
+  const body = await readWritten(toRunWithRollout(deps, callerOf(request), run))
+  reply.header('location', `/job/api/runs/${run.runId}`)
+  return body
 }
 
 function callDetails(headers: { 'idempotency-key'?: string; traceparent?: string }) {

@@ -90,7 +90,7 @@ export function addRuns(
     schema: {
       operationId: 'getRunFailures',
       tags: ['executions'],
-      summary: 'Get why executions of a run did not succeed, and what their devices have in common',
+      summary: 'Explain why executions of a run did not succeed, and what their devices have in common',
       description:
         'Counts all executions of the run that ended FAILED, TIMED_OUT, REJECTED or EXPIRED, and those that were CANCELED after ' +
         'they were sent to their device. `shared` compares the tags and attributes of their devices with those of the ' +
@@ -205,7 +205,7 @@ export function addRuns(
       tags: ['executions'],
       summary: 'Cancel the unfinished executions of a run',
       description:
-        'Each execution as if it were canceled individually. The response has the counts afterwards. If a large run is not ' +
+        'Cancels each execution as if individually. The response has the new counts. If a large run is not ' +
         'canceled within 10 seconds, the status is 202: the counts are those so far, and the rest is being canceled. Read ' +
         'the run to follow it; if the node is stopped during that time, cancel the run again.',
       params: RunParams,

@@ -1,4 +1,4 @@
-// Schedules: create runs automatically.
+// Schedules, which create runs automatically.
 
 import { OccurrenceQuery, Occurrences, Run, Schedule, ScheduleParams, schedules } from '@jobcast/contract'
 import type { Caller } from '../../domain/access/caller.ts'
@@ -49,7 +49,7 @@ export function addSchedules(app: App, deps: ScheduleRouteDeps): void {
       operationId: 'listNextOccurrences',
       tags: ['schedules'],
       summary: 'List the next occurrences of a schedule',
-      description: 'Without jitter, and as if it were not paused. None with `match`.',
+      description: 'Ignores jitter, and whether the schedule is paused. Empty with `match`.',
       params: ScheduleParams,
       querystring: OccurrenceQuery,
       response: { 200: Occurrences },

@@ -1,4 +1,4 @@
-// Secrets: values for devices that nobody can read back.
+// Secrets: write-only values for devices.
 
 import { type Secret, secrets, toInstant } from '@jobcast/contract'
 import { type KeyNames, nameOf } from '../../domain/access/key-names.ts'
@@ -18,7 +18,7 @@ export function addSecrets(app: App, deps: SecretDeps): void {
   })
 }
 
-/** Field by field: never the value. */
+/** Field by field, so that the value is never returned. */
 function toSecret({ secretName, updatedAt, updatedBy, usedBy }: StoredSecret, keyNames: KeyNames): Secret {
   return {
     secretName,

@@ -1,4 +1,4 @@
-// Get, list, put and delete of a resource, as its description says. What else it can do has routes of its own.
+// Get, list, put and delete of a resource, defined by its description. Other operations have their own routes.
 
 import {
   type ContentOf,
@@ -30,18 +30,18 @@ import {
   quoted,
 } from '../wire/if-match.ts'
 
-/** The rules of a resource, and how it is shown. Each throws what it refuses. */
+/** The rules of a resource, and its wire format. Each rule throws ApiError to refuse. */
 type ResourceSteps<R extends Resource, Stored> = {
   put(caller: Caller, name: string, content: ContentOf<R>, before: Expectation): Promise<Put<Stored>>
   get(caller: Caller, name: string): Promise<Stored>
   list(caller: Caller, slice: Slice<string>, query: QueryOf<R>): Promise<Sliced<Stored, string>>
   delete(caller: Caller, name: string, before: Expectation, query: DeletionOf<R>): Promise<void>
   toView(stored: Stored, caller: Caller, keyNames: KeyNames): ViewOf<R>
-  /** If a new one shows more. */
+  /** For resources that return more on creation. */
   toCreated?(stored: Stored, caller: Caller, keyNames: KeyNames): CreatedOf<R>
-  /** If it names who made or changed it. */
-  makers?: { of(stored: Stored): string | null; deps: NameDeps }
-  /** If it has an ETag, for If-Match. */
+  /** For resources that name who created or changed them. */
+  makers?: { of(stored: Stored): string | null | (string | null)[]; deps: NameDeps }
+  /** For resources with an ETag, for If-Match. */
   tagOf?(stored: Stored): string
 }
 
@@ -62,7 +62,7 @@ export function serveResource<R extends Resource, Stored>(
   const namesFor = async ({ ownerNo }: Caller, found: Stored[]): Promise<KeyNames> =>
     makers === undefined
       ? noNames
-      : await readKeyNames(makers.deps.store, ownerNo, makers.deps.now(), found.map(makers.of))
+      : await readKeyNames(makers.deps.store, ownerNo, makers.deps.now(), found.flatMap(makers.of))
   const saying = (text: string | undefined) => (text === undefined ? {} : { description: text })
 
   app.route({

@@ -1,4 +1,4 @@
-// Liveness, readiness, the OpenAPI document and, where it is wanted here, metrics. No key needed.
+// Liveness, readiness, the OpenAPI document and, if configured, metrics. No key needed.
 
 import { ApiError } from '@jobcast/contract'
 import Type from 'typebox'
@@ -10,7 +10,7 @@ type ServiceDeps = { health: HealthCheck; metrics: Metrics; stopping: AbortSigna
 
 const Health = Type.Object({ status: Type.Literal('ok') })
 
-/** Grows only with a change that breaks clients; docs/api.md has the policy. */
+/** Incremented only by breaking changes; docs/api.md has the policy. */
 const apiVersion = 1
 const Version = Type.Object(
   {

@@ -98,7 +98,7 @@ export function addSession(
       tags: ['session'],
       summary: 'Create a ticket that signs in once, as the key of this call',
       description:
-        'Valid for ten minutes, and no longer than the session or key of this call: neither is the session it signs in. ' +
+        'Valid for ten minutes. Neither the ticket nor the session that it creates outlives the session or key of this call. ' +
         '`/sign-in#ticket=…` is a sign-in link: browsers do not send the part after the #, so it is in no log.',
       response: { 201: SignInTicket },
     },

@@ -1,4 +1,4 @@
-// Sessions of browsers, for those who manage keys.
+// Sessions of browsers, for callers that manage keys.
 
 import { SessionPage, SessionParams, SessionQuery } from '@jobcast/contract'
 import { endSession, listSessions, type SessionDeps } from '../../domain/access/session.ts'

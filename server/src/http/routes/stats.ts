@@ -1,4 +1,4 @@
-// Counts over time, for charts: of one run, and of all that was launched in a range.
+// Counts over time, for charts: of one run, and of all executions launched in a time range.
 
 import { parseInstant, RunParams, RunTimeline, Stats, StatsQuery, TimelineQuery } from '@jobcast/contract'
 import { readStats, type StatsDeps } from '../../domain/device/read-stats.ts'
@@ -36,7 +36,7 @@ export function addStats(app: App, deps: TimelineDeps & StatsDeps): void {
       tags: ['executions'],
       summary: 'Get counts, success rate and durations of executions over time and by job',
       description:
-        'Of executions launched in a range of time. Reads at most the newest 50,000 runs of the range (`completeFrom` tells) ' +
+        'Of executions launched in a range of time. Reads at most the newest 50,000 runs of the range (see `completeFrom`) ' +
         'and takes durations from at most 20,000 executions, evenly chosen.',
       querystring: StatsQuery,
       response: { 200: Stats },

@@ -17,7 +17,7 @@ import { mostAtOnce, triggeredJson, triggeredPieces } from '../wire/triggered-js
 export type TriggerLimits = {
   maxDevices: number
   maxTriggerBytes: number
-  /** Without the list of devices. */
+  /** The rest of the body, without the list of devices. */
   otherBytes: number
   bytesPerDevice: number
 }

@@ -1,4 +1,4 @@
-// Deliveries of a webhook, replaying them, and trying its receiver.
+// Deliveries of a webhook, replays, and test requests.
 
 import {
   Delivery,

@@ -5,11 +5,13 @@ import {
   changeWebhookSecret,
   deleteWebhook,
   getWebhook,
+  listWebhooks,
   pauseWebhook,
   putWebhook,
   resumeWebhook,
   type WebhookDeps,
 } from '../../domain/webhook/webhook.ts'
+import { shownName } from '../../domain/webhook/webhook-scope.ts'
 import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
@@ -23,7 +25,7 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
   serveResource(app, webhooks, {
     put: (...put) => putWebhook(deps, ...put),
     get: (...webhook) => getWebhook(deps, ...webhook),
-    list: ({ ownerNo }, slice) => deps.store.listWebhooks({ ownerNo, slice }),
+    list: (caller, slice) => listWebhooks(deps, caller, slice),
     delete: (caller, name, before) => deleteWebhook(deps, caller, name, before),
     toView: toWebhook,
     toCreated: (webhook, ...more) => ({ ...toWebhook(webhook, ...more), secret: webhook.secret }),
@@ -82,9 +84,10 @@ export function addWebhooks(app: App, deps: WebhookDeps): void {
       response: { 201: WebhookSecret },
     },
     handler: async (request, reply) => {
-      const { webhookName } = request.params
-      const { secret } = await changeWebhookSecret(deps, callerOf(request), webhookName)
-      return reply.code(201).send({ webhookName, secret })
+      const caller = callerOf(request)
+      const changed = await changeWebhookSecret(deps, caller, request.params.webhookName)
+      const webhookName = shownName(caller, changed.webhookName)
+      return reply.code(201).send({ webhookName, secret: changed.secret })
     },
   })
 }

@@ -8,6 +8,7 @@ import {
   WindowTimesQuery,
   windows,
 } from '@jobcast/contract'
+import { toLocalText } from '@jobcast/contract/cron'
 import {
   deleteWindow,
   getWindow,
@@ -16,7 +17,6 @@ import {
   type WindowDeps,
 } from '../../domain/window/window.ts'
 import type { Opening } from '../../domain/window/window-times.ts'
-import { toLocalText } from '../../domain/window/zone-time.ts'
 import { callerOf } from '../access/authenticate.ts'
 import type { App } from '../app-type.ts'
 import { toWindow } from '../wire/to-wire.ts'
@@ -28,7 +28,8 @@ export function addWindows(app: App, deps: WindowDeps): void {
     get: (...window) => getWindow(deps, ...window),
     list: ({ ownerNo }, slice) => deps.store.listWindows({ ownerNo, slice }),
     delete: (caller, windowName) => deleteWindow(deps, caller, windowName),
-    toView: toWindow,
+    toView: (window, _caller, keyNames) => toWindow(window, keyNames),
+    makers: { of: ({ createdBy, updatedBy }) => [createdBy, updatedBy], deps },
   })
 
   app.route({

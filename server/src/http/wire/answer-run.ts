@@ -1,4 +1,4 @@
-// A run as it is answered, with its rollout.
+// Responses with a run and its rollout.
 
 import { Run } from '@jobcast/contract'
 import type { Caller } from '../../domain/access/caller.ts'
@@ -10,7 +10,7 @@ import { type RunInReach, type RunReachDeps, runInReach } from '../../domain/tri
 import { replayedDescription, replayedHeader } from './idempotency-key.ts'
 import { toRun } from './to-wire.ts'
 
-/** The answer to a call that creates one. */
+/** The response to a call that creates a run. */
 export const CreatedRun = {
   ...Run,
   headers: {
@@ -21,7 +21,7 @@ export const CreatedRun = {
 
 export type AnswerRunDeps = ViewDeps & { store: Pick<Store, 'getRun' | 'countRunsWithin'> }
 
-/** As it is by now. */
+/** Returns the current state of the run. */
 export async function answerRun(deps: AnswerRunDeps, caller: Caller, runId: number): Promise<Run> {
   const run = await deps.store.getRun({ ownerNo: caller.ownerNo, runId })
   if (run === undefined) throw notFound('J-304', runId)
@@ -39,7 +39,7 @@ export async function toRunWithRollout(
   return answer as Run
 }
 
-/** A rollout is of the whole run, so it is shown with that alone. */
+/** A rollout belongs to the whole run, so callers that see only part of the run do not get it. */
 export async function toRunsInReach(
   deps: ViewDeps,
   caller: Caller,

@@ -4,7 +4,7 @@ import { type NameDeps, readKeyNames } from '../../domain/access/key-names.ts'
 import type { StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import { toWebhook } from './to-wire.ts'
 
-/** With the name of who created it. */
+/** Includes the name of its creator. */
 export async function answerWebhook(
   { store, now }: NameDeps,
   caller: Caller,

@@ -1,4 +1,4 @@
-// Bridges as the API shows them.
+// Bridges -> API objects.
 
 import { type Bridge, toInstantOrNull } from '@jobcast/contract'
 import { bridgeStateOf } from '../../domain/bridge/bridge.ts'

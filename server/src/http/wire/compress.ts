@@ -1,6 +1,6 @@
-// Large JSON answers are compressed for clients that accept gzip. Only answers to GET that hold no secret: the length of a
-// compressed answer tells something about a secret that stands beside text a stranger chose (BREACH). Triggers and streams
-// are left alone.
+// Compresses large JSON responses for clients that accept gzip. Only responses to GET without secrets: the length of a
+// compressed response reveals something about a secret next to text that an attacker chose (BREACH). Triggers and streams
+// are not compressed.
 
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -9,7 +9,7 @@ import type { App } from '../app-type.ts'
 
 const zip = promisify(gzip)
 const minBytes = 1024
-// A fifth of the time of the default level, for a tenth more bytes.
+// Takes a fifth of the time of the default level, for a tenth more bytes.
 const level = 3
 
 const compressed = [
@@ -22,7 +22,7 @@ const compressed = [
   '/openapi.json',
 ]
 
-/** Call it before routes are added. */
+/** Must be called before routes are added. */
 export function compressAnswers(app: App): void {
   app.addHook('onRoute', (route) => {
     if (route.method !== 'GET' || !compressed.some((prefix) => isBelow(route.url, prefix))) return

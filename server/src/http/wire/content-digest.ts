@@ -1,10 +1,10 @@
-// Repr-Digest and Content-Digest (RFC 9530) and their predecessor Digest (RFC 3230): what the sender says that the sha256 of the
-// content is. Of a part of it, Content-Digest is the part's own.
+// Repr-Digest and Content-Digest (RFC 9530) and their predecessor Digest (RFC 3230): the sha256 of the content according to the
+// sender. In a partial upload, Content-Digest is that of the part.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 
-/** In hexadecimal; undefined: the sender says nothing. Throws J-500. */
+/** In hexadecimal; undefined: no header. Throws J-500. */
 export function digestOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
   const found = [
     readDigest('Repr-Digest', headers['repr-digest'], /^sha-256=:([A-Za-z0-9+/]{43}=):$/i),
@@ -17,15 +17,16 @@ export function digestOf({ headers }: Pick<FastifyRequest, 'headers'>): string |
   return found[0]
 }
 
-/** Of all of it, where the body is a part. Throws J-500. */
+/** The digest of the whole content if the body is a part. Throws J-500. */
 export function wholeDigestOf({ headers }: Pick<FastifyRequest, 'headers'>): string {
   if (headers['content-digest'] !== undefined) {
-    const detail = 'With Content-Range, Content-Digest would be that of the part: send Repr-Digest.'
+    const detail = 'With Content-Range, Content-Digest is that of the part: send Repr-Digest instead.'
     throw new ApiError('J-500', { field: 'content-digest', detail })
   }
   const digest = digestOf({ headers })
   if (digest !== undefined) return digest
-  const detail = 'With Content-Range, Repr-Digest: sha-256=:…: must have the sha256 of the whole content.'
+  const detail =
+    'With Content-Range, Repr-Digest: sha-256=:…: with the sha256 of the whole content is required.'
   throw new ApiError('J-500', { field: 'repr-digest', detail })
 }
 

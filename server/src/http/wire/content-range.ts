@@ -1,11 +1,11 @@
-// Content-Range of a request (RFC 9110, 14.4): which part of the content its body is.
+// Content-Range of a request (RFC 9110, 14.4): the part of the content that is in its body.
 
 import { ApiError } from '@jobcast/contract'
 
-/** `part`: undefined for an asterisk, which asks where an upload goes on. */
+/** `part`: undefined for an asterisk, which queries where an upload continues. */
 type ContentRange = { size: number; part: { offset: number; length: number } | undefined }
 
-/** Undefined: the body is all of it. Throws J-500. */
+/** Undefined: the body is the whole content. Throws J-500. */
 export function contentRangeOf(header: string | undefined): ContentRange | undefined {
   if (header === undefined) return undefined
   const [, from, first = '', last = '', whole = ''] =
@@ -20,6 +20,6 @@ export function contentRangeOf(header: string | undefined): ContentRange | undef
 
 function invalid(): ApiError {
   const detail =
-    'Content-Range must be bytes FIRST-LAST/SIZE, or bytes */SIZE to ask where the upload goes on.'
+    'Content-Range must be bytes FIRST-LAST/SIZE, or bytes */SIZE to ask where the upload continues.'
   return new ApiError('J-500', { field: 'content-range', detail })
 }

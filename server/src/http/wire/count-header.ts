@@ -1,4 +1,4 @@
-// How often a header occurs: in `headers`, repeated ones are already joined or dropped.
+// Counts how often a header occurs: in `headers`, repeated ones are already joined or dropped.
 
 import type { FastifyRequest } from 'fastify'
 

@@ -1,4 +1,4 @@
-// CSV as in RFC 4180: records of a stream, and the values of a record. Lines end with LF or CRLF.
+// CSV according to RFC 4180: records of a stream, and the values of a record. Lines end with LF or CRLF.
 
 import { ApiError } from '@jobcast/contract'
 import { type Line, maxLineBytes, type Splitter } from './read-lines.ts'
@@ -8,7 +8,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 type At = 'start' | 'plain' | 'quoted' | 'closed'
 
-/** A line feed between quotes is part of a value: a record has the number of the line on which it begins. */
+/** A line feed between quotes is part of a value. The number of a record is that of its first line. */
 export class RecordSplitter implements Splitter {
   readonly lines: Line[] = []
   #parts: Buffer[] = []
@@ -22,12 +22,12 @@ export class RecordSplitter implements Splitter {
     for (let index = 0; index < chunk.length; index++) {
       const byte = chunk[index]
       if (byte === quote) {
-        // One in a plain value opens nothing: else a mistake in one line would take in those that follow.
+        // A quote within a plain value is ignored, so that a mistake in one line does not affect the following ones.
         if (this.#at === 'quoted') this.#at = 'closed'
         else if (this.#at !== 'plain') this.#at = 'quoted'
       } else if (byte === lineFeed) {
         this.#line++
-        // A quote that is never closed takes in no more than a line may have.
+        // A quote that is never closed extends to the maximum length of a line.
         if (this.#at === 'quoted' && this.#bytes + index - start <= maxLineBytes) continue
         this.#keep(chunk.subarray(start, index))
         this.#endRecord()
@@ -92,7 +92,7 @@ function endOfPlain(text: string, at: number): number {
   return end
 }
 
-/** Behind the closing quote. */
+/** The position after the closing quote. */
 function endOfQuoted(text: string, at: number): number {
   let close = text.indexOf('"', at + 1)
   while (close >= 0 && text[close + 1] === '"') close = text.indexOf('"', close + 2)
@@ -103,5 +103,5 @@ function endOfQuoted(text: string, at: number): number {
 }
 
 export function notCsv(why: string): ApiError {
-  return new ApiError('J-500', { detail: `The line is not CSV: ${why}.` })
+  return new ApiError('J-500', { detail: `Invalid CSV: ${why}.` })
 }

@@ -11,7 +11,7 @@ export function toPage<T, Key, Out>(sliced: Sliced<T, Key>, toOut: (item: T) => 
   }
 }
 
-/** `max`: of the column that the list is ordered by. */
+/** `max`: the maximum of the column that the list is ordered by. */
 export function numberSlice(
   query: { limit: number; cursor?: string },
   max = Number.MAX_SAFE_INTEGER,
@@ -24,7 +24,7 @@ export function textSlice(query: { limit: number; cursor?: string }): Slice<stri
   return { limit: query.limit, after: decode(query.cursor, isStorable) }
 }
 
-/** A forged one may hold what no database takes for text. */
+/** A forged cursor may contain text that the database cannot store. */
 function isStorable(value: unknown): boolean {
   return typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
 }

@@ -1,24 +1,30 @@
-// Devices as CSV: deviceId, deviceName, tags separated by ;, timeZone, and attributes, by the names in the header line.
+// Devices as CSV. The header line has the names of fields and attributes; tags are separated by semicolons.
 
-import { ApiError, maxAttributes } from '@jobcast/contract'
+import { ApiError, DeviceContent, maxAttributes } from '@jobcast/contract'
 import { type AttributeValue, isAttributeName } from '@jobcast/contract/selector'
 import { type Cell, notCsv, readRecord } from './csv.ts'
 
-/** Throws J-500: without names nothing can be read. */
+/** The columns that are not attributes. CSV has no column for the window. */
+export const csvFields = [
+  'deviceId',
+  ...Object.keys(DeviceContent.properties).filter((name) => name !== 'attributes' && name !== 'window'),
+]
+
+/** Throws J-500 if the header is missing or invalid, which ends the import. */
 export function readHeader(bytes: Buffer | undefined): string[] {
   if (bytes === undefined) throw wrongHeader('it is too long')
   const names = readRecord(bytes).map(({ text }) => text)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw wrongHeader(`it has ${shown(twice)} twice`)
   if (!names.includes('deviceId')) throw wrongHeader('it has no deviceId')
-  const attributes = names.filter((name) => !fields.includes(name))
+  const attributes = names.filter((name) => !csvFields.includes(name))
   const wrong = attributes.find((name) => !isAttributeName(name))
   if (wrong !== undefined) throw wrongHeader(`${shown(wrong)} is neither a field nor a name of an attribute`)
   if (attributes.length > maxAttributes) throw wrongHeader(`it has more than ${maxAttributes} attributes`)
   return names
 }
 
-/** As a line of NDJSON would have it: an empty cell is no value. Throws J-500. */
+/** Returns the fields of a line of NDJSON; empty cells are omitted. Throws J-500. */
 export function readDevice(bytes: Buffer, names: string[]): Record<string, unknown> {
   const cells = readRecord(bytes)
   if (cells.length !== names.length) {
@@ -30,13 +36,11 @@ export function readDevice(bytes: Buffer, names: string[]): Record<string, unkno
     const cell = cells[index] as Cell
     if (cell.text === '') continue
     if (name === 'tags') device.tags = tagsOf(cell.text)
-    else if (fields.includes(name)) device[name] = cell.text
+    else if (csvFields.includes(name)) device[name] = cell.text
     else attributes.push([name, valueOfCell(cell)])
   }
   return attributes.length === 0 ? device : { ...device, attributes: Object.fromEntries(attributes) }
 }
-
-const fields = ['deviceId', 'deviceName', 'tags', 'timeZone']
 
 function tagsOf(text: string): string[] {
   return text
@@ -45,7 +49,7 @@ function tagsOf(text: string): string[] {
     .filter((tag) => tag !== '')
 }
 
-/** A number, true or false where the text is what JSON writes for one, which the version 2.10 is not; in quotes it is text. */
+/** A number or boolean if the text is its canonical JSON (the version 2.10 is not); quoted values are always text. */
 function valueOfCell({ text, isQuoted }: Cell): AttributeValue {
   if (isQuoted) return text
   const number = Number(text)
@@ -58,5 +62,5 @@ function shown(name: string): string {
 }
 
 function wrongHeader(why: string): ApiError {
-  return new ApiError('J-500', { detail: `The header line cannot be used: ${why}.` })
+  return new ApiError('J-500', { detail: `Invalid header line: ${why}.` })
 }

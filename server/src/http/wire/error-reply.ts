@@ -3,6 +3,7 @@
 import { ApiError, type ErrorBody, type ProblemBody } from '@jobcast/contract'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import {
+  BucketUnavailable,
   CommitUnknown,
   StorageUnavailable,
   TooMuchWaiting,
@@ -14,11 +15,11 @@ import { sendNotFoundPage, wantsPage } from '../pages/not-found-page.ts'
 import { toValidationError } from './validation-error.ts'
 import { wrongType } from './wrong-type.ts'
 
-/** Of what is no fault of the caller's. */
+/** Logs errors that the caller did not cause. */
 type TellFailure = (answer: ApiError, cause: unknown, request: FastifyRequest) => void
 
 function failureTeller(tell: Tell): TellFailure {
-  // At most once a second: every request fails alike, and the log may be on the full disk.
+  // Logged at most once a second: every request fails in the same way, and the log may be on the full disk.
   let loggedAt = Number.NEGATIVE_INFINITY
   return ({ code }, error, { id: requestId, route: { url: route = '' } }) => {
     if (code === 'J-900') tell({ kind: 'request-failed', requestId, route, error })
@@ -28,7 +29,7 @@ function failureTeller(tell: Tell): TellFailure {
   }
 }
 
-/** `lookUpCaller`: of one that was recalled. Its key is refused first, whatever else there is to refuse. */
+/** `lookUpCaller`: looks up a cached key, because the error for an invalid key takes precedence over all others. */
 export function replyWithErrors(
   app: App,
   tell: Tell,
@@ -71,7 +72,7 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   }
 }
 
-/** To what a service or the store throws. */
+/** Maps errors of services and the store. */
 function answerTo(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof TooMuchWaiting) return new ApiError('J-908', { retryAfterSeconds: 1 })
@@ -79,20 +80,24 @@ function answerTo(error: unknown): ApiError {
     const suffix = 'the request may have taken effect; repeat a trigger only with the same Idempotency-Key'
     return new ApiError('J-909', { suffix, retryAfterSeconds: 5 })
   }
+  if (error instanceof BucketUnavailable) {
+    return new ApiError('J-909', { suffix: error.sentence, retryAfterSeconds: 5 })
+  }
   if (error instanceof StorageUnavailable) return new ApiError('J-909', { retryAfterSeconds: 5 })
   return new ApiError('J-900')
 }
 
-/** From the plugin that serves /docs: no such file, or a path that leads out of its folder. */
+/** Errors of the plugin that serves /docs: no such file, or a path outside its folder. */
 function isMissingFile({ statusCode }: FastifyError): boolean {
   return statusCode === 403 || statusCode === 404
 }
 
 function sendError(request: FastifyRequest, reply: FastifyReply, error: ApiError): FastifyReply {
   request.errorCode = error.code
-  const { rateLimit } = error.details
+  const { rateLimit, challenge } = error.details
   reply.headers(retryHeaders(error))
   if (rateLimit) reply.headers(rateLimitHeaders(rateLimit))
+  if (challenge) reply.header('www-authenticate', challenge)
   reply.code(error.status)
   if (request.headers.accept?.includes('application/problem+json')) {
     return reply

@@ -1,4 +1,4 @@
-// Bodies of forms, for the one exchange that others have specified (RFC 8693).
+// Form bodies, only for the token exchange (RFC 8693).
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -19,11 +19,12 @@ export function readForm(request: FastifyRequest, body: Buffer, done: Done): voi
   }
 }
 
-/** A field that is given twice is refused (RFC 6749, 3.2); an empty one counts as missing. */
+/** Repeated fields are refused (RFC 6749, 3.2); empty ones count as missing. */
 function parseForm(text: string): Record<string, string> {
   const fields = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(text)) {
-    if (fields.has(name)) throw new ApiError('J-500', { detail: `The form has ${name.slice(0, 50)} twice.` })
+    if (fields.has(name))
+      throw new ApiError('J-500', { detail: `The form has the field ${name.slice(0, 50)} twice.` })
     if (fields.size === maxFields) throw new ApiError('J-500', { detail: 'The form has too many fields.' })
     if (value !== '') fields.set(name, value)
   }

@@ -19,7 +19,7 @@ export const IdempotencyHeaders = Type.Object({
   ),
 })
 
-/** As at Stripe. */
+/** The same header as in Stripe's API. */
 export const replayedHeader = 'idempotency-replayed'
 export const replayedDescription = {
   type: 'string',

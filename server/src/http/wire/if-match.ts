@@ -1,4 +1,4 @@
-// ETag of an answer, If-Match and If-None-Match of a request.
+// ETag of responses, If-Match and If-None-Match of requests.
 
 import { mustBe } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
@@ -40,7 +40,7 @@ export function expectedTags({ headers }: Pick<FastifyRequest, 'headers'>): Expe
   return { expected: tags.map((tag) => (tag === '*' ? tag : (/^"([^"]*)"$/.exec(tag)?.[1] ?? ''))) }
 }
 
-/** Of a put. Nothing can be there and not be there. */
+/** The precondition of a put. If-Match and If-None-Match cannot be combined. */
 export function expectedBefore({ headers }: Pick<FastifyRequest, 'headers'>): Expectation {
   const isNone = headers['if-none-match'] !== undefined
   if (isNone && headers['if-match'] !== undefined) return { expected: [] }

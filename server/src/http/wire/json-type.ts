@@ -1,6 +1,6 @@
-// Content-Type of a JSON body. By hand and not by one expression: with 8 KB of spaces in the header that took 60 ms.
+// Content-Type of a JSON body. Parsed by hand, because a regular expression took 60 ms for 8 KB of spaces.
 
-/** `application/json` or another one of JSON, in any case, with no parameter but `charset=utf-8`. */
+/** `application/json` or another JSON type, in upper or lower case, with no parameter except `charset=utf-8`. */
 export function isJsonType(contentType: string, wanted = 'application/json'): boolean {
   if (contentType === wanted) return true
   const [mediaType = '', ...parameters] = contentType.split(';')
@@ -9,7 +9,7 @@ export function isJsonType(contentType: string, wanted = 'application/json'): bo
   return others.length === 0 && (parameter === undefined || isUtf8Charset(parameter))
 }
 
-/** In UTF-8, if it says so at all; other parameters are ignored. */
+/** The charset must be UTF-8 or missing; other parameters are ignored. */
 export function isUtf8Type(contentType: string, wanted: string): boolean {
   const [mediaType = '', ...parameters] = contentType.split(';').map((text) => text.trim().toLowerCase())
   const charset = parameters.find((text) => text.startsWith('charset'))

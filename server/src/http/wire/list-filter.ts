@@ -1,4 +1,4 @@
-// What lists of executions and of runs can be asked for alike: states and times.
+// Filters that lists of executions and of runs share: states and times.
 
 import { type ExecutionQuery, parseInstant } from '@jobcast/contract'
 import type { RunFilter } from '../../domain/trigger/ports/runs.ts'

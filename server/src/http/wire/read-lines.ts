@@ -1,5 +1,5 @@
-// The lines of a body, in batches, as they come in. What is not used yet is kept, so that a sender is never slowed down
-// beyond the time that a request may take; the limit of the body bounds it.
+// Reads the lines of a body in batches as they arrive. Unread lines are buffered, so that a slow consumer does not make the
+// sender exceed the time limit of requests; the buffer is bounded by the maximum body size.
 
 import type { Readable } from 'node:stream'
 import { ApiError } from '@jobcast/contract'
@@ -11,7 +11,7 @@ const lineFeed = 10
 /** `bytes` is undefined for a line that is too long. */
 export type Line = { line: number; bytes: Buffer | undefined }
 
-/** Finds the lines of what comes in. */
+/** Splits incoming data into lines. */
 export type Splitter = { readonly lines: Line[]; add(chunk: Buffer): void; end(): void }
 
 export async function* readLines(
@@ -29,7 +29,7 @@ export async function* readLines(
   while (splitter.lines.length > 0) yield splitter.lines.splice(0, batchSize)
 }
 
-/** Takes what is sent as soon as it is there. */
+/** Reads data as soon as it arrives. */
 async function* withoutDelay(
   body: Readable,
   maxBytes: number,
@@ -100,7 +100,7 @@ class LineSplitter implements Splitter {
     if (this.#restBytes <= maxLineBytes) this.#rest.push(part)
   }
 
-  /** Empty lines are skipped, and counted. */
+  /** Empty lines are skipped, but counted. */
   #endLine(): void {
     this.#number++
     const bytes = this.#restBytes <= maxLineBytes ? Buffer.concat(this.#rest) : undefined

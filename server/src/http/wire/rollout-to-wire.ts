@@ -1,4 +1,4 @@
-// Rollouts and freezes as API objects.
+// Rollouts and freezes -> API objects.
 
 import {
   type ApprovalDecision,

@@ -5,7 +5,7 @@ import { ApiError, type NewRun, type RunBody } from '@jobcast/contract'
 /** Throws J-500. */
 export function requireRun({ planId, jobName, targets, ...options }: RunBody): NewRun {
   if (planId !== undefined) {
-    const detail = 'planId starts a plan; with dryRun=true, send what is to be planned instead.'
+    const detail = 'planId starts a plan; with dryRun=true, send the run to plan instead.'
     throw new ApiError('J-500', { field: 'planId', detail })
   }
   if (jobName === undefined) throw missing('jobName')

@@ -1,4 +1,4 @@
-// The content of a file as an answer: whole, a part of it, or nothing if the client has it.
+// Sends the content of a file: complete, a range, or 304 if the client already has it.
 
 import { ApiError } from '@jobcast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -28,7 +28,7 @@ export const contentResponses = {
   304: { description: 'The client has it', type: 'null' },
 }
 
-/** Of a version that is kept here, of this owner. */
+/** Sends a version of this owner whose content is stored here. */
 export async function sendContent(
   deps: SendContentDeps,
   request: FastifyRequest,

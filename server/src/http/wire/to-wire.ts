@@ -1,10 +1,9 @@
 // Stored records -> API objects, field by field: a spread could leak a new column.
 //
-// This folder is what requests and answers look like. Read next, for requests: json-body.ts, bytes to a JSON value;
+// This folder has the formats of requests and responses. Read next, for requests: json-body.ts, bytes to a JSON value;
 // validation.ts, its schema; if-match.ts, idempotency-key.ts and cursor.ts, headers and positions in lists;
-// pick-fields.ts and read-lines.ts, large bodies. For answers: answer-run.ts, schedule-to-wire.ts, rollout-to-wire.ts
-// and stats-to-wire.ts, objects of their own; triggered-json.ts, the one that is written by hand; error-reply.ts,
-// refusals.
+// pick-fields.ts and read-lines.ts, large bodies. For responses: answer-run.ts, schedule-to-wire.ts, rollout-to-wire.ts
+// and stats-to-wire.ts, API objects; triggered-json.ts, JSON written by hand; error-reply.ts, errors.
 
 import {
   type ApiKey,
@@ -33,13 +32,15 @@ import {
 } from '@jobcast/contract'
 import type { Revoked } from '../../domain/access/api-key.ts'
 import type { Caller } from '../../domain/access/caller.ts'
+import type { Made } from '../../domain/access/changers.ts'
 import { type KeyNames, nameOf } from '../../domain/access/key-names.ts'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { StoredOwner } from '../../domain/access/ports/owners.ts'
 import type { ListedSession, SessionPerson } from '../../domain/access/ports/sessions.ts'
 import { principalOf, shownActor } from '../../domain/access/principal.ts'
 import { type BothClocks, onWallClock, type WallInstant } from '../../domain/common/instants.ts'
-import type { Attributes, StoredDevice } from '../../domain/device/ports/devices.ts'
+import { contentOf } from '../../domain/device/device-content.ts'
+import type { StoredDevice } from '../../domain/device/ports/devices.ts'
 import type { StoredEnrollment } from '../../domain/device/ports/enrollments.ts'
 import type { StoredFleetDevice, WaitingExecution } from '../../domain/device/ports/fleet.ts'
 import type { FleetNow } from '../../domain/device/read-fleet.ts'
@@ -52,11 +53,12 @@ import type { StoredGroup } from '../../domain/selector/ports/groups.ts'
 import type { StoredRun } from '../../domain/trigger/ports/runs.ts'
 import type { StoredDelivery, StoredWebhook } from '../../domain/webhook/ports/webhooks.ts'
 import { shownUrl } from '../../domain/webhook/webhook.ts'
+import { shownName } from '../../domain/webhook/webhook-scope.ts'
 import type { StoredWindow } from '../../domain/window/ports/windows.ts'
 
 import { toDecision, toRolloutProgress } from './rollout-to-wire.ts'
 
-/** People read the wall clock: an instant of the other one is refused. */
+/** Accepts only instants of the wall clock, which people read. */
 function toInstant(at: WallInstant): string {
   return toInstantText(at)
 }
@@ -233,7 +235,12 @@ function toContent(stored: StoredJobContent) {
   }
 }
 
-export function toGroup(stored: StoredGroup): Group {
+function toMakers({ createdBy, updatedBy }: Pick<Made, 'createdBy' | 'updatedBy'>, keyNames: KeyNames) {
+  const [createdByName, updatedByName] = [nameOf(keyNames, createdBy), nameOf(keyNames, updatedBy)]
+  return { createdBy, createdByName, updatedBy, updatedByName }
+}
+
+export function toGroup(stored: StoredGroup, keyNames: KeyNames): Group {
   return {
     groupName: stored.groupName,
     where: stored.where,
@@ -241,10 +248,11 @@ export function toGroup(stored: StoredGroup): Group {
     window: stored.window,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
+    ...toMakers(stored, keyNames),
   }
 }
 
-export function toWindow(stored: StoredWindow): Window {
+export function toWindow(stored: StoredWindow, keyNames: KeyNames): Window {
   return {
     windowName: stored.windowName,
     cron: stored.cron,
@@ -254,18 +262,16 @@ export function toWindow(stored: StoredWindow): Window {
     except: stored.except,
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
+    ...toMakers(stored, keyNames),
   }
 }
 
 export function toDevice(stored: StoredDevice, keyNames: KeyNames): Device {
+  const { deviceName, tags, attributes, ...others } = contentOf(stored)
+  const { deviceId, reportedAttributes } = stored
   return {
-    deviceId: stored.deviceId,
-    deviceName: stored.deviceName,
-    tags: stored.tags,
-    attributes: withoutTimeZone(stored.attributes),
-    reportedAttributes: stored.reportedAttributes,
-    timeZone: timeZoneOf(stored.attributes),
-    window: stored.window,
+    ...{ deviceId, deviceName, tags, attributes, reportedAttributes },
+    ...others,
     credentialCreatedAt: toInstantOrNull(stored.credentialCreatedAt),
     credentialCreatedBy: stored.credentialCreatedBy,
     credentialCreatedByName: nameOf(keyNames, stored.credentialCreatedBy),
@@ -277,14 +283,6 @@ export function toDevice(stored: StoredDevice, keyNames: KeyNames): Device {
     createdAt: toInstant(stored.createdAt),
     updatedAt: toInstant(stored.updatedAt),
   }
-}
-
-function withoutTimeZone({ timeZone: _, ...attributes }: Attributes): Attributes {
-  return attributes
-}
-
-function timeZoneOf({ timeZone }: Attributes): string | null {
-  return timeZone === undefined ? null : String(timeZone)
 }
 
 export function toEnrollment(stored: StoredEnrollment, keyNames: KeyNames): Enrollment {
@@ -306,12 +304,14 @@ export function toEnrollment(stored: StoredEnrollment, keyNames: KeyNames): Enro
 
 export function toWebhook(stored: StoredWebhook, caller: Caller, keyNames: KeyNames): Webhook {
   return {
-    webhookName: stored.webhookName,
+    webhookName: shownName(caller, stored.webhookName),
     url: shownUrl(stored, caller),
     eventTypes: stored.eventTypes,
     jobName: stored.jobName,
     deviceId: stored.deviceId,
     format: stored.format,
+    jobs: stored.restriction?.jobs?.slice() ?? null,
+    where: stored.restriction?.where ?? null,
     state: stored.pausedBecause === null ? 'ACTIVE' : 'PAUSED',
     pausedBecause: stored.pausedBecause,
     pausedAt: toInstantOrNull(stored.pausedAt),
@@ -365,7 +365,7 @@ export function toApiKey(stored: StoredApiKey, keyNames: KeyNames): ApiKey {
   }
 }
 
-/** `person`: of its session. */
+/** `person`: the person of the session. */
 export function toOwnKey(key: ApiKey, owner: StoredOwner | undefined, person: SessionPerson | null): OwnKey {
   return {
     ...key,
@@ -377,7 +377,7 @@ export function toOwnKey(key: ApiKey, owner: StoredOwner | undefined, person: Se
   }
 }
 
-/** `currentId`: the session of the call. */
+/** `currentId`: the session of the caller. */
 export function toSession(stored: ListedSession, currentId: string | undefined): Session {
   return {
     sessionId: stored.sessionId,

@@ -1,18 +1,18 @@
-// The answer to a trigger, written by hand: JSON.stringify would need an object per device and encode the same names
+// The response to a trigger, written by hand: JSON.stringify would need an object per device and encode the same names
 // every time.
 
 import { toLaunchedAt } from '@jobcast/contract'
 import type { LaunchedDevice, LaunchedRun } from '../../domain/trigger/launched-run.ts'
 import { nextTurn } from '../../state/turns.ts'
 
-/** More than these are written as bytes: V8 would copy one large text twice, to measure and to write it. */
+/** Larger responses are written as bytes: V8 would copy one large string twice, to measure and to write it. */
 const mostAsText = 8
 
-// The two fields of a device are encoded once and kept with the device. Not for runs of a whole large fleet: a million
-// devices would keep hundreds of megabytes for the next such run.
+// The two fields of a device are encoded once and cached with the device. Not for runs on a whole large fleet: a million
+// devices would hold hundreds of megabytes until the next such run.
 const maxEncodedDevices = 10_000
 
-/** The answer to a larger run is sent in pieces: as a whole it would take up 150 MB for a million devices. */
+/** The response for a larger run is sent in pieces: as a whole it would take 150 MB for a million devices. */
 export const mostAtOnce = 10_000
 const devicesPerTurn = 500
 
@@ -21,7 +21,7 @@ export function triggeredJson(run: LaunchedRun): string | Buffer {
   return total <= mostAsText ? encodeText(run) : encodeBytes(run, 0, total)
 }
 
-/** The same bytes; between two pieces others have their turn. */
+/** Yields the same bytes in pieces, and releases the event loop between them. */
 export async function* triggeredPieces(run: LaunchedRun): AsyncGenerator<Buffer> {
   const total = run.devices.length
   for (let from = 0; from < total; from += devicesPerTurn) {
@@ -32,7 +32,7 @@ export async function* triggeredPieces(run: LaunchedRun): AsyncGenerator<Buffer>
 
 const begin = '{"jobExecutionId":'
 
-/** What comes between the id and the fields of the device, and after them. */
+/** The text between the id and the fields of the device, and the text after them. */
 function aroundFields({ jobName, launchedAt }: LaunchedRun): { middle: string; end: string } {
   return {
     middle: `,"jobName":${JSON.stringify(jobName)},`,
@@ -52,7 +52,7 @@ function encodeText(run: LaunchedRun): string {
   return `${text}]`
 }
 
-/** A part of the answer, with the comma or bracket before it, and after the last device the bracket. */
+/** A part of the response, with the comma or bracket before it, and after the last device the closing bracket. */
 function encodeBytes(run: LaunchedRun, from: number, to: number): Buffer {
   const { firstExecutionId, devices, order } = run
   const { middle, end } = aroundFields(run)
@@ -74,12 +74,12 @@ function encodeBytes(run: LaunchedRun, from: number, to: number): Buffer {
   }
   const isLast = to === devices.length
   length += bytes.write(isLast ? `${end}]` : end, length, 'latin1')
-  // What ends the device before the first one is not sent; the comma after it is, or a bracket instead.
+  // The end of the device before the first one is not sent; the comma after it is, or a bracket at the start of the list.
   if (from === 0) bytes.write('[', end.length, 'latin1')
   return bytes.subarray(end.length, length)
 }
 
-/** The same bytes again and again, with a number in them that mostly is the last one plus one. */
+/** Repeats the same bytes with a number that usually is the previous one plus one. */
 class NumberedBytes {
   readonly #before: string
   readonly #after: string
@@ -93,7 +93,7 @@ class NumberedBytes {
     this.#after = after
   }
 
-  /** Until it is called again. */
+  /** The result is valid until the next call. */
   with(number: number): Buffer {
     if (number !== this.#number + 1 || !this.#countUp()) {
       const text = `${this.#before}${number}`
@@ -122,7 +122,7 @@ function keptFields(device: LaunchedDevice): string | Buffer {
   return device.encoded
 }
 
-/** As text if it is ASCII: that takes half as much memory. */
+/** Stored as a string if it is ASCII, which takes half as much memory. */
 function encodeFields({ deviceId, deviceName }: LaunchedDevice): string | Buffer {
   const fields = `"deviceId":${JSON.stringify(deviceId)},"deviceName":${JSON.stringify(deviceName)}`
   return Buffer.byteLength(fields) === fields.length ? fields : Buffer.from(fields)

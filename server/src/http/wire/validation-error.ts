@@ -1,4 +1,4 @@
-// From what Ajv found to J-500 with the field and what it must be. No value is repeated: it may be a secret.
+// Converts errors of Ajv to J-500 with the field and its rule. Values are not repeated, because they may be secrets.
 
 import { ApiError, mustBe } from '@jobcast/contract'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
@@ -11,7 +11,7 @@ export function toValidationError(violations: Violation[], context = 'body'): Ap
   const [first] = violations
   if (first === undefined) return new ApiError('J-500')
   const { additionalProperty, missingProperty } = first.params
-  // A query has no positions: of several values, the name is what the caller has written.
+  // Lists in queries have no indexes, so the error names the parameter.
   const path = context === 'querystring' ? first.instancePath.replace(/\/\d+$/, '') : first.instancePath
   const field = fieldName(path, additionalProperty ?? missingProperty) || context
   return new ApiError('J-500', { field, detail: `${describe(field, first, violations)}.` })

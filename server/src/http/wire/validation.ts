@@ -5,11 +5,11 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 
-// Fastify's type names a schema FastifySchema; ours are TypeBox objects, which Ajv takes as they are.
+// Fastify's type for schemas is FastifySchema; ours are TypeBox objects, which Ajv accepts.
 type AnySchema = Record<string, unknown>
 type Validate = ((data: unknown) => boolean) & Pick<ValidateFunction, 'errors'>
 
-/** One for all apps of a process: it keeps what it has compiled, and schemas are the same for all. */
+/** One instance for all apps of a process: it caches compiled schemas, which are the same for all apps. */
 let keptAjv: Ajv | undefined
 
 export function buildValidator(): FastifySchemaCompiler<AnySchema> {
@@ -27,15 +27,15 @@ function buildAjv(): Ajv {
     allowUnionTypes: true,
     unicodeRegExp: true,
     useDefaults: true,
-    verbose: true, // validation-error.ts reads the schema of what is wrong
+    verbose: true, // validation-error.ts reads the schema of the invalid value
   })
   ajv.addVocabulary([mustBe])
-  // ajv-formats is CommonJS: under Node's rules its default export is the module.
+  // ajv-formats is CommonJS, so in Node its default export is the module.
   ;(addFormats as unknown as typeof addFormats.default)(ajv, ['date-time'])
   return ajv
 }
 
-/** To compile the schemas of all routes takes 140 ms, a fifth of the server's start; that of one route, two or three. */
+/** Compiling the schemas of all routes takes 140 ms, a fifth of the startup time; those of one route take two or three. */
 function whenFirstUsed(compile: () => ValidateFunction): Validate {
   let validate: ValidateFunction | undefined
   const check: Validate = (data) => {
@@ -77,7 +77,7 @@ function readingTexts({ properties = {} }: AnySchema, validate: Validate): Valid
   return check
 }
 
-/** Of a list in a query its name is enough: nobody numbered its parts. */
+/** Removes the index from errors in lists of a query, because the caller did not number their items. */
 function asGiven(error: ErrorObject, lists: string[]): ErrorObject {
   const list = lists.find((name) => error.instancePath.startsWith(`/${name}/`))
   return list === undefined ? error : { ...error, instancePath: `/${list}` }

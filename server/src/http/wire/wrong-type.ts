@@ -1,7 +1,7 @@
 import { ApiError } from '@jobcast/contract'
 import type { FastifyRequest } from 'fastify'
 
-/** A body of a type that the route does not take. */
+/** The error for a body type that the route does not accept. */
 export function wrongType({ method, route: config }: FastifyRequest): ApiError {
   const json = method === 'PATCH' ? 'application/merge-patch+json or application/json' : 'application/json'
   const other = config.takesLines ? 'application/x-ndjson or text/csv' : undefined

@@ -1,5 +1,5 @@
-// Whose content a folder has: a file in it names the installation. A service with another database, or a new one, would find that
-// nothing in the folder is needed, and remove it.
+// A file in the content folder names its installation. Without it, a service with another or a new database would consider all
+// content as unused, and remove it.
 
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, unlink, writeFile } from 'node:fs/promises'
@@ -7,19 +7,19 @@ import { join } from 'node:path'
 
 const markName = 'installation'
 
-/** Marks a folder that has no mark. False: it has another's. */
+/** Marks an unmarked folder. False: the folder belongs to another installation. */
 export async function claimFolder(folder: string, installationId: string): Promise<boolean> {
   const mark = join(folder, markName)
   const found = await readMark(mark)
   if (found !== undefined) return found === installationId
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Nodes of one installation may do this at the same time: the mark is whole at any moment.
+  // Nodes of one installation may do this at the same time, so the mark is created atomically.
   const draft = `${mark}.${randomUUID()}`
   try {
     await writeFile(draft, `${installationId}\n`, { mode: 0o600, flush: true })
     await rename(draft, mark)
   } catch (error) {
-    // It is tried again with each sweep, on a disk that is full.
+    // Retried with each sweep, also while the disk is full.
     await unlink(draft).catch(() => undefined)
     throw error
   }

@@ -1,36 +1,35 @@
-// Content of files in a folder, by its sha256. It is written under another name, synced and then renamed, so that what is there
-// is whole.
+// Content of files in a folder, by its sha256. It is written under another name, synced and then renamed, so that content under
+// its final name is complete.
 
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, mkdir, open, opendir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
-import { ContentTooLarge, type FileContents, type ReceivedContent } from '../../domain/file/ports/contents.ts'
+import type { FileContents, ReceivedContent } from '../../domain/file/ports/contents.ts'
 import { claimFolder } from './claim-folder.ts'
+import { ContentHashes } from './content-hashes.ts'
 import { orUnavailable } from './or-unavailable.ts'
+import { unneeded, unusedAfterMs } from './unneeded-contents.ts'
 import { UploadFolder } from './upload-folder.ts'
 
 const folderMode = 0o700
 const fileMode = 0o600
-/** What is younger may be on its way, on this node or on another that shares the folder. */
-const unusedAfterMs = 60 * 60_000
-const checkedAtOnce = 500
-/** Content on its way out: it has this ending until it is certain that nothing needs it. */
+/** The suffix of content that is being removed, until it is certain that nothing needs it. */
 const leaving = '.leaving'
 const readBytes = 64 * 1024
 
 type ContentFolderOptions = {
   folder: string
-  /** Other processes write to it as well. */
+  /** Other processes also write to the folder. */
   isShared: boolean
   now: () => number
-  /** The same for all nodes on one database; undefined: not known yet. */
+  /** Equal for all nodes on one database; undefined: not known yet. */
   installationId: () => Promise<string | undefined>
-  /** The folder is another installation's: nothing is put into it, and nothing is removed. */
+  /** Called if the folder belongs to another installation: then nothing is written to it or removed from it. */
   onForeign?: (folder: string) => void
-  /** Throws StorageUnavailable while the disk is too full for so many bytes. */
+  /** Throws StorageUnavailable if the disk has too little space for these bytes. */
   requireRoom: (bytes: number) => void
 }
 
@@ -46,9 +45,9 @@ export class ContentFolder implements FileContents {
   readonly #openedAt: number
   #isForeign = false
   readonly #incoming: string
-  /** That this process writes. */
+  /** Temporary files of this process. */
   readonly #parts = new Set<string>()
-  /** Hashes that this process is about to record. */
+  /** Hashes that this process is recording. */
   readonly #busy = new Map<string, number>()
 
   constructor(options: ContentFolderOptions) {
@@ -101,10 +100,10 @@ export class ContentFolder implements FileContents {
         await orUnavailable(async () => {
           const folder = this.#folderOf(sha256)
           await mkdir(folder, { recursive: true, mode: folderMode })
-          // Over the same content: a crash in between leaves one of the two.
+          // Replaces the same content, so a crash always leaves one complete copy.
           await rename(part, this.#pathOf(sha256))
           this.#parts.delete(part)
-          // By our clock, which decides when it is old.
+          // Uses our clock, which also determines the age of content.
           const at = this.#now() / 1000
           await utimes(this.#pathOf(sha256), at, at)
           for (const each of [folder, this.#folder]) await syncFolder(each)
@@ -138,23 +137,23 @@ export class ContentFolder implements FileContents {
       if (isLeft && !this.#parts.has(part)) await unlink(part).catch(() => undefined)
     }
     await this.uploads.removeOld()
-    // Whoever starts the service on the wrong database has as long to notice.
+    // Leaves time to notice that the service was started with the wrong database.
     if (this.#now() < this.#openedAt + unusedAfterMs) return
     for await (const prefix of namesIn(this.#folder)) {
       if (!/^[0-9a-f]{2}$/.test(prefix)) continue
-      let hashes: string[] = []
-      const check = async () => {
-        const needed = new Set(hashes.length > 0 ? await listNeeded(hashes) : [])
-        for (const hash of hashes.filter((each) => !needed.has(each))) await this.#remove(hash, listNeeded)
-        hashes = []
-      }
-      for await (const name of namesIn(join(this.#folder, prefix))) {
-        if (/^[0-9a-f]{64}$/.test(name)) hashes.push(name)
-        // A crash has left it.
-        else if (/^[0-9a-f]{64}\.leaving$/.test(name)) await this.#leave(name.slice(0, 64), listNeeded)
-        if (hashes.length === checkedAtOnce) await check()
-      }
-      await check()
+      for await (const hash of unneeded(this.#hashesIn(prefix, listNeeded), listNeeded))
+        await this.#remove(hash, listNeeded)
+    }
+  }
+
+  /** Also handles content that a crash left behind during its removal. */
+  async *#hashesIn(
+    prefix: string,
+    listNeeded: (sha256s: string[]) => Promise<string[]>,
+  ): AsyncGenerator<string> {
+    for await (const name of namesIn(join(this.#folder, prefix))) {
+      if (/^[0-9a-f]{64}$/.test(name)) yield name
+      else if (/^[0-9a-f]{64}\.leaving$/.test(name)) await this.#leave(name.slice(0, 64), listNeeded)
     }
   }
 
@@ -162,8 +161,8 @@ export class ContentFolder implements FileContents {
     const path = this.#pathOf(hash)
     if (!(await this.#isOld(path)) || this.#busy.has(hash)) return
     if (!this.#isShared) return unlink(path).catch(() => undefined)
-    // Another node may be keeping the same content by now. It records it after its content is at this path, so whoever looks once
-    // more when the path is empty sees the record, or leaves alone what that node puts there.
+    // Another node may be storing the same content now. It records the content after writing it to this path. So a second check
+    // after the rename finds the record, or that node writes the file again.
     await rename(path, path + leaving).catch(() => undefined)
     await this.#leave(hash, listNeeded)
   }
@@ -172,7 +171,7 @@ export class ContentFolder implements FileContents {
     const path = this.#pathOf(hash)
     const isGone = await this.#isOld(path + leaving)
     const isNeeded = !isGone || this.#busy.has(hash) || (await listNeeded([hash])).length > 0
-    // By its hash it is the same content as any that is there.
+    // The rename may replace a file, which has the same content because it has the same hash.
     await (isNeeded ? rename(path + leaving, path) : unlink(path + leaving)).catch(() => undefined)
   }
 
@@ -190,18 +189,13 @@ export class ContentFolder implements FileContents {
   }
 
   async #write(file: FileHandle, body: AsyncIterable<Buffer>, maxBytes: number) {
-    const hashes = [createHash('sha256'), createHash('sha1'), createHash('md5')] as const
-    let size = 0
-    for await (const chunk of body) {
-      size += chunk.length
-      if (size > maxBytes) throw new ContentTooLarge(`more than ${maxBytes} bytes`)
+    const hashes = new ContentHashes()
+    for await (const chunk of hashes.through(body, maxBytes)) {
       this.#requireRoom(chunk.length)
-      for (const hash of hashes) hash.update(chunk)
       await orUnavailable(() => file.appendFile(chunk))
     }
     await orUnavailable(() => file.sync())
-    const [sha256, sha1, md5] = hashes.map((hash) => hash.digest('hex')) as [string, string, string]
-    return { size, sha256, sha1, md5 }
+    return hashes.digest()
   }
 
   async #isOld(path: string): Promise<boolean> {
@@ -229,7 +223,7 @@ export class ContentFolder implements FileContents {
   }
 }
 
-/** A folder that does not exist has none. */
+/** Yields nothing for a missing folder. */
 async function* namesIn(folder: string): AsyncGenerator<string> {
   try {
     for await (const { name } of await opendir(folder)) yield name
@@ -238,7 +232,7 @@ async function* namesIn(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** So that the name is on disk as well. Windows cannot, and need not. */
+/** Syncs the directory entry. Windows does not support this, and does not need it. */
 async function syncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')

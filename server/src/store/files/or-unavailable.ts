@@ -1,4 +1,4 @@
-// What a full or failing disk is for those who ask.
+// Converts errors of a full or failing disk to StorageUnavailable.
 
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
 

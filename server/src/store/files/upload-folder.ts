@@ -1,6 +1,6 @@
-// Content that has arrived in part: a file for each upload, whose name says what it becomes and whose length how much is there. No row
-// and no lock: whoever sends a part writes what belongs at that byte, so two who send the same content at once do no harm, and a
-// killed node leaves what it has written. Only the hash of all of it decides, once it is copied to where content is kept.
+// Incomplete uploads: one file for each, named by its key, whose length is the number of received bytes. Uploads need no row and no
+// lock: a part is always written at its offset, so two clients that send the same content do not conflict, and a killed node
+// leaves the bytes that it has written. The hash is verified when the complete content is copied to the content folder.
 
 import type { FileHandle } from 'node:fs/promises'
 import { mkdir, open, readdir, rmdir, stat, unlink } from 'node:fs/promises'
@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream'
 import { ContentTooLarge } from '../../domain/file/ports/contents.ts'
 import { type FileUploads, type UploadKey, uploadKeptMs } from '../../domain/file/ports/uploads.ts'
 import { orUnavailable } from './or-unavailable.ts'
+import { Finishing, nameOfUpload, uploadOfName } from './upload-names.ts'
 
 const folderMode = 0o700
 const fileMode = 0o600
@@ -17,9 +18,9 @@ const readBytes = 64 * 1024
 type UploadFolderOptions = {
   folder: string
   now: () => number
-  /** Throws StorageUnavailable where the folder belongs to another installation. */
+  /** Throws StorageUnavailable if the folder belongs to another installation. */
   requireOurs: () => Promise<void>
-  /** Throws StorageUnavailable while the disk is too full for so many bytes. */
+  /** Throws StorageUnavailable if the disk has too little space for these bytes. */
   requireRoom: (bytes: number) => void
 }
 
@@ -28,7 +29,7 @@ export class UploadFolder implements FileUploads {
   readonly #now: () => number
   readonly #requireOurs: () => Promise<void>
   readonly #requireRoom: (bytes: number) => void
-  readonly #finishing = new Map<string, Promise<unknown>>()
+  readonly #finishing = new Finishing()
 
   constructor({ folder, now, requireOurs, requireRoom }: UploadFolderOptions) {
     this.#folder = folder
@@ -39,7 +40,7 @@ export class UploadFolder implements FileUploads {
 
   async begin(upload: UploadKey): Promise<boolean> {
     if (await exists(this.#pathOf(upload))) return false
-    // It is copied in the end, beside what has arrived.
+    // Reserves twice the size, because the content is copied at the end.
     this.#requireRoom(2 * upload.size)
     await this.#requireOurs()
     return orUnavailable(async () => {
@@ -78,12 +79,7 @@ export class UploadFolder implements FileUploads {
   }
 
   async finish<T>(upload: UploadKey, work: () => Promise<T>): Promise<T> {
-    const path = this.#pathOf(upload)
-    const before = this.#finishing.get(path)
-    if (before) return before as Promise<T>
-    const finishing = work().finally(() => this.#finishing.delete(path))
-    this.#finishing.set(path, finishing)
-    return finishing
+    return this.#finishing.join(this.#pathOf(upload), work)
   }
 
   async remove(upload: UploadKey): Promise<void> {
@@ -91,10 +87,10 @@ export class UploadFolder implements FileUploads {
   }
 
   async list(ownerNo: number): Promise<UploadKey[]> {
-    return (await namesIn(this.#folderOf(ownerNo))).flatMap((name) => keyOf(ownerNo, name) ?? [])
+    return (await namesIn(this.#folderOf(ownerNo))).flatMap((name) => uploadOfName(ownerNo, name) ?? [])
   }
 
-  /** Those of which nothing has arrived for a day. */
+  /** Removes uploads that received nothing for a day. */
   async removeOld(): Promise<void> {
     for (const owner of await namesIn(this.#folder)) {
       const folder = join(this.#folder, owner)
@@ -104,7 +100,7 @@ export class UploadFolder implements FileUploads {
         const isOld = found !== undefined && found.mtimeMs < this.#now() - uploadKeptMs
         if (isOld) await unlink(path).catch(() => undefined)
       }
-      // Unless there is something in it.
+      // Fails if the folder is not empty.
       await rmdir(folder).catch(() => undefined)
     }
   }
@@ -121,7 +117,7 @@ export class UploadFolder implements FileUploads {
     } finally {
       await orUnavailable(async () => {
         await file.sync()
-        // By our clock, which decides when it is old.
+        // Uses our clock, which also determines the age of uploads.
         const now = this.#now() / 1000
         await file.utimes(now, now)
       })
@@ -132,16 +128,9 @@ export class UploadFolder implements FileUploads {
     return join(this.#folder, String(ownerNo))
   }
 
-  #pathOf({ ownerNo, fileName, version, size, sha256 }: UploadKey): string {
-    return join(this.#folderOf(ownerNo), [fileName, version, size, sha256].join('@'))
+  #pathOf(upload: UploadKey): string {
+    return join(this.#folderOf(upload.ownerNo), nameOfUpload(upload))
   }
-}
-
-/** None of its parts has an @. */
-function keyOf(ownerNo: number, name: string): UploadKey | undefined {
-  const [fileName, version, size, sha256] = name.split('@')
-  if (fileName === undefined || version === undefined || sha256 === undefined) return undefined
-  return { ownerNo, fileName, version, size: Number(size), sha256 }
 }
 
 async function writeAll(file: FileHandle, chunk: Buffer, at: number): Promise<void> {

@@ -1,6 +1,6 @@
-// API keys that were found, so that a trigger need not look its key up before its transaction. What is remembered may be
-// void by now. It belongs to a state of its owner's names (directory.ts), which a revocation changes as well
-// (note_changed_name), and which the transaction that writes compares. So nothing remembered decides anything on its own.
+// A cache of API keys, so that a trigger does not look its key up before its transaction. Cached keys may be outdated. Each
+// entry belongs to a state of its owner's names (directory.ts), which a revocation also changes (note_changed_name) and which
+// the writing transaction compares. So the cache never decides anything on its own.
 
 import type { CachedKey, StoredApiKey } from '../../domain/access/ports/api-keys.ts'
 import type { Trigger } from '../../domain/trigger/trigger.ts'
@@ -31,7 +31,7 @@ export class CachedKeys {
     return this.#keys.get(keyId)
   }
 
-  /** Those that are there, as they are now; they are remembered. */
+  /** Reads the existing keys and caches them. */
   async find(queries: Queries, keyIds: string[]): Promise<Map<string, StoredApiKey>> {
     const found = await queries.all(FOUND, FIND, { keyIds })
     for (const keyId of keyIds) this.#keys.delete(keyId)
@@ -43,7 +43,7 @@ export class CachedKeys {
     )
   }
 
-  /** Of triggers in a transaction that has found this state of the names: whether its recalled key is another by now. */
+  /** For triggers in a transaction that has read this state of the names: finds those whose cached key has changed. */
   async findChanged(
     queries: Queries,
     triggers: Trigger[],
@@ -68,18 +68,18 @@ export class CachedKeys {
 
   #remember(found: CachedKey): void {
     if (found.key.revokedAt !== null) return
-    // Rare: whatever is in use comes back with its next use.
+    // Rare, and active entries return with their next use.
     if (this.#keys.size >= this.#most) this.#keys.clear()
     this.#keys.set(found.key.keyId, found)
   }
 }
 
-/** Whether its key was recalled in another state than that of the names. */
+/** Whether its key was cached in another state than that of the names. */
 export function isKeyOlder({ ownerNo, keyAsOf }: Trigger, names: Names): boolean {
   return keyAsOf !== undefined && keyAsOf !== names.get(ownerNo)?.state
 }
 
-/** All that decides what may be done with it. */
+/** All fields that determine what the key may do. */
 function decisive(key: StoredApiKey): string {
   const { ownerNo, secretHash, scopes, restriction, expiresAt, revokedAt } = key
   const secret = Buffer.from(secretHash).toString('hex')

@@ -1,6 +1,6 @@
-// The jobs and devices of an owner. A trigger looks some up and then makes executions of them; in between none of them
-// may be deleted, or renamed: an execution would wait for a device that is gone, or show a name it never had. Locking the
-// rows of 10,000 devices took 23 ms, a third of what their executions took; so one lock of the owner stands for them.
+// The jobs and devices of an owner. A trigger looks them up and then creates executions; in between they must not be deleted or
+// renamed: an execution would wait for a deleted device, or show a wrong name. Locking the rows of 10,000 devices took 23 ms, a
+// third of the time of their executions, so one lock of the owner replaces them.
 
 import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
 import { type Database, lockWaitMs } from './database.ts'
@@ -10,14 +10,14 @@ import type { Launched, LoneStatement } from './launch-alone.ts'
 import { locks } from './locks.ts'
 import type { Transaction } from './transaction.ts'
 
-/** For owners, and what is remembered of their names or null. */
+/** Parameters: owners, and the cached states of their names or null. */
 export const HOLD = 'SELECT hold_names($1::int[], $2::text[])'
 const CHANGE =
   `SELECT pg_advisory_xact_lock(${locks.catalogueOfOwner}, no) FROM unnest($1::int[]) AS no` as const
 
 export class Catalogue {
   readonly #db: Database
-  /** By owner. What one process sends takes effect in the order in which it is sent; with others nobody can tell. */
+  /** By owner. Steps of one process take effect in the order of sending; the order between processes is not defined. */
   readonly #inOrder = new InOrder<number>()
 
   constructor(db: Database) {
@@ -25,8 +25,8 @@ export class Catalogue {
   }
 
   /**
-   * All of it stays as it is for the statements of the work. Many may hold it at once. With names that are remembered the
-   * transaction fails where one of them has changed (`areNamesChanged`).
+   * Prevents changes during the work; a shared lock. With cached names, the transaction fails if one of them has changed
+   * (`areNamesChanged`).
    */
   hold<T>(
     ownerNos: Iterable<number>,
@@ -39,7 +39,7 @@ export class Catalogue {
     return this.#inTurn(
       owners,
       (releaseTurn) => async (transaction) => {
-        // Not waited for: what the work sends is behind it.
+        // Not awaited, because the statements of the work are sent after it.
         const held = transaction.query(HOLD, [owners, states ?? null])
         const [value] = await Promise.all([
           work(transaction, () => held.then(releaseTurn, releaseTurn)),
@@ -51,7 +51,7 @@ export class Catalogue {
     )
   }
 
-  /** For a statement that holds it by itself. Gives the ids that it has taken. */
+  /** For a statement that takes the lock itself. Returns the assigned ids. */
   launch(
     ownerNos: Iterable<number>,
     statement: LoneStatement,
@@ -64,7 +64,7 @@ export class Catalogue {
     )
   }
 
-  /** For whoever deletes or renames: it waits for those that hold it, and they for it. */
+  /** For deletions and renames; an exclusive lock. */
   change<T>(
     ownerNos: Iterable<number>,
     work: (transaction: Transaction) => Promise<T>,

@@ -1,15 +1,15 @@
-// How a connection to PostgreSQL is set up, whoever uses it.
+// Sets up a connection to PostgreSQL.
 
 import pg from 'pg'
 
-/** A statement that takes longer is ended by the server; nothing we send takes a tenth of that on a sound machine. */
+/** The server ends longer statements; on a healthy machine, none of ours takes a tenth of that. */
 const statementTimeoutMs = 60_000
-/** If the server itself says nothing, as when its machine is gone without a word. */
+/** Timeout if the server does not respond, for example after a crash of its machine. */
 const answerTimeoutMs = 70_000
 const connectTimeoutMs = 5000
 
-// Every statement is written for an index. Asked before there are statistics, the planner would rather read small
-// tables whole and keep that plan while they grow. Joins run in the order in which they are written.
+// Every statement is written for an index. Without statistics, the planner would prefer sequential scans of small tables and keep
+// these plans while the tables grow. Joins run in the order in which they are written.
 const settings = {
   jit: 'off',
   plan_cache_mode: 'force_generic_plan',
@@ -20,15 +20,15 @@ const settings = {
   join_collapse_limit: '1',
   default_transaction_isolation: 'read\\ committed',
   statement_timeout: `${statementTimeoutMs}`,
-  // A node that stands still inside a transaction must not keep the others waiting for its locks. They end its
-  // connections when it is silent for long; this is for the case that there are none. A million devices take seconds.
+  // A node that hangs inside a transaction must not block the others by its locks. Other nodes end its connections when it is
+  // silent for long; this setting is for a single node. A run on a million devices takes seconds.
   idle_in_transaction_session_timeout: '30000',
 }
 
 const bytea = 17
 const int8 = 20
 
-/** All our 64-bit numbers are below 2^53. Set for our connections only: others in the process may want text. */
+/** All our 64-bit numbers are below 2^53. Set only for our connections, because other code in the process may expect text. */
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === int8) return Number
@@ -42,7 +42,7 @@ function toBytes(hex: string): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-/** Under which its connections can be found. */
+/** The application name of a node's connections. */
 export const nodeName = (nodeNo: number) => `jobcast node ${nodeNo}`
 
 /** `more`: settings of the server for this connection only. */
@@ -57,7 +57,7 @@ export function connectionOptions(
     application_name: name,
     options: options.join(' '),
     types,
-    // What is sent need not wait for the answer to what was sent before.
+    // Statements are sent without waiting for the results of earlier ones.
     pipeline: true,
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -67,7 +67,7 @@ export function connectionOptions(
 
 const names = new Map<string, string>()
 
-/** Each statement is prepared once on each connection, under a name that is the same on all. */
+/** Each statement is prepared once per connection, with the same name on all. */
 export function prepared(sql: string, values: readonly unknown[]): pg.QueryConfig {
   let name = names.get(sql)
   if (name === undefined) {

@@ -1,11 +1,11 @@
-// COPY … FROM STDIN on a connection of pg: the fastest way in. pg has no call for it, so the messages of the protocol are
+// COPY … FROM STDIN on a connection of pg, the fastest way to insert rows. pg has no call for it, so the messages of the protocol are
 // written here, as pg-copy-streams does.
 
 import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pg from 'pg'
 
-/** What pg calls while it sends one; its types name only the first. */
+/** The methods that pg calls while it sends a query; its types have only the first. */
 type Submittable = pg.Submittable & {
   handleCopyInResponse(connection: pg.Connection): void
   handleError(error: Error): void
@@ -13,7 +13,7 @@ type Submittable = pg.Submittable & {
   handleCommandComplete(): void
 }
 
-/** Also when the connection is gone: that is told by an error of its own. */
+/** Also resolves if the connection is lost, which is reported separately. */
 function drained(stream: Duplex): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -24,10 +24,10 @@ function drained(stream: Duplex): Promise<void> {
   })
 }
 
-/** Sends the chunks, each of whole lines, and resolves when they are in. */
+/** Sends the chunks, each of whole lines, and resolves when they are inserted. */
 export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable<string>): Promise<void> {
   return new Promise((resolve, reject) => {
-    /** Of the chunks, or of the server: the one that came first counts. */
+    /** The first error of the chunks or the server. */
     let failure: Error | undefined
     const send = async (connection: pg.Connection) => {
       try {
@@ -56,7 +56,7 @@ export function copyIn(client: pg.ClientBase, sql: string, chunks: AsyncIterable
   })
 }
 
-/** pg lets nothing but its own queries into a pipeline. */
+/** pg only accepts its own queries in a pipeline. */
 class CopyQuery extends pg.Query {
   constructor(sql: string, onSent: (connection: pg.Connection) => void, onEnd: (error?: Error) => void) {
     super({ text: sql }, (error) => onEnd(error ?? undefined))
@@ -66,13 +66,13 @@ class CopyQuery extends pg.Query {
     }
   }
 
-  /** The rows are on their way already. */
+  /** The rows are already being sent. */
   handleCopyInResponse(): void {}
 }
 
 /**
- * The same in a pipeline: nothing is waited for. Where the server does not take the rows, because what was sent before them
- * has failed, it passes over them. `sent` resolves when other statements may be sent behind it, `done` with its answer.
+ * The same in a pipeline, without waiting. If an earlier statement has failed, the server skips the rows. `sent` resolves when
+ * other statements may be sent after it, `done` with its result.
  */
 export function sendCopy(
   client: pg.ClientBase,
@@ -114,7 +114,7 @@ function writeData(stream: Duplex, piece: Buffer): void {
   stream.uncork()
 }
 
-/** Its length counts itself. */
+/** The length includes the length field. */
 function messageHead(kind: string, length: number): Buffer {
   const head = Buffer.alloc(5)
   head.write(kind, 'latin1')

@@ -1,4 +1,4 @@
-// The database as the statement files see it: reads, and transactions that hold as a whole.
+// The database interface for the files with statements: reads, and transactions.
 
 import pg from 'pg'
 import { CommitUnknown, LocksBusy, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
@@ -17,30 +17,30 @@ import { ask, type OnClient, withClient } from './pool-client.ts'
 import { onClient, type Queries, type Row } from './rows.ts'
 import { type CommitCheck, type FirstIds, Transaction } from './transaction.ts'
 
-// Each of their own, so that no number of readers keeps a writer waiting for a connection, nor all else those writes
-// that come in groups: of triggers, reports and device puts, two each.
+// Separate connections, so that readers cannot exhaust the connections of writers, nor other steps those of group commits: two
+// each for triggers, reports and device puts.
 const readers = 6
 const writers = 6
 const grouped = 6
-// For groups of triggers that are one statement.
+// For groups of triggers that are a single statement.
 const launching = 2
-// For those of them that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may.
+// For groups that wait for locks (store/group-commit.ts), and for changes of jobs and devices, which may wait.
 const waiting = 6
-// For selectors, which may read all devices: whoever else reads does not wait behind them.
+// For selectors, which may read all devices, so that other readers do not wait for them.
 const selecting = 2
 /**
- * Nobody knows before what a selector matches: the planner decides by the values. It may hash, but not read whole tables
- * inside of loops, as it would before there are statistics: 12,000 devices took longer than a minute.
+ * The number of devices that a selector matches is unknown, so the planner decides by the values. It may use hash joins, but
+ * not sequential scans in nested loops, which it would prefer without statistics: 12,000 devices took longer than a minute.
  */
 const freePlanning = { plan_cache_mode: 'force_custom_plan', enable_hashjoin: 'on' }
-/** How long a write waits for the locks of others that is not to wait for them. */
+/** How long a write with `waitsForLocks: false` waits for locks. */
 export const lockWaitMs = 200
 const idleMs = 60_000
 const attempts = 5
 
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY'
-// Outside of a transaction nothing can be written on a connection for transactions: should BEGIN alone fail, what was sent
-// behind it must not take effect on its own. A database that an operator has made read-only stays that.
+// On a connection for transactions, nothing can be written outside of a transaction: if only BEGIN fails, the statements after
+// it must not take effect. A database that an operator has made read-only remains read-only.
 const IS_READ_ONLY = "SELECT current_setting('default_transaction_read_only') = 'on' AS is_read_only"
 const READ_ONLY_OUTSIDE = 'SET default_transaction_read_only = on'
 const TAKE_IDS = 'SELECT run_id AS "runId", execution_id AS "jobExecutionId" FROM take_ids($1, $2)'
@@ -58,15 +58,15 @@ export class Database implements Queries {
   readonly #selections: pg.Pool
   readonly #url: string
   readonly #markers: CommitMarkers
-  /** How a transaction begins on a connection. */
+  /** The statement that begins a transaction on a connection. */
   readonly #begin = new WeakMap<pg.ClientBase, string>()
   readonly #connections = new Set<pg.Client>()
   readonly policies = new Policies()
-  /** Whether anything is answered. */
+  /** Detects that the database does not respond. */
   readonly watch = new DatabaseWatch(() => performance.now())
-  /** Called after a commit that brings events to light. */
+  /** Called after a commit with events. */
   onEvents: () => void = () => undefined
-  /** For the steps over plain tables: each statement on its own. */
+  /** For the steps over plain tables; each statement runs separately. */
   readonly named: NamedQueries = buildNamedQueries((sql, values) =>
     this.#withClient(this.#readers, (client) => ask(client, sql, values)),
   )
@@ -89,9 +89,9 @@ export class Database implements Queries {
           return onConnect(client)
         },
       })
-      // An idle connection that breaks is left out; whoever needs one gets another.
+      // A broken idle connection is discarded, and a new one is created when needed.
       pool.on('error', () => undefined)
-      // Between two of its users nobody listens for an instant: a connection that ends just then must not end the process.
+      // Between two users, a connection briefly has no error listener: an error at that time must not end the process.
       pool.on('connect', (client) => client.on('error', () => undefined))
       return pool
     }
@@ -103,16 +103,16 @@ export class Database implements Queries {
     this.#launching = open(launching, { lock_timeout: `${lockWaitMs}` })
     this.#launchingInTurn = open(launching)
     this.#markers = new CommitMarkers(url, nodeNo, this.watch)
-    // That a node lives need not be on disk.
+    // Heartbeats do not need to be on disk.
     this.#notes = open(1, { synchronous_commit: 'off' })
   }
 
-  /** One statement on its own. */
+  /** A statement outside of a transaction. */
   query(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#withClient(this.#readers, async (client) => (await ask(client, sql, values)).rows)
   }
 
-  /** The same for what need not be on disk and must not wait behind readers. */
+  /** The same for writes that do not need to be on disk and must not wait for readers. */
   note(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#withClient(this.#notes, async (client) => (await ask(client, sql, values)).rows)
   }
@@ -133,12 +133,12 @@ export class Database implements Queries {
     })
   }
 
-  /** The work may run again from its beginning; it holds as a whole, or not at all when this rejects; but see CommitUnknown. */
+  /** The work may be repeated from its beginning. Atomic, except after CommitUnknown. */
   inTransaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#write(this.#writers, (client, discard) => this.#writeOn(client, work, discard))
   }
 
-  /** The same for those writes of which there are never more than a few at once. */
+  /** The same for writes of which only a few run at once. */
   inGroupTransaction<T>(
     work: (transaction: Transaction) => Promise<T>,
     { waitsForLocks }: WriteOptions = { waitsForLocks: true },
@@ -147,7 +147,7 @@ export class Database implements Queries {
     return waitsForLocks ? this.#write(this.#waiting, write) : this.#writeUnlessBusy(this.#grouped, write)
   }
 
-  /** A statement that is a transaction of its own. */
+  /** A statement that is a transaction by itself. */
   launch(
     statement: LoneStatement,
     { waitsForLocks }: WriteOptions = { waitsForLocks: true },
@@ -188,7 +188,7 @@ export class Database implements Queries {
     }
   }
 
-  /** Before it is lent out for the first time. */
+  /** Called before the first use of a connection. */
   async #prepareToWrite(client: pg.ClientBase): Promise<void> {
     const { rows } = await client.query(IS_READ_ONLY)
     await client.query(READ_ONLY_OUTSIDE)
@@ -215,9 +215,9 @@ export class Database implements Queries {
 
   #launchOn(client: pg.PoolClient, statement: LoneStatement, discard: () => void): Promise<Launched> {
     return this.#withMarker(async (check) => {
-      const firstIds = await launchAlone(client, statement, check, discard)
-      this.onEvents()
-      return firstIds
+      const launched = await launchAlone(client, statement, check, discard)
+      if (launched.runId > 0) this.onEvents()
+      return launched
     })
   }
 
@@ -235,8 +235,8 @@ export class Database implements Queries {
   }
 
   /**
-   * On a connection of its own, for what cannot be part of a transaction. A lock that is not to be had within the time
-   * makes the statement fail, so that nobody queues up behind it.
+   * On a separate connection, for statements that cannot be part of a transaction. A statement fails if it cannot get a lock in
+   * time, so that others do not queue up behind it.
    */
   async onOwnConnection<T>(lockTimeoutMs: number, work: (connection: Queries) => Promise<T>): Promise<T> {
     const options = connectionOptions(this.#url, { lock_timeout: `${lockTimeoutMs}` })
@@ -252,15 +252,15 @@ export class Database implements Queries {
     }
   }
 
-  /** The highest ever given. */
+  /** The highest ids ever assigned. */
   async readLastIds(): Promise<FirstIds> {
     const [row] = await this.query(LAST_IDS)
     return IDS.read(row ?? {})
   }
 
-  /** Cuts all connections: whatever waits for an answer on one rejects. New ones are made when needed. */
+  /** Closes all connections: pending statements reject. New connections are created when needed. */
   giveUpConnections(): void {
-    // Its `end` would wait for the answers.
+    // `end` would wait for pending results.
     for (const client of this.#connections) client.connection.stream.destroy()
   }
 
@@ -271,7 +271,7 @@ export class Database implements Queries {
   }
 }
 
-/** Gives away so many in a row, for good. */
+/** Assigns consecutive ids, permanently. */
 export async function takeIds(transaction: Queries, runs: number, executions: number): Promise<FirstIds> {
   const [row] = await transaction.query(TAKE_IDS, [runs, executions])
   return IDS.read(row ?? {})

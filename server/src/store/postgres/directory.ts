@@ -1,13 +1,13 @@
-// The names of jobs and devices that triggers have used, by owner, so that they are not read again for each group. What is
-// remembered may be old: each owner's names have a state (catalogue_state) that is compared in the transaction that uses
-// them, and where it is another one by now, they are read anew. So nothing remembered decides anything on its own.
+// A cache of the names of jobs and devices that triggers have used, by owner, so that they are not read again for each group.
+// Entries may be outdated: each owner's names have a state (catalogue_state) that is compared in the transaction that uses
+// them, and if it has changed, they are read again. So the cache never decides anything on its own.
 
 import { findDevices, type NamedDevice, type RunDevice } from '../../domain/trigger/launch-run.ts'
 import type { RunJob, Trigger } from '../../domain/trigger/trigger.ts'
 
-/** Of all owners together; about 30 MB. */
+/** Total for all owners; about 30 MB. */
 const mostNames = 200_000
-/** What names more devices than this is rare, and would only push out the others. */
+/** Triggers with more devices are rare, and would only displace other entries. */
 export const mostOfOne = 50_000
 
 type KnownDevice = RunDevice & NamedDevice
@@ -17,8 +17,8 @@ export type OwnerNames = {
   readonly devices: Map<string, KnownDevice>
 }
 export type Names = ReadonlyMap<number, OwnerNames>
-/** `devices`: of each trigger. */
-export type Recalled = { names: Names; devices: RunDevice[][] }
+/** `devices`: those of each trigger. */
+export type CachedTriggers = { names: Names; devices: RunDevice[][] }
 
 export class Directory {
   readonly #owners = new Map<number, OwnerNames>()
@@ -29,8 +29,8 @@ export class Directory {
     this.#most = most
   }
 
-  /** What these triggers name, if all of it is known. */
-  lookUpCached(triggers: Trigger[]): Recalled | undefined {
+  /** The names in these triggers, if all of them are cached. */
+  lookUpCached(triggers: Trigger[]): CachedTriggers | undefined {
     const names = new Map<number, OwnerNames>()
     const devices: RunDevice[][] = []
     for (const trigger of triggers) {
@@ -45,7 +45,7 @@ export class Directory {
     return { names, devices }
   }
 
-  /** What was read in one state. */
+  /** Caches names that were read in one state. */
   remember(found: Names): void {
     for (const [ownerNo, names] of found) {
       if (names.devices.size > mostOfOne) continue
@@ -61,7 +61,7 @@ export class Directory {
         this.#size += sizeOf(before)
       }
     }
-    // Rare: whatever is in use comes back with its next use.
+    // Rare, and active entries return with their next use.
     if (this.#size > this.#most) this.clear()
   }
 

@@ -1,6 +1,6 @@
-// Drops partitions of `execution` in which every run is purged. Nobody waits for it: a partition is detached
-// concurrently, which lets those finish that are using it and keeps nobody out, and only then dropped. What does not
-// succeed at once, because a long transaction is under way, is left for the next time; so is what a crash cut short.
+// Drops partitions of `execution` in which every run is purged. This blocks no other transaction: a partition is detached
+// concurrently, which waits for transactions that use it, and only then dropped. If this does not succeed, because of a long
+// transaction or a crash, it is repeated later.
 
 import { flag, rows } from '../schema/column.ts'
 import { partition } from '../schema/tables.ts'
@@ -12,15 +12,15 @@ import type { Queries } from './rows.ts'
 
 const TRY_LOCK = `SELECT pg_try_advisory_lock(${locks.retention}, 0) AS "isOurs"` as const
 const LOCK = rows({ isOurs: flag() })
-// Only what the ids have left behind long ago: a trigger that took some of its ids has ended since.
+// Only partitions whose ids were assigned long ago, so that triggers that took some of them have ended.
 const LEFT = `
   SELECT old.first_id AS "firstId", old.end_id AS "endId" FROM execution_partition AS old
     JOIN execution_partition AS next ON next.first_id = old.end_id
   WHERE next.began_at < $1 AND old.end_id <= (SELECT execution_id FROM last_id) ORDER BY old.first_id`
 const edge = (order: 'ASC' | 'DESC') => `
   SELECT run_id FROM execution WHERE execution_id >= $1 AND execution_id < $2 ORDER BY execution_id ${order} LIMIT 1`
-// Ids of runs and of executions grow together: those that have executions in it lie between these two. A run that
-// reaches into the next one has some in both, and so keeps both.
+// Ids of runs and executions grow together: the runs with executions in the partition are between these two. A run with
+// executions in two partitions keeps both.
 const IS_EMPTY = `
   SELECT NOT EXISTS (SELECT FROM run WHERE run_id BETWEEN (${edge('ASC')}) AND (${edge('DESC')}))
     AND NOT EXISTS (
@@ -43,7 +43,7 @@ const lockTimeoutMs = 2000
 
 /** True while there may be more. */
 export async function dropPartitions(db: Database, endedBefore: number): Promise<boolean> {
-  // Most of the time there is none, and no connection is needed to know that.
+  // Usually there is none, so no separate connection is opened for the check.
   const left = await db.query(LEFT, [endedBefore])
   if (left.length === 0 && (await db.query(DETACHED)).length === 0) return false
   return db.onOwnConnection(lockTimeoutMs, async (connection) => {
@@ -67,7 +67,7 @@ export async function dropPartitions(db: Database, endedBefore: number): Promise
   })
 }
 
-/** Drops what is detached, also by somebody who did not come to it. */
+/** Drops detached partitions, including those that another process has detached. */
 async function finish(connection: Queries): Promise<void> {
   for (const { name } of await connection.query(DETACHING)) {
     await connection.query(`ALTER TABLE execution DETACH PARTITION ${name} FINALIZE`)

@@ -1,9 +1,9 @@
-// What there is to say of a database on PostgreSQL before a service uses it. Changes nothing.
+// Examines a PostgreSQL database before a service uses it. Changes nothing.
 
 import { type Migration, StartRefused } from '../migrate.ts'
 import { oldestVersion, onConnection, readSchema, readServer, type Schema } from './migrate-database.ts'
 
-// Taken back: whether it can be written is all that is asked.
+// Rolled back, because it only checks whether the database can be written.
 const TRY_CREATE = 'CREATE TEMPORARY TABLE jobcast_write_probe (writes bigint) ON COMMIT DROP'
 const TRY_UPDATE = 'UPDATE write_probe SET writes = writes + 1'
 
@@ -13,9 +13,9 @@ export type DatabaseExamination = {
   encoding: string
   fsync: string
   synchronousCommit: string
-  /** Of a newer or an unreleased program: the sentence that refuses it. */
+  /** `refused`: the error for a database of a newer or an unreleased program. */
   schema: Schema | { refused: string }
-  /** Undefined: it can be written; else why not. */
+  /** Why the database cannot be written; undefined: it can. */
   writeTrouble: string | undefined
 }
 

@@ -1,15 +1,15 @@
-// Hints on their way to the other nodes, gathered while those before them are sent: each thing is said once, in as few
-// messages as their size allows.
+// Hints for the other nodes, gathered while earlier ones are sent. Duplicates are removed, and they are packed into as few
+// messages as possible.
 
 import type { Hint } from '../../domain/common/ports/nodes.ts'
 
-/** PostgreSQL takes less than 8000 bytes in a message. */
+/** PostgreSQL accepts less than 8000 bytes per message. */
 const maxBytes = 7900
-/** If so many wait, the others may as well look at everything. */
+/** With more hints, the other nodes should check everything. */
 const maxWaiting = 20_000
 
 export class HintBatch {
-  /** As JSON, so that what is said twice is there once. */
+  /** Hints as JSON, so that the set removes duplicates. */
   #texts = new Set<string>()
   #hasEvents = false
   #saysNothing = false
@@ -31,7 +31,7 @@ export class HintBatch {
     this.#saysNothing = true
   }
 
-  /** All that waits, as messages. */
+  /** All waiting hints as messages. */
   take(): string[] {
     const messages: string[] = []
     let message: string[] = this.#hasEvents ? ['"events"'] : []
@@ -54,7 +54,7 @@ export class HintBatch {
   }
 }
 
-/** Nodes of another version may say what this one does not know: that is passed over. */
+/** Unknown hints, from nodes of another version, are ignored. */
 export function readHints(text: string): { hints: Hint[]; events: boolean } {
   try {
     const all: unknown = JSON.parse(text)
@@ -68,7 +68,7 @@ export function readHints(text: string): { hints: Hint[]; events: boolean } {
   }
 }
 
-/** One by one they are small, and the same thing looks the same. */
+/** Split into single hints, which are small and can be compared. */
 function singles(hint: Hint): Hint[] {
   switch (hint.kind) {
     case 'wake':

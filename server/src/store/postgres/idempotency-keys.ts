@@ -1,4 +1,4 @@
-// Keys under which calls are made: one key, one run, also when the same call reaches two nodes at once.
+// Idempotency keys: one run per key, even if the same call reaches two nodes at once.
 
 import { type EarlierCall, judgeKey } from '../../domain/trigger/launch-run.ts'
 import type { Trigger } from '../../domain/trigger/trigger.ts'
@@ -7,8 +7,7 @@ import { select, text } from '../schema/column.ts'
 import { idempotencyKey } from '../schema/tables.ts'
 import type { Entry } from './trigger-group.ts'
 
-// A key that is over its time is taken over by the new call. A twin on another node that has not committed yet is
-// waited for here: then its key is there, or it never was.
+// A new call takes over an expired key. If the same call is in progress on another node, this waits for its commit or rollback.
 const { requestHash, ...plain } = idempotencyKey.fields
 const CLAIM = `
   INSERT INTO idempotency_key (owner_no, idempotency_key, request_hash, run_id, created_at)
@@ -23,7 +22,7 @@ const FIND = `
 
 type Keyed = { index: number; ownerNo: number; idempotency: NonNullable<Trigger['idempotency']> }
 
-/** What the key of a trigger means that was used before, so that such a call uses up no ids. */
+/** Finds earlier calls with the same keys, so that repeated calls do not use up ids. */
 export async function findEarlierCalls(
   queries: Queries,
   triggers: Trigger[],
@@ -38,7 +37,7 @@ export async function findEarlierCalls(
   })
 }
 
-/** For each trigger whose key belongs to an earlier call what that means; the others with a key have taken it. */
+/** Returns the earlier call for each trigger whose key was used before; all other triggers with a key claim it. */
 export async function claimKeys(
   queries: Queries,
   triggers: Trigger[],
@@ -47,7 +46,7 @@ export async function claimKeys(
   const keyed = keyedOf(triggers).filter(({ index }) => !isEarlier(entries[index]))
   if (keyed.length === 0) return []
   const claims = claimsOf(keyed, entries)
-  // All calls of a group come in at about the same time; the oldest of them decides what is over its time.
+  // All calls of a group arrive at about the same time; the oldest one determines which keys are expired.
   const validAfter = Math.min(...keyed.map(({ idempotency }) => idempotency.validAfter))
   const [, rows] = await Promise.all([
     queries.run(CLAIM, { claims: [...claims.values()].sort(byKey), validAfter }),
@@ -58,7 +57,7 @@ export async function claimKeys(
     const name = textOf(ownerNo, idempotency.key)
     const row = rows.get(name)
     const claim = claims.get(name)
-    // One that this group has claimed is not known to the calls before the one that claims it.
+    // A key that this group has claimed does not affect calls before the one that claims it.
     const isOurs = claim !== undefined && claim.runId === row?.runId
     if (row === undefined || row.createdAt <= validAfter || (isOurs && index <= claim.index)) continue
     outcomes[index] = judgeKey(row, idempotency.requestHash)
@@ -90,7 +89,7 @@ async function findKeys(queries: Queries, keyed: Keyed[]) {
 
 type Claim = Pick<ReturnType<typeof KEY.read>, keyof typeof plain> & { index: number; hash: string }
 
-/** The first call with a key that would make something takes it; one that is refused does not use it up. */
+/** The first call with a key that creates something claims it; a refused call does not use it up. */
 function claimsOf(keyed: Keyed[], entries: Entry[]): Map<string, Claim> {
   const claims = new Map<string, Claim>()
   for (const { index, ownerNo, idempotency } of keyed) {

@@ -1,24 +1,23 @@
-// Steps of one kind that run side by side; those that share a key take effect in the order in which they were sent. Each
-// takes its locks when it is its turn; what comes later then waits for those locks as long as it must, and for no more
-// than that.
+// Runs steps of one kind concurrently; steps that share a key take effect in the order of sending. Each takes its locks when it
+// is its turn; later steps then only wait for these locks.
 
 import { isWithin } from '../../domain/common/is-within.ts'
 import { LocksBusy } from '../../domain/common/ports/storage-errors.ts'
 
 export class InOrder<Key> {
-  /** Of each key, when the turn of the last step is over. */
+  /** The end of the last step's turn, by key. */
   readonly #last = new Map<Key, Promise<void>>()
 
   /**
-   * The step calls `releaseTurn` once it holds its locks; it has passed on at its end in any case. `waitMs`: it rejects with
-   * LocksBusy when its turn has not come by then.
+   * The step calls `releaseTurn` once it holds its locks; otherwise its turn ends with the step. `waitMs`: rejects with LocksBusy
+   * if its turn has not come by then.
    */
   async take<T>(
     keys: Iterable<Key>,
     step: (releaseTurn: () => void) => Promise<T>,
     waitMs = Number.POSITIVE_INFINITY,
   ): Promise<T> {
-    // Each key has a turn of its own: whoever gives up must not make one key wait for another.
+    // Each key has its own turn, so that a step that gives up does not make one key wait for another.
     const turns = [...new Set(keys)].map((key) => {
       const turn = { key, before: this.#last.get(key), ...Promise.withResolvers<void>() }
       this.#last.set(key, turn.promise)

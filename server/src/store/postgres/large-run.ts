@@ -1,6 +1,6 @@
-// A run on very many devices, in one transaction: nobody sees it before its commit, and nobody waits for it, because it
-// holds its owner's catalogue only once its executions are written: from then on none of its devices can be deleted before
-// its commit. Executions of those that were deleted before end with it.
+// A run on very many devices, in one transaction: it is invisible before its commit, and does not block others, because it locks
+// its owner's catalogue only after its executions are written. From then on none of its devices can be deleted before its commit.
+// Executions of devices that were deleted before end with it.
 
 import { actorOf } from '../../domain/access/caller.ts'
 import { runEntry } from '../../domain/audit/audit-entry.ts'
@@ -36,7 +36,7 @@ const batchSize = 5000
 const INSERT_RUN = insertInto(newRunFields)
 const INSERT_REQUEST = insertInto(runRequest.fields)
 const INSERT_PARAMETERS = insertInto(runParameters.fields)
-/** Its key belongs to another call: all of it is rolled back. */
+/** Its idempotency key belongs to another call, so the transaction is rolled back. */
 class MadeBefore extends Error {
   readonly earlier: EarlierCall
 
@@ -46,7 +46,7 @@ class MadeBefore extends Error {
   }
 }
 
-/** The same: what it needs is gone. */
+/** Its job, window or another resource was deleted, so the transaction is rolled back. */
 class RunRefused extends Error {
   readonly refusal: Refusal
 
@@ -85,7 +85,7 @@ export function buildLargeRunSteps(
       const values = { first: firstExecutionId + start, runId, ownerNo, priority, deviceNos: batch }
       await transaction.named.run(INSERT_EXECUTIONS, values)
     }
-    // Before its key is claimed: smaller ones take both in this order.
+    // Taken before its key is claimed, in the same order as by smaller runs.
     await transaction.query(HOLD, [[ownerNo], null])
     const [earlier] = await claimKeys(
       transaction.named,

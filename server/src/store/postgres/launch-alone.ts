@@ -1,20 +1,28 @@
-// A statement that is a transaction of its own: it needs no BEGIN before it and no COMMIT behind it, so that it is one
-// message to the database and one answer. It counts up its marker itself (commit-markers.ts).
+// A statement that is a transaction by itself, without BEGIN and COMMIT, so it takes one round trip to the database. It
+// increments its marker itself (commit-markers.ts).
 
 import pg from 'pg'
 import { CommitUnknown, StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
-import { json, orNull, rows } from '../schema/column.ts'
-import { lastId } from '../schema/tables.ts'
+import { json, number, orNull, rows } from '../schema/column.ts'
 import type { Marker } from './commit-markers.ts'
 import { failureOf, isLockTimeout } from './failures.ts'
 import type { CommitCheck, FirstIds } from './transaction.ts'
 
-/** `made`: of a group with keys, the position of each trigger that made something, and its ids. */
-export type Launched = FirstIds & { made: Made[] | null }
+/**
+ * For triggers with keys. `made`: the position of each trigger that created a run, and its ids. `used`: the position of each trigger
+ * whose key was used before, the run of the earlier call, and the hash of its request.
+ */
+export type Launched = FirstIds & { made: Made[] | null; used: Used[] | null }
 type Made = [position: number, runId: number, firstExecutionId: number]
-const LAUNCHED = rows({ ...lastId.fields, made: orNull(json<Made[]>()) })
+type Used = [position: number, runId: number, requestHash: string]
+const LAUNCHED = rows({
+  runId: orNull(number()),
+  jobExecutionId: orNull(number()),
+  made: orNull(json<Made[]>()),
+  used: orNull(json<Used[]>()),
+})
 
-/** With the marker that it counts up; answers with the first ids that it has taken, or not at all if it took none. */
+/** Increments the marker, and returns the first assigned ids, if it creates runs. */
 export type LoneStatement = (marker: Marker) => pg.QueryConfig
 
 /** `discard`: the connection must not be used again, even if the statement took effect. */
@@ -26,23 +34,24 @@ export async function launchAlone(
 ): Promise<Launched> {
   try {
     const [row] = (await client.query(statement(marker))).rows
-    if (row === undefined) return { runId: 0, jobExecutionId: 0, made: [] }
+    const { runId, jobExecutionId, made, used } = LAUNCHED.read(row)
+    if (runId === null || jobExecutionId === null) return { runId: 0, jobExecutionId: 0, made: [], used }
     markers.countUp(marker)
-    return LAUNCHED.read(row)
+    return { runId, jobExecutionId, made, used }
   } catch (error) {
     const failure = failureOf(error)
     if (!(failure instanceof StorageUnavailable) || isRefused(error)) throw failure
-    // It is not simply sent again: that could do everything twice.
+    // The statement is not repeated, because it may have taken effect.
     discard()
     const outcome = await markers.findOutcome(marker)
-    if (outcome.kind === 'committed') return { ...(outcome.ids as FirstIds), made: null }
+    if (outcome.kind === 'committed') return { ...(outcome.ids as FirstIds), made: null, used: null }
     throw outcome.kind === 'unknown' ? new CommitUnknown(error) : failure
   }
 }
 
 /**
- * Nothing of a statement holds that has failed. Where the server has ended the connection instead (FATAL), the commit may
- * have been done. In another language than English it is looked up more often than it has to be.
+ * A failed statement has no effect. If the server has ended the connection instead (FATAL), the commit may have happened. If
+ * messages are not in English, the outcome is looked up more often than necessary.
  */
 function isRefused(error: unknown): boolean {
   return (error instanceof pg.DatabaseError && error.severity === 'ERROR') || isLockTimeout(error)

@@ -1,16 +1,16 @@
-// The devices of a long list, a slice at a time and column by column: of a million devices an object each, and their names
-// one by one, would take up three times the memory.
+// The devices of a long list, stored in slices and by column: an object per device, with separate names, would take three times
+// the memory for a million devices.
 
 import type { RunDevice, RunDevices } from '../../domain/trigger/launch-run.ts'
 
-/** `names`: a list in JSON. */
+/** `names`: a JSON list. */
 export type DeviceSlice = { deviceIds: string[]; deviceNos: Int32Array; names: string }
 
 export class ListedDevices implements RunDevices {
   readonly #slices: DeviceSlice[] = []
-  /** Of each slice, the place of its first device. */
+  /** The position of the first device of each slice. */
   readonly #starts: number[] = []
-  /** Of the slice that was looked at last. */
+  /** The slice that was read last. */
   #read: { sliceNo: number; names: string[] } = { sliceNo: -1, names: [] }
   length = 0
 
@@ -50,12 +50,12 @@ export class ListedDevices implements RunDevices {
     return this.entries().every(([place, device]) => isSo(device, place))
   }
 
-  /** Their numbers, without a look at their names. */
+  /** The device numbers, without parsing names. */
   *numbers(): Generator<number> {
     for (const { deviceNos } of this.#slices) yield* deviceNos
   }
 
-  /** Mostly the one that was looked at last, or the next. */
+  /** Usually the slice that was read last, or the next. */
   #sliceAt(place: number): number {
     const isIn = (sliceNo: number) => {
       const start = this.#starts[sliceNo]
@@ -74,7 +74,7 @@ export class ListedDevices implements RunDevices {
   }
 }
 
-/** The numbers of devices, however they are listed. */
+/** The device numbers of any kind of list. */
 export function numbersOf(devices: RunDevices): Iterable<number> {
   return devices instanceof ListedDevices ? devices.numbers() : devices.map(({ deviceNo }) => deviceNo)
 }

@@ -1,5 +1,5 @@
-// Locks that are not rows. Whoever needs several takes them in this order, then rows of executions, then rows of runs,
-// each in ascending order, and the events' last: so nobody waits in a circle.
+// Advisory locks. To prevent deadlocks, several locks must be taken in this order, then rows of executions, then rows of runs,
+// each in ascending order, and the lock of events last.
 
 /** First keys of advisory locks; the second is the owner's number, or 0. */
 export const locks = {
@@ -10,13 +10,13 @@ export const locks = {
   firstKey: 740_005,
   /** Held by each node as long as it is connected; the second key is its number. */
   node: 740_006,
-  /** Held by the node that sends it; the second key is the webhook's number. */
+  /** Held by the node that delivers the webhook; the second key is the webhook's number. */
   webhook: 740_007,
-  /** Held by the node that carries it; the second key is made of its name. */
+  /** Held by the node that runs the bridge; the second key is derived from its name. */
   bridge: 740_011,
   retention: 740_008,
-  /** Held by whoever revokes keys: one is left with ADMIN. */
+  /** Held while keys are revoked, so that one ADMIN key remains. */
   revocation: 740_009,
-  /** Held by whoever takes ids, for that instant alone (take_ids). */
+  /** Held briefly while ids are assigned (take_ids). */
   ids: 740_010,
 } as const

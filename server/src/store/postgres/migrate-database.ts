@@ -1,4 +1,4 @@
-// Brings the database to the schema of this program, and refuses one on which an answer would not mean: on disk.
+// Migrates the database to the schema of this program, and refuses settings with which a response would not mean that data is on disk.
 
 import pg from 'pg'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
@@ -32,10 +32,10 @@ type ServerFacts = {
   synchronous: string
 }
 type Applied = { number: number; name: string }
-/** How many migrations the database has had, and how many there are. */
+/** The number of applied migrations, and of all known ones. */
 export type Schema = { applied: number; known: number }
 
-/** `settings`: those that connections to this server need besides the usual ones; `from`: the schema it had. */
+/** `settings`: additional settings that connections to this server need; `from`: the schema before. */
 export function migratePostgres(
   url: string,
   migrations: Migration[],
@@ -46,9 +46,9 @@ export function migratePostgres(
   })
 }
 
-/** A connection for one piece of work. */
+/** Opens a connection for the work. */
 export async function onConnection<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  // A migration may take as long as it takes, and so may the node that migrates before this one.
+  // Without timeouts, because a migration may take long, as may another node that migrates first.
   const client = new pg.Client({ ...connectionOptions(url, { statement_timeout: '0' }), query_timeout: 0 })
   client.on('error', () => undefined)
   await client.connect().catch(refuseConnection)
@@ -65,7 +65,7 @@ export async function readServer(client: pg.Client): Promise<ServerFacts> {
   return (await client.query(SERVER)).rows[0]
 }
 
-/** Throws if the database is of a newer program, or of an unreleased one, whose migrations had other names. */
+/** Throws if the database belongs to a newer program, or to an unreleased one, whose migrations had other names. */
 export async function readSchema(client: pg.ClientBase, migrations: Migration[]): Promise<Schema> {
   const { rows } = await client.query(HAS_TABLE)
   const found: Applied[] = rows[0].has_table ? (await client.query(APPLIED)).rows : []
@@ -79,7 +79,7 @@ export async function readSchema(client: pg.ClientBase, migrations: Migration[])
 }
 
 async function migrate(client: pg.Client, migrations: Migration[]): Promise<number> {
-  // Of the session: several nodes may start at once, and each migration is a transaction of its own.
+  // A session lock, because several nodes may start at once and each migration is a separate transaction.
   await client.query(LOCK)
   await client.query(TABLE)
   const { applied } = await readSchema(client, migrations)
@@ -104,11 +104,11 @@ function checkServer(server: ServerFacts): Record<string, string> {
   if (server.fsync !== 'on') {
     throw new StartRefused('PostgreSQL runs with fsync off: confirmed commits may be lost. Switch fsync on.')
   }
-  // All other values wait for this server's disk at least.
+  // All other values wait at least for this server's disk.
   return server.synchronous === 'off' ? { synchronous_commit: 'on' } : {}
 }
 
-/** A wrong name or password does not become right by waiting. */
+/** A wrong name or password is not retried. */
 export function refuseConnection(error: unknown): never {
   const code = error instanceof pg.DatabaseError ? (error.code ?? '') : ''
   if (code.startsWith('28') || code === '3D000') {

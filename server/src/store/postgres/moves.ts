@@ -1,4 +1,4 @@
-// Writes what moves made of executions (see domain/execution/move-batch.ts): all of it is sent, and the commit waits for it.
+// Writes state changes of executions (see domain/execution/move-batch.ts): the statements are sent, and the commit waits for them.
 
 import { execStates } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution/execution.ts'
@@ -18,7 +18,7 @@ const INSERT_PIECES = `
 const DROP_OUTPUT =
   `DELETE FROM output USING ${recordSet('dropped', output.pick('jobExecutionId', 'attempt'))}
   WHERE execution_id = record."jobExecutionId" AND output.attempt = record.attempt` as const
-// The counts of runs change with the executions in them: one update for all runs that a transaction touches.
+// Updates the counts of all runs that a transaction changes, in one statement.
 const added = execStates.map((state) => {
   const { sql } = countFields[state]
   return { state, column: columnOf({ sql }), sum: `${sql} + record."${state}"` }
@@ -30,7 +30,7 @@ const COUNT = `
     ended = ${IS_ENDED}, ended_at = CASE WHEN ${IS_ENDED} THEN record."endsAt" END
   FROM ${recordSet('runs', { ...run.pick('runId'), endsAt: number(), ...countFields })} WHERE run.run_id = record."runId"` as const
 
-/** The part of a transaction that this needs. */
+/** The required part of a transaction. */
 type Sending = {
   readonly named: Pick<Writes, 'send' | 'sendRows'>
   readonly events: { push(change: ExecutionChange): unknown }
@@ -55,7 +55,7 @@ export function sendMoves(transaction: Sending, writes: MoveWrites): void {
   for (const change of changes) transaction.events.push(change)
   if (runs.length === 0) return
   named.send(COUNT, { runs: runs.map(({ counts, ...run }) => ({ ...run, ...counts })) })
-  // Nothing moves in a run that has ended, so whoever brings it there is the only one.
+  // Executions of a finished run do not change, so each run ends in exactly one transaction.
   for (const { runId, endsAt } of runs) {
     if (endsAt !== null) transaction.touchedRuns.push({ runId, at: endsAt })
   }

@@ -1,4 +1,4 @@
-// The statements of plain tables on PostgreSQL: names of parameters become numbers.
+// Statements over plain tables on PostgreSQL: named parameters become numbered ones.
 
 import type pg from 'pg'
 import { buildQueries, type Queries } from '../queries.ts'
@@ -14,7 +14,9 @@ import {
 import { numbers, type Row } from './rows.ts'
 
 type Ask = (sql: string, values: readonly unknown[], isOnce: boolean) => Promise<pg.QueryResult<Row>>
-type Statement = { text: string; names: readonly string[]; isJson: boolean[] }
+/** `field`: of the rows of a list. */
+type Parameter = { name: string; field: string | undefined }
+type Statement = { text: string; names: readonly string[]; parameters: readonly Parameter[] }
 
 const textOf = (sql: Sql) => (typeof sql === 'string' ? sql : sql.postgres)
 
@@ -31,7 +33,7 @@ export function buildNamedQueries(ask: Ask): Queries {
   )
 }
 
-/** A statement and its parameters, for who sends it on its own. */
+/** A statement and its parameters, for direct use. */
 export function placeValues<S extends string, V extends Given<S>>(
   sql: S,
   values: Exactly<Given<S>, V>,
@@ -39,12 +41,14 @@ export function placeValues<S extends string, V extends Given<S>>(
   return place(statementOf(sql), values)
 }
 
-function place({ text, names, isJson }: Statement, values: Values) {
+function place({ text, names, parameters }: Statement, values: Values) {
   checkValues(names, values)
-  const parameters = names.map((name, index) =>
-    isJson[index] ? JSON.stringify(values[name]) : toParameter(values[name]),
-  )
-  return { text, parameters }
+  return {
+    text,
+    parameters: parameters.map(({ name, field }) =>
+      field === undefined ? toParameter(values[name]) : listField(values[name] as Values[], field),
+    ),
+  }
 }
 
 const statements = new Map<string, Statement>()
@@ -58,21 +62,40 @@ function statementOf(sql: Sql): Statement {
   return statement
 }
 
-// As `records` reads its list.
-const jsonPattern = /CAST\(:([a-zA-Z]\w*) AS json\)/g
-
-/** In one pass each: a selector has up to 30,000 parameters, and a search of the text for each of them took half a minute. */
+/** Parsed in one pass: a selector has up to 30,000 parameters, and searching the text for each of them took half a minute. */
 function parse(sql: Sql): Statement {
-  const names = namesOf(textOf(sql))
-  const positions = new Map(names.map((name, index) => [name, index + 1]))
-  const text = placeParameters(textOf(sql), (name) => `$${positions.get(name)}`)
-  const json = new Set(Array.from(textOf(sql).matchAll(jsonPattern), ([, name]) => name))
-  return { text, names, isJson: names.map((name) => json.has(name)) }
+  const parameters: Parameter[] = []
+  const positions = new Map<string, number>()
+  const text = placeParameters(textOf(sql), (name, field) => {
+    const key = `${name}.${field}`
+    let position = positions.get(key)
+    if (position === undefined) {
+      position = parameters.push({ name, field })
+      positions.set(key, position)
+    }
+    return `$${position}`
+  })
+  return { text, names: namesOf(textOf(sql)), parameters }
+}
+
+/** The values of one field of all rows, as the text of an array. */
+function listField(rows: readonly Values[], field: string): string {
+  return `{${rows.map((row) => elementText(row[field])).join(',')}}`
+}
+
+const special = /[\\"]/
+const allSpecial = /[\\"]/g
+
+function elementText(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL'
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return special.test(text) ? `"${text.replace(allSpecial, '\\$&')}"` : `"${text}"`
 }
 
 const rowNames = new WeakMap<object, readonly string[]>()
 
-/** Of a row of `:rows`: what the same statement takes on SQLite. */
+/** Checks that rows of `:rows` have the values that the statement takes on SQLite. */
 export function checkRows(sql: Exclude<Sql, string>, rows: readonly Values[]): void {
   let names = rowNames.get(sql)
   if (names === undefined) {
@@ -82,7 +105,7 @@ export function checkRows(sql: Exclude<Sql, string>, rows: readonly Values[]): v
   for (const row of rows) checkValues(names, row)
 }
 
-/** Lists of numbers are quicker as text. */
+/** Lists of numbers are faster as text. */
 function toParameter(value: unknown): unknown {
   return Array.isArray(value) && typeof value[0] === 'number' ? numbers(value) : value
 }

@@ -1,5 +1,5 @@
-// What the nodes on one database tell each other, over one connection each. Hints: one that gets lost costs time and
-// nothing else. The same connection holds what a node has to itself, so that it is free when the node is gone.
+// Hints between the nodes on one database, over one connection per node. A lost hint only costs time. The same connection holds
+// the exclusive locks of a node, so that they are released when the node is gone.
 
 import { EventEmitter } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
@@ -19,14 +19,14 @@ const GIVE_BACK = `SELECT pg_advisory_unlock(${locks.webhook}, $1)` as const
 const TAKE_BRIDGE = `SELECT pg_try_advisory_lock(${locks.bridge}, $1) AS taken` as const
 const GIVE_BACK_BRIDGE = `SELECT pg_advisory_unlock(${locks.bridge}, $1)` as const
 const reconnectAfterMs = 500
-/** How long a node that ends waits until what it has to say is said. */
+/** How long a stopping node waits until its last hints are sent. */
 const lastWordsMs = 1000
-/** A connection over which nothing is heard for so long is taken for broken, whatever the system says. */
+/** A connection without any message for this time is considered broken. */
 const silenceMs = 5000
-/** Between two messages: under load they come with each commit, and each wakes all nodes. The first one does not wait. */
+/** Minimum delay between two messages: under load each commit causes hints, and each message wakes all nodes. The first one is sent at once. */
 const gapMs = 5
 
-// A hint need not be on disk, and a machine that is gone without a word must not keep what it had.
+// A hint does not need to be on disk, and a machine that crashed must not keep its locks.
 const settings = {
   synchronous_commit: 'off',
   tcp_keepalives_idle: '5',
@@ -34,7 +34,7 @@ const settings = {
   tcp_keepalives_count: '3',
 }
 
-/** `events`: there are new ones; `webhooks-lost`: this node holds none any more, and no bridge. */
+/** `events`: there are new events; `webhooks-lost`: this node no longer holds any webhook or bridge. */
 type Signals = { hint: [Hint]; events: []; 'webhooks-lost': [] }
 
 export class NodeSignal extends EventEmitter<Signals> {
@@ -43,11 +43,11 @@ export class NodeSignal extends EventEmitter<Signals> {
   readonly #batch = new HintBatch()
   #client: pg.Client | undefined
   #reconnecting: NodeJS.Timeout | undefined
-  /** How often another node was heard. Each says something when it comes. */
-  heardOthers = 0
-  /** Nobody else is on the database: nobody needs to be told. */
+  /** The number of messages from other nodes. Each node sends one when it joins. */
+  receivedFromOthers = 0
+  /** There is no other node on the database, so hints are not sent. */
   isAlone = false
-  /** Those it holds. */
+  /** The webhooks that this node holds. */
   readonly #webhooks = new Set<number>()
   readonly #bridges = new Set<number>()
   #isClosed = false
@@ -63,19 +63,19 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#nodeNo = nodeNo
   }
 
-  /** Resolves once it hears the others; false: it has failed to, and tries again by itself. */
+  /** Resolves once it listens; false: this has failed and is retried automatically. */
   async open(): Promise<boolean> {
     const client = new pg.Client(connectionOptions(this.#url, settings, nodeName(this.#nodeNo)))
     this.#client = client
-    // It is given its time: what was heard before this connection says nothing about it.
+    // Messages on an earlier connection do not count for this one.
     this.#heardAt = performance.now()
     let ownProcess: number | undefined
     client.on('notification', ({ processId, payload = '' }) => {
       this.#heardAt = performance.now()
-      // Whoever listens here was told at once.
+      // Listeners of this process were already called.
       if (processId === ownProcess) return
       this.isAlone = false
-      this.heardOthers++
+      this.receivedFromOthers++
       this.#hear(payload)
     })
     client.on('error', () => undefined)
@@ -96,8 +96,8 @@ export class NodeSignal extends EventEmitter<Signals> {
   }
 
   /**
-   * Sent on its own and not within a commit: commits that notify wait for each other, all over the server, until they
-   * are on disk. While one is under way, others gather for the next.
+   * Sent separately and not within a commit: commits with NOTIFY wait for each other, on the whole server, until they are on disk.
+   * While a message is being sent, further hints are gathered for the next one.
    */
   send(hint: Hint): void {
     if (this.isAlone) return
@@ -105,7 +105,7 @@ export class NodeSignal extends EventEmitter<Signals> {
     void this.#flush()
   }
 
-  /** There are new events, made here. */
+  /** Announces new events of this node. */
   sendEvents(): void {
     this.emit('events')
     if (this.isAlone) return
@@ -113,7 +113,7 @@ export class NodeSignal extends EventEmitter<Signals> {
     void this.#flush()
   }
 
-  /** Says something that this node hears as well: so it knows that it would hear the others. */
+  /** Sends a message that this node also receives, which shows that it can receive those of others. */
   checkHearing(): void {
     const client = this.#client
     if (client === undefined) return
@@ -137,7 +137,7 @@ export class NodeSignal extends EventEmitter<Signals> {
 
   async giveBackWebhook(webhookNo: number): Promise<void> {
     if (!this.#webhooks.delete(webhookNo)) return
-    // Without the connection it is free already.
+    // Without the connection, the lock is already released.
     await this.#client?.query(GIVE_BACK, [webhookNo]).catch(() => undefined)
   }
 
@@ -166,7 +166,7 @@ export class NodeSignal extends EventEmitter<Signals> {
     await client?.end().catch(() => undefined)
   }
 
-  /** The connection before this one may still hold it: then it is tried again. */
+  /** A previous connection may still hold the lock; then this is retried. */
   async #holdNode(client: pg.Client): Promise<void> {
     const { rows } = await client.query(HOLD_NODE, [this.#nodeNo])
     this.#holdsNode = rows[0].held
@@ -183,8 +183,8 @@ export class NodeSignal extends EventEmitter<Signals> {
         try {
           await client.query(NOTIFY, [this.#batch.take()])
         } catch {
-          // What could not be sent is not known any more one by one. Over this connection nothing more is tried: it may
-          // refuse at once, again and again, before the system says that it is closed.
+          // The hints that could not be sent are lost. This connection is not used again, because it may fail immediately
+          // and repeatedly before it is reported as closed.
           this.#batch.addEvents()
           this.#batch.add({ kind: 'check-all' })
           this.#reconnect(client)
@@ -195,7 +195,7 @@ export class NodeSignal extends EventEmitter<Signals> {
     }
   }
 
-  /** With a commit come its events first, and in the same turn what it means for devices. */
+  /** After a commit, its events come first, and in the same turn of the event loop its hints for devices. */
   async #gather(): Promise<void> {
     await nextTurn()
     const leftMs = this.#sentAt + gapMs - performance.now()
@@ -217,11 +217,11 @@ export class NodeSignal extends EventEmitter<Signals> {
     this.#bridges.clear()
     this.emit('webhooks-lost')
     lost.end().catch(() => undefined)
-    // It would wait for answers that may never come, and so would whoever asked.
+    // Ending it normally would wait for results that may never arrive.
     lost.connection.stream.destroy()
     this.#reconnecting = setTimeout(async () => {
       if (!(await this.open())) return
-      // Something may have been told while nobody listened.
+      // Messages may have been missed in the meantime.
       this.emit('events')
       this.emit('hint', { kind: 'check-all' })
     }, reconnectAfterMs)

@@ -1,5 +1,5 @@
-// Who else is on this database. Each node has a row that it renews once a second and a lock that it holds; one that has
-// done neither for a while is taken out, and whoever was connected to it is offline.
+// The nodes on this database. Each node has a row that it updates once a second and a lock that it holds; a node without both
+// for some time is removed, and its devices are marked as offline.
 
 import { randomInt } from 'node:crypto'
 import type { LeftDevice, Nodes, OpenSession, StaleSession } from '../../domain/common/ports/nodes.ts'
@@ -15,18 +15,17 @@ import { locks } from './locks.ts'
 import type { NodeSignal } from './node-signal.ts'
 import type { Queries as PlainQueries } from './rows.ts'
 
-/** The database's own clock: those of the nodes may differ. */
+/** The clock of the database, because those of the nodes may differ. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 const { nodeNo, beat } = node.fields
 const NODE = select({ nodeNo, beat })
 const JOINED = select({ nodeNo })
-// A number by chance and not the next one: a server that takes over may lack the last ones given, and would give them again.
+// A random number and not the next one: after a failover the database may lack the last assigned numbers and would reuse them.
 const JOIN =
   `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT DO NOTHING RETURNING ${JOINED}` as const
 const REJOIN =
   `INSERT INTO node (node_no, beat_at) VALUES ($1, ${NOW}) ON CONFLICT (node_no) DO NOTHING` as const
-// A server that takes over from another begins a new timeline. One that was put back to an older state may not, but its
-// events then have lower ids.
+// A failover begins a new timeline. A database that was restored to an older state may not, but its events have lower ids.
 const HISTORY = `
   SELECT system_identifier || ' ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS history,
     last_value AS "lastEventId"
@@ -36,31 +35,31 @@ const LEAVE = 'DELETE FROM node WHERE node_no = $1'
 const LEAVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = $1'
 const BEAT =
   `UPDATE node SET beat_at = greatest(beat_at + 1, ${NOW}) WHERE node_no = $1 RETURNING node_no` as const
-// It has gone on since it was written down. The database's clock says for how long, unless that has jumped.
+// Adds the time since the clock was recorded, according to the database's clock, unless that has jumped.
 const CLOCK = `
   UPDATE steady_clock SET at = ${NOW},
     clock = greatest($1::bigint, clock + CASE WHEN ${NOW} - at BETWEEN 0 AND 2000 THEN ${NOW} - at ELSE 0 END)
   RETURNING clock, at` as const
 const CLOCK_ROW = rows(steadyClock.fields)
-// Who comes in takes the clock of the others, or goes on from where it stopped (as domain/common/instants.ts says).
+// A joining node takes the clock of the others, or continues from the recorded value (see domain/common/instants.ts).
 const TAKE_CLOCK = `
   UPDATE steady_clock SET at = ${NOW}, clock = clock + greatest(0, ${NOW} - at) RETURNING clock, at` as const
 const ALL = `SELECT ${NODE} FROM node ORDER BY node_no` as const
-// A node whose connection is gone has ended, unless it is just making a new one. One that stands still keeps its
-// connection; after a longer while it counts as gone all the same.
+// A node without a connection has ended, unless it is just reconnecting. A node that hangs keeps its connection, and is
+// considered dead after a longer time.
 const DEAD = `
   SELECT ${JOINED} FROM ${recordSet('silent', { nodeNo, beat, isGone: flag() })}
     JOIN node ON node_no = record."nodeNo" AND beat_at = record.beat
   WHERE record."isGone" OR pg_try_advisory_xact_lock(${locks.node}, node.node_no)
   FOR UPDATE OF node SKIP LOCKED` as const
-// What it had to itself is free with its connections: its webhooks, and rows of transactions in which it stands still.
+// Ending its connections releases its locks: on webhooks, and on rows of unfinished transactions.
 const CUT_OFF = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = ANY (CAST(:names AS text[])) AND pid <> pg_backend_pid()`
 const REMOVE = 'DELETE FROM node WHERE node_no = ANY (CAST(:nodeNos AS int[]))'
-// One that was only paused makes them again.
+// A node that was only paused creates them again.
 const REMOVE_MARKERS = 'DELETE FROM commit_marker WHERE node_no = ANY (CAST(:nodeNos AS int[]))'
-// Where a device is connected is said by its session alone.
+// The node of a connected device is determined only by its session.
 const key = device.pick('ownerNo', 'deviceId')
 const SEEN = `
   UPDATE device SET last_seen_at = greatest(last_seen_at, record.at),
@@ -72,7 +71,7 @@ const OFFLINE = `
   SELECT ${KEY} FROM ${deviceKeySet()}
     JOIN device ON device.owner_no = record."ownerNo" AND device.device_id = record."deviceId"
   WHERE NOT online AND deleted_at IS NULL` as const
-// Which of two sessions is newer: as domain/device/judge-presence.ts says.
+// Compares two sessions like domain/device/judge-presence.ts.
 const isTakenOver = `
   (session_since > record.since
     OR (session_since = record.since AND online AND transport NOT IN ('http', 'bridge') AND node_no > CAST(:nodeNo AS int)))`
@@ -93,7 +92,7 @@ type SilentNode = SeenNode & { silentMs: number }
 const endedAfterMs = 3000
 const goneAfterMs = 10_000
 
-/** Gives the number of this node. */
+/** Returns the number of this node. */
 export async function joinNodes(queries: PlainQueries): Promise<number> {
   for (;;) {
     const [row] = await queries.query(JOIN, [randomInt(1, 2 ** 31)])
@@ -111,13 +110,13 @@ export function buildNodeSteps(
   signal: NodeSignal,
   nodeNo: number,
   leaveConnections: (at: number) => Promise<LeftDevice[]>,
-  /** What the store remembers of the database. */
+  /** Clears the caches of the store. */
   forgetAll: () => void,
   now: () => number = Date.now,
 ): Nodes {
   const silentNodes = new SilentNodes(() => performance.now())
   let silent: SilentNode[] = []
-  /** Until somebody was told so: what comes after it in a beat may fail. */
+  /** Kept until it was reported, because later steps of a heartbeat may fail. */
   let wasRemoved = false
   let history: ReturnType<typeof HISTORY_ROW.read> | undefined
   let isOtherHistory = false
@@ -136,7 +135,7 @@ export function buildNodeSteps(
     onHint: (listener) => void signal.on('hint', listener),
     async beat(clock) {
       signal.checkHearing()
-      const heardBefore = signal.heardOthers
+      const receivedBefore = signal.receivedFromOthers
       const beaten = await db.note(BEAT, [nodeNo])
       if (beaten.length === 0) {
         wasRemoved = true
@@ -145,7 +144,7 @@ export function buildNodeSteps(
       await checkHistory()
       const [row] = await (clock === undefined ? db.note(TAKE_CLOCK) : db.note(CLOCK, [clock]))
       const all = (await db.note(ALL)).map(NODE.read)
-      signal.isAlone = all.length === 1 && signal.heardOthers === heardBefore
+      signal.isAlone = all.length === 1 && signal.receivedFromOthers === receivedBefore
       silent = silentNodes.observe(all.filter((node) => node.nodeNo !== nodeNo))
       const beat = {
         ...CLOCK_ROW.read(row ?? {}),
@@ -170,7 +169,7 @@ export function buildNodeSteps(
     },
     recordSeen: (seen) =>
       db.inTransaction(async ({ named }) => {
-        // In one order, so that two nodes do not wait for each other.
+        // Always in the same order, to prevent deadlocks between nodes.
         const devices = seen.toSorted(byDevice)
         await named.run(SEEN, { ...keysOf(devices), at: devices.map(({ at }) => at), nodeNo })
         return named.all(KEY, OFFLINE, keysOf(devices))
@@ -199,7 +198,7 @@ export function buildNodeSteps(
   }
 }
 
-/** Unless one of them has said something by now. */
+/** Removes these nodes, except those that have sent a heartbeat meanwhile. */
 async function takeOut(queries: Queries, ended: SilentNode[]): Promise<void> {
   const silent = ended.map((node) => ({ ...node, isGone: node.silentMs >= goneAfterMs }))
   const nodeNos = (await queries.all(JOINED, DEAD, { silent })).map(({ nodeNo }) => nodeNo)

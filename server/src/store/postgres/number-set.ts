@@ -1,12 +1,12 @@
-// A set of whole numbers from 0 to 2^31 - 1, many of which lie close together: a bit each. A Set of a million takes forty
-// times the memory, and stands still while it grows.
+// A bit set for dense whole numbers from 0 to 2^31 - 1. A Set of a million numbers takes forty times the memory, and blocks
+// while it grows.
 
 const bitsOfPage = 2 ** 16
 
 export class NumberSet {
   readonly #pages = new Map<number, Uint8Array>()
 
-  /** False: it was there before. */
+  /** False: the set already contained the value. */
   add(value: number): boolean {
     const pageNo = Math.floor(value / bitsOfPage)
     let page = this.#pages.get(pageNo)

@@ -1,5 +1,5 @@
-// Makes the partitions of `execution` ahead of the ids. There is none for what falls outside: it would grow, and making
-// the next one would have to look through it.
+// Creates the partitions of `execution` ahead of the ids. There is no default partition: it would grow, and creating the next
+// partition would have to scan it.
 
 import { number, rows, select } from '../schema/column.ts'
 import { partition } from '../schema/tables.ts'
@@ -8,14 +8,14 @@ import { locks } from './locks.ts'
 import type { Queries } from './rows.ts'
 
 const firstSize = 1_000_000
-/** Smaller ones would be many ahead of the ids, and what waits for a device is looked for in each of them. */
+/** Smaller partitions would be too many, and reading the queue of a device searches each of them. */
 const leastSize = 500_000
 const largestSize = 50_000_000
-/** Every look at a device's queue goes through all partitions: from so many on, each one is twice as large as the last. */
+/** Reading the queue of a device searches all partitions: beyond this number, each one is twice as large as the last. */
 const manyPartitions = 50
-/** One call makes about so many at most, however far the ids have jumped. */
+/** About the maximum number that one call creates, even if the ids have jumped. */
 const madeAtOnce = 8
-/** So many ids at least lie ahead: a call can name a million devices, and waits for none of them. */
+/** The minimum number of ids with a partition ahead: a call can have a million devices and should not wait. */
 export const ahead = 1_500_000
 
 const dayMs = 24 * 60 * 60_000
@@ -35,10 +35,10 @@ export const partitionName = (firstId: number): string => `execution_from_${firs
 
 export class Partitions {
   readonly #db: Pick<Database, 'inTransaction' | 'readLastIds'>
-  /** Ids below it have a partition. Others make them as well, so there may be more than this knows of. */
+  /** Ids below it have a partition. Other nodes create them as well, so there may be more. */
   #end = 0
   #making: Promise<void> | undefined
-  /** Where the first one begins of which it is not noted since when it is in use. */
+  /** The start of the first partition without a recorded time of first use. */
   #unused = 0
   #noting: Promise<void> | undefined
 
@@ -46,33 +46,33 @@ export class Partitions {
     this.#db = db
   }
 
-  /** Resolves when this id has its partition; those ahead are made meanwhile. `at`: when the id was given. */
+  /** Resolves when this id has its partition; further ones are created in the background. `at`: when the id was assigned. */
   async reach(jobExecutionId: number, at?: number): Promise<void> {
     await this.#makeUpTo(jobExecutionId)
-    // If one of these fails, the next trigger tries again.
+    // If this fails, the next trigger tries again.
     if (jobExecutionId + ahead >= this.#end) this.#makeUpTo(jobExecutionId + ahead).catch(() => undefined)
     if (at !== undefined && jobExecutionId >= this.#unused) this.#noteBegin(jobExecutionId, at)
   }
 
-  /** The same for an id that was used: nobody waits. */
+  /** The same for a used id, without waiting. */
   follow(jobExecutionId: number, at: number): void {
     this.reach(jobExecutionId, at).catch(() => undefined)
   }
 
-  /** Resolves when the next ids that are given have their partition. */
+  /** Resolves when the next ids have their partition. */
   async reachNext(): Promise<void> {
     const { jobExecutionId } = await this.#db.readLastIds()
     await this.#makeUpTo(jobExecutionId + ahead)
   }
 
-  /** Those that it knows of may be gone: the database is another one. */
+  /** Known partitions may be missing, because the database was failed over or restored. */
   clear(): void {
     this.#end = 0
     this.#unused = 0
   }
 
   async #makeUpTo(jobExecutionId: number): Promise<void> {
-    // What is being made already may end below it.
+    // A partition that is already being created may end below it.
     while (jobExecutionId >= this.#end) await this.#make(jobExecutionId)
   }
 
@@ -88,7 +88,7 @@ export class Partitions {
     return this.#making
   }
 
-  /** One at a time; what is asked for meanwhile comes after it. */
+  /** Runs one at a time; further calls wait. */
   #noteBegin(jobExecutionId: number, at: number): void {
     const noting = Promise.resolve(this.#noting)
       .then(() => this.#writeBegin(jobExecutionId, at))
@@ -109,7 +109,7 @@ export class Partitions {
   }
 }
 
-/** Gives the id at which the last one ends. `sizeOf`: how large each of them becomes; `from`: where the first begins. */
+/** Returns the end of the last partition. `sizeOf`: the size of each; `from`: the start of the first. */
 export async function makePartitions(
   transaction: Queries,
   upTo: number,
@@ -123,7 +123,7 @@ export async function makePartitions(
     const size = Math.max(sizeOf(partitions), Math.ceil((upTo - end) / madeAtOnce))
     const next: Partition = { firstId: end, endId: end + size, beganAt: null }
     const name = partitionName(next.firstId)
-    // Not with PARTITION OF: that would keep every reader and writer of all executions waiting.
+    // PARTITION OF is not used, because it would block all readers and writers of executions.
     await transaction.query(`CREATE TABLE ${name} (LIKE execution INCLUDING ALL)`)
     await transaction.query(
       `ALTER TABLE execution ATTACH PARTITION ${name} FOR VALUES FROM (${next.firstId}) TO (${next.endId})`,
@@ -136,8 +136,8 @@ export async function makePartitions(
 }
 
 /**
- * A partition is to last between a day and a week: so that few are looked through, and old ones go soon. How long the
- * last one lasted of which that is known says how large the next one becomes.
+ * A partition should last between a day and a week, so that few are searched, and old ones can be dropped soon. The size of the
+ * next one depends on the last known duration.
  */
 export function nextSize(partitions: Partition[]): number {
   const sizeOf = ({ firstId, endId }: Partition) => endId - firstId

@@ -1,4 +1,4 @@
-// The steps over plain tables on PostgreSQL, and what they need here that they do not on SQLite.
+// The steps over plain tables on PostgreSQL, with the locks and caches that SQLite does not need.
 
 import { GroupedLookup } from '../../domain/common/grouped-lookup.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -49,7 +49,7 @@ export function bindPlainSteps(db: Database, catalogue: Catalogue, keys: CachedK
   }
 }
 
-/** The step, with who called for the entries of its transaction. */
+/** Runs the step, with the caller for the audit entries of its transaction. */
 function from<T>(input: unknown, step: (queries: Transaction['named']) => Promise<T>) {
   return (transaction: Transaction) => {
     transaction.audit.origin = originIn(input)
@@ -57,7 +57,7 @@ function from<T>(input: unknown, step: (queries: Transaction['named']) => Promis
   }
 }
 
-/** Each call of the API asks for a key, except triggers whose key is remembered. */
+/** Each call of the API looks up a key, except triggers whose key is cached. */
 function buildKeyLookup(db: Database, keys: CachedKeys): Pick<Store, 'findApiKey'> {
   const lookup = new GroupedLookup((keyIds) => keys.find(db.named, keyIds))
   return { findApiKey: ({ keyId }) => lookup.find(keyId) }
@@ -66,7 +66,7 @@ function buildKeyLookup(db: Database, keys: CachedKeys): Pick<Store, 'findApiKey
 function buildEnrollmentSteps(db: Database, catalogue: Catalogue): Pick<Store, 'enrollDevice'> {
   return {
     async enrollDevice(enrolling) {
-      // Whose it is never changes; all else is read again under the locks.
+      // Only its owner is used, which never changes; everything else is read again under the locks.
       const enrollment = await findEnrollment(db.named, enrolling)
       if (enrollment === undefined) return { kind: 'not-open' }
       return catalogue.change([enrollment.ownerNo], ({ named }) =>

@@ -1,4 +1,4 @@
-// A connection of a pool, lent out for a while.
+// Uses a connection of a pool.
 
 import type pg from 'pg'
 import { StorageUnavailable } from '../../domain/common/ports/storage-errors.ts'
@@ -14,7 +14,7 @@ export async function withClient<T>(pool: pg.Pool, work: OnClient<T>): Promise<T
     throw new StorageUnavailable(error)
   })
   let isSound = true
-  // While it is lent out, its pool does not listen; without a listener a broken connection would end the process.
+  // A connection in use has no error listener of the pool; without one, a broken connection would end the process.
   const discard = () => {
     isSound = false
   }
@@ -22,7 +22,7 @@ export async function withClient<T>(pool: pg.Pool, work: OnClient<T>): Promise<T
   try {
     return await work(client, discard)
   } catch (error) {
-    // A connection that failed may be in any state. One that said why it refuses is sound.
+    // A connection that failed may be in any state. An error from the server leaves it usable.
     if (error instanceof StorageUnavailable) isSound = false
     throw error
   } finally {

@@ -1,4 +1,4 @@
-// The store on PostgreSQL, for any number of nodes at once: nothing that is kept in memory decides anything on its own.
+// The store on PostgreSQL, for any number of nodes: caches never decide anything on their own.
 
 import type { Nodes } from '../../domain/common/ports/nodes.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -7,6 +7,7 @@ import { CachedKeys } from './cached-keys.ts'
 import { Catalogue } from './catalogue.ts'
 import { Database } from './database.ts'
 import { Directory } from './directory.ts'
+import { InFlightSteps } from './in-flight-steps.ts'
 import { buildLargeRunSteps } from './large-run.ts'
 import { migratePostgres, onConnection } from './migrate-database.ts'
 import { NodeSignal } from './node-signal.ts'
@@ -20,19 +21,18 @@ import { buildReportSteps } from './reports.ts'
 import { buildRetentionSteps } from './retention.ts'
 import { onClient } from './rows.ts'
 import { buildTriggerSteps } from './triggers.ts'
-import { UnderWay } from './under-way.ts'
 
 export const postgresMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
-// Makes the commit a write, to a row that no other node writes (commit-markers.ts): a node that stands still while it
-// checks its health must not keep the others from checking theirs.
+// Makes the commit a write, to a row that no other node writes (commit-markers.ts), so that a node that hangs during its health
+// check does not block those of others.
 const PROBE = 'SELECT pg_current_xact_id()'
 
 export type PostgresStore = Store & { readonly nodes: Nodes }
 
 export async function openPostgresStore({ url }: { url: string }): Promise<PostgresStore> {
   const { settings } = await migratePostgres(url, postgresMigrations())
-  // Before a node has its number its connections have no name.
+  // Connections have a name only after the node has its number.
   const nodeNo = await onConnection(url, (client) => joinNodes(onClient(client)))
   const db = new Database(url, settings, nodeNo)
   try {
@@ -48,7 +48,7 @@ export async function openPostgresStore({ url }: { url: string }): Promise<Postg
 }
 
 async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Promise<PostgresStore> {
-  const inFlight = new UnderWay(db.watch)
+  const inFlight = new InFlightSteps(db.watch)
   const partitions = new Partitions(db)
   const directory = new Directory()
   const keys = new CachedKeys()
@@ -64,7 +64,7 @@ async function buildStore(db: Database, signal: NodeSignal, nodeNo: number): Pro
   let closed: Promise<void> | undefined
   const close = async () => {
     await inFlight.close()
-    // If it cannot say so now, the others find out.
+    // If this fails, other nodes detect the end of this one.
     await leaveNodes(db, nodeNo).catch(() => undefined)
     await Promise.all([db.close(), signal.close()])
   }

@@ -1,4 +1,4 @@
-// Who is connected.
+// Presence of devices.
 
 import type { LeftDevice } from '../../domain/common/ports/nodes.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -26,7 +26,7 @@ const SET = `
     last_seen_at = record."lastSeenAt", transport = record.transport, session_since = record."sessionSince",
     node_no = record."nodeNo"
   FROM ${recordSet('devices', written)} WHERE device.device_no = record."deviceNo"` as const
-// From one number to the next higher one: there are few, and many devices of each.
+// Searches from each node number to the next, because there are few, with many devices each.
 const GONE = `
   WITH RECURSIVE used AS (
     SELECT 0 AS no
@@ -34,11 +34,11 @@ const GONE = `
     SELECT (SELECT node_no FROM device WHERE online AND node_no > used.no ORDER BY node_no LIMIT 1) FROM used
     WHERE used.no IS NOT NULL)
   SELECT no FROM used WHERE no > 0 AND NOT EXISTS (SELECT FROM node WHERE node.node_no = no)`
-// A device that is just being written is left for the next time: a node must not wait here for one that stands still.
+// Skips locked devices until the next call: a node must not wait here for one that hangs.
 const ONLINE = `
   SELECT device_no FROM device WHERE online AND node_no = ANY ($1::int[])
   LIMIT $2 FOR NO KEY UPDATE OF device SKIP LOCKED`
-// The first read may be older than the lock: a device may have come to another node in between, or its node back.
+// Checked again under the lock: a device may have connected to another node in between, or its node may have returned.
 const isLeft = `
   device.device_no = locked.device_no AND online
     AND NOT EXISTS (SELECT FROM node WHERE node.node_no = device.node_no)`
@@ -46,7 +46,7 @@ const OFFLINE = select(device.pick('ownerNo', 'deviceNo', 'transport'))
 const SET_OFFLINE = `
   UPDATE device SET online = false, presence_since = $2 FROM unnest($1::int[]) AS locked (device_no)
   WHERE ${isLeft} RETURNING ${OFFLINE}` as const
-// Whoever is online was seen.
+// An online device always has lastSeenAt.
 const ADOPTED = select({
   ...device.pick('ownerNo', 'deviceId'),
   lastSeenAt: notNull(lastSeenAt),
@@ -59,10 +59,10 @@ const offlineAtOnce = 1000
 
 type PresenceSteps = Pick<Store, 'recordPresence' | 'setAllOffline'>
 
-/** `adopted`: those that asked by HTTP, if they are kept. */
+/** `adopted`: devices that polled over HTTP, if a keeper takes them over. */
 type WentOffline = { adopted: LeftDevice[]; more: boolean }
 
-/** `nodeNo`: to which the devices are connected that this store is told of. */
+/** `nodeNo`: the node of the devices whose presence is recorded. */
 export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps {
   return {
     async recordPresence(changes) {
@@ -75,7 +75,7 @@ export function buildPresenceSteps(db: Database, nodeNo: number): PresenceSteps 
   }
 }
 
-/** Sets those offline whose node is gone. With a keeper, whoever asked by HTTP is kept by that node and given. */
+/** Marks devices of dead nodes as offline. With a keeper, devices that polled over HTTP are assigned to that node and returned. */
 export async function leaveConnections(db: Database, at: number, keeper?: number): Promise<LeftDevice[]> {
   const all: LeftDevice[] = []
   for (let more = true; more; ) {
@@ -86,7 +86,7 @@ export async function leaveConnections(db: Database, at: number, keeper?: number
   return all
 }
 
-/** Of those whose node is gone. */
+/** A batch of devices of dead nodes. */
 async function setSomeOffline(transaction: Transaction, at: number, keeper?: number): Promise<WentOffline> {
   const gone = await transaction.query(GONE)
   if (gone.length === 0) return { adopted: [], more: false }
@@ -100,7 +100,7 @@ async function setSomeOffline(transaction: Transaction, at: number, keeper?: num
   return { adopted: adopted.map(ADOPTED.read), more: locked.length === offlineAtOnce }
 }
 
-/** Each in its turn, but each device is written once. */
+/** Applies the changes in order, but writes each device once. */
 async function recordPresence(queries: Writes, changes: PresenceChange[], nodeNo: number): Promise<void> {
   const found = await queries.all(PRESENCE, LOCK, keysOf(changes))
   const devices = new Map(found.map((row) => [deviceText(row), row]))
@@ -114,7 +114,7 @@ async function recordPresence(queries: Writes, changes: PresenceChange[], nodeNo
     const verdict = judgePresence(before, change, nodeNo)
     if (verdict === 'ignored') continue
     changed.add(device)
-    // One that is connected is where it is connected, wherever else it asks.
+    // A connected device belongs to the node of its connection, even if it polls another one.
     if (verdict === 'holds' || !hasSession(before)) device.nodeNo = nodeNo
     device.lastSeenAt = verdict === 'seen' ? Math.max(before.lastSeenAt ?? 0, at) : at
     if (verdict !== 'holds') continue

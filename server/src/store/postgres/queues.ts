@@ -1,4 +1,4 @@
-// What a device sees: what is under way on it, then what waits for it, by its priority, the oldest first.
+// The queue of a device: executions in progress, then waiting ones by priority, oldest first.
 
 import { defaultPriority, shownPending } from '@jobcast/contract/words'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -10,7 +10,7 @@ import { flag, number, rows } from '../schema/column.ts'
 import type { Database } from './database.ts'
 import type { Row } from './rows.ts'
 
-// What is delayed is not offered.
+// Delayed executions are not offered.
 const MAY_START = `not_before IS NULL AND ${isReleased.postgres}
   AND ${isNotFrozen} AND ${isInWindow}` as const
 const OFFERED =
@@ -19,8 +19,9 @@ const WAITING =
   `SELECT * FROM execution WHERE device_no = queue.device_no AND state = 'PENDING' AND ${MAY_START}` as const
 const largestMark = Number.MAX_SAFE_INTEGER
 
-// A mark is made of what a device can see: any node gets the same one, and another when something has changed. Progress is
-// no change; what waits has a new version when its device has said not now, however short a time it was not seen. Nothing is written for it: a counter for each device would double the rows that a trigger writes.
+// A mark is a hash of what a device can see: all nodes compute the same one, and it changes with every change. Progress does not
+// change it. A waiting execution gets a new version when its device postpones it, even for a short time. A mark needs no writes,
+// while a counter per device would double the rows that a trigger writes.
 // One statement sees one state of the database, so a run that is being written is in all queues or in none.
 const QUEUES = `
   WITH queue AS MATERIALIZED (
@@ -49,7 +50,7 @@ const QUEUES = `
 const UNFINISHED = `
   SELECT 1 FROM device JOIN execution USING (device_no)
   WHERE device.owner_no = $1 AND device_id = $2 AND deleted_at IS NULL AND state <= 'CANCELING' LIMIT 1` as const
-/** The rest of a row is what LIVE gives. */
+/** The other columns of a row are those of LIVE. */
 const QUEUE = rows({ position: number(), mark: number(), total: number(), isWanted: flag() })
 
 export function buildQueueSteps(db: Database): Pick<Store, 'readQueues' | 'hasUnfinished'> {
@@ -79,7 +80,7 @@ function toQueue(found: Row[] | undefined): DeviceQueue | 'unchanged' | undefine
   return { mark, total, executions: executions.sort(byTurn) }
 }
 
-/** What is under way comes first, in the order of the ids, then what waits, by its priority. */
+/** Executions in progress first, in the order of the ids, then waiting ones by priority. */
 function byTurn(one: DeviceExecution, other: DeviceExecution): number {
   const turn = ({ execState }: DeviceExecution) => (execState === 'PENDING' ? 1 : 0)
   const rank = ({ execState, priority }: DeviceExecution) => (execState === 'PENDING' ? -priority : 0)

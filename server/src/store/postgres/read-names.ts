@@ -1,6 +1,5 @@
-// What the names in triggers stand for, read a slice at a time: a million names at once would take up hundreds of
-// megabytes on their way. A slice is answered as three lists in one row, which
-// take less to read than a row for each device.
+// Looks up the names in triggers in slices: a million names at once would take hundreds of megabytes. The result of a slice is
+// three lists in one row, which is faster to read than a row per device.
 
 import { namedDevices, type Refusal, toRunJob } from '../../domain/trigger/launch-run.ts'
 import type { RunJob, Trigger } from '../../domain/trigger/trigger.ts'
@@ -23,25 +22,25 @@ const JOBS = `
   FROM unnest(CAST(:ownerNos AS int[]), CAST(:names AS text[])) WITH ORDINALITY AS wanted (owner_no, job_name, position)
     JOIN job USING (owner_no, job_name)
   WHERE deleted_at IS NULL` as const
-/** Each in the same order, which is not that of the question. None: null. Names stay JSON, which takes a third of the memory. */
+/** Lists in the same order, which is not that of the request. Empty: null. Names remain JSON, which takes a third of the memory. */
 const DEVICE_LISTS = rows({
   deviceIds: orNull(json<string[]>()),
   deviceNos: orNull(json<number[]>()),
   deviceNames: orNull(text()),
 })
-// By a list and not by a join: ids that lie close together are found in one pass through the index.
+// Uses a list and not a join, so that ids close together are found in one pass through the index.
 const DEVICES = `
   SELECT CAST(json_agg(device_id) AS text) AS "deviceIds", CAST(json_agg(device_no) AS text) AS "deviceNos",
     CAST(json_agg(device_name) AS text) AS "deviceNames"
   FROM device WHERE owner_no = :ownerNo AND device_id = ANY (CAST(:deviceIds AS text[])) AND deleted_at IS NULL`
 
-/** A few milliseconds of the event loop, and of the server. */
+/** Takes a few milliseconds of the event loop, and of the server. */
 const namesAtOnce = 5000
 
-/** Its devices are not looked up by name but found in the order of the list (`findListed`). */
+/** For a long list, devices are looked up in the order of the list (`findListed`). */
 export const isLong = ({ deviceIds }: Trigger) => deviceIds.length > mostOfOne
 
-/** Only for who holds the catalogues: what is found stays until the end of the transaction. */
+/** The caller must hold the catalogues, so that the result does not change until the end of the transaction. */
 export async function readNames(queries: Writes, triggers: Trigger[]): Promise<Names> {
   const byOwner = [...Map.groupBy(triggers, ({ ownerNo }) => ownerNo)]
   const [states, jobs, ...devices] = await Promise.all([
@@ -93,7 +92,7 @@ async function readDevices(
   return known
 }
 
-/** The devices of a long list, as `findDevices` finds those of a short one; between two slices others have their turn. */
+/** Like `findDevices`, for a long list; releases the event loop between slices. */
 export async function findListed(
   queries: Writes,
   { ownerNo, deviceIds }: Trigger,
@@ -117,10 +116,10 @@ export async function findListed(
   return unknown.size > 0 ? { kind: 'unknown-device', deviceIds: [...unknown] } : devices
 }
 
-/** `found`: in the order of the two others, which is not that of the question. `names`: a list in JSON. */
+/** `found`: in the same order as `deviceNos` and `names`, which is not that of the request. `names`: a JSON list. */
 type FoundSlice = { asked: string[]; found: string[]; deviceNos: number[]; names: string }
 
-/** Until `take` says that it is enough. The next slice is looked up while one is taken in. */
+/** Continues until `take` ends it. The next slice is read while the current one is processed. */
 async function eachSlice(
   queries: Writes,
   ownerNo: number,
@@ -131,7 +130,7 @@ async function eachSlice(
     const asked = deviceIds.slice(start, start + namesAtOnce)
     if (asked.length === 0) return undefined
     const lists = queries.one(DEVICE_LISTS, DEVICES, { ownerNo, deviceIds: texts(asked) })
-    // Nobody waits for it yet; a failure is seen where it is waited for, or with the transaction.
+    // Not awaited yet; an error is handled when it is awaited, or by the transaction.
     lists.catch(() => undefined)
     return { asked, lists }
   }
@@ -144,7 +143,7 @@ async function eachSlice(
   }
 }
 
-/** Most lists are in the order of the index, so that each is found in its position. */
+/** Fast if the list is in the order of the index, as most lists are. */
 function positionsOf(
   found: string[],
   slice: string[],
@@ -156,7 +155,7 @@ function positionsOf(
   return (deviceId) => positions.get(deviceId)
 }
 
-/** Those at these positions; mostly all of them as they are. */
+/** The devices at these positions, usually all of them in the same order. */
 function inOrder({ asked, found, deviceNos, names }: FoundSlice, positions: number[]): DeviceSlice {
   if (positions.length === asked.length && positions.every((position, index) => position === index))
     return { deviceIds: asked, deviceNos: Int32Array.from(deviceNos), names }

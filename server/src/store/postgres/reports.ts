@@ -1,4 +1,4 @@
-// Locks and loads what a group of reports may be about (see domain/execution/apply-reports.ts). A group is one transaction.
+// Locks and loads the executions for a group of reports (see domain/execution/apply-reports.ts). A group is one transaction.
 
 import { defaultPriority } from '@jobcast/contract/words'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -15,8 +15,8 @@ import { flag, number, orNull, rows } from '../schema/column.ts'
 import { type Database, lockWaitMs } from './database.ts'
 import { InOrder } from './in-order.ts'
 
-// Whether a device is there, and ids of what its start-next may be about: what is under way on it, and the first of what
-// waits for it. Most has no other priority than the default, and is found in the order of its ids.
+// Whether a device exists, and the candidates for its start-next: its executions in progress, and the first waiting ones. Most
+// executions have the default priority, and are found in the order of their ids.
 const WAITING = `SELECT execution_id FROM execution WHERE device_no = device.device_no AND state = 'PENDING'
          AND not_before IS NULL AND ${isReleased.postgres}
          AND ${isNotFrozen} AND ${isInWindow}` as const
@@ -36,7 +36,7 @@ const CANDIDATES = `
       (${WAITING} AND priority < ${defaultPriority} ORDER BY priority DESC, execution_id LIMIT enough)
       LIMIT enough) AS candidate ON true
   WHERE deleted_at IS NULL` as const
-// Of the executions that reports name: what their devices may not begin.
+// Executions in reports that their devices must not begin.
 const LIMITED = `
   SELECT execution_id AS "jobExecutionId", NOT ${isReleased.postgres} AS "isHeld",
     NOT (${isNotFrozen} AND ${isInWindow}) AS "mayNotStart"
@@ -59,7 +59,7 @@ export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
               inBatch(named, async (moves) => {
                 const group = new ReportGroup(named, moves, reports)
                 const loaded = await group.lock()
-                // Whatever is sent later about these executions waits for their locks.
+                // Later steps on these executions wait for their locks.
                 releaseTurn()
                 return applyReports(moves.batch, loaded, reports.map(group.check))
               }),
@@ -71,7 +71,7 @@ export function buildReportSteps(db: Database): Pick<Store, 'recordReports'> {
   }
 }
 
-/** `count`: how many of the group are of this device; `asks`: one of them asks for its next execution. */
+/** `count`: the number of its reports in the group; `asks`: one of them requests the next execution. */
 type OfDevice = { device: DeviceKey; count: number; asks: boolean }
 
 class ReportGroup {
@@ -107,7 +107,7 @@ class ReportGroup {
     const looking = this.#findCandidates(
       devices.map(({ device, count, asks }) => ({ device, enough: asks ? count : 0 })),
     )
-    // All locks in one order: candidates have to be known first.
+    // All locks are taken in the same order, so candidates must be known first.
     const candidates = asking.length > 0 ? await looking : []
     const [locked] = await Promise.all([
       this.#moves.loadById([...ids, ...candidates]),
@@ -124,7 +124,7 @@ class ReportGroup {
     }
   }
 
-  /** Gives the ids of executions, and notes the numbers of the devices. */
+  /** Returns the ids of executions, and stores the numbers of the devices. */
   async #findCandidates(wanted: { device: DeviceKey; enough: number }[]): Promise<number[]> {
     const found = await this.#queries.all(CANDIDATE, CANDIDATES, {
       ...keysOf(wanted.map(({ device }) => device)),
@@ -137,7 +137,7 @@ class ReportGroup {
     return found.flatMap(({ jobExecutionId }) => jobExecutionId ?? [])
   }
 
-  /** What was found may have been ended by somebody else before it could be locked: then there may be more. */
+  /** Candidates may have ended before they were locked; then there may be more. */
   async #lockMore(asking: OfDevice[], locked: LiveExecution[], seen: Set<number>): Promise<LiveExecution[]> {
     const candidates = locked.filter(({ jobExecutionId }) => seen.has(jobExecutionId))
     const ofDevice = Map.groupBy(candidates, ({ deviceNo }) => deviceNo)

@@ -1,4 +1,4 @@
-// Purges runs that ended long ago (tables/retention.ts), one node at a time; the others pass on.
+// Purges runs that ended long ago (tables/retention.ts), one node at a time; other nodes skip this.
 
 import type { Store } from '../../domain/common/ports/store.ts'
 import { flag, rows } from '../schema/column.ts'
@@ -24,7 +24,7 @@ export function buildRetentionSteps(db: Database): Pick<Store, 'purgeRuns' | 'er
       if (left !== 'partitions') return left === 'rows'
       return dropPartitions(db, age.endedBefore)
     },
-    /** Of a large run that is not made a rollback leaves nothing (large-run.ts). */
+    /** There are no leftovers of large runs, because they are rolled back (large-run.ts). */
     eraseLeftovers: () =>
       db.inTransaction(async ({ named }) => {
         const { isOurs } = await named.one(LOCK, TRY_LOCK)

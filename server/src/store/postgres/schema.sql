@@ -125,6 +125,8 @@ CREATE TABLE device_group (
   updated_at bigint NOT NULL,
   window_name text COLLATE "C",
   changed_by text,
+  created_by text,
+  updated_by text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (owner_no, group_name)
 );
@@ -358,6 +360,8 @@ CREATE TABLE offer_window (
   created_at bigint NOT NULL,
   updated_at bigint NOT NULL,
   changed_by text,
+  created_by text,
+  updated_by text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (owner_no, window_name)
 );
@@ -647,6 +651,7 @@ CREATE TABLE webhook (
   created_by_session text,
   format text DEFAULT 'jobcast'::text NOT NULL,
   last_failure text,
+  restriction text,
   FOREIGN KEY (owner_no) REFERENCES owner(owner_no),
   PRIMARY KEY (webhook_no),
   UNIQUE (owner_no, webhook_name)

@@ -1,4 +1,4 @@
-// The executions of new runs: few as a statement; many by COPY, which takes less time and any number.
+// Inserts the executions of new runs: few with a statement, many with COPY, which is faster and has no limit.
 
 import { numbersOf } from './listed-devices.ts'
 import type { Transaction } from './transaction.ts'
@@ -9,7 +9,7 @@ const INSERT = `
   SELECT execution_id, run_id, owner_no, device_no
   FROM unnest(CAST(:executionIds AS bigint[]), CAST(:runIds AS bigint[]), CAST(:ownerNos AS int[]),
     CAST(:deviceNos AS int[])) AS new (execution_id, run_id, owner_no, device_no)`
-/** Of one run. */
+/** For one run. */
 export const INSERT_EXECUTIONS = `
   INSERT INTO execution (execution_id, run_id, owner_no, device_no, priority, state, attempt, version_number)
   SELECT CAST(:first AS bigint) + position - 1, :runId, :ownerNo, device_no, CAST(:priority AS int), 'PENDING', 1, 1
@@ -17,10 +17,10 @@ export const INSERT_EXECUTIONS = `
 const COPY = 'COPY execution (execution_id, run_id, owner_no, device_no) FROM STDIN (FORMAT binary)'
 
 const leastForCopy = 500
-/** Between two pieces whatever else waits has its turn. */
+/** The event loop is released between two pieces. */
 const rowsOfPiece = 20_000
 
-/** Resolves when they are sent; if they cannot be written, the commit fails. */
+/** Resolves when the rows are sent; if they cannot be written, the commit fails. */
 export async function sendExecutions(transaction: Transaction, all: Launch[]): Promise<void> {
   const [launches, prioritized] = [false, true].map((wanted) =>
     all.filter(({ run }) => (run.priority !== undefined) === wanted),
@@ -83,7 +83,7 @@ function* piecesOf(launches: Launch[], total: number): Generator<Buffer> {
   yield end
 }
 
-/** Through a view: the methods of a buffer check each value, and take ten times as long. */
+/** Uses a DataView, because the methods of Buffer check each value and take ten times as long. */
 function writeRow(to: DataView, at: number, executionId: number, run: Launch['run'], deviceNo: number): void {
   const fields = 4
   to.setInt16(at, fields)

@@ -1,5 +1,5 @@
-// One transaction. Statements that do not need each other's answers may be sent at once: they take effect in the order
-// in which they are sent, and after one that fails no other does.
+// A transaction. Statements that do not depend on each other's results may be sent concurrently: they take effect in the order of
+// sending, and none takes effect after one that failed.
 
 import type { EventTypeOf } from '@jobcast/contract/words'
 import type pg from 'pg'
@@ -32,7 +32,7 @@ import type { Queries, Row } from './rows.ts'
 
 const LOCK_EVENTS = `
   SELECT pg_advisory_xact_lock(${locks.eventsOfOwner}, owner_no) FROM unnest(CAST(:owners AS int[])) AS owner_no` as const
-// Who has brought a run to its end in this transaction knows it only here, behind all that it has sent.
+// Whether this transaction has finished a run is only known here, after all its other statements.
 const INSERT_FINISHED = `
   INSERT INTO event (owner_no, at, type, run_id)
   SELECT owner_no, record.at, 'run.finished', run_id
@@ -41,10 +41,10 @@ const INSERT_EVENTS = insertInto(newEventFields)
 const { auditId: _, ...newEntryFields } = auditEntry.fields
 const INSERT_ENTRIES = insertInto(newEntryFields)
 
-/** Of a group of new runs. */
+/** The first ids of a group of new runs. */
 export type FirstIds = { runId: number; jobExecutionId: number }
 
-/** What is left out is NULL. */
+/** Missing fields are NULL. */
 type NewEvent =
   | ExecutionChange
   | { type: 'run.created'; ownerNo: number; at: number; runId: number }
@@ -52,7 +52,7 @@ type NewEvent =
   | { type: RolloutEventType; ownerNo: number; at: number; runId: number; details: string }
   | { type: ResourceEventType; ownerNo: number; at: number; details: string }
 
-/** How a transaction that writes learns whether it was committed; one that only reads has none. */
+/** Determines whether a writing transaction was committed; read-only transactions have none. */
 export type CommitCheck = { readonly markers: CommitMarkers; readonly marker: Marker }
 
 export class Transaction implements Queries {
@@ -61,17 +61,17 @@ export class Transaction implements Queries {
   readonly #begun: Promise<unknown>
   #isOver = false
   #isCommitSent = false
-  /** Must not be used again, even if the transaction was committed. */
+  /** The connection must not be used again, even if the transaction was committed. */
   isConnectionLost = false
-  /** Of the first statement that failed: those behind it only say that one did. */
+  /** The error of the first failed statement; later ones only report that the transaction is aborted. */
   #failure: unknown
-  /** Written as the last thing before the commit. */
+  /** Written last, just before the commit. */
   readonly events: NewEvent[] = []
-  /** Of the audit; written with the events. */
+  /** Audit entries, written with the events. */
   readonly entries: NewAuditEntry[] = []
   readonly audit = new AuditLog((entry) => this.entries.push(entry))
   hasEvents = false
-  /** Runs in which something came to its end: those in which nothing is left have finished by it. */
+  /** Runs in which executions ended; those without unfinished executions are finished. */
   readonly touchedRuns: { runId: number; at: number }[] = []
   /** For the steps that both stores share. */
   readonly named: Writes
@@ -106,8 +106,8 @@ export class Transaction implements Queries {
       audited: (change) => this.audit.audited(change),
     }
     sendTogether(client)
-    // What is sent behind it does not wait for it. If it alone fails, all that is sent runs on its own, so connections on
-    // which transactions write are read-only outside of them (database.ts), and nothing is committed.
+    // Later statements do not wait for BEGIN. If only BEGIN fails, they would run outside of a transaction. So connections
+    // for writing are read-only outside of transactions (database.ts), and nothing is committed.
     this.#begun = client.query(begin).catch((error: unknown) => {
       this.#failure = new StorageUnavailable(error)
       throw this.#failure
@@ -120,11 +120,11 @@ export class Transaction implements Queries {
   }
 
   #sendRun(sql: Sql, values: Values): void {
-    // A failure fails the commit.
+    // If this fails, the commit fails.
     this.named.run(sql, values).catch(() => undefined)
   }
 
-  /** Rows of a table, not in text. Resolves when they are sent: nothing else may be before. A failure fails the commit. */
+  /** Sends rows in binary COPY format. No other statement may be sent before this resolves. If it fails, the commit fails. */
   async sendCopy(sql: string, pieces: Iterable<Buffer>): Promise<void> {
     if (this.#isOver) throw new Error('the transaction is over')
     const { sent, done } = sendCopy(this.#client, sql, pieces)
@@ -143,16 +143,16 @@ export class Transaction implements Queries {
       return value
     } catch (error) {
       this.#isOver = true
-      // If this fails as well, the connection is gone, and the transaction with it.
+      // If this fails as well, the connection is lost, and the transaction is rolled back.
       if (!this.#isCommitSent) await this.#client.query('ROLLBACK').catch(() => undefined)
       throw this.#failure ?? error
     }
   }
 
   /**
-   * Whoever reads events goes on behind the last id it has seen, so a lower one must not appear later. The ids are
-   * given while a lock of their owner is held, and locks are held until the commit is done. All of it is sent at
-   * once: nobody waits for us between lock and commit.
+   * Readers of events continue after the last id that they have seen, so a lower id must not appear later. Ids are assigned
+   * while a lock of their owner is held, which is released by the commit. Everything is sent at once, so that the lock is not
+   * held during a round trip.
    */
   async #commit(): Promise<void> {
     sendTogether(this.#client)
@@ -168,16 +168,16 @@ export class Transaction implements Queries {
       this.#check === undefined ? undefined : this.named.one(COUNTED, COUNT_UP, this.#check.marker)
     counted?.catch(() => undefined)
     this.#isCommitSent = true
-    // Its answer decides, whatever became of the others: after a statement that failed it is a rollback.
+    // Only its result matters: after a failed statement it is a rollback.
     const result = await this.#send('COMMIT').catch((error: unknown) => this.#findOutcome(error))
     if (result === 'committed') return
-    // Where there was no transaction to commit, that is answered like a commit.
+    // COMMIT without a transaction also succeeds, so BEGIN is checked.
     await this.#begun
     if (result.command !== 'COMMIT') throw new Error(`the transaction ended with ${result.command}`)
     if ((await counted)?.isWritten) this.#check?.markers.countUp(this.#check.marker)
   }
 
-  /** The connection was lost before COMMIT was answered. It is not simply sent again: that could do everything twice. */
+  /** The connection was lost before the response to COMMIT. The work is not repeated, because it may have taken effect. */
   async #findOutcome(error: unknown): Promise<'committed'> {
     if (this.#check === undefined || !(error instanceof StorageUnavailable)) throw error
     this.isConnectionLost = true
@@ -195,7 +195,7 @@ export class Transaction implements Queries {
   }
 
   async #ask(sql: string, values: readonly unknown[], isOnce = false): Promise<pg.QueryResult<Row>> {
-    // Its connection is somebody else's by now.
+    // The connection may already be used by another transaction.
     if (this.#isOver) throw new Error('the transaction is over')
     return this.#send(isOnce ? { text: sql, values: values as unknown[] } : prepared(sql, values))
   }
@@ -211,7 +211,7 @@ export class Transaction implements Queries {
   }
 }
 
-/** What is sent up to the next turn goes out as one piece: each on its own is a call of the system, and wakes the server. */
+/** Buffers everything that is sent in this turn of the event loop: each separate write is a system call, and wakes the server. */
 function sendTogether(client: pg.ClientBase): void {
   const { stream } = (client as pg.Client).connection
   stream.cork()

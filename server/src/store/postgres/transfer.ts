@@ -1,4 +1,4 @@
-// The database on PostgreSQL as an end of a move. Reading is one snapshot, writing one transaction.
+// PostgreSQL as the source or the target of a transfer. Reading is one snapshot, writing one transaction.
 
 import pg from 'pg'
 import { StartRefused } from '../migrate.ts'
@@ -33,9 +33,9 @@ const LAST = `
     coalesce((SELECT first_execution_id FROM run ORDER BY run_id LIMIT 1), execution_id + 1) AS "oldestExecutionId",
     clock, at AS "clockAt"
   FROM last_id CROSS JOIN steady_clock`
-// Rows whose run is purged stay until their partition goes.
+// Rows of purged runs remain until their partition is dropped.
 const HAS_RUN = 'WHERE EXISTS (SELECT FROM run WHERE run.run_id = execution.run_id)'
-// A second import waits and then finds rows; a node that starts meanwhile waits, and finds all of them.
+// A second import waits and then finds rows; a node that starts meanwhile waits and finds all rows.
 const LOCK = `SELECT pg_advisory_xact_lock(${locks.schema}, 0)` as const
 const SET_LAST = "SELECT setval('last_run_id', $1), setval('last_execution_id', $2)"
 const SET_CLOCK = 'UPDATE steady_clock SET clock = $1, at = $2'
@@ -43,7 +43,7 @@ const LAST_AUDIT_ID = `
   SELECT greatest((SELECT coalesce(max(audit_id), 0) FROM audit_entry),
     (SELECT coalesce(max(last_audit_id), 0) FROM audit_seal))::bigint AS last`
 const SET_SEQUENCE = 'SELECT setval($1::regclass, greatest($2::bigint, 1), $2::bigint > 0)'
-// So that the next ones are made as large as the rate asks for.
+// Needed to compute the size of further partitions from the rate.
 const NOTE_BEGINS = `
   UPDATE execution_partition SET began_at = (
     SELECT launched_at FROM run WHERE run_id >= (
@@ -57,7 +57,7 @@ const identities: Record<string, string> = {
   job_version: 'version_no',
   device: 'device_no',
 }
-/** Of outputs, which may be large, fewer at once. */
+/** Outputs may be large, so fewer are read at once. */
 const linesAtOnce = (table: TransferTable) => (table.name === 'output' ? 20 : 1000)
 const [leastPartition, largestPartition] = [1_000_000, 50_000_000]
 
@@ -108,7 +108,7 @@ function readValue(name: string, kind: ColumnKind): string {
 
 export async function openPostgresTarget(url: string): Promise<TransferTarget> {
   const { settings } = await migratePostgres(url, postgresMigrations())
-  // Rows are counted, and that is faster past the indexes.
+  // Rows are counted, which is faster with sequential scans.
   const { client, queries } = await connect(url, { ...settings, enable_seqscan: 'on' })
   let last: LastNumbers
   return {
@@ -143,12 +143,12 @@ export async function openPostgresTarget(url: string): Promise<TransferTarget> {
       await queries.query(NOTE_BEGINS, [last.jobExecutionId])
       await queries.query('COMMIT')
     },
-    // A transaction that is not committed goes with its connection.
+    // Closing the connection rolls an uncommitted transaction back.
     close: () => client.end(),
   }
 }
 
-/** By its class: a value that is none of its type, or a constraint. */
+/** By its class: an invalid value, or a violated constraint. */
 function isMisfit(error: unknown): boolean {
   return error instanceof pg.DatabaseError && ['22', '23'].includes((error.code ?? '').slice(0, 2))
 }
@@ -160,7 +160,7 @@ async function refuseUnlessEmpty(queries: Queries): Promise<void> {
   }
 }
 
-/** Those that are there are empty and begin at 0, where there may be no execution any more. */
+/** Existing partitions are empty and begin at 0, where there may be no executions any more. */
 async function makeEmptyPartitions(queries: Queries, last: LastNumbers): Promise<void> {
   for (const { firstId } of (await queries.query(PARTITIONS)).map(PARTITION.read)) {
     await queries.query(`DROP TABLE ${partitionName(firstId)}`)
@@ -171,7 +171,7 @@ async function makeEmptyPartitions(queries: Queries, last: LastNumbers): Promise
   await makePartitions(queries, last.jobExecutionId + ahead, () => size, last.oldestExecutionId)
 }
 
-/** As COPY reads it: values between tabs, a line a row. */
+/** The text format of COPY: values separated by tabs, one line per row. */
 async function* toText(kinds: readonly ColumnKind[], rows: AsyncIterable<Value[][]>): AsyncGenerator<string> {
   for await (const some of rows) {
     let text = ''
@@ -198,7 +198,7 @@ function escaped(text: string): string {
   return /[\\\t\n\r]/.test(text) ? text.replace(/[\\\t\n\r]/g, (found) => escapes[found] as string) : text
 }
 
-/** For as long as it takes. */
+/** Connects without timeouts. */
 async function connect(url: string, more: Record<string, string> = {}) {
   const options = connectionOptions(url, {
     ...more,

@@ -1,4 +1,4 @@
-// A group of triggers on its way to its transaction: names become numbers, and ids are given.
+// Prepares a group of triggers for its transaction: replaces names by numbers, and assigns ids.
 
 import {
   type EarlierCall,
@@ -24,7 +24,7 @@ import type { OldestRuns } from './oldest-runs.ts'
 import { texts } from './rows.ts'
 import type { FirstIds } from './transaction.ts'
 
-// The last of so many that a device may have: of most devices the index has a few entries.
+// Checks the last allowed execution of a device: most devices have only a few entries in the index.
 const FULL_DEVICE = rows({ deviceNo: device.fields.deviceNo })
 const FULL = `
   SELECT wanted.device_no AS "deviceNo" FROM unnest(CAST(:deviceNos AS int[])) AS wanted (device_no)
@@ -58,7 +58,7 @@ const WINDOWS = `
 
 type HasWindow = (ownerNo: number, windowName: string) => boolean
 
-/** Of the windows that triggers name. `lock`: for who does not hold the catalogue, so that they stay until the commit. */
+/** Reads the windows in triggers. `lock`: for callers that do not hold the catalogue, so that the windows exist until the commit. */
 export async function readWindows(
   queries: Queries,
   triggers: Pick<Trigger, 'ownerNo' | 'window'>[],
@@ -78,16 +78,16 @@ export async function readWindows(
     found.some((each) => each.ownerNo === ownerNo && each.windowName === windowName)
 }
 
-/** The devices of a trigger, if all that it names are there. */
+/** The devices of a trigger, if all of them exist. */
 export type Found = RunDevices | Refusal
 
-/** For who has read the names of all of them. */
+/** `names` must contain all names of the trigger. */
 export function findNamed(trigger: Trigger, names: Names): Found {
   const known = names.get(trigger.ownerNo)?.devices
   return findDevices(trigger, (deviceId) => known?.get(deviceId))
 }
 
-/** `found`: of each trigger. Gives devices that may not have more. Most triggers name none that could have too many. */
+/** `found`: for each trigger. Returns devices at the limit of unfinished executions. Most triggers have none that could be. */
 export async function readFull(
   queries: Writes,
   triggers: Trigger[],
@@ -108,7 +108,7 @@ export async function readFull(
   return full
 }
 
-/** The numbers of all devices that were found. */
+/** The numbers of all found devices. */
 function* slicesOf(found: (Found | undefined)[]): Generator<number[]> {
   let slice = new Set<number>()
   for (const devices of found) {
@@ -135,7 +135,7 @@ async function mayBeFull(
   return most >= perDevice
 }
 
-/** Of a large run: some of the devices that may not have more. */
+/** For a large run: some of the devices at the limit. */
 export async function findFull(
   queries: Writes,
   { ownerNo, quota, deviceNos }: LargeTrigger,
@@ -152,7 +152,7 @@ export async function findFull(
   return full.slice(0, namedDevices)
 }
 
-/** What a trigger is about to make, or why it makes nothing. */
+/** The run that a trigger will create, or why it creates none. */
 export function judge(
   trigger: Trigger,
   names: Names,
@@ -170,7 +170,7 @@ export function judge(
   return refusal ?? { trigger, job, devices }
 }
 
-/** Those that make something are given ids in the order of the list. */
+/** Assigns ids to triggers that create a run, in the order of the list. */
 export function launchGroup(
   judged: (Planned | Refusal | EarlierCall)[],
   { runId, jobExecutionId }: FirstIds,
@@ -186,7 +186,7 @@ export function launchGroup(
   })
 }
 
-/** How many ids they need. */
+/** The number of ids that they need. */
 export function countIds(judged: (Planned | Refusal | EarlierCall)[]): { runs: number; executions: number } {
   const planned = judged.filter((each): each is Planned => !('kind' in each))
   return { runs: planned.length, executions: planned.reduce((sum, { devices }) => sum + devices.length, 0) }

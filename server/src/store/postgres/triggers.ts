@@ -1,11 +1,11 @@
-// The one hot write: a group of triggers, in one transaction, answered once it is on disk.
+// The most frequent write: a group of triggers, in one transaction, answered once it is on disk.
 
 import { runEntry } from '../../domain/audit/audit-entry.ts'
 import { CommitUnknown } from '../../domain/common/ports/storage-errors.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { StoredRollout } from '../../domain/rollout/rollout.ts'
 import { eventsAtBegin } from '../../domain/rollout/rollout.ts'
-import { type EarlierCall, requestOf, toLaunchedRun } from '../../domain/trigger/launch-run.ts'
+import { type EarlierCall, judgeKey, requestOf, toLaunchedRun } from '../../domain/trigger/launch-run.ts'
 import type { WriteOptions } from '../../domain/trigger/ports/write-options.ts'
 import type { Trigger, TriggerOutcome } from '../../domain/trigger/trigger.ts'
 import { insertInto, type Writes } from '../queries.ts'
@@ -16,7 +16,7 @@ import { hasValues, newRunFields, toRunRow, toValuesRow } from '../tables/runs.t
 import { type CachedKeys, isKeyOlder } from './cached-keys.ts'
 import type { Catalogue } from './catalogue.ts'
 import { type Database, takeIds } from './database.ts'
-import type { Directory, Names, Recalled } from './directory.ts'
+import type { CachedTriggers, Directory, Names } from './directory.ts'
 import { areNamesChanged, isMissingPartition } from './failures.ts'
 import { claimKeys, findEarlierCalls } from './idempotency-keys.ts'
 import type { Launched } from './launch-alone.ts'
@@ -42,7 +42,7 @@ const INSERT_RUNS = insertInto(newRunFields)
 const INSERT_REQUESTS = insertInto(runRequest.fields)
 const INSERT_PARAMETERS = insertInto(runParameters.fields)
 
-/** A group with more executions is not written by one statement: what comes behind it need not wait so long to begin. */
+/** A group with more executions is not written by one statement, so that the next groups can begin earlier. */
 const mostAtOnce = 1000
 
 type Recorded = Exclude<TriggerOutcome, { kind: 'replayed' }> | { kind: 'made-before'; runId: number }
@@ -60,20 +60,20 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
   const { db, partitions, directory } = parts
 
   async function recordWithNames(triggers: Trigger[], options?: WriteOptions): Promise<Recorded[]> {
-    const recalled = directory.lookUpCached(triggers)
-    if (recalled === undefined) return recordInSteps(parts, triggers, undefined, options)
+    const cached = directory.lookUpCached(triggers)
+    if (cached === undefined) return recordInSteps(parts, triggers, undefined, options)
     try {
-      const launches = planAtOnce(triggers, recalled, parts.oldestRuns)
-      if (launches) return await recordAtOnce(parts, recalled.names, launches, options)
-      return await recordInSteps(parts, triggers, recalled, options)
+      const launches = planAtOnce(triggers, cached, parts.oldestRuns)
+      if (launches) return await recordAtOnce(parts, cached.names, launches, options)
+      return await recordInSteps(parts, triggers, cached, options)
     } catch (error) {
       if (!areNamesChanged(error)) throw error
-      directory.evict(recalled.names.keys())
+      directory.evict(cached.names.keys())
       return recordInSteps(parts, triggers, undefined, options)
     }
   }
 
-  /** Never rejects: the group is on disk by now, and whoever saw it fail would write it once more. */
+  /** Never rejects: the group is on disk, and after an error it would be written again. */
   async function answer(recorded: Recorded): Promise<TriggerOutcome> {
     if (recorded.kind !== 'made-before') return recorded
     try {
@@ -88,7 +88,7 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
       if (triggers.length === 0) return []
       const recorded = await recordWithNames(triggers, options).catch(async (error: unknown) => {
         if (!isMissingPartition(error)) throw error
-        // Other nodes have used up what was made ahead, or the database is another one: see `isOtherHistory`.
+        // Other nodes have used up the prepared partitions, or the database was failed over or restored: see `isOtherHistory`.
         partitions.clear()
         await partitions.reachNext()
         return recordWithNames(triggers, options)
@@ -99,10 +99,10 @@ export function buildTriggerSteps(parts: Parts): Pick<Store, 'createExecutions'>
   }
 }
 
-/** Undefined: it takes more than one statement to know what each of them is answered with, or to write them. */
+/** Undefined: the group needs more than one statement. */
 function planAtOnce(
   triggers: Trigger[],
-  { names, devices }: Recalled,
+  { names, devices }: CachedTriggers,
   oldestRuns: OldestRuns,
 ): Launch[] | undefined {
   let executions = 0
@@ -137,7 +137,7 @@ async function recordAtOnce(
   const { catalogue, partitions, oldestRuns } = parts
   const hasKeys = launches.some(({ trigger }) => trigger.idempotency !== null)
   const launched = await catalogue.launch(names.keys(), launchStatement(names, launches), options)
-  // The connection was lost, and the marker does not tell whose keys were used before: what has a key is looked up by it.
+  // The connection was lost, and the marker does not show which keys were used before, so these are looked up.
   const made = hasKeys && launched.made === null ? [] : giveIds(launches, launched)
   const last = made.at(-1)?.run
   if (last) {
@@ -145,12 +145,19 @@ async function recordAtOnce(
     oldestRuns.follow(last.runId)
   }
   if (made.length === launches.length) return made.map(outcomeOf)
-  const others = launches.filter((launch) => !made.includes(launch))
-  const recorded = await recordUsedKeys(parts, others)
-  return launches.map((launch) => recorded.get(launch) ?? outcomeOf(launch))
+  const recorded = new Map<Launch, Recorded>(made.map((launch) => [launch, outcomeOf(launch)]))
+  for (const [position, runId, hash] of launched.used ?? []) {
+    const launch = launches[position]
+    const asked = launch?.trigger.idempotency?.requestHash
+    if (launch && asked)
+      recorded.set(launch, judgeKey({ runId, requestHash: Buffer.from(hash, 'hex') }, asked))
+  }
+  const unclear = launches.filter((launch) => !recorded.has(launch))
+  if (unclear.length > 0) for (const each of await recordUnclear(parts, unclear)) recorded.set(...each)
+  return launches.map((launch) => recorded.get(launch) as Recorded)
 }
 
-/** Those that have made something, in their order. */
+/** The launches that have created a run, in their order. */
 function giveIds(launches: Launch[], { runId, jobExecutionId, made }: Launched): Launch[] {
   if (made === null) {
     for (const { run } of launches) {
@@ -167,8 +174,11 @@ function giveIds(launches: Launch[], { runId, jobExecutionId, made }: Launched):
   })
 }
 
-/** Never rejects: the others of the group are on disk by now. Without a key nobody can tell what became of it. */
-async function recordUsedKeys(parts: Parts, launches: Launch[]): Promise<Map<Launch, Recorded>> {
+/**
+ * Records triggers whose response was lost, or whose key was claimed by a call on another node meanwhile. Never rejects: the others of
+ * the group are on disk. Without its key, the outcome of a trigger remains unknown.
+ */
+async function recordUnclear(parts: Parts, launches: Launch[]): Promise<Map<Launch, Recorded>> {
   const unreadable = (error: unknown): Recorded => ({ kind: 'unreadable', error })
   const keyed = launches.filter(({ trigger }) => trigger.idempotency !== null)
   const triggers = keyed.map(({ trigger }) => trigger)
@@ -179,23 +189,23 @@ async function recordUsedKeys(parts: Parts, launches: Launch[]): Promise<Map<Lau
   return new Map(launches.map((launch) => [launch, recorded[keyed.indexOf(launch)] ?? lost]))
 }
 
-/** `recalled`: what is remembered; undefined: it is read. */
+/** `cached`: cached names; undefined: they are read. */
 function recordInSteps(
   { catalogue, partitions, directory, keys, oldestRuns }: Parts,
   triggers: Trigger[],
-  recalled: Recalled | undefined,
+  cached: CachedTriggers | undefined,
   options?: WriteOptions,
 ): Promise<Recorded[]> {
   const work = async (transaction: Transaction, releaseTurn: () => void): Promise<Recorded[]> => {
-    // Keys are taken in turn as well: of two calls with one key, the first one makes the run.
+    // Keys are claimed in order, too: of two calls with one key, the first one creates the run.
     if (triggers.every(({ idempotency }) => idempotency === null)) releaseTurn()
     const [known, earlier] = await Promise.all([
-      recalled?.names ?? readNames(transaction.named, triggers),
+      cached?.names ?? readNames(transaction.named, triggers),
       findEarlierCalls(transaction.named, triggers),
     ])
-    if (recalled === undefined) directory.remember(known)
+    if (cached === undefined) directory.remember(known)
     const isKeyChanged = await keys.findChanged(transaction.named, triggers, known)
-    const found = recalled?.devices ?? (await findAll(transaction.named, triggers, known, earlier))
+    const found = cached?.devices ?? (await findAll(transaction.named, triggers, known, earlier))
     const full = await readFull(transaction.named, triggers, found, oldestRuns)
     const hasWindow = await readWindows(transaction.named, triggers)
     const judged = triggers.map((trigger, index) => {
@@ -203,7 +213,7 @@ function recordInSteps(
       if (isKeyChanged(trigger)) return { kind: 'key-changed' } as const
       return earlier[index] ?? judge(trigger, known, devices ?? [], full, hasWindow)
     })
-    // Only what is made uses up ids. They are given behind the lock of the owner, so they are higher than those of any
+    // Only created runs use up ids. These are assigned after the lock of the owner, so they are higher than the ids of any
     // device's older name (device_rename).
     const { runs, executions } = countIds(judged)
     const firstIds = runs > 0 ? await takeIds(transaction, runs, executions) : { runId: 0, jobExecutionId: 0 }
@@ -221,10 +231,10 @@ function recordInSteps(
     return entries.map((entry, index) => recorded[index] ?? outcomeOf(entry))
   }
   const owners = triggers.map(({ ownerNo }) => ownerNo)
-  return catalogue.hold(owners, recalled?.names, work, options)
+  return catalogue.hold(owners, cached?.names, work, options)
 }
 
-/** Of calls that were made before, none. */
+/** Repeated calls have no devices. */
 async function findAll(
   queries: Writes,
   triggers: Trigger[],
@@ -269,7 +279,7 @@ async function write(transaction: Transaction, launches: Launch[]): Promise<void
   await sendExecutions(transaction, launches)
 }
 
-/** Before its run can be seen. */
+/** Must be called before the run becomes visible. */
 export function writeRollout({ named }: Transaction, rollout: StoredRollout, at: number): void {
   const { ownerNo, runId } = rollout
   named.sendRows(INSERT_ROLLOUT, [toRolloutRow(rollout)])

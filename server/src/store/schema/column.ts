@@ -1,5 +1,5 @@
-// The parts of which the description of the tables (tables.ts) is made: columns, tables, and selections of columns that
-// say what is in a row.
+// The parts of the table descriptions (tables.ts): columns, tables, and selections of columns, which define the fields of a
+// row.
 
 import type { ExecState } from '@jobcast/contract'
 import type { SteadyInstant } from '../../domain/common/instants.ts'
@@ -11,15 +11,15 @@ export type Dialect = 'sqlite' | 'postgres'
  */
 export type ColumnKind = 'number' | 'text' | 'bytes' | 'flag' | 'state' | 'json'
 
-/** `Value`: what its values are once they are read; `Stored`: what they are written as. */
+/** `Value`: the type of its values when read; `Stored`: the type when written. */
 export type Column<Value = unknown, Stored = Value> = {
   readonly kind: ColumnKind
   readonly isNullable: boolean
   /** Undefined: the field's name in snake_case. */
   readonly name: string | undefined
-  /** Of the one store that has it. */
+  /** Set for columns that only one store has. */
   readonly only: Dialect | undefined
-  /** Never there; for the compiler. */
+  /** Never set; only for the type. */
   readonly value?: Value
   readonly stored?: Stored
 }
@@ -46,7 +46,7 @@ export function onlyOn<Value, Stored>(only: Dialect, of: Column<Value, Stored>):
   return { ...of, only }
 }
 
-/** A column where statements find it. */
+/** A column with its SQL expression. */
 export type Field<Value = unknown, Stored = Value> = Column<Value, Stored> & { readonly sql: string }
 export type AnyFields = Readonly<Record<string, Field>>
 
@@ -56,7 +56,7 @@ export function orNull(of: Column): Column {
   return { ...of, isNullable: true }
 }
 
-/** Where the statement sees to it. */
+/** For statements that exclude null. */
 export function notNull<Value>(of: Field<Value | null>): Field<Value> {
   return of as Field<Value>
 }
@@ -78,7 +78,7 @@ export type Table<Of extends Columns = Columns> = {
   readonly key: readonly string[]
   readonly fields: Fields<Of>
   pick<Name extends keyof Of>(...names: Name[]): Pick<Fields<Of>, Name>
-  /** By the names that they have in the database. */
+  /** Columns by their names in the database. */
   readonly columns: Readonly<Record<string, Column>>
 }
 
@@ -105,14 +105,14 @@ export function table<Of extends Columns>(
   }
 }
 
-/** A field that a statement works out. */
+/** A field that is computed by a statement. */
 export function computed<Value>(sql: string, of: Column<Value>): Field<Value> {
   return { ...of, sql }
 }
 
 export type Row = Record<string, unknown>
 
-/** In a template it is the list of the columns; `read` takes the row that such a list gives. */
+/** As a string it is the list of columns; `read` converts a row with these columns. */
 export type Selection<Of> = { toString(): string; read(row: Row): Of }
 
 export function select<Of extends AnyFields>(fields: Of): Selection<ValuesOf<Of>> {
@@ -120,15 +120,15 @@ export function select<Of extends AnyFields>(fields: Of): Selection<ValuesOf<Of>
   return { ...rows(fields), toString: () => list.join(', ') }
 }
 
-/** The same for a statement that spells out its list: each field is in it under its own name. */
+/** The same for a statement with an explicit list, in which each column has the name of its field. */
 export function rows<Of extends Columns>(fields: Of): Selection<ValuesOf<Of>> {
   const converted = Object.entries(fields).flatMap(([field, { kind }]) => {
     const convert = converters[kind]
     return convert ? [{ field, convert }] : []
   })
   return {
-    // Both databases give numbers, texts and bytes as they are (postgres/connect.ts makes numbers of 64-bit integers), so
-    // most rows are passed on without a copy.
+    // Both databases return numbers, texts and bytes unchanged (postgres/connect.ts converts 64-bit integers to numbers), so
+    // most rows are returned without a copy.
     read(row) {
       for (const { field, convert } of converted) {
         const value = row[field]

@@ -1,6 +1,6 @@
-// The tables that both stores have, in the order in which an export can be put into an empty database: the one
-// description from which rows get their types, and by which exports are read and written. A test compares it with the
-// schema.sql of both stores. Fields have the names of the domain; a column whose name is another says so.
+// The tables of both stores, in the order in which an export can be imported into an empty database. The types of rows and
+// the format of exports are derived from this description. A test compares it with the schema.sql of both stores. Fields have
+// the names of the domain; columns with other names specify them.
 
 import type {
   EventType,
@@ -17,15 +17,21 @@ import type { Changer } from '../../domain/access/changers.ts'
 import type { SessionKind, SessionPerson } from '../../domain/access/ports/sessions.ts'
 import type { Restriction } from '../../domain/access/restriction.ts'
 import type { FailingKind } from '../../domain/common/ports/failing-tasks.ts'
+import type { OwnFields } from '../../domain/device/ports/devices.ts'
 import type { Transport } from '../../domain/device/ports/presence.ts'
 import type { ExecutionEvent } from '../../domain/execution/execution.ts'
 import type { StoredJobContent } from '../../domain/job/ports/jobs.ts'
 import type { RolloutDetails, RolloutPlan } from '../../domain/rollout/rollout.ts'
-import type { Firing, StopBaseline, StoredScheduleContent } from '../../domain/schedule/ports/schedules.ts'
+import type {
+  StartedOccurrence,
+  StopBaseline,
+  StoredScheduleContent,
+} from '../../domain/schedule/ports/schedules.ts'
 import type { BoundTo, StoredPlan } from '../../domain/trigger/ports/plans.ts'
 import type { AttemptFailure, StoredAttempt, StoredDelivery } from '../../domain/webhook/ports/webhooks.ts'
 import {
   bytes,
+  type Field,
   flag,
   json,
   number,
@@ -105,6 +111,11 @@ export const device = table('device', ['deviceNo'], {
   claimHash: orNull(bytes()),
   tokenCreatedBy: orNull(text()),
 })
+/** What its owner puts; attributes and the window are in tables of their own. */
+export const devicePutFields = device.pick('deviceName', 'tags') satisfies Record<
+  Exclude<keyof OwnFields, 'attributes' | 'window'>,
+  Field
+>
 
 export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   ownerNo: number(),
@@ -112,7 +123,7 @@ export const deviceTag = table('device_tag', ['ownerNo', 'tag', 'deviceId'], {
   deviceId: text(),
 })
 
-/** `value` is JSON; `sortKey` is ordered as values compare. `zone`: that an attribute timeZone stands for. */
+/** `value` is JSON; `sortKey` has the order of values. `zone`: the zone of an attribute timeZone. */
 export const deviceAttribute = table('device_attribute', ['deviceNo', 'name', 'isReported'], {
   deviceNo: number(),
   name: text(),
@@ -133,9 +144,11 @@ export const deviceGroup = table('device_group', ['ownerNo', 'groupName'], {
   changers: orNull(json<Changer[]>('changed_by')),
   createdAt: number(),
   updatedAt: number(),
+  createdBy: orNull(text()),
+  updatedBy: orNull(text()),
 })
 
-/** The windows of a device: its own, whose group is '', and those of its groups. `until`: null while it applies. */
+/** The windows of a device: its own, with the group '', and those of its groups. `until`: null while it applies. */
 export const deviceWindow = table('device_window', ['deviceNo', 'groupName', 'since'], {
   deviceNo: number(),
   groupName: text(),
@@ -145,7 +158,7 @@ export const deviceWindow = table('device_window', ['deviceNo', 'groupName', 'si
   until: orNull(steady('until_clock')),
 })
 
-/** Owners whose groups have changed, and up to which device they were judged since. */
+/** Owners whose groups have changed, with the last device that was checked since then. */
 export const groupSweep = table('group_sweep', ['ownerNo'], {
   ownerNo: number(),
   afterDeviceId: text(),
@@ -164,9 +177,11 @@ export const offerWindow = table('offer_window', ['ownerNo', 'windowName'], {
   changers: orNull(json<Changer[]>('changed_by')),
   createdAt: number(),
   updatedAt: number(),
+  createdBy: orNull(text()),
+  updatedBy: orNull(text()),
 })
 
-/** When each window was open for which zones; '' is the fleet, which is closed while it is frozen. */
+/** When each window was open, by zone; '' is the fleet, which is closed while it is frozen. */
 export const offerHistory = table('offer_history', ['ownerNo', 'windowName', 'clock'], {
   ownerNo: number(),
   windowName: text(),
@@ -174,7 +189,7 @@ export const offerHistory = table('offer_history', ['ownerNo', 'windowName', 'cl
   openZones: text(),
 })
 
-/** `sealed`: encrypted. Of each name one is current; of the others, `replacedAt` is when they were replaced. */
+/** `sealed`: encrypted. Each name has one current version; other versions have a `replacedAt`. */
 export const secret = table('secret', ['ownerNo', 'secretName', 'version'], {
   ownerNo: number(),
   secretName: text(),
@@ -185,7 +200,7 @@ export const secret = table('secret', ['ownerNo', 'secretName', 'version'], {
   replacedAt: orNull(number()),
 })
 
-/** `url`: where the content is, if it is not kept here. */
+/** `url`: where the content is, if it is not stored here. */
 export const fileVersion = table('file_version', ['ownerNo', 'fileName', 'version'], {
   ownerNo: number(),
   fileName: text(),
@@ -248,7 +263,7 @@ export const run = table('run', ['runId'], {
   traceParent: orNull(text()),
 })
 
-/** What a run was asked for with, if it was more than a list of devices. */
+/** The options of a run, if its request had more than a list of devices. */
 export const runRequest = table('run_request', ['runId'], {
   runId: number(),
   where: orNull(text('where_text')),
@@ -266,7 +281,7 @@ export const runRequest = table('run_request', ['runId'], {
   replaces: orNull(number()),
 })
 
-/** What dry runs have shown, for as long as it can be started. `parameters` has secrets masked, `secrets` has them encrypted. */
+/** Plans of runs, stored as long as they can be started. `parameters` has secrets masked, `secrets` has them encrypted. */
 export const runPlan = table('run_plan', ['ownerNo', 'planId'], {
   ownerNo: number(),
   planId: text(),
@@ -296,7 +311,7 @@ export const runDraft = table('run_draft', ['runId'], {
   createdAt: number(),
 })
 
-/** How a run is released; a run without a rollout has none. */
+/** The rollouts of runs. */
 export const rollout = table('rollout', ['runId'], {
   runId: number(),
   ownerNo: number(),
@@ -313,7 +328,7 @@ export const rollout = table('rollout', ['runId'], {
   startAt: orNull(number()),
 })
 
-/** What was released at once, of a job with clocks. */
+/** Executions that were released together, if the job has timers. */
 export const release = table('rollout_release', ['runId', 'first'], {
   runId: number(),
   first: number('first_execution_id'),
@@ -345,7 +360,7 @@ export const schedule = table('schedule', ['scheduleNo'], {
   nextFor: orNull(number()),
   dueAt: orNull(number()),
   handledAt: number(),
-  firing: orNull(json<Firing>('occurrence')),
+  occurrence: orNull(json<StartedOccurrence>()),
   lastFor: orNull(number()),
   lastFiredAt: orNull(number()),
   lastRunId: orNull(number()),
@@ -362,7 +377,7 @@ export const schedule = table('schedule', ['scheduleNo'], {
   stopBaseline: orNull(json<StopBaseline>()),
 })
 
-/** Devices that were given the job of a schedule with match. */
+/** Devices that got the job of a schedule with match. */
 export const scheduleDevice = table('schedule_device', ['scheduleNo', 'deviceNo'], {
   scheduleNo: number(),
   deviceNo: number(),
@@ -423,7 +438,7 @@ export const output = table('output', ['jobExecutionId', 'attempt', 'start'], {
   data: bytes(),
 })
 
-/** `received`: how many bytes of an output with secrets its device has sent; `held`: the end of them, encrypted. */
+/** For outputs with secrets. `received`: the number of bytes from the device; `held`: the last bytes, encrypted. */
 export const maskedOutput = table('masked_output', ['jobExecutionId'], {
   jobExecutionId: number('execution_id'),
   attempt: number(),
@@ -462,7 +477,7 @@ export const auditEntry = table('audit_entry', ['ownerNo', 'auditId'], {
   principal: text(),
   action: text(),
   subject: text(),
-  /** As it is sealed, so it is never parsed here. */
+  /** The sealed text, which is never parsed here. */
   details: text(),
 })
 
@@ -500,9 +515,10 @@ export const webhook = table('webhook', ['webhookNo'], {
   createdBySession: orNull(text()),
   format: text<WebhookFormat>(),
   lastFailure: orNull(json<AttemptFailure>()),
+  restriction: orNull(json<Restriction>()),
 })
 
-/** Up to which event the log of the owner was published on a broker. */
+/** The last event of an owner that was published on a broker. */
 export const bridgeCursor = table('bridge_cursor', ['bridgeName'], {
   bridgeName: text(),
   ownerNo: number(),
@@ -547,7 +563,7 @@ export const lastId = table('last_id', [], {
 /** One row: both clocks at the same instant. */
 export const steadyClock = table('steady_clock', [], { clock: steady(), at: number() })
 
-/** What the service does by itself and cannot write. */
+/** Background tasks whose writes fail. */
 export const failingTask = table('failing_task', ['kind', 'taskNo'], {
   kind: text<FailingKind>(),
   taskNo: number(),
@@ -557,23 +573,23 @@ export const failingTask = table('failing_task', ['kind', 'taskNo'], {
   message: text(),
 })
 
-/** Ids of executions that are purged and whose history and output still take up space. */
+/** Ids of purged executions whose history and output still need space. */
 export const purgedRange = table('purged_range', ['first'], {
   first: number('first_execution_id'),
   last: number('last_execution_id'),
 })
 
-/** A table on PostgreSQL alone: the ranges of ids into which executions are partitioned. */
+/** Only on PostgreSQL: the ranges of ids by which executions are partitioned. */
 export const partition = table('execution_partition', ['firstId'], {
   firstId: number(),
   endId: number(),
   beganAt: orNull(number()),
 })
 
-/** On PostgreSQL alone: who is on the database. */
+/** Only on PostgreSQL: the nodes that use the database. */
 export const node = table('node', ['nodeNo'], { nodeNo: number(), beat: number('beat_at') })
 
-/** Those of both stores. */
+/** All tables of both stores. */
 export const tables: readonly Table[] = [
   owner,
   apiKey,

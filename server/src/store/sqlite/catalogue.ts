@@ -1,9 +1,8 @@
-// What the embedded store keeps in memory: which jobs, devices and keys there are, and what waits for each
-// device. One process sees every write, so memory can be exact. Two rules keep it so: the writer takes and
-// answers writes in the order in which they are sent (a large run is several of them, see draft-writer.ts);
-// and a job or device that is taken away vanishes here when its write is sent, while what is added appears here
-// when it is on disk. So a trigger that finds a device here is written before anything that removes the device; a
-// large run whose device is removed between two of its batches ends what it has for that device.
+// The in-memory state of the embedded store: jobs, devices, keys, and the waiting executions of each device. One process makes
+// every write, so memory can be exact. Two rules ensure this: the writer executes and answers writes in the order of sending (a
+// large run is several of them, see draft-writer.ts); and a deleted job or device is removed here when its write is sent, while
+// an added one appears here when it is on disk. So a trigger that finds a device here is written before the device is removed. A
+// large run whose device is removed between two of its batches ends its execution for that device.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredApiKey } from '../../domain/access/ports/api-keys.ts'
@@ -30,7 +29,7 @@ import {
   readZones,
 } from './unfinished.ts'
 import { WaitingQueue } from './waiting-queue.ts'
-import { Windows, type Withheld } from './windows.ts'
+import { type HeldBack, Windows } from './windows.ts'
 
 const DEVICE = select(device.pick('ownerNo', 'deviceNo', 'deviceId', 'deviceName'))
 const SELECT_DEVICES = `SELECT ${DEVICE} FROM device WHERE deleted_at IS NULL` as const
@@ -43,7 +42,7 @@ const SELECT_WINDOWS = `SELECT ${WINDOW} FROM offer_window` as const
 
 export type DeviceRow = DeviceKey & { deviceNo: number; deviceName: string }
 
-/** Replaced, never changed, when a device is renamed: an answer under way keeps the name it began with. */
+/** Immutable: replaced when a device is renamed, so that a response in progress keeps the old name. */
 export type DeviceRef = {
   readonly deviceNo: number
   readonly deviceId: string
@@ -56,11 +55,11 @@ export type DeviceRef = {
 type OwnerEntry = {
   jobs: NameIndex<JobRef>
   devices: NameIndex<DeviceRef>
-  /** Devices that are being put, and by how many puts: the name they will have is the writer's to tell. */
+  /** The number of puts in progress per device, whose future name only the writer can determine. */
   puts: Map<string, number>
 }
 
-/** `positions`: by the number of a device, its position in the run from 1; 0: its queue has it, or it is not of the run. */
+/** `positions`: the position in the run, from 1, by device number; 0: already in the queue, or not in the run. */
 export type Settling = {
   ownerNo: number
   first: number
@@ -76,15 +75,15 @@ export class Catalogue {
   readonly priorities = new Priorities()
   readonly zones = new DeviceZones()
   readonly deviceWindows = new DeviceWindows()
-  /** Owners to whose devices nothing is offered. */
+  /** Owners whose fleets are frozen. */
   readonly frozen = new Set<number>()
-  /** How often each owner was frozen or unfrozen: their queues look different since. */
+  /** The number of freezes and unfreezes per owner, which change the marks of queues. */
   readonly freezeChanges = new Map<number, number>()
   readonly #owners = new Map<number, OwnerEntry>()
-  /** Executions that an earlier process has left to devices that are deleted. */
+  /** Executions of deleted devices, left over by an earlier process. */
   readonly left: number[] = []
 
-  /** Large runs whose executions are on their way into the queues, with what of them has ended meanwhile. */
+  /** Large runs whose executions are being added to the queues, with those that have ended meanwhile. */
   readonly #settling = new Set<Settling>()
 
   beginSettling(ownerNo: number, first: number, total: number, positions: Int32Array): Settling {
@@ -103,7 +102,7 @@ export class Catalogue {
     }
   }
 
-  /** What waits for a device, also if it is on its way into its queue, or will be once its run is visible. */
+  /** The unfinished executions of a device, including those that are not in its queue yet. */
   unfinishedOf(ownerNo: number, device: DeviceRef | undefined): number[] {
     if (device === undefined) return []
     const settling = [...this.#settling].filter((each) => each.ownerNo === ownerNo)
@@ -114,8 +113,8 @@ export class Catalogue {
     return [...device.queue.all, ...coming]
   }
 
-  /** What of its queue is not offered to a device right now. */
-  withheldFrom(deviceNo: number): Withheld {
+  /** The executions in its queue that are not offered to a device right now. */
+  heldBackFrom(deviceNo: number): HeldBack {
     const { held, windows } = this
     const device = this.deviceWindows.of(deviceNo)
     if (windows.isEmpty && device === undefined) return held
@@ -132,13 +131,13 @@ export class Catalogue {
     return this.#owner(ownerNo).devices
   }
 
-  /** Whether one of them may be renamed by a write that was sent and is not answered yet. */
+  /** Whether a write in progress may rename one of these devices. */
   isOneBeingPut(ownerNo: number, deviceIds: string[]): boolean {
     const { puts } = this.#owner(ownerNo)
     return puts.size > 0 && deviceIds.some((deviceId) => puts.has(deviceId))
   }
 
-  /** Devices and names appear once they are on disk. */
+  /** New devices and names appear once they are on disk. */
   async putDevices<T extends { deviceNo: number; isRefused?: true }>(
     puts: DevicePut[],
     write: () => Promise<T[]>,

@@ -1,14 +1,15 @@
-// A thread that carries the log over into the file (log-length.ts). Started when the log is long for the first time; it loads
-// next to nothing. This file is both the thread's program and the way to talk to it. What it fails to do, the writer does.
+// A thread that checkpoints the write-ahead log (log-length.ts). Started when the log is long for the first time; it loads very
+// few modules. This file is both the program of the thread and its interface. If a checkpoint fails, the writer makes it.
 
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { openDatabase } from './database.ts'
-import { prepareCarryOver } from './log-length.ts'
+import { prepareCheckpoint } from './log-length.ts'
+import { threadEnvironment } from './thread-environment.ts'
 
 export class Checkpointer {
   readonly #path: string
   #worker: Worker | undefined
-  /** Under way. */
+  /** The checkpoint in progress. */
   #carrying: PromiseWithResolvers<void> | undefined
   #gone: Promise<void> | undefined
   #isClosed = false
@@ -17,7 +18,7 @@ export class Checkpointer {
     this.#path = path
   }
 
-  /** Resolves when it has done what it could. */
+  /** Resolves at the end of the checkpoint, also if it failed. */
   async checkpoint(): Promise<void> {
     if (this.#isClosed) return
     if (this.#carrying === undefined) {
@@ -35,7 +36,10 @@ export class Checkpointer {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL(import.meta.url), { workerData: { logOf: this.#path } })
+    const worker = new Worker(new URL(import.meta.url), {
+      workerData: { logOf: this.#path },
+      env: threadEnvironment(),
+    })
     worker.on('error', () => undefined)
     worker.on('message', () => this.#end())
     this.#gone = new Promise((resolve) => {
@@ -56,7 +60,7 @@ export class Checkpointer {
 
 function serve(path: string): void {
   const db = openDatabase(path)
-  const checkpoint = prepareCarryOver(db)
+  const checkpoint = prepareCheckpoint(db)
   parentPort?.on('message', (question: 'checkpoint' | 'close') => {
     if (question === 'close') {
       db.close()

@@ -1,4 +1,4 @@
-// Trigger calls: a group of small ones is one commit, and a large one is written as large runs are.
+// Trigger calls: a group of small ones is one commit, and a large one is written like a large run.
 
 import { actorOf } from '../../domain/access/caller.ts'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -13,7 +13,7 @@ import { TriggerGroup } from './trigger-group.ts'
 import { packTriggers } from './trigger-message.ts'
 import type { LastIds, RecordedTrigger } from './triggers.ts'
 
-/** From so many devices on a trigger is written in batches, by itself, and smaller ones do not queue behind it. */
+/** From this number of devices on, a trigger is written in batches, and smaller ones do not wait for it. */
 export const largeTrigger = 2 * batchSize
 
 type Parts = {

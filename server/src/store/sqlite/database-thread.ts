@@ -1,5 +1,5 @@
-// A thread with a connection of its own, so that waiting for the disk never stops the event loop.
-// Two of them run: one writes, one reads. This file is both the thread's program and the way to talk to it.
+// A thread with its own connection, so that waiting for the disk never stops the event loop.
+// Two of them run: one writes, one reads. This file is both the program of the thread and its interface.
 
 import { isMainThread, type MessagePort, parentPort, Worker, workerData } from 'node:worker_threads'
 import { StorageUnavailable, TooMuchWaiting } from '../../domain/common/ports/storage-errors.ts'
@@ -9,26 +9,27 @@ import { batchSize } from './draft-writer.ts'
 import { watchLog } from './log-length.ts'
 import { prepareReads, prepareWrites, type Reads, type Writes } from './operations.ts'
 import { type Question, Questions } from './questions.ts'
+import { threadEnvironment } from './thread-environment.ts'
 import { nobody, type WriteListener } from './writes.ts'
 
 type Role = 'reader' | 'scanner' | 'writer'
 type Operations = { [name: string]: (input: never) => unknown }
-/** What an operation answers, whether at once or later. */
+/** The result of an operation, synchronous or not. */
 type AnswerOf<Operation extends (input: never) => unknown> = Promise<Awaited<ReturnType<Operation>>>
-/** What a write has done besides its answer: made events, moved executions, and moved devices to other zones. */
+/** Effects of a write besides its result: events, state changes of executions, and changes of zones. */
 type Effects = { events: boolean; moves: Moves | undefined; zones: ZoneChange[] }
 type Moves = Parameters<WriteListener['onMoved']>[0]
 type Answer =
   | [id: number, value: unknown, ...([] | [Effects['events'], Effects['moves'], Effects['zones']])]
   | { id: number; error: string; unavailable: boolean }
-/** Not an answer: the log has become long. */
+/** A message that is not a response: the log has become long. */
 const longLog = 'long-log'
 type Waiting = { resolve: (value: unknown) => void; reject: (error: Error) => void }
 
-/** How often the writer looks at its log, which takes as long as a small insert: every so many answers. */
+/** The writer measures its log after this many responses, because it takes as long as a small insert. */
 const answersPerLook = 16
 
-/** Triggers and device puts are bounded before they come here; this bounds all else. */
+/** Triggers and device puts have their own limits; this limits all other steps. */
 const maxWaiting = 10_000
 
 export class DatabaseThread<Ops extends Operations> {
@@ -37,14 +38,17 @@ export class DatabaseThread<Ops extends Operations> {
   readonly #gone: Promise<void>
   #lastId = 0
   #lost: Error | undefined
-  /** Moves and zones are told before the answer, events after it. */
+  /** Called with moves and zones before the response, with events after it. */
   listener = nobody
-  /** Of the writer. */
+  /** Only for the writer. */
   onLongLog: () => void = () => undefined
 
-  /** `onLost` is told when the thread ends by itself, which no good state leads to. */
+  /** `onLost` is called if the thread ends unexpectedly. */
   constructor(role: Role, path: string, onLost: (error: Error) => void) {
-    this.#worker = new Worker(new URL(import.meta.url), { workerData: { role, path } })
+    this.#worker = new Worker(new URL(import.meta.url), {
+      workerData: { role, path },
+      env: threadEnvironment(),
+    })
     this.#worker.on('message', (answer: Answer | typeof longLog) => {
       if (answer === longLog) this.onLongLog()
       else this.#take(answer)
@@ -63,7 +67,7 @@ export class DatabaseThread<Ops extends Operations> {
     })
   }
 
-  /** Answers what was asked before, then closes the connection. May be called twice. */
+  /** Answers earlier requests, then closes the connection. May be called twice. */
   async close(): Promise<void> {
     if (!this.#lost) this.#worker.postMessage('close')
     this.#lost ??= new StorageUnavailable('it is closed')
@@ -92,12 +96,12 @@ export class DatabaseThread<Ops extends Operations> {
   }
 }
 
-/** What the store needs of a thread. */
+/** The interface that the store needs. */
 export type Thread<Ops extends Operations> = Pick<DatabaseThread<Ops>, 'call' | 'close' | 'listener'>
 export type ReaderThread = Thread<Reads>
 export type WriterThread = Thread<Writes>
 
-/** Started with its first question: many services never ask one. */
+/** Started with its first request, because many services never send one. */
 export class LazyThread<Ops extends Operations> implements Thread<Ops> {
   readonly #open: () => DatabaseThread<Ops>
   #thread: DatabaseThread<Ops> | undefined
@@ -122,7 +126,7 @@ export class LazyThread<Ops extends Operations> implements Thread<Ops> {
 
 const openAs = { reader: openReader, scanner: openScanner, writer: openDatabase }
 
-/** Until the question is 'close'. */
+/** Serves requests until 'close'. */
 export function serveQuestions(port: MessagePort, { role, path }: { role: Role; path: string }): void {
   const db = openAs[role](path)
   let effects: Effects
@@ -130,7 +134,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
     onEvents() {
       effects.events = true
     },
-    // The answer may hold the same objects: in one message they are sent once.
+    // The response may contain the same objects, which are sent once within one message.
     onMoved({ moved, delayedIds }) {
       effects.moves = { moved, delayedIds }
     },
@@ -154,7 +158,7 @@ export function serveQuestions(port: MessagePort, { role, path }: { role: Role; 
     port.postMessage({ id, error: text, unavailable: isUnavailable(error) } satisfies Answer)
   }
 
-  /** Undefined: it is answered. */
+  /** Undefined: the response was sent synchronously. */
   function answer([id, name, input]: Question): Promise<void> | undefined {
     effects = noEffects()
     try {

@@ -1,4 +1,4 @@
-// Opens the database file so that a commit means: on disk.
+// Opens the database file with settings that ensure that committed data is on disk.
 
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
@@ -12,7 +12,7 @@ import { applicationId, refuseUnreleased, schemaOf } from './schema-number.ts'
 const cacheKib = 65_536
 const mappedBytes = 1024 ** 3
 
-/** For who starts on a data folder: an error is a sentence for the operator. */
+/** For starting on a data folder: errors are sentences for the operator. */
 export function openDatabaseIn(folder: string): DatabaseSync {
   const path = join(folder, 'jobcast.db')
   try {
@@ -49,14 +49,14 @@ export function openDatabase(path: string): DatabaseSync {
   return db
 }
 
-/** Sees what is committed, waits for no writer and writes nothing. */
+/** Read-only; sees committed data without waiting for the writer. */
 export function openReader(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: 5000, readOnly: true })
   db.exec(`PRAGMA cache_size = -${cacheKib}`)
   return db
 }
 
-/** The same for who reads very many rows: they are not copied from the file. */
+/** The same for reading very many rows, which are memory-mapped and not copied. */
 export function openScanner(path: string): DatabaseSync {
   const db = openReader(path)
   db.exec(`PRAGMA mmap_size = ${mappedBytes}`)
@@ -77,7 +77,7 @@ export function migrateDatabase(db: DatabaseSync, migrations: Migration[]): void
   }
 }
 
-/** The connection is nobody else's until it is over: its thread takes one question at a time. */
+/** The transaction has the connection for itself, because the thread handles one request at a time. */
 export function inTransaction<T>(db: DatabaseSync, work: () => T | Promise<T>): T | Promise<T> {
   const { begin, commit } = boundsOf(db)
   const end = (value: T) => {
@@ -101,7 +101,7 @@ type Bounds = Record<'begin' | 'commit', StatementSync>
 
 const knownBounds = new WeakMap<DatabaseSync, Bounds>()
 
-/** Prepared once: parsing them takes as long as a small insert. */
+/** Prepared once, because parsing takes as long as a small insert. */
 function boundsOf(db: DatabaseSync): Bounds {
   let bounds = knownBounds.get(db)
   if (bounds === undefined) {
@@ -111,7 +111,7 @@ function boundsOf(db: DatabaseSync): Bounds {
   return bounds
 }
 
-/** SQLite rolls back by itself on some errors (a full disk); a second ROLLBACK would hide the first error. */
+/** SQLite rolls back automatically on some errors (such as a full disk); a second ROLLBACK would hide the first error. */
 export function rollBack(db: DatabaseSync): void {
   if (db.isTransaction) db.exec('ROLLBACK')
 }
@@ -126,12 +126,12 @@ export async function inSnapshot<T>(db: DatabaseSync, work: () => T | Promise<T>
   }
 }
 
-// SQLite's primary codes for what passes by itself or is mended outside: PERM, BUSY, LOCKED, NOMEM, READONLY,
-// IOERR, CORRUPT and NOTADB (which a file system that went away looks like, too), FULL, CANTOPEN.
+// SQLite's primary codes for temporary errors and those that the operator must solve: PERM, BUSY, LOCKED, NOMEM, READONLY,
+// IOERR, CORRUPT and NOTADB (also caused by a file system that was unmounted), FULL, CANTOPEN.
 const passing = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 26])
 const ofTheDisk = new Set([10, 13])
 
-/** The database or its disk cannot be used for now, as opposed to a fault of ours. */
+/** The database or its disk cannot be used right now, as opposed to a bug of ours. */
 export function isUnavailable(error: unknown): boolean {
   return passing.has(primaryCode(error))
 }

@@ -1,4 +1,4 @@
-// The steps for which memory says what waits for a device: it names the candidates, the database decides.
+// Steps that find the waiting executions of a device in memory: memory provides candidates, and the database decides.
 
 import { shownPending } from '@jobcast/contract/words'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -12,17 +12,17 @@ import type { ReaderThread, WriterThread } from './database-thread.ts'
 import type { QueueQuestion } from './queues.ts'
 import { packReport } from './report-message.ts'
 
-/** How many of the first a device's next one is sought among; what was sent before may end some of them. */
+/** The number of candidates for a device's next execution; earlier writes in progress may end some of them. */
 const candidates = 100
-/** More than a queue has changes between two looks at it. */
+/** More than the number of changes of a queue between two reads. */
 const marksPerChange = 2 ** 32
 
-/** It was not released, so its device cannot know of it. */
+/** The execution was not released, so its device cannot have received it. */
 function isHeld({ held }: Catalogue, report: DeviceReport): boolean {
   return !held.isEmpty && report.kind !== 'start-next' && held.has(report.jobExecutionId)
 }
 
-/** A window of its run or of its device is closed in the zone of its device. */
+/** A window of the run or the device is closed in the zone of the device. */
 function isClosed(
   { windows, deviceWindows, zones }: Catalogue,
   device: DeviceRef | undefined,
@@ -40,7 +40,7 @@ function isOutside(catalogue: Catalogue, device: DeviceRef | undefined, report: 
   return report.kind !== 'start-next' && isClosed(catalogue, device, report.jobExecutionId)
 }
 
-/** The queues follow what is on disk. */
+/** Updates the queues after state changes are on disk. */
 export function followMoves(
   catalogue: Catalogue,
   { moved, delayedIds }: Pick<MoveWrites, 'moved' | 'delayedIds'>,
@@ -61,7 +61,7 @@ export function followMoves(
   }
 }
 
-/** A device in another zone, or with other windows, may be offered something else. */
+/** Updates devices whose zone or windows have changed, which may change what they are offered. */
 export function followZones(catalogue: Catalogue, changes: ZoneChange[]): void {
   for (const { ownerNo, deviceId, deviceNo, ...change } of changes) {
     if (change.windows === undefined) catalogue.zones.set(deviceNo, change.zone)
@@ -85,7 +85,7 @@ export function buildDeviceSteps(
   writer: WriterThread,
   reader: ReaderThread,
 ): DeviceSteps {
-  /** Whatever is in the queue and behind all that has begun has not begun. */
+  /** Executions in the queue after all that have begun are waiting. */
   function withWaiting(ownerNo: number, device: StoredFleetDevice): StoredFleetDevice {
     const newest = catalogue.devices(ownerNo).getOnDisk(device.deviceId)?.queue.newest
     if (newest === undefined || newest <= (device.lastExecution?.jobExecutionId ?? 0)) return device
@@ -105,7 +105,7 @@ export function buildDeviceSteps(
         const first = () =>
           isFrozen || !device
             ? []
-            : device.queue.first(candidates, catalogue.withheldFrom(device.deviceNo), catalogue.priorities)
+            : device.queue.first(candidates, catalogue.heldBackFrom(device.deviceNo), catalogue.priorities)
         const waiting = report.kind === 'start-next' ? first() : undefined
         return packReport({ report, deviceNo: device?.deviceNo, waiting, ...limits })
       })
@@ -130,18 +130,18 @@ export function buildDeviceSteps(
       const isWithheld = catalogue.frozen.has(ownerNo) || isClosed(catalogue, device, jobExecutionId)
       return isWithheld && found?.execState === 'PENDING' ? undefined : found
     },
-    async getFleetLevels({ ownerNo }) {
-      const levels = await reader.call('readLevels', { ownerNo })
-      return { devices: catalogue.devices(ownerNo).size, ...levels }
+    async getFleetLevels(wanted) {
+      const levels = await reader.call('readLevels', wanted)
+      return { devices: catalogue.devices(wanted.ownerNo).size, ...levels }
     },
-    async listFleetDevices({ ownerNo, slice }) {
-      const { items, next } = await reader.call('listFleetDevices', { ownerNo, slice })
-      return { items: items.map((device) => withWaiting(ownerNo, device)), next }
+    async listFleetDevices(list) {
+      const { items, next } = await reader.call('listFleetDevices', list)
+      return { items: items.map((device) => withWaiting(list.ownerNo, device)), next }
     },
   }
 }
 
-/** A queue as memory has it; without a question where there is nothing to read. */
+/** A queue in memory; without a request if there is nothing to read. */
 type QueueView = {
   mark: number
   total: number
@@ -165,16 +165,16 @@ function viewOf(
   const changes = (freezeChanges.get(ownerNo) ?? 0) + (isUnderWindow ? windows.changesOf(ownerNo) : 0)
   const mark = queue.mark(held) + changes * marksPerChange
   if (mark === unlessMark) return 'unchanged'
-  const withheld = catalogue.withheldFrom(deviceNo)
-  const total = queue.offered(withheld)
-  const waiting = () => (frozen.has(ownerNo) ? [] : queue.first(candidates, withheld, catalogue.priorities))
+  const heldBack = catalogue.heldBackFrom(deviceNo)
+  const total = queue.offered(heldBack)
+  const waiting = () => (frozen.has(ownerNo) ? [] : queue.first(candidates, heldBack, catalogue.priorities))
   const question = total > 0 ? { deviceNo, waiting: waiting() } : undefined
   return { mark, total, isUnwritten, question }
 }
 
 /**
- * The database may be ahead of memory. What memory does not count yet is not shown, so that no run is seen in part;
- * and what is shown is all there is, unless it is as much as can be shown.
+ * The database may be ahead of memory. Executions that are not counted in memory yet are omitted, so that no run is shown in part.
+ * The result is complete, unless it has the maximum length.
  */
 function toQueue({ mark, total, isUnwritten }: QueueView, found: DeviceExecution[]): DeviceQueue {
   const executions = found.filter(({ jobExecutionId }) => !isUnwritten(jobExecutionId))

@@ -1,9 +1,9 @@
-// The windows of devices, their own and those of their groups: of devices that have any. Most services have none.
+// The windows of devices that have any, their own and those of their groups. Most services have none.
 
 import type { ExecState } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution/execution.ts'
 
-/** `begun`: what is under way on the device, which no window stops. */
+/** `begun`: executions in progress, which windows do not affect. */
 type Entry = { ownerNo: number; windows: readonly string[]; begun: Set<number> }
 
 export class DeviceWindows {
@@ -25,7 +25,7 @@ export class DeviceWindows {
     return this.isEmpty ? undefined : this.#devices.get(deviceNo)
   }
 
-  /** An execution of the device has moved. */
+  /** Records a state change of an execution of the device. */
   follow(deviceNo: number, jobExecutionId: number, execState: ExecState): void {
     const begun = this.#devices.get(deviceNo)?.begun
     if (execState === 'PENDING' || isTerminal(execState)) begun?.delete(jobExecutionId)

@@ -1,8 +1,8 @@
-// In which zone each device is, two bytes a device: all of a fleet may be in some zone.
+// The zone of each device, two bytes per device, because a whole fleet may have zones.
 
 import { defaultZone } from '../../domain/window/device-zone.ts'
 
-/** What fits into two bytes; there are some hundred zones. */
+/** The limit of two bytes; there are some hundred zones. */
 const mostZones = 65_535
 
 export class DeviceZones {

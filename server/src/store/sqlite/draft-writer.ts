@@ -1,6 +1,6 @@
-// Runs on many devices, for the writer. Their executions are written a batch at a time, and between two batches whoever waits
-// for the writer goes first. What is written by then is committed as a draft, which nobody sees, and which is erased if the
-// rest never comes; with the last batch the run itself is written. Where nobody waits there is one transaction.
+// Writes runs on many devices. Their executions are written in batches, and other requests to the writer have priority between
+// two batches. In that case the rows so far are committed as a draft, which is invisible, and is erased if it is never completed.
+// The run itself is written with the last batch. Without other requests there is one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { insertInto } from '../queries.ts'
@@ -12,9 +12,9 @@ import type { CheckedTrigger } from './trigger-message.ts'
 import { INSERT_EXECUTIONS, type prepareTriggers, type RecordedTrigger, readLastIds } from './triggers.ts'
 import type { openWrites } from './writes.ts'
 
-/** Devices. A batch takes the writer about 2 ms; smaller ones would be so many more commits. */
+/** Devices per batch, which takes the writer about 2 ms; smaller batches would cause more commits. */
 export const batchSize = 2000
-/** Longer transactions would be one long write to the disk, for which everybody waits. */
+/** Longer transactions would be one long write to the disk, for which all requests wait. */
 const batchesPerCommit = 10
 
 const ERASE_LATER = `
@@ -27,11 +27,11 @@ const LEFT = 'WHERE run_id <= :lastRunId'
 export type LargeRun = CheckedTrigger & Pick<VisibleRun, 'clock' | 'actor'>
 type WriteProgress = RecordedTrigger | { kind: 'unfinished' }
 
-/** `hasWaiters`: whether anybody else waits for the writer. */
+/** `hasWaiters`: whether other requests wait for the writer. */
 type DraftOptions = { hasWaiters: () => boolean; batchSize: number }
 export const noWaiters: DraftOptions = { hasWaiters: () => false, batchSize }
 
-/** `after`: the newest event when it began; of devices that are deleted from then on, its executions end with it. */
+/** `after`: the newest event when it began; executions on devices that are deleted after it end with the run. */
 type Draft = { run: LargeRun; written: number; after: number }
 
 export function prepareDrafts(
@@ -46,7 +46,7 @@ export function prepareDrafts(
   const [eraseLeft, dropLeft] = [ERASE_LATER, DROP].map((sql) => prepareNamed(db, `${sql} ${LEFT}`))
   const findLeft = prepareNamed(db, `SELECT 1 FROM run_draft ${LEFT} LIMIT 1`)
   const { runId: lastRunId } = readLastIds(db)
-  /** Those that are committed in part, by the id of their run. */
+  /** Partially committed runs by id. */
   const drafts = new Map<number, Draft>()
 
   function writeBatch(draft: Draft): void {
@@ -57,7 +57,7 @@ export function prepareDrafts(
     draft.written += batch.length
   }
 
-  /** In a transaction: until all is written, or somebody waits. */
+  /** Within a transaction, writes until everything is written or another request waits. */
   async function writeMore(draft: Draft): Promise<WriteProgress> {
     const { run, after } = draft
     const isBegun = drafts.has(run.runId)
@@ -70,7 +70,7 @@ export function prepareDrafts(
     }
     const { deviceNos: _, ...made } = run
     const recorded = recordRun(made)
-    // It was begun, and another call with the same idempotency key was faster.
+    // Another call with the same idempotency key was faster.
     if (recorded.kind !== 'created') dropDraft(run)
     else {
       if (isBegun) end(run)
@@ -92,26 +92,26 @@ export function prepareDrafts(
     drop?.run({ runId })
   }
 
-  /** What it has written is erased later. */
+  /** Its rows are erased later. */
   function dropDraft({ runId }: { runId: number }): void {
     eraseLater?.run({ runId })
     end({ runId })
   }
 
   return {
-    /** The executions of a call that was made before are not written. */
+    /** Writes no executions for a repeated call. */
     async writeRun(run: LargeRun): Promise<WriteProgress> {
       const earlier = earlierCall(run)
       return earlier ?? writeMore({ run, written: 0, after: await newestEvent(queries, run) })
     },
-    /** Goes on with one that is unfinished. */
+    /** Continues an unfinished run. */
     async continueRun({ runId }: { runId: number }): Promise<WriteProgress> {
       const draft = drafts.get(runId)
       if (draft === undefined) throw new Error(`run ${runId} is not being written`)
       return writeMore(draft)
     },
     dropDraft,
-    /** Those that the process before this one has left. */
+    /** Drops drafts of the previous process. */
     dropLeft(): void {
       if (findLeft.get({ lastRunId }) === undefined) return
       for (const statement of [eraseLeft, dropLeft]) statement?.run({ lastRunId })
@@ -119,7 +119,7 @@ export function prepareDrafts(
   }
 }
 
-/** At start: nobody is writing them any more. If the disk is full they stay, unseen, until a purge drops them. */
+/** Called at startup, when no draft can be in progress. If the disk is full they remain, invisible, until a purge drops them. */
 export function dropDrafts(db: DatabaseSync): void {
   if (db.prepare('SELECT 1 FROM run_draft LIMIT 1').get() === undefined) return
   try {

@@ -1,4 +1,4 @@
-// The event log as the writer uses it: inside the transaction that makes the change.
+// Writes events inside the transaction of their change.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { EventTypeOf } from '@jobcast/contract/words'
@@ -27,7 +27,7 @@ const NEWEST = rows({ id: orNull(number()) })
 
 type RunEvent = { ownerNo: number; runId: number; at: number; details?: object }
 
-/** For the writer, inside its transactions. `onWritten`: there are events that the next commit brings to light. */
+/** For the writer, inside its transactions. `onWritten`: called when there are events, which the next commit makes visible. */
 export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   const insert = prepareNamed(db, insertInto(event.fields))
   const insertCreated = db.prepare(INSERT_CREATED)
@@ -48,11 +48,11 @@ export function prepareEventLog(db: DatabaseSync, onWritten: () => void) {
   }
 
   return {
-    /** The same as the next with `run.created`, for many. */
+    /** Faster than `runChanged`, for many `run.created`. */
     runCreated(ownerNo: number, runId: number, at: number): void {
       insertCreated.run(ownerNo, nextId(), at, runId)
     },
-    /** An entry of the audit; the next is the same for the creation of a run, for many. */
+    /** Writes an audit entry; the next method does this for the creation of many runs. */
     audited(entry: NewAuditEntry): void {
       insertEntry.run({ ...entry, auditId: ++lastAuditId })
     },

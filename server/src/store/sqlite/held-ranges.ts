@@ -1,23 +1,19 @@
-// Which executions may not be offered yet: of each run that is released little by little, those from an id on. Most
-// services have none.
+// Executions that must not be offered yet: in each run that is released in parts, those from an id on. Most services have none.
 
-/** `to`: not included. */
-type HeldRange = { runId: number; from: number; to: number }
+import { addRange, type RunRange, rangeOf } from './run-ranges.ts'
 
 export class HeldRanges {
-  /** By their ids; runs do not overlap. */
-  readonly #ranges: HeldRange[] = []
+  readonly #ranges: RunRange[] = []
 
   get isEmpty(): boolean {
     return this.#ranges.length === 0
   }
 
   hold(runId: number, from: number, to: number): void {
-    const at = this.#positionOf(from)
-    this.#ranges.splice(at, 0, { runId, from, to })
+    addRange(this.#ranges, { runId, from, to })
   }
 
-  /** Only those from this id on are held any more; null: none. */
+  /** Executions from this id on remain held; null: none. */
   release(runId: number, from: number | null): void {
     const at = this.#ranges.findIndex((range) => range.runId === runId)
     const range = this.#ranges[at]
@@ -31,19 +27,6 @@ export class HeldRanges {
   }
 
   has(jobExecutionId: number): boolean {
-    const range = this.#ranges[this.#positionOf(jobExecutionId + 1) - 1]
-    return range !== undefined && jobExecutionId < range.to
-  }
-
-  /** How many ranges begin below the id. */
-  #positionOf(id: number): number {
-    let low = 0
-    let high = this.#ranges.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#ranges[middle] as HeldRange).from < id) low = middle + 1
-      else high = middle
-    }
-    return low
+    return rangeOf(this.#ranges, jobExecutionId) !== undefined
   }
 }

@@ -1,5 +1,5 @@
-// Runs on many devices, for the main thread: the writer is asked for one until all of it is written (draft-writer.ts). Ids are
-// given when it begins, so those of a run by selector are inserted into queues that may have grown meanwhile.
+// Runs on many devices, in the main thread: requests to the writer are repeated until the run is written (draft-writer.ts). Ids are
+// assigned at the beginning, so those of a run by selector are inserted into queues that may have grown meanwhile.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { actorOf } from '../../domain/access/caller.ts'
@@ -20,10 +20,10 @@ import type { LargeRun } from './draft-writer.ts'
 import { holdBack, undoHold } from './trigger-group.ts'
 import type { LastIds, RecordedTrigger } from './triggers.ts'
 
-/** How many queues are filled before others get their turn. */
+/** Queues that are filled before the event loop is released. */
 const queuesAtOnce = 5000
 
-/** All of it, or nothing that anybody sees. `refuse`: what has become of what it needs, between two batches. */
+/** Atomic for readers. `refuse`: called between two batches, checks whether something that the run needs was deleted. */
 export async function writeLargeRun(
   writer: WriterThread,
   run: LargeRun,
@@ -33,7 +33,7 @@ export async function writeLargeRun(
   try {
     let progress = await writer.call('writeRun', run)
     while (progress.kind === 'unfinished') {
-      // Something may be deleted meanwhile, but not from now on: this write is sent before.
+      // Something may have been deleted meanwhile, but later deletions follow this write.
       const refusal = refuse()
       if (refusal) {
         await writer.call('dropDraft', { runId })
@@ -43,7 +43,7 @@ export async function writeLargeRun(
     }
     return progress
   } catch (error) {
-    // If this fails as well, the next start does it.
+    // If this fails as well, it is repeated at the next start.
     await writer.call('dropDraft', { runId }).catch(() => undefined)
     throw error
   }
@@ -86,7 +86,7 @@ export async function createLargeRun(
       return { kind: 'created', run: toLaunchedRun(run, { ...trigger, deviceIds: [] }, []) }
     }
     undoHold(catalogue, ids)
-    if (recorded.kind === 'key-unknown') throw new Error(`run ${ids.runId} was not looked at`)
+    if (recorded.kind === 'key-unknown') throw new Error(`run ${ids.runId} was not looked up`)
     return recorded.kind === 'made-before' ? await replay(reader, recorded.runId) : recorded
   } catch (error) {
     undoHold(catalogue, ids)
@@ -103,7 +103,7 @@ function replay(reader: ReaderThread, runId: number): Promise<TriggerOutcome> {
   )
 }
 
-/** By the number of a device: its position in the run, from 1; 0: it is not among them. */
+/** Positions in the run, from 1, by device number; 0: not in the run. */
 function positionsOf(deviceNos: Int32Array): Int32Array {
   const highest = deviceNos.reduce((most, deviceNo) => Math.max(most, deviceNo), 0)
   const positions = new Int32Array(highest + 1)
@@ -113,7 +113,7 @@ function positionsOf(deviceNos: Int32Array): Int32Array {
   return positions
 }
 
-/** Goes through all devices of the run, not in its order; others get their turn in between. */
+/** Visits all devices of the run in any order, and releases the event loop in between. */
 async function eachDevice(
   catalogue: Catalogue,
   ownerNo: number,
@@ -128,7 +128,7 @@ async function eachDevice(
   }
 }
 
-/** Some of the devices that may not have more. */
+/** Some of the devices at the limit of unfinished executions. */
 async function findFull(
   catalogue: Catalogue,
   { ownerNo, quota }: LargeTrigger,
@@ -144,7 +144,7 @@ async function findFull(
   return full
 }
 
-/** One that is deleted meanwhile and stays, because that fails, comes by twice. */
+/** A device whose deletion fails meanwhile may be visited twice. */
 async function fillQueues(
   catalogue: Catalogue,
   { ownerNo, first, ended, positions }: Settling,

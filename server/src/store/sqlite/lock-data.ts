@@ -1,5 +1,5 @@
-// One process at a time works on a data folder: the embedded store keeps part of the truth in memory.
-// An exclusive lock on a file of its own, held by SQLite, goes away with the process, however it ends.
+// Only one process at a time may use a data folder, because the embedded store has part of the state in memory.
+// An exclusive lock on a separate file, held by SQLite, is released when the process ends for any reason.
 
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

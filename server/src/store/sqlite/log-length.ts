@@ -1,24 +1,24 @@
-// The write-ahead log is carried over into the file now and then. SQLite does so within a commit: 20 ms for a log of 16 MB,
-// twice what ever else a trigger waits for. So a thread of its own does most of it while the writer goes on (checkpointer.ts),
-// and the writer the rest: only when all of it is there does the log begin anew.
+// The write-ahead log is checkpointed into the database file from time to time. SQLite does this within a commit: 20 ms for a log of
+// 16 MB, twice the longest wait of a trigger otherwise. So a separate thread makes most of the checkpoint while the writer continues
+// (checkpointer.ts), and the writer makes the rest: the log only restarts when everything is checkpointed.
 
 import type { DatabaseSync } from 'node:sqlite'
 
-/** 16 MB, four times as much as SQLite would let it have: whatever is written again meanwhile is carried over once. */
+/** 16 MB, four times SQLite's default: pages that are written repeatedly are checkpointed once. */
 export const longPages = 4000
-/** If the thread does not keep up, commits do it after all. */
+/** If the thread does not keep up, checkpoints are made within commits. */
 const mostPages = 4 * longPages
 
-/** From this version on SQLite tells how long the log is. */
+/** From this version on, SQLite reports the length of the log. */
 const [tellingMajor, tellingMinor] = [3, 51]
 
-/** Waits for nobody: what others are still reading stays in the log. */
-export function prepareCarryOver(db: DatabaseSync): () => void {
+/** Does not wait for readers: pages that are being read remain in the log. */
+export function prepareCheckpoint(db: DatabaseSync): () => void {
   const carry = db.prepare('PRAGMA wal_checkpoint(PASSIVE)')
   return () => void carry.get()
 }
 
-/** For the writer, between its transactions: whether the log has become long, again. */
+/** For the writer, between its transactions: returns whether the log has become long again. */
 export function watchLog(db: DatabaseSync): () => boolean {
   if (!canTell(db)) return () => false
   db.exec(`PRAGMA wal_autocheckpoint = ${mostPages}`)
@@ -27,7 +27,7 @@ export function watchLog(db: DatabaseSync): () => boolean {
   let lastLong = 0
   return () => {
     const [, pages = 0] = measure.get() as unknown as number[]
-    // It has begun anew.
+    // The log has restarted.
     if (pages < lastLong) lastLong = 0
     if (pages < lastLong + longPages) return false
     lastLong = pages

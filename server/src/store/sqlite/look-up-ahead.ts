@@ -1,5 +1,5 @@
-// The devices of a large trigger are looked up in slices, between which others have their turn. What is found holds as long
-// as no device of the owner has come, gone or been renamed meanwhile; otherwise all are looked up again, at once.
+// Looks up the devices of a large trigger in slices, and releases the event loop in between. The result is valid if no device of
+// the owner was created, deleted or renamed meanwhile; otherwise all are looked up again at once.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Trigger } from '../../domain/trigger/trigger.ts'
@@ -7,7 +7,7 @@ import type { Catalogue, DeviceRef } from './catalogue.ts'
 
 const sliceSize = 2500
 
-/** By the position in the list of the trigger. */
+/** Devices by position in the list of the trigger. */
 export type FoundAhead = { devices: (DeviceRef | undefined)[]; changes: number }
 
 export async function lookUpAhead(

@@ -1,4 +1,4 @@
-// The schema of the embedded database in a data folder, for whoever does not run the service.
+// Migrates the embedded database in a data folder without running the service.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function hasDatabase(folder: string): boolean {
   return existsSync(join(folder, 'jobcast.db'))
 }
 
-/** Beside a running service, too: it only looks. */
+/** Read-only, so it can run next to a running service. */
 export function checkFolder(folder: string): SchemaChange {
   const path = join(folder, 'jobcast.db')
   const migrations = sqliteMigrations()

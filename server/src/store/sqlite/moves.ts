@@ -1,4 +1,4 @@
-// Writes what moves made of executions (see domain/execution/move-batch.ts). Runs in the writer, inside a transaction.
+// Writes state changes of executions (see domain/execution/move-batch.ts). Runs in the writer, inside a transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ExecState } from '@jobcast/contract'
@@ -17,7 +17,7 @@ const SET_OUTPUT_LENGTH = `
   UPDATE execution SET output_bytes = :outputBytes, output_cut = :outputCut, output_pieces = :outputPieces
   WHERE execution_id = :jobExecutionId`
 const DROP_OUTPUT = 'DELETE FROM output WHERE execution_id = :jobExecutionId AND attempt = :attempt'
-// SQLite writes the entries of an index anew for each column of it that is set, even to what it was.
+// SQLite rewrites index entries for each indexed column that is set, even to the same value.
 const SET_PROGRESS = `
   UPDATE execution SET version_number = ?, updated_at = ?, status_details = ?, seen_report = ?
   WHERE execution_id = ?`
@@ -25,7 +25,7 @@ const counts = Object.entries(countFields).map(
   ([state, { sql }]) => `${columnOf({ sql })} = ${sql} + :${state as ExecState} ` as const,
 )
 const COUNT = `UPDATE run SET ${counts.join(', ') as (typeof counts)[number]} WHERE run_id = :runId` as const
-// Nothing moves in a run that has ended, so this finds each of them once.
+// Executions of a finished run do not change, so this finds each run once.
 const END = `
   UPDATE run SET ended_at = :endsAt WHERE run_id = :runId AND pending + in_progress + canceling = 0`
 

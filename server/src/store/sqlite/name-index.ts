@@ -1,12 +1,12 @@
-// Jobs or devices of one owner by name, exact while writes are under way. What is being removed is out of
-// sight, so that nothing sent later can find it; it is kept aside until its removal is answered.
+// Jobs or devices of one owner by name, exact while writes are in progress. An entry that is being removed is hidden, so that
+// later steps do not find it; it is kept separately until the result of its removal.
 
 type Leaving<Ref> = { onDisk: Ref | undefined; removals: number }
 
 export class NameIndex<Ref> {
   readonly #inSight = new Map<string, Ref>()
   readonly #leaving = new Map<string, Leaving<Ref>>()
-  /** How often something else was found under a name than before. */
+  /** The number of changes of the entry for a name. */
   changes = 0
 
   get size(): number {
@@ -17,23 +17,23 @@ export class NameIndex<Ref> {
     return this.#inSight.values()
   }
 
-  /** Also those whose removal is under way: it may fail. */
+  /** Includes entries whose removal is in progress, because it may fail. */
   *allOnDisk(): Generator<Ref> {
     yield* this.#inSight.values()
     for (const { onDisk } of [...this.#leaving.values()]) if (onDisk !== undefined) yield onDisk
   }
 
-  /** What a write that is sent now will find on disk. */
+  /** The entry that a write sent now will find on disk. */
   get(name: string): Ref | undefined {
     return this.#inSight.get(name)
   }
 
-  /** What is on disk, also while its removal is under way. */
+  /** The entry on disk, also while its removal is in progress. */
   getOnDisk(name: string): Ref | undefined {
     return this.#inSight.get(name) ?? this.#leaving.get(name)?.onDisk
   }
 
-  /** It is on disk. If a removal was sent after it, it stays out of sight: answers come in the order of sending. */
+  /** Adds an entry that is on disk. If a removal was sent after it, it remains hidden: results arrive in the order of sending. */
   set(name: string, ref: Ref): void {
     this.changes++
     const leaving = this.#leaving.get(name)
@@ -41,7 +41,7 @@ export class NameIndex<Ref> {
     else this.#inSight.set(name, ref)
   }
 
-  /** Out of sight from now on; in sight again if the removal fails or was refused. */
+  /** Hides the entry; restores it if the removal fails or was refused. */
   async remove<T>(
     name: string,
     write: () => Promise<T>,

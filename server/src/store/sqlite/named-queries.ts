@@ -13,18 +13,18 @@ import {
   type Values,
 } from '../statement.ts'
 
-/** For steps on which speed hangs: an answer without a promise. */
+/** For performance-critical steps: returns results without a promise. */
 export type Statement<Needed = Values> = {
   all<Has extends Needed>(values: Exactly<Needed, Has>): Row[]
   get<Has extends Needed>(values: Exactly<Needed, Has>): Row | undefined
-  /** How many rows it has changed. */
+  /** Returns the number of changed rows. */
   run<Has extends Needed>(values: Exactly<Needed, Has>): number
-  /** The values in the order of the statement, as they are bound. */
+  /** Takes bound values in the order of the statement. */
   runWith(values: SQLInputValue[]): void
 }
 
 export type SqliteQueries = Queries & {
-  /** Prepared when it is first asked for. */
+  /** Prepares the statement on first use. */
   statementOf<S extends Sql>(sql: S): Statement<Given<S>>
   listsOf(sql: Sql): (values: Values) => unknown[][]
 }
@@ -37,13 +37,13 @@ const nothing: Statement = { all: () => [], get: () => undefined, run: () => 0, 
 
 function prepare(db: DatabaseSync, sql: Sql) {
   const order: string[] = []
-  // By position: node:sqlite takes 2 µs for each name.
+  // Parameters are bound by position, because node:sqlite takes 2 µs for each name.
   const text = placeParameters(textOf(sql), (name) => {
     order.push(name)
     return '?'
   })
   const names = namesOf(textOf(sql))
-  // A bare `LIMIT ?` has SQLite prepare the statement again whenever the number is bound, which takes longer than to run it.
+  // With a bare `LIMIT ?`, SQLite prepares the statement again whenever the number is bound, which takes longer than running it.
   const statement = db.prepare(text.replaceAll('LIMIT ?', 'LIMIT 0 + ?'))
   const bind = (values: Values) => {
     checkValues(names, values)
@@ -62,7 +62,7 @@ export function prepareNamed<S extends Sql>(db: DatabaseSync, sql: S): Statement
   }
 }
 
-/** Rows as lists of their values, in the order in which the statement names them. */
+/** Returns rows as lists of values, in the order of the columns. */
 function prepareLists(db: DatabaseSync, sql: Sql): (values: Values) => unknown[][] {
   const { statement, bind } = prepare(db, sql)
   statement.setReturnArrays(true)

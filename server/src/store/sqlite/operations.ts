@@ -1,5 +1,5 @@
-// What the threads that hold a connection can be asked, by name: the steps over plain tables, and those of this store
-// alone. The writing ones are one transaction each.
+// The operations of the threads with a connection, by name: the steps over plain tables, and those that only this store has. Each
+// write is one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { DevicePut } from '../../domain/device/ports/devices.ts'
@@ -26,7 +26,7 @@ import { catalogueWrites, reads, snapshots, writes } from '../tables/steps.ts'
 import type { DeviceRow } from './catalogue.ts'
 import { inSnapshot, inTransaction, isDiskFault } from './database.ts'
 import { noWaiters, prepareDrafts } from './draft-writer.ts'
-import { prepareCarryOver } from './log-length.ts'
+import { prepareCheckpoint } from './log-length.ts'
 import { openNamedQueries } from './named-queries.ts'
 import { presenceWrites } from './presence.ts'
 import { type QueueQuestion, readQueues } from './queues.ts'
@@ -35,11 +35,11 @@ import { recordReports } from './reports.ts'
 import { prepareTriggers } from './triggers.ts'
 import { openWrites, type WriteListener } from './writes.ts'
 
-/** Those that the main thread passes on as they are (sqlite-store.ts). */
+/** Operations that the main thread passes on unchanged (sqlite-store.ts). */
 export const plainReads = { ...reads, ...snapshots }
 export const plainWrites = { ...writes, ...catalogueWrites, ...presenceWrites }
 
-// With two steps of history each, 500 executions take the writer 3 ms (npm run bench:retention).
+// 500 executions with two history entries each take the writer 3 ms (npm run bench:retention).
 const purgeLimits = { rows: 500, executions: 500, outputBytes: 4 * 1024 * 1024 }
 
 export function prepareReads(db: DatabaseSync) {
@@ -55,7 +55,8 @@ export function prepareReads(db: DatabaseSync) {
       inSnapshot(db, () => listSelected(queries, list)),
     readQueues: (wanted: (QueueQuestion | undefined)[]) => inSnapshot(db, () => readQueues(queries, wanted)),
     getLaunchedRun: (run: { runId: number }) => getLaunchedRun(queries, run),
-    readLevels: (owner: { ownerNo: number }) => inSnapshot(db, () => readLevels(queries, owner)),
+    readLevels: (wanted: Parameters<typeof readLevels>[1]) =>
+      inSnapshot(db, () => readLevels(queries, wanted)),
   }
 }
 
@@ -64,11 +65,11 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
   const triggers = prepareTriggers(db, queries.log)
   const { recordTriggers, recordPacked } = triggers
   const { writeRun, continueRun, dropDraft, dropLeft } = prepareDrafts(db, queries, triggers, draftOptions)
-  const checkpoint = prepareCarryOver(db)
+  const checkpoint = prepareCheckpoint(db)
   const cursors = new RunCursors()
   const { fireClocks } = clockWrites(cursors)
   const purge = new RunPurge(purgeLimits)
-  // There and back: an update that leaves the row as it is would not reach the disk.
+  // Two updates, because one that does not change the row would not reach the disk.
   const probeUpdates = ['run_id = run_id + 1', 'run_id = run_id - 1'].map((change) =>
     db.prepare(`UPDATE last_id SET ${change}`),
   )
@@ -76,7 +77,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
     for (const update of probeUpdates) update.run()
   }
 
-  /** `made`: the device, if there was none. */
+  /** `made`: the device, if it was created. */
   async function enroll(enrolling: Enrolling): Promise<EnrollOutcome & { made?: DeviceRow }> {
     let made: DeviceRow | undefined
     const outcome = await enrollDevice(queries, enrolling, async (put) => {
@@ -97,7 +98,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
       }
     }
 
-  /** The same without a promise, for what is done at once and often. */
+  /** The same without a promise, for frequent synchronous operations. */
   const atOnce =
     <In, Out>(operation: (input: In) => Out) =>
     (input: In): Out | Promise<Out> => {
@@ -114,19 +115,19 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
     throw error
   }
 
-  // A commit whose sync failed has not happened, but it stands in the log, and a crash right now would bring it
-  // back after its caller was told otherwise. Whatever is written next takes its place.
+  // A commit whose sync failed has not happened, but it is in the log, and a crash now would restore it although its
+  // caller got an error. The next write replaces it.
   async function overwriteFailed(): Promise<void> {
     try {
       await inTransaction(db, probeWrite)
     } catch {
-      // The write reaches the log or fails like the one before; either way there is nothing more to do.
+      // The write reaches the log or fails like the previous one; in both cases nothing more can be done.
     }
   }
 
   return {
     ...bind(plainWrites, (step, input) => inOneTransaction(() => step(queries))(input)),
-    // These take or give more than the port asks for: what the main thread keeps in memory.
+    // These have more input or output than the port, for the in-memory state of the main thread.
     createFirstKey: inOneTransaction((first: Input<'createFirstKey'>) => createFirstKey(queries, first)),
     putJob: inOneTransaction((put: Input<'putJob'>) => putJob(queries, put)),
     enrollDevice: inOneTransaction(enroll),
@@ -139,7 +140,7 @@ export function prepareWrites(db: DatabaseSync, listener?: WriteListener, draftO
     continueRun: inOneTransaction(continueRun),
     dropDraft: inOneTransaction(dropDraft),
     recordReports: inOneTransaction((reports: ReportMessage[]) => recordReports(queries, reports)),
-    // Where a batch has ended must not be ahead of what is on disk.
+    // The position after a batch must not be ahead of the data on disk.
     fireClocks: inOneTransaction(
       (moment: Moment) => fireClocks(queries, moment),
       () => cursors.clear(),

@@ -1,4 +1,4 @@
-// Who is connected.
+// Presence of devices.
 
 import { select } from '../schema/column.ts'
 import { device } from '../schema/tables.ts'
@@ -8,7 +8,7 @@ import type { SqliteWrites } from './writes.ts'
 const BEFORE = select(device.pick('deviceNo', 'online'))
 const FIND = `
   SELECT ${BEFORE} FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId AND deleted_at IS NULL` as const
-// Whoever is online already and comes back by another connection is online since then.
+// An online device that reconnects is online since the new connection.
 const SET = `
   UPDATE device SET online = :online, presence_since = :at, last_seen_at = :at, transport = :transport
   WHERE device_no = :deviceNo`

@@ -1,21 +1,20 @@
-// Which runs have another priority than the default. By runs, not by executions: a run may have a million of them. Most
-// services have none.
+// Runs with another priority than the default. Most services have none.
 
 import { defaultPriority } from '@jobcast/contract/words'
+import { addRange, type RunRange, rangeOf } from './run-ranges.ts'
 
-/** `to`: not included. `unfinished`: how many of its executions have not ended. */
-export type PrioritizedRun = { runId: number; from: number; to: number; priority: number; unfinished: number }
+/** `unfinished`: the number of unfinished executions. */
+export type PrioritizedRun = RunRange & { priority: number; unfinished: number }
 
 /** The priorities of executions. */
 export type Ranks = {
   readonly isEmpty: boolean
-  /** None is higher. */
+  /** The highest priority. */
   readonly highest: number
   of(jobExecutionId: number): number
 }
 
 export class Priorities implements Ranks {
-  /** By their ids; runs do not overlap. */
   readonly #runs: PrioritizedRun[] = []
   #highest = defaultPriority
 
@@ -28,11 +27,11 @@ export class Priorities implements Ranks {
   }
 
   of(jobExecutionId: number): number {
-    return this.#find(jobExecutionId)?.priority ?? defaultPriority
+    return rangeOf(this.#runs, jobExecutionId)?.priority ?? defaultPriority
   }
 
   add(run: PrioritizedRun): void {
-    this.#runs.splice(this.#positionOf(run.from), 0, { ...run })
+    addRange(this.#runs, { ...run })
     this.#highest = Math.max(this.#highest, run.priority)
   }
 
@@ -43,26 +42,9 @@ export class Priorities implements Ranks {
     this.#highest = this.#runs.reduce((most, { priority }) => Math.max(most, priority), defaultPriority)
   }
 
-  /** An execution has ended. */
+  /** Records the end of an execution. */
   ended(jobExecutionId: number): void {
-    const run = this.#find(jobExecutionId)
+    const run = rangeOf(this.#runs, jobExecutionId)
     if (run && --run.unfinished === 0) this.drop(run.runId)
-  }
-
-  #find(jobExecutionId: number): PrioritizedRun | undefined {
-    const run = this.#runs[this.#positionOf(jobExecutionId + 1) - 1]
-    return run !== undefined && jobExecutionId < run.to ? run : undefined
-  }
-
-  /** How many runs begin below the id. */
-  #positionOf(id: number): number {
-    let low = 0
-    let high = this.#runs.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#runs[middle] as PrioritizedRun).from < id) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }

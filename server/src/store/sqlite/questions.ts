@@ -1,10 +1,10 @@
-// What a thread was asked and has not begun with. One at a time, in the order in which it was sent: transactions do not mix,
-// and memory relies on the order. A large run is asked for several times, so that others are served in between.
+// The queue of requests to a thread. They are handled one at a time, in the order of sending: transactions must not interleave,
+// and the in-memory state relies on the order. A large run takes several requests, so that others are served in between.
 
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Writes } from './operations.ts'
 
-// Lists: with an object the names of its fields would be sent along each time.
+// A list, because an object would be sent with its field names each time.
 export type Question = [id: number, name: string, input: unknown]
 
 const ofLargeRuns: ReadonlySet<string> = new Set<keyof Writes>(['writeRun', 'continueRun', 'dropDraft'])
@@ -25,7 +25,7 @@ export class Questions {
     return this.#waiting.shift()
   }
 
-  /** Also of what has only just come: whether there is any that is not a large run. */
+  /** Whether any request other than a large run is waiting, including those that have just arrived. */
   hasWaiters(): boolean {
     for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port)) {
       this.#waiting.push(next.message)

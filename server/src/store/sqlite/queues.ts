@@ -1,4 +1,4 @@
-// What a device sees: what is under way on it, then what waits for it, in the order in which memory has named it.
+// The queue of a device: executions in progress, then waiting ones in the order from memory.
 
 import { shownPending } from '@jobcast/contract/words'
 import type { DeviceExecution } from '../../domain/execution/device-report.ts'
@@ -10,7 +10,7 @@ const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}` as con
 const ACTIVE = `
   ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT ${shownPending}` as const
-// In the order of the list, which is that of the outer loop.
+// The outer loop gives the order of the list.
 const WAITING = `
   SELECT ${LIVE} FROM json_each(:waiting) AS wanted CROSS JOIN execution ON execution_id = wanted.value
     ${liveJoins('CROSS JOIN')}
@@ -18,7 +18,7 @@ const WAITING = `
 
 export type QueueQuestion = { deviceNo: number; waiting: number[] }
 
-/** None: nothing is to be read there. */
+/** Without requests there is nothing to read. */
 export function readQueues(
   { statementOf }: SqliteQueries,
   questions: (QueueQuestion | undefined)[],

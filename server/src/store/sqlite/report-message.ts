@@ -1,10 +1,10 @@
-// Reports on their way to the writer thread. A clone of an object spells out the name of each field, for each report
-// anew, so the usual one travels as a list.
+// The format of reports in messages to the writer thread. A cloned object contains the name of each field, for each report
+// again, so common reports are sent as lists.
 
 import type { CheckedReport } from '../../domain/execution/apply-reports.ts'
 import type { ReportContent } from '../../domain/execution/device-report.ts'
 
-/** `waiting`: ids that memory names, of which some may have been started or ended by now. */
+/** `waiting`: ids from memory, some of which may have started or ended meanwhile. */
 export type SentReport = CheckedReport & { waiting: number[] | undefined }
 
 type Update = Extract<ReportContent, { kind: 'update' }>
@@ -26,7 +26,7 @@ const unsaid = {
   clientToken: undefined,
 } as const
 
-/** Listed are updates of known devices that say nothing but a state and details. */
+/** Packs updates of known devices with only a state and details as lists. */
 export function packReport(sent: SentReport): ReportMessage {
   const { report, deviceNo } = sent
   const mayBeListed = report.kind === 'update' && deviceNo !== undefined && !sent.isHeld && !sent.mayNotStart

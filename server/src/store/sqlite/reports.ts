@@ -1,4 +1,4 @@
-// Loads what a group of reports may be about (see domain/execution/apply-reports.ts). A group is one transaction.
+// Loads the executions for a group of reports (see domain/execution/apply-reports.ts). A group is one transaction.
 
 import { applyReports } from '../../domain/execution/apply-reports.ts'
 import type { ReportOutcome } from '../../domain/execution/device-report.ts'
@@ -12,7 +12,7 @@ const SELECT = `SELECT ${LIVE} FROM execution ${liveJoins('CROSS JOIN')}` as con
 const ACTIVE = `
   ${SELECT} WHERE execution.device_no = :deviceNo AND state IN ('IN_PROGRESS', 'CANCELING')
   ORDER BY execution_id LIMIT :limit` as const
-// In the order of the list, which is that of the outer loop.
+// The outer loop gives the order of the list.
 const WAITING = `
   SELECT ${LIVE} FROM json_each(:waiting) AS wanted CROSS JOIN execution ON execution_id = wanted.value
     ${liveJoins('CROSS JOIN')}
@@ -30,7 +30,7 @@ export function recordReports(queries: SqliteWrites, messages: ReportMessage[]):
   })
 }
 
-/** Memory hears of a release after others may have read it: what it takes for held back may be released. */
+/** Memory is updated after a release may have been read, so an execution that it considers held may be released. */
 function lookAgain({ statementOf }: SqliteWrites, sent: SentReport): SentReport {
   const { report, isHeld } = sent
   if (!isHeld || report.kind === 'start-next') return sent
@@ -38,7 +38,7 @@ function lookAgain({ statementOf }: SqliteWrites, sent: SentReport): SentReport 
   return statementOf(RELEASED).get({ jobExecutionId }) ? { ...sent, isHeld: false } : sent
 }
 
-/** Of each device that asks for its next one, as many as the group has reports of it. */
+/** Loads, for each device that requests its next execution, as many as the group has reports of the device. */
 function loadOffered({ statementOf }: SqliteWrites, reports: SentReport[]): LiveExecution[] {
   const [active, firstWaiting] = [statementOf(ACTIVE), statementOf(WAITING)]
   const ofDevices = Map.groupBy(reports, ({ deviceNo }) => deviceNo)

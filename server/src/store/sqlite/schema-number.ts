@@ -1,4 +1,4 @@
-// Which schema a database file has: how many migrations it has had, and that they were ours.
+// The schema version of a database file: the number of applied migrations, and a check that it is ours.
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,10 +6,10 @@ import { pathToFileURL } from 'node:url'
 import { UnreleasedDatabase } from '../migrate.ts'
 import { pragma } from './pragma.ts'
 
-/** "Jobc". Unreleased versions, whose migrations were others, did not set it. */
+/** "Jobc". Unreleased versions, which had other migrations, did not set it. */
 export const applicationId = 0x4a6f6263
 
-/** How many migrations it has had. Throws UnreleasedDatabase. */
+/** The number of applied migrations. Throws UnreleasedDatabase. */
 export function schemaOf(db: DatabaseSync): number {
   const applied = Number(pragma(db, 'user_version'))
   if (applied > 0 && pragma(db, 'application_id') !== applicationId) {
@@ -21,10 +21,10 @@ export function schemaOf(db: DatabaseSync): number {
   return applied
 }
 
-/** Before it is opened for writing: that alone would change the file, by a checkpoint of its log. */
+/** Must be called before the file is opened for writing, which would change it by a checkpoint of its log. */
 export function refuseUnreleased(path: string): void {
   if (sizeOf(path) === 0) return
-  // Immutable: SQLite creates no files next to it. Only a log has to be read as well.
+  // Immutable, so that SQLite creates no files next to it. This is only possible without a log, which must be read as well.
   const source = sizeOf(`${path}-wal`) > 0 ? path : new URL(`${pathToFileURL(path)}?immutable=1`)
   const db = new DatabaseSync(source, { readOnly: true, timeout: 5000 })
   try {

@@ -103,7 +103,7 @@ CREATE TABLE device_group (
   where_text TEXT NOT NULL,
   description TEXT,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL, window_name TEXT, changed_by TEXT,
+  updated_at INTEGER NOT NULL, window_name TEXT, changed_by TEXT, created_by TEXT, updated_by TEXT,
   PRIMARY KEY (owner_no, group_name)
 ) STRICT, WITHOUT ROWID;
 
@@ -331,7 +331,7 @@ CREATE TABLE offer_window (
   version INTEGER NOT NULL,
   open_zones TEXT NOT NULL,
   created_at INTEGER NOT NULL,
-  updated_at INTEGER NOT NULL, changed_by TEXT,
+  updated_at INTEGER NOT NULL, changed_by TEXT, created_by TEXT, updated_by TEXT,
   PRIMARY KEY (owner_no, window_name)
 ) STRICT, WITHOUT ROWID;
 
@@ -615,7 +615,7 @@ CREATE TABLE webhook (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   created_by TEXT,
-  created_by_session TEXT, format TEXT NOT NULL DEFAULT 'jobcast', last_failure TEXT,
+  created_by_session TEXT, format TEXT NOT NULL DEFAULT 'jobcast', last_failure TEXT, restriction TEXT,
   UNIQUE (owner_no, webhook_name)
 ) STRICT;
 

@@ -1,4 +1,4 @@
-// The store on one SQLite file: memory answers what a trigger asks, one thread writes, one thread reads.
+// The store on one SQLite file: triggers find names in memory, one thread writes, one thread reads.
 
 import { join } from 'node:path'
 import type { Store } from '../../domain/common/ports/store.ts'
@@ -25,12 +25,12 @@ import { buildWindowSteps } from './window-steps.ts'
 
 export const sqliteMigrations = () => readMigrations(new URL('migrations/', import.meta.url))
 
-/** Of what waits for one device, how much one page of its list covers. */
+/** Waiting executions of one device that a page of its list covers. */
 const waitingPerPage = 5000
 
 type SqliteStoreOptions = {
   folder: string
-  /** A thread of the store ended by itself: the process cannot go on. */
+  /** Called if a thread of the store ended unexpectedly: the process cannot continue. */
   onLost: (error: Error) => void
 }
 
@@ -42,7 +42,7 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
     const path = join(folder, 'jobcast.db')
     const writer = new DatabaseThread<Writes>('writer', path, onLost)
     const reader = new DatabaseThread<Reads>('reader', path, onLost)
-    // Selectors may read all devices: whoever else reads does not wait behind them.
+    // Selectors may read all devices, so they have a separate thread, and other readers do not wait for them.
     const scanner = new LazyThread(() => new DatabaseThread<Reads>('scanner', path, onLost))
     const checkpointer = new Checkpointer(path)
     writer.onLongLog = () => void shortenLog(checkpointer, writer)
@@ -57,7 +57,7 @@ export function openSqliteStore({ folder, onLost }: SqliteStoreOptions): Store {
   }
 }
 
-/** If it fails, the log stays until it is longer: what is committed is on disk either way. */
+/** If this fails, the log remains until it is longer; committed data is on disk in both cases. */
 async function shortenLog(checkpointer: Checkpointer, writer: WriterThread): Promise<void> {
   await checkpointer.checkpoint()
   await writer.call('checkpoint', undefined).catch(() => undefined)
@@ -79,9 +79,9 @@ export type StoreParts = {
   lastIds: LastIds
   writer: WriterThread
   reader: ReaderThread
-  /** For selectors; default: the reader. */
+  /** The thread for selectors; default: the reader. */
   scanner?: ReaderThread
-  /** From how many devices on a trigger is large; default: as it is in use. */
+  /** The number of devices from which a trigger is large; default: `largeTrigger`. */
   largeFrom?: number
   onClosed: () => void | Promise<void>
 }
@@ -133,7 +133,7 @@ type PlainSteps =
   | typeof runFailureSnapshots
   | typeof runsWithinSnapshots
 
-/** Steps of which nothing is kept in memory go to their thread as they are. */
+/** Passes steps without in-memory state directly to their thread. */
 function releaseTurn<Steps extends PlainSteps>(
   thread: ReaderThread | WriterThread,
   steps: Steps,
@@ -143,10 +143,10 @@ function releaseTurn<Steps extends PlainSteps>(
   return Object.fromEntries(passed)
 }
 
-/** More executions than this take the reader too long. */
+/** Runs with more executions would occupy the reader too long. */
 const countedByReader = 20_000
 
-/** Steps that go through a part of a run: a large one keeps nobody else from reading. */
+/** Steps that read a part of a run; for a large run they do not block other readers. */
 function buildCountSteps(
   reader: ReaderThread,
   scanner: ReaderThread,
@@ -172,7 +172,7 @@ type KeySteps = Pick<
   | 'recordKeyUse'
 >
 
-/** Keys are kept in memory: each call of the API asks for one. */
+/** Keys are in memory, because each call of the API looks one up. */
 function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
   return {
     async createFirstKey(first) {
@@ -213,7 +213,7 @@ function buildKeySteps({ apiKeys }: Catalogue, writer: WriterThread): KeySteps {
 
 type NameSteps = Pick<Store, 'putJob' | 'deleteJob' | 'putDevices' | 'deleteDevice' | 'enrollDevice'>
 
-/** Steps that change which jobs and devices there are. */
+/** Steps that add or remove jobs and devices. */
 function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
   return {
     async putJob(put) {
@@ -247,7 +247,7 @@ function buildNameSteps(catalogue: Catalogue, writer: WriterThread): NameSteps {
 
 type RolloutSteps = Pick<Store, 'changeRollout' | 'freezeFleet' | 'unfreezeFleet'>
 
-/** Steps that change what may be offered: memory follows once it is on disk. */
+/** Steps that change what may be offered; memory is updated when the change is on disk. */
 function buildRolloutSteps(catalogue: Catalogue, writer: WriterThread): RolloutSteps {
   return {
     async changeRollout(change) {
@@ -285,7 +285,7 @@ function buildExecutionSteps(
     },
     createLargeRun: (trigger) => createLargeRun({ catalogue, lastIds, writer, reader }, trigger),
     listExecutions({ ownerNo, filter, slice: { after, limit } }) {
-      // What is launched from now on is left out, so that it cannot be seen in part.
+      // Later runs are omitted, so that none is shown in part.
       const before = Math.min(after ?? Number.MAX_SAFE_INTEGER, lastIds.jobExecutionId + 1)
       const { deviceId } = filter
       const device = deviceId === undefined ? undefined : catalogue.devices(ownerNo).getOnDisk(deviceId)

@@ -1,5 +1,5 @@
-// The embedded database as an end of a move. Reading is of one instant, beside a service that goes on; writing is one
-// transaction on a folder that nobody else uses.
+// The embedded database as the source or the target of a transfer. Reading uses a snapshot, while a service may be running; writing
+// is one transaction on a locked folder.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ export function openSqliteSource(folder: string): TransferSource {
     if (pendingMigrations(sqliteMigrations(), schemaOf(db)).length > 0) {
       throw new StartRefused(`The database in ${folder} has an older schema. Run "jobcast migrate" first.`)
     }
-    // Until it is closed: what is written meanwhile is not seen.
+    // The snapshot lasts until the source is closed.
     db.exec('BEGIN')
     const last = LAST_NUMBERS.read(db.prepare(LAST).get() ?? {})
     return {
@@ -78,14 +78,14 @@ async function* readLines(db: DatabaseSync, table: TransferTable): AsyncGenerato
 }
 
 function readValue({ name: table }: TransferTable, name: string, kind: ColumnKind): string {
-  // The counts say it; there is no column for it.
+  // Derived from the counts, because there is no column for it.
   if (isEndedFlag(table, name)) return "json(iif(pending + in_progress + canceling = 0, 'true', 'false'))"
   if (kind === 'bytes') return `iif(${name} IS NULL, NULL, hex(${name}))`
   if (kind === 'flag') return `json(iif(${name}, 'true', 'false'))`
   return name
 }
 
-/** The folder is locked until it is closed. */
+/** The folder is locked until the target is closed. */
 export function openSqliteTarget(folder: string): TransferTarget {
   prepareDataFolder(folder)
   const lock = lockData(folder)
@@ -129,7 +129,7 @@ export function openSqliteTarget(folder: string): TransferTarget {
   }
 }
 
-// SQLite's primary codes: a constraint, a value of another type; and what node:sqlite cannot bind.
+// SQLite's primary codes for a violated constraint and a wrong type, and errors of node:sqlite for values that it cannot bind.
 function isMisfit(error: unknown): boolean {
   const { errcode, code } = error as { errcode?: number; code?: string }
   return [19, 20].includes(Number(errcode) & 0xff) || code === 'ERR_INVALID_ARG_TYPE'

@@ -1,6 +1,6 @@
-// A group of triggers on its way to the writer: names become numbers, ids are given, queues grow.
-// If the group fails, its ids leave the queues again; the ids themselves are never given twice. Those of a call that was made
-// before go to the next call, unless others were given meanwhile.
+// Prepares a group of triggers for the writer: replaces names by numbers, assigns ids, and adds these to the queues.
+// If the group fails, its ids are removed from the queues, and never assigned again. The ids of a repeated call are used for the
+// next call, unless others were assigned meanwhile.
 
 import {
   findDevices,
@@ -24,14 +24,14 @@ type Launch = {
   question: CheckedTrigger
   run: LaunchedRun
   devices: DeviceRef[]
-  /** A write that comes before it may change the name of one of its devices: answer as it is on disk. */
+  /** An earlier write may change the name of one of its devices, so the response is read from disk. */
   readBack: boolean
-  /** It is not held back any more, if it was. */
+  /** Removes the run from the held ones, if it is held. */
   undoHold: (() => void) | undefined
 }
-/** A call that was made before is answered as it was then, even if its job or a device is gone by now. */
+/** A repeated call gets the response of the first one, even if its job or a device was deleted meanwhile. */
 type Refused = { question: KeyQuestion; refusal: Refusal }
-/** Refused: a large one, while it was being written. */
+/** A large run may be refused while it is being written. */
 type Recorded = RecordedTrigger | Refusal
 type ReadRun = (runId: number) => Promise<LaunchedRun>
 
@@ -40,20 +40,20 @@ export class TriggerGroup {
   readonly #lastIds: LastIds
   readonly #isLarge: boolean
 
-  /** `ahead`: of a large trigger, the only one. */
+  /** `ahead`: for a large trigger, which must be the only one. */
   constructor(catalogue: Catalogue, lastIds: LastIds, triggers: Trigger[], ahead?: FoundAhead) {
     this.#lastIds = lastIds
     this.#isLarge = ahead !== undefined
     this.#entries = triggers.map((trigger) => launch(catalogue, lastIds, trigger, ahead))
   }
 
-  /** What the writer has to record or to look up, one for each trigger; none if all of it is refused anyway. */
+  /** The request to the writer for each trigger: a record or a lookup; none if all triggers are refused. */
   get questions(): (CheckedTrigger | KeyQuestion)[] {
     const all = this.#entries.map(({ question }) => question)
     return all.some((question) => 'runId' in question || question.idempotency) ? all : []
   }
 
-  /** The writer has recorded it: what became of each trigger, in the order of the triggers. */
+  /** The outcomes after the writer has recorded the group, in the order of the triggers. */
   async outcomes(recorded: Recorded[] | 'all-created', readRun: ReadRun): Promise<TriggerOutcome[]> {
     const resultOf = (index: number) =>
       recorded === 'all-created' ? wasCreated : (recorded[index] ?? keyUnknown)
@@ -71,7 +71,7 @@ export class TriggerGroup {
     return outcomes
   }
 
-  /** Nobody has seen them, and nothing was written under them: a large one may have left a draft. */
+  /** Only for ids that were never visible or written: a large run may have left a draft. */
   #giveBack({ firstExecutionId, runId, devices }: LaunchedRun): void {
     const total = devices.length
     const isLast = this.#lastIds.jobExecutionId === firstExecutionId + total - 1
@@ -80,7 +80,7 @@ export class TriggerGroup {
     this.#lastIds.jobExecutionId -= total
   }
 
-  /** Nothing of it was recorded. */
+  /** Called if the group was not recorded. */
   undoHold(): void {
     for (const entry of this.#entries) settle(entry, false)
   }
@@ -89,7 +89,7 @@ export class TriggerGroup {
 const keyUnknown: RecordedTrigger = { kind: 'key-unknown' }
 const wasCreated: RecordedTrigger = { kind: 'created' }
 
-/** Never rejects: the group is on disk by now, and whoever saw it fail would write it once more. */
+/** Never rejects: the group is on disk, and after an error it would be written again. */
 function outcomeOf(
   entry: Launch | Refused,
   result: Recorded,
@@ -154,7 +154,7 @@ function launch(
   }
 }
 
-/** Before it can be seen. */
+/** Must be called before the run becomes visible. */
 export function holdBack({ held, windows, priorities }: Catalogue, run: NewRun): void {
   const { ownerNo, runId, firstExecutionId: from, total, rollout, window, priority } = run
   const to = from + total
@@ -163,7 +163,7 @@ export function holdBack({ held, windows, priorities }: Catalogue, run: NewRun):
   if (priority !== undefined) priorities.add({ runId, from, to, priority, unfinished: total })
 }
 
-/** It was not recorded. */
+/** Called if the run was not recorded. */
 export function undoHold({ held, windows, priorities }: Catalogue, { runId }: Pick<NewRun, 'runId'>): void {
   held.drop(runId)
   windows.drop(runId)

@@ -1,30 +1,30 @@
-// A group of triggers on its way to the writer thread. A clone of an object spells out the name of each field, for each
-// trigger anew, and a buffer for each list of devices; so a group of usual triggers travels as a few lists, with their keys.
-// It took the writer from 37 to 26 µs a trigger (bench/README.md), and shows in npm run bench -- --parts callers.
+// The format of triggers in messages to the writer thread. Cloned objects contain the name of each field, for each trigger again,
+// and a buffer for each list of devices; so a group of common triggers is sent as a few lists, with their keys. This reduced the
+// time of the writer from 37 to 26 µs per trigger (bench/README.md), and shows in npm run bench -- --parts callers.
 
 import type { SQLInputValue } from 'node:sqlite'
 import type { NewRun } from '../../domain/trigger/launch-run.ts'
 import type { Trigger } from '../../domain/trigger/trigger.ts'
 
-/** Of a trigger that names what is not there: only whether its key belongs to an earlier call. */
+/** For a trigger with unknown names: only looks up whether its key belongs to an earlier call. */
 export type KeyQuestion = { ownerNo: number; idempotency: Trigger['idempotency'] }
-/** A trigger whose names were looked up and whose ids were given. */
+/** A trigger with resolved names and assigned ids. */
 export type RecordedRun = KeyQuestion &
   NewRun &
   Pick<Trigger, 'request' | 'values'> & { deviceNos?: Int32Array }
 export type CheckedTrigger = RecordedRun & { deviceNos: Int32Array }
 
 /**
- * `runs`: the fields of a new run, as `runs.ts` has them, one run after the other. `deviceNos`: of all runs. `keys`: of each
- * run its idempotency key, when it was made and what has expired, or three times null; undefined: none has one.
+ * `runs`: the fields of new runs (see `runs.ts`), one run after the other. `deviceNos`: the devices of all runs. `keys`: for each
+ * run its idempotency key, the time of the call and the time before which keys are expired, or three times null; undefined: no run has a key.
  */
 export type PackedTriggers = {
   runs: SQLInputValue[]
   deviceNos: Int32Array
   keys: (string | number | null)[] | undefined
-  /** Of the requests with a key, at the positions of their runs. */
+  /** Hashes of the requests with a key, at the positions of their runs. */
   hashes: Uint8Array | undefined
-  /** The details of their entries in the audit. */
+  /** The details of their audit entries. */
   audits: string[]
 }
 
@@ -32,7 +32,7 @@ export const fieldsPerKey = 3
 export const bytesPerHash = 32
 
 export const fieldsPerRun = 12
-/** Where in the fields of a run it stands. */
+/** Positions in the fields of a run. */
 export const positions = {
   runId: 0,
   ownerNo: 1,
@@ -42,7 +42,7 @@ export const positions = {
   keyId: 10,
 } as const
 
-/** Undefined if one of them is not a usual one. */
+/** Undefined if one of them is not suitable. */
 export function packTriggers(questions: (CheckedTrigger | KeyQuestion)[]): PackedTriggers | undefined {
   const runs: SQLInputValue[] = []
   const audits: string[] = []

@@ -1,4 +1,4 @@
-// The one hot write: a group of triggers, in one transaction, answered once it is on disk.
+// The most frequent write: a group of triggers, in one transaction, answered once it is on disk.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { SteadyInstant } from '../../domain/common/instants.ts'
@@ -22,14 +22,14 @@ import {
 
 const LAST_IDS = select(lastId.fields)
 const LAST_ID = `SELECT ${LAST_IDS} FROM last_id` as const
-// Not back to lower ones: a small trigger with higher ids may be written while a large run is.
+// Never decreases: a small trigger with higher ids may be written during a large run.
 const SET_LAST_ID = `
   UPDATE last_id SET run_id = max(run_id, :runId), execution_id = max(execution_id, :jobExecutionId)`
 const KEY = select(idempotencyKey.pick('requestHash', 'runId'))
 const FIND_KEY = `
   SELECT ${KEY} FROM idempotency_key
   WHERE owner_no = :ownerNo AND idempotency_key = :key AND created_at > :validAfter` as const
-// A key that is over its time is taken over by the new call; one that is not stays, and nothing is changed.
+// A new call takes over an expired key; otherwise nothing changes.
 const CLAIM_KEY = `
   INSERT INTO idempotency_key (owner_no, idempotency_key, request_hash, run_id, created_at)
   VALUES (:ownerNo, :key, :requestHash, :runId, :madeAt)
@@ -46,7 +46,7 @@ const INSERT_EXECUTION = `
 
 export type LastIds = { runId: number; jobExecutionId: number }
 
-/** Of an earlier call: nothing was recorded. */
+/** For an EarlierCall, nothing was recorded. */
 export type RecordedTrigger = { kind: 'created' } | EarlierCall | { kind: 'key-unknown' }
 
 export function readLastIds(db: DatabaseSync): LastIds {
@@ -54,7 +54,7 @@ export function readLastIds(db: DatabaseSync): LastIds {
   return { runId, jobExecutionId }
 }
 
-/** Without a log only to measure what it costs. */
+/** `log` is only omitted in benchmarks. */
 export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
   const setLastId = prepareNamed(db, SET_LAST_ID)
   const findKey = prepareNamed(db, FIND_KEY)
@@ -73,14 +73,14 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return row && judgeKey(KEY.read(row), requestHash)
   }
 
-  /** Undefined: the run has the key now, if there is one. */
+  /** Undefined: the run has claimed its key, if any. */
   function claim({ ownerNo, idempotency }: KeyQuestion, runId: number): EarlierCall | undefined {
     if (!idempotency) return undefined
     const changed = claimKey.run({ ownerNo, runId, ...idempotency })
     return changed === 0 ? earlierCall({ ownerNo, idempotency }) : undefined
   }
 
-  /** Without numbers its executions are there already (draft-writer.ts). */
+  /** Without numbers, its executions are already written (draft-writer.ts). */
   function recordTrigger(question: RecordedRun | KeyQuestion): RecordedTrigger {
     if (!('runId' in question)) return earlierCall(question) ?? { kind: 'key-unknown' }
     const { ownerNo, runId, launchedAt, firstExecutionId, deviceNos, rollout } = question
@@ -105,7 +105,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     return { kind: 'created' }
   }
 
-  /** Undefined: all of them have been created. */
+  /** Undefined: all runs were created. */
   function recordPacked(packed: PackedTriggers): RecordedTrigger[] | undefined {
     const { runs, deviceNos, audits } = packed
     let recorded: RecordedTrigger[] | undefined
@@ -136,7 +136,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
       from += total
       last = { runId, jobExecutionId: firstExecutionId + total - 1 }
     }
-    // The ids of a call that was made before may be given to the next one.
+    // The ids of a repeated call may be used for the next one.
     if (last) setLastId.run(last)
     return recorded
   }
@@ -152,7 +152,7 @@ export function prepareTriggers(db: DatabaseSync, log?: EventLog) {
     recordPacked,
     recordTriggers(questions: (CheckedTrigger | KeyQuestion)[]): RecordedTrigger[] {
       const recorded = questions.map(recordTrigger)
-      // The ids of a call that was made before may be given to the next one.
+      // The ids of a repeated call may be used for the next one.
       const isNew = (question: CheckedTrigger | KeyQuestion, index: number) =>
         'runId' in question && recorded[index]?.kind === 'created'
       const last = questions.findLast(isNew)

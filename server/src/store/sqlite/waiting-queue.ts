@@ -1,33 +1,33 @@
-// What has not ended on one device, oldest first: the list is always sorted.
+// The unfinished executions of one device, oldest first; the list is always sorted.
 
 import type { Ranks } from './priorities.ts'
-import type { Withheld } from './windows.ts'
+import type { HeldBack } from './windows.ts'
 
 const none: ReadonlySet<number> = new Set()
 
 export class WaitingQueue {
   #ids: number[] = []
-  /** Those that wait for a retry and are not offered; most queues never have one. */
+  /** Executions that wait for a retry and are not offered; most queues never have one. */
   #delayed: Set<number> | undefined
-  /** The last ones of the list, which are being written and cannot be seen yet. */
+  /** The number of executions at the end of the list that are being written and not visible yet. */
   #unwritten = 0
-  /** Those of them that are on disk before an older one is: others are written while a large run is. */
+  /** Those of them that are on disk before an older one, because others are written during a large run. */
   #early: Set<number> | undefined
-  /** How often it has changed, apart from what is released of it. */
+  /** The number of changes, except releases. */
   #changes = 0
 
-  /** Known to be on disk. */
+  /** Adds an execution that is on disk. */
   add(jobExecutionId: number): void {
     this.#append(jobExecutionId)
   }
 
-  /** On its way to the disk. */
+  /** Adds an execution that is being written. */
   announce(jobExecutionId: number): void {
     this.#append(jobExecutionId)
     this.#unwritten++
   }
 
-  /** On disk, and perhaps older than others: its run took long to write. */
+  /** Inserts an execution that is on disk and may be older than others, because its run took long to write. */
   insert(jobExecutionId: number): void {
     const isEarly = jobExecutionId > this.#firstUnwritten
     this.#ids.splice(this.#positionOf(jobExecutionId), 0, jobExecutionId)
@@ -39,7 +39,7 @@ export class WaitingQueue {
     this.#changes++
   }
 
-  /** What was announced is on disk; or it is not, and never was. */
+  /** Records whether an announced execution was written. */
   settle(jobExecutionId: number, written: boolean): void {
     if (!written) {
       this.#unwritten--
@@ -72,44 +72,44 @@ export class WaitingQueue {
     this.#changes++
   }
 
-  /** It has moved, and is offered or under way. */
+  /** Records that an execution was changed, and is offered or in progress. */
   touch(jobExecutionId: number): void {
     this.#delayed?.delete(jobExecutionId)
     this.#changes++
   }
 
-  /** Its device is in another zone: other windows are open there. */
+  /** Records that the zone of the device has changed, in which other windows may be open. */
   changeZone(): void {
     this.#changes++
   }
 
   /**
-   * Another number whenever what a device can see of the queue may be another. A release needs no step of its own, which
-   * could fail: with fewer that are held back the number is higher. What is written and held back leaves it as it is.
+   * A number that changes whenever the visible part of the queue may have changed. A release needs no separate update, which could
+   * fail: the fewer executions are held back, the higher is the number. A new execution that is held back does not change it.
    */
-  mark(held: Withheld): number {
-    return this.#changes - this.#countWithheld(held)
+  mark(held: HeldBack): number {
+    return this.#changes - this.#countHeldBack(held)
   }
 
-  /** How many a device can see. */
-  offered(held: Withheld): number {
+  /** The number of executions that the device can see. */
+  offered(held: HeldBack): number {
     const written = this.#ids.length - this.#unwritten + (this.#early?.size ?? 0)
-    return written - (this.#delayed?.size ?? 0) - this.#countWithheld(held)
+    return written - (this.#delayed?.size ?? 0) - this.#countHeldBack(held)
   }
 
-  /** Whether it is being written, as of now. */
+  /** Returns a test for executions that are being written now. */
   unwritten(): (jobExecutionId: number) => boolean {
     const first = this.#firstUnwritten
     const early = this.#early && new Set(this.#early)
     return (jobExecutionId) => jobExecutionId >= first && !early?.has(jobExecutionId)
   }
 
-  /** All that are older are on disk. */
+  /** All older executions are on disk. */
   get #firstUnwritten(): number {
     return this.#ids[this.#ids.length - this.#unwritten] ?? Number.POSITIVE_INFINITY
   }
 
-  /** The one on disk with the highest id. */
+  /** The execution on disk with the highest id. */
   get newest(): number | undefined {
     if (this.#early) return Math.max(...this.#early)
     return this.#ids[this.#ids.length - this.#unwritten - 1]
@@ -119,8 +119,8 @@ export class WaitingQueue {
     return this.#ids
   }
 
-  /** The first that are on offer: by their priority, then the oldest. */
-  first(count: number, held: Withheld, priorities: Ranks): number[] {
+  /** The first offered executions, by priority, then oldest first. */
+  first(count: number, held: HeldBack, priorities: Ranks): number[] {
     const delayed = this.#delayed ?? none
     if (!priorities.isEmpty) return this.#firstByPriority(count, held, priorities)
     if (delayed.size === 0 && held.isEmpty) return this.#ids.slice(0, count)
@@ -132,7 +132,7 @@ export class WaitingQueue {
     return found
   }
 
-  #firstByPriority(count: number, held: Withheld, priorities: Ranks): number[] {
+  #firstByPriority(count: number, held: HeldBack, priorities: Ranks): number[] {
     const found = new Map<number, number[]>()
     for (const id of this.#ids) {
       if (this.#delayed?.has(id) || held.has(id)) continue
@@ -146,21 +146,21 @@ export class WaitingQueue {
     return byPriority.flatMap(([, ids]) => ids).slice(0, count)
   }
 
-  /** The newest with a lower id, newest first. */
+  /** The newest executions with a lower id, newest first. */
   newestBelow(before: number, count: number): { ids: number[]; complete: boolean } {
     const end = this.#positionOf(before)
     const start = Math.max(0, end - count)
     return { ids: this.#ids.slice(start, end).reverse(), complete: start === 0 }
   }
 
-  /** A first `push` makes room for 17 ids: 130 MB in a million queues of which each has one. */
+  /** The first `push` would allocate space for 17 ids: 130 MB in a million queues with one execution each. */
   #append(jobExecutionId: number): void {
     if (this.#ids.length === 0) this.#ids = [jobExecutionId]
     else this.#ids.push(jobExecutionId)
   }
 
-  /** Of those that are on disk and do not wait for a retry. */
-  #countWithheld(held: Withheld): number {
+  /** Counts held executions that are on disk and do not wait for a retry. */
+  #countHeldBack(held: HeldBack): number {
     if (held.isEmpty) return 0
     const early = this.#early ?? none
     const first = this.#firstUnwritten
@@ -172,7 +172,7 @@ export class WaitingQueue {
     return count
   }
 
-  /** What none that is being written is older than is one of the others. */
+  /** An early execution stops being early when all older ones are on disk. */
   #countEarly(): void {
     while (this.#early?.delete(this.#firstUnwritten)) this.#unwritten--
     if (this.#early?.size === 0) this.#early = undefined
@@ -183,7 +183,7 @@ export class WaitingQueue {
     if (this.#ids[at] === jobExecutionId) this.#ids.splice(at, 1)
   }
 
-  /** How many are below the id. */
+  /** The number of executions below the id. */
   #positionOf(jobExecutionId: number): number {
     let low = 0
     let high = this.#ids.length

@@ -1,4 +1,4 @@
-// Steps that change which windows there are, and which are open: memory follows once it is on disk.
+// Steps that change, open or close windows; memory is updated when the change is on disk.
 
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { Catalogue } from './catalogue.ts'

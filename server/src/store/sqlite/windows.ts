@@ -1,31 +1,24 @@
-// Which executions may not be offered to a device right now because of a window: those of runs under one that is closed in
-// the zone of the device, unless they have begun. Most services have none.
+// Executions that must not be offered right now because of a window: those of runs whose window is closed in the zone of the
+// device, unless they have begun. Most services have none.
 
 import type { ExecState } from '@jobcast/contract/words'
 import { isTerminal } from '../../domain/execution/execution.ts'
 import { anyTime } from '../../domain/window/any-time.ts'
 import { isOpenIn } from '../../domain/window/open-zones.ts'
 import type { WindowKey } from '../../domain/window/ports/windows.ts'
+import { addRange, type RunRange, rangeOf } from './run-ranges.ts'
 
-/** `windowName`: `anyTime` if it ignores windows. `to`: not included. `unfinished`: how many of its executions have not ended. */
-export type WindowedRun = {
-  ownerNo: number
-  runId: number
-  from: number
-  to: number
-  windowName: string
-  unfinished: number
-}
+/** `windowName`: `anyTime` if it ignores windows. `unfinished`: the number of unfinished executions. */
+export type WindowedRun = RunRange & { ownerNo: number; windowName: string; unfinished: number }
 type Window = { version: number; openZones: string; isLeaving: boolean }
 type Run = WindowedRun & { begun: Set<number> }
-/** The windows that apply to it, and what is under way on it. */
+/** A device with the windows that apply to it, and its executions in progress. */
 type WindowedDevice = { ownerNo: number; windows: readonly string[]; begun: ReadonlySet<number> }
 
-/** What may not be offered. */
-export type Withheld = { readonly isEmpty: boolean; has(jobExecutionId: number): boolean }
+/** Executions that must not be offered. */
+export type HeldBack = { readonly isEmpty: boolean; has(jobExecutionId: number): boolean }
 
 export class Windows {
-  /** By their ids; runs do not overlap. */
   readonly #runs: Run[] = []
   readonly #windows = new Map<string, Window>()
   readonly #changes = new Map<number, number>()
@@ -34,7 +27,7 @@ export class Windows {
     return this.#runs.length === 0
   }
 
-  /** Its version is counted as on disk. */
+  /** Without a version, the next one is assumed, as on disk. */
   put({ ownerNo, windowName }: WindowKey, openZones: string, version?: number): void {
     const before = this.#windows.get(keyOf(ownerNo, windowName))
     const window = { openZones, version: version ?? (before?.version ?? 0) + 1, isLeaving: false }
@@ -42,7 +35,7 @@ export class Windows {
     this.#noteChange(ownerNo)
   }
 
-  /** Only if it is still the one that was judged. */
+  /** Applies only to the version that was judged. */
   setOpen({ ownerNo, windowName, version, openZones }: WindowKey & Omit<Window, 'isLeaving'>): void {
     const window = this.#windows.get(keyOf(ownerNo, windowName))
     if (window?.version !== version) return
@@ -50,7 +43,7 @@ export class Windows {
     this.#noteChange(ownerNo)
   }
 
-  /** No run begins to use it while it is being deleted. */
+  /** New runs cannot use a window while it is being deleted. */
   setLeaving({ ownerNo, windowName }: WindowKey, isLeaving: boolean): void {
     const window = this.#windows.get(keyOf(ownerNo, windowName))
     if (window) window.isLeaving = isLeaving
@@ -64,13 +57,13 @@ export class Windows {
     return this.#windows.get(keyOf(ownerNo, windowName))?.isLeaving === false
   }
 
-  /** How often windows of this owner have opened, closed or changed. */
+  /** The number of openings, closings and changes of the owner's windows. */
   changesOf(ownerNo: number): number {
     return this.#changes.get(ownerNo) ?? 0
   }
 
   add(run: WindowedRun, begun: Iterable<number> = []): void {
-    this.#runs.splice(this.#positionOf(run.from), 0, { ...run, begun: new Set(begun) })
+    addRange(this.#runs, { ...run, begun: new Set(begun) })
   }
 
   drop(runId: number): void {
@@ -78,9 +71,9 @@ export class Windows {
     if (at >= 0) this.#runs.splice(at, 1)
   }
 
-  /** An execution has moved. */
+  /** Records a state change of an execution. */
   follow(jobExecutionId: number, execState: ExecState): void {
-    const run = this.#find(jobExecutionId)
+    const run = rangeOf(this.#runs, jobExecutionId)
     if (run === undefined) return
     if (execState === 'PENDING' || isTerminal(execState)) run.begun.delete(jobExecutionId)
     else run.begun.add(jobExecutionId)
@@ -88,25 +81,25 @@ export class Windows {
   }
 
   isUnder(jobExecutionId: number): boolean {
-    return this.#find(jobExecutionId) !== undefined
+    return rangeOf(this.#runs, jobExecutionId) !== undefined
   }
 
-  /** It may not be offered to a device in this zone; nor one whose window is gone, whichever zone that is. */
+  /** The execution must not be offered to a device in this zone. A deleted window is closed in all zones. */
   isClosed(jobExecutionId: number, zone: string): boolean {
-    const run = this.#find(jobExecutionId)
+    const run = rangeOf(this.#runs, jobExecutionId)
     if (run === undefined || run.windowName === anyTime || run.begun.has(jobExecutionId)) return false
     return !this.#isOpen(run.ownerNo, run.windowName, zone)
   }
 
-  /** The same by the windows of a device. */
+  /** The same for the windows of a device. */
   isClosedFor(device: WindowedDevice | undefined, zone: string): (jobExecutionId: number) => boolean {
     if (device === undefined) return () => false
     const { ownerNo, windows, begun } = device
     if (windows.every((windowName) => this.#isOpen(ownerNo, windowName, zone))) return () => false
-    return (id) => !begun.has(id) && this.#find(id)?.windowName !== anyTime
+    return (id) => !begun.has(id) && rangeOf(this.#runs, id)?.windowName !== anyTime
   }
 
-  /** One that is gone is open nowhere. */
+  /** A deleted window is not open anywhere. */
   #isOpen(ownerNo: number, windowName: string, zone: string): boolean {
     const window = this.#windows.get(keyOf(ownerNo, windowName))
     return window !== undefined && isOpenIn(window.openZones, zone)
@@ -114,23 +107,6 @@ export class Windows {
 
   #noteChange(ownerNo: number): void {
     this.#changes.set(ownerNo, this.changesOf(ownerNo) + 1)
-  }
-
-  #find(jobExecutionId: number): Run | undefined {
-    const run = this.#runs[this.#positionOf(jobExecutionId + 1) - 1]
-    return run !== undefined && jobExecutionId < run.to ? run : undefined
-  }
-
-  /** How many runs begin below the id. */
-  #positionOf(id: number): number {
-    let low = 0
-    let high = this.#runs.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#runs[middle] as Run).from < id) low = middle + 1
-      else high = middle
-    }
-    return low
   }
 }
 

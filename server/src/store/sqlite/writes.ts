@@ -1,4 +1,4 @@
-// What the steps of the writer ask with, inside its transactions.
+// The database interface of the writer's steps, inside its transactions.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { MoveWrites } from '../../domain/execution/move-batch.ts'
@@ -12,7 +12,7 @@ import { type EventLog, prepareEventLog } from './events.ts'
 import { prepareMoveWriter } from './moves.ts'
 import { openNamedQueries, type SqliteQueries, type Statement } from './named-queries.ts'
 
-/** What the next commit brings to light. */
+/** Called with the effects that the next commit makes visible. */
 export type WriteListener = {
   onEvents(): void
   onMoved(writes: Pick<MoveWrites, 'moved' | 'delayedIds'>): void

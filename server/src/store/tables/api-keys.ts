@@ -14,9 +14,9 @@ import { pauseSchedulesBy } from './schedules.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
 export const API_KEY = select({ ...apiKey.fields, ownerId: owner.fields.ownerId })
-/** Those of all owners. */
+/** The keys of all owners. */
 export const SELECT_API_KEYS = `SELECT ${API_KEY} FROM api_key JOIN owner USING (owner_no)` as const
-/** Those of people are no keys that anybody holds. */
+/** Excludes the keys of people, which have no secret. */
 const ISSUED = `key_id NOT LIKE 'user:%'`
 const FIND = `${SELECT_API_KEYS} WHERE key_id = :keyId` as const
 const LIST =
@@ -30,7 +30,7 @@ const PUT = `${INSERT}
   ON CONFLICT (key_id) DO UPDATE
   SET key_name = excluded.key_name, scopes = excluded.scopes, restriction = excluded.restriction,
     expires_at = excluded.expires_at` as const
-// Of several nodes that start at once one makes the first key.
+// Prevents several nodes that start at once from creating the first key.
 const LOCK_FIRST = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.firstKey}, 0)` : '',
 )
@@ -42,13 +42,13 @@ const FIRST_OWNER = `
     EXISTS (SELECT 1 FROM api_key WHERE api_key.owner_no = owner.owner_no) AS "hasKey"
   FROM owner ORDER BY owner_no LIMIT 1`
 const FIRST = rows({ ownerNo: owner.fields.ownerNo, hasKey: flag() })
-// Those that revoke at once take turns: of two ADMIN keys that revoke each other one is left.
+// Serializes revocations: if two ADMIN keys revoke each other, one remains.
 const LOCK_REVOCATION = inBoth(({ is }) =>
   is === 'postgres' ? `SELECT pg_advisory_xact_lock(${locks.revocation}, 0)` : '',
 )
 const locked = <Where extends string>(where: (spelling: Spelling) => Where) =>
   inBoth((spelling) => {
-    // In one order: those that lock several must not wait for each other.
+    // Keys are always locked in the same order, to prevent deadlocks.
     const lock = spelling.is === 'postgres' ? 'ORDER BY key_id FOR NO KEY UPDATE OF api_key' : ''
     return `${SELECT_API_KEYS} WHERE ${where(spelling)} ${lock}` as const
   })
@@ -56,7 +56,7 @@ const IN_REACH = 'api_key.owner_no = coalesce(CAST(:ownerNo AS int), api_key.own
 const LOCK_KEY = locked(() => `key_id = :keyId AND ${IN_REACH}` as const)
 const LOCK_MAKER = locked(() => 'key_id = :keyId')
 const LOCK_CHILDREN = locked(({ isIn }) => `${isIn('created_by', 'makers', 'text')} AND ${IN_REACH}` as const)
-// The condition of api_key_admin stands in the text, as each dialect has it.
+// The statement contains the condition of the index api_key_admin, which differs between the dialects.
 const OTHER_ADMINS = inBoth(
   ({ is, by, isIn }) => `
   SELECT count(*) AS count FROM api_key ${by('api_key_admin')}
@@ -108,14 +108,14 @@ export const apiKeyWrites: WriteSteps<
     }
   },
   async recordKeyUse(queries, uses) {
-    // The last use of a key counts, and keys in one order: two nodes must not wait for each other.
+    // Only the last use of each key is stored. Keys are updated in the same order, to prevent deadlocks between nodes.
     const lastUse = new Map(uses.map(({ keyId, at }) => [keyId, at]))
     const sorted = [...lastUse].sort(([one], [other]) => (one < other ? -1 : 1))
     await Promise.all(sorted.map(([keyId, at]) => queries.run(USE, { keyId, at })))
   },
 }
 
-/** What these keys left, whenever they were revoked. */
+/** Pauses schedules and runs of these keys, including keys that were revoked before. */
 async function endLeft(
   queries: Writes,
   keys: StoredApiKey[],
@@ -134,7 +134,7 @@ async function endLeft(
   }
 }
 
-/** Undefined when the first owner has one. */
+/** Undefined if the first owner has a key. */
 export async function createFirstKey(
   queries: Queries,
   { owner, key }: Input<'createFirstKey'>,
@@ -143,7 +143,7 @@ export async function createFirstKey(
   await queries.run(INSERT_FIRST_OWNER, partOf(INSERT_FIRST_OWNER, owner))
   const first = await queries.get(FIRST, FIRST_OWNER)
   if (first === undefined || first.hasKey) return undefined
-  // Without an event: nobody can have listened yet.
+  // No event is needed, because there cannot be a listener yet.
   return insertKey(queries, { ...key, ownerNo: first.ownerNo })
 }
 
@@ -151,7 +151,7 @@ async function createApiKey(queries: Writes, key: NewStoredApiKey): Promise<Stor
   const { createdBy, createdAt: at } = key
   const makerId = keyIdOf(createdBy)
   if (makerId !== undefined) {
-    // Locked until the commit: whoever revokes it with its descendants waits, and sees this one.
+    // The creator is locked until the commit, so that a concurrent revocation of its descendants waits and finds this key.
     const maker = await queries.get(API_KEY, LOCK_MAKER, { keyId: makerId })
     if (maker?.revokedAt !== null) return undefined
   }
@@ -174,7 +174,7 @@ async function insertKey(queries: Queries, key: NewStoredApiKey): Promise<Stored
   return queries.one(API_KEY, FIND, { keyId: key.keyId })
 }
 
-/** The keys that these have created, and those that these have created. Generation by generation: each is locked. */
+/** All descendants of these keys, generation by generation, because each is locked. */
 async function lockDescendants(
   queries: Queries,
   keys: StoredApiKey[],

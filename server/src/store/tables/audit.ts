@@ -1,5 +1,4 @@
-// Entries of the audit and their seals, as they are read, sealed and purged. Entries are written with their changes
-// (audit-log.ts).
+// Reads, seals and purges entries of the audit. Entries are written with their changes (audit-log.ts).
 
 import { leafHashes, merkleRoot } from '@jobcast/contract/audit'
 import { entryLine } from '../../domain/audit/audit-entry.ts'
@@ -59,9 +58,9 @@ const ANNOUNCE = `
   WHERE owner_no = :ownerNo AND seal_no = :sealNo
     AND seal_no = (SELECT max(seal_no) FROM audit_seal WHERE owner_no = :ownerNo)`
 
-// The last one stays: the chain goes on from there. Of those that are purged the newest one stays without its entries and
-// their hashes, until a newer one is purged: its time says that its entries were old enough. Only the oldest ones are read:
-// there may be millions, and triggers are written here.
+// The last seal is kept, because the chain continues from it. The newest purged seal is also kept, without its entries and their
+// hashes, until a newer one is purged: its time proves that its entries were old enough. Only the oldest seals are read, because
+// there may be millions, and triggers are written by this thread.
 const OLD_ROW = rows(auditSeal.pick('ownerNo', 'sealNo', 'lastAuditId'))
 const OLD_SEALS = inBoth(
   ({ lock }) => `
@@ -76,7 +75,7 @@ const PURGE_ENTRIES = 'DELETE FROM audit_entry WHERE owner_no = :ownerNo AND aud
 const PURGE_SEALS = 'DELETE FROM audit_seal WHERE owner_no = :ownerNo AND seal_no < :sealNo'
 const EMPTY_SEAL = 'UPDATE audit_seal SET leaves = :none WHERE owner_no = :ownerNo AND seal_no = :sealNo'
 
-// The newest one stays: ids go on from there.
+// The newest entry is kept, because ids continue from it.
 const UNSEALED_ENTRY = rows(auditEntry.pick('auditId', 'at'))
 const OLDEST_UNSEALED = `
   SELECT audit_id AS "auditId", at FROM audit_entry
@@ -84,11 +83,11 @@ const OLDEST_UNSEALED = `
     AND NOT EXISTS (SELECT 1 FROM audit_seal WHERE owner_no = :ownerNo)
   ORDER BY audit_id LIMIT :limit`
 
-/** How many a page goes through, without their details; most of them may not pass the filter. */
+/** Entries that are scanned for a page, without details; most of them may not pass the filter. */
 const matchedAtOnce = 5000
-/** With their details, of which an entry has up to some 70 KB. */
+/** Entries read at once with their details, of which an entry has up to about 70 KB. */
 const readAtOnce = 100
-/** A seal ends with the entry that goes over it. */
+/** A seal ends with the entry that exceeds this size. */
 const sealedBytes = 8 * 1024 * 1024
 /** A seal has up to 2,000 entries. */
 const sealsPurgedAtOnce = 10
@@ -142,7 +141,7 @@ export const auditReads: ReadSteps<AuditReads> = {
     const [firstAuditId, lastAuditId] = [ids[0], ids.at(-1)]
     if (firstAuditId === undefined || lastAuditId === undefined) return undefined
     const leaves = new Uint8Array(Buffer.concat(hashes))
-    // Here, where a thread of its own reads: many entries take their time.
+    // Computed here in the reading thread, because many entries take long.
     const root = merkleRoot(leaves).toString('hex')
     return { firstAuditId, lastAuditId, leaves, root, isMore: isMore || bytes >= sealedBytes }
   },
@@ -188,11 +187,11 @@ export const auditWrites: WriteSteps<'recordAudit' | 'addSeal' | 'announceSeal' 
     const { seal } = await queries.one(SEAL, LAST_SEAL, { ownerNo })
     queries.resourceChanged('audit.sealed', { ownerNo, at, data: { ...seal, publicKey } })
   },
-  /** Whole seals. */
+  /** Purges whole seals. */
   async purgeAudit(queries, { olderThan, isSealed }) {
     for (const { ownerNo } of await queries.all(rows(owner.pick('ownerNo')), OWNERS)) {
       if (!isSealed && (await purgeUnsealed(queries, ownerNo, olderThan))) return true
-      // One of them is the newest that was purged before.
+      // One of them may be the kept seal of the previous purge.
       const limit = sealsPurgedAtOnce + 1
       const newest = (await queries.all(OLD_ROW, OLD_SEALS, { ownerNo, olderThan, limit })).at(-1)
       if (newest === undefined) continue
@@ -206,7 +205,7 @@ export const auditWrites: WriteSteps<'recordAudit' | 'addSeal' | 'announceSeal' 
   },
 }
 
-/** True: there was something to purge. */
+/** True: entries were purged. */
 async function purgeUnsealed(queries: Writes, ownerNo: number, olderThan: number): Promise<boolean> {
   const oldest = await queries.all(UNSEALED_ENTRY, OLDEST_UNSEALED, { ownerNo, limit: entriesPurgedAtOnce })
   const young = oldest.findIndex(({ at }) => at >= olderThan)
@@ -215,7 +214,7 @@ async function purgeUnsealed(queries: Writes, ownerNo: number, olderThan: number
   return (await queries.run(PURGE_ENTRIES, { ownerNo, upTo: newest.auditId })) > 0
 }
 
-/** `job.*` is all actions of jobs. */
+/** `job.*` means all actions on jobs. */
 function isPattern(pattern: string, action: string): boolean {
   return pattern.endsWith('.*') && action.startsWith(pattern.slice(0, -1))
 }

@@ -4,7 +4,7 @@ import { partOf } from '../statement.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
 const CURSOR = select(bridgeCursor.pick('eventId'))
-// Ids of another owner mean something else.
+// Checks the owner, because event ids are per owner.
 const GET = `
   SELECT ${CURSOR} FROM bridge_cursor WHERE bridge_name = :bridgeName AND owner_no = :ownerNo` as const
 const SET = `

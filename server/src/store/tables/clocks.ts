@@ -1,5 +1,5 @@
-// Loads what a clock has run out for, a batch at a time (see domain/execution/apply-clocks.ts). Several nodes on PostgreSQL share the
-// work: what one has locked, another passes over.
+// Loads executions whose timers have expired, in batches (see domain/execution/apply-clocks.ts). Several nodes on PostgreSQL share
+// the work: each skips rows locked by another.
 
 import { laterBy, type SteadyInstant } from '../../domain/common/instants.ts'
 import { intervalStart } from '../../domain/event/progress-events.ts'
@@ -41,7 +41,7 @@ const DUE = inBoth(
   WHERE due_at <= :clock ORDER BY due_at LIMIT ${batchSize} ${lockExecution} ${skipLocked[is]}`,
 )
 
-// As isHeldBack in domain/event/progress-events.ts says it.
+// The same condition as isHeldBack in domain/event/progress-events.ts.
 const HELD = inBoth(
   ({ is, join, lockExecution }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
@@ -53,7 +53,7 @@ type Statements = { runs: Sql; executions: Sql; finish: Sql }
 
 const range = { first: number(), last: number() }
 
-// One run after the other, each in the order of its ids: so the loops are nested.
+// Nested loops, so that runs are processed one after the other, each in the order of its ids.
 function executionsOf(endedBy: string): Sql {
   return inBoth(({ is, join, records }) => {
     const ofRun = `execution_id BETWEEN record.first AND record.last AND ${endedBy}`
@@ -66,10 +66,10 @@ function executionsOf(endedBy: string): Sql {
   })
 }
 
-// Not EXISTS: PostgreSQL would rather read all of the index, once.
+// Not EXISTS, for which PostgreSQL would read the whole index.
 const MAY_BE_HELD = `(
   SELECT 1 FROM offer_history WHERE offer_history.owner_no = run.owner_no LIMIT 1) IS NOT NULL`
-// The windows of devices change with a row, or with its end.
+// Changes whenever windows of devices change, which adds or ends a row.
 const WINDOWS_MARK = `
   coalesce((SELECT max(since_clock) FROM device_window WHERE device_window.owner_no = run.owner_no), 0) || ' ' ||
   coalesce((SELECT max(until_clock) FROM device_window WHERE device_window.owner_no = run.owner_no), 0)`
@@ -96,7 +96,7 @@ const RELEASE = select({
   ...ofOwner,
 })
 
-/** The same for what was released at once. */
+/** The same for releases. */
 function statementsOfReleases(column: string, endedBy: string): Statements {
   const due = `rollout_release.${column}`
   return {
@@ -106,7 +106,7 @@ function statementsOfReleases(column: string, endedBy: string): Statements {
   WHERE ${due} IS NOT NULL AND ${due} <= :clock ORDER BY ${due} LIMIT ${batchSize}`,
     ),
     executions: executionsOf(endedBy),
-    // What somebody else has locked right now is not done; the next call looks at it again.
+    // Skips rows that are locked by others; the next call tries them again.
     finish: inBoth(
       ({ records }) => `
   UPDATE rollout_release SET ${column} = NULL FROM ${records('ranges', { runId: number(), ...range })}
@@ -117,7 +117,7 @@ function statementsOfReleases(column: string, endedBy: string): Statements {
   }
 }
 
-/** `endedBy`: as isEndedBy in domain/execution/execution.ts says it. `isOpen`: the condition of the index on SQLite. */
+/** `endedBy`: the same condition as isEndedBy in domain/execution/execution.ts. `isOpen`: the condition of the index on SQLite. */
 function statementsOf(
   clock: RunClock,
   column: string,
@@ -135,7 +135,7 @@ function statementsOf(
     finish: inBoth(({ is, isIn }) =>
       is === 'sqlite'
         ? `UPDATE run SET ${column} = NULL WHERE ${isIn('run_id', 'runIds', 'bigint')}`
-        : // What somebody else has locked right now is not done; the next call looks at it again.
+        : // Skips rows that are locked by others; the next call tries them again.
           `UPDATE run SET ${column} = NULL FROM (
     SELECT run.run_id FROM unnest(CAST(:runIds AS bigint[])) AS through (run_id) JOIN run USING (run_id)
     WHERE NOT ended AND NOT EXISTS (
@@ -148,20 +148,20 @@ function statementsOf(
 }
 
 const isWaiting = `state = 'PENDING' AND attempt = 1 AND due_at IS NULL`
-const isUnderWay = `state IN ('PENDING', 'IN_PROGRESS')`
+const isUnended = `state IN ('PENDING', 'IN_PROGRESS')`
 const statements: Record<ClockSource, Record<RunClock, Statements>> = {
   run: {
     expire: statementsOf('expire', 'expire_at', isWaiting, 'pending > 0'),
-    'miss-deadline': statementsOf('miss-deadline', 'deadline_at', isUnderWay),
+    'miss-deadline': statementsOf('miss-deadline', 'deadline_at', isUnended),
   },
   release: {
     expire: statementsOfReleases('expire_at', isWaiting),
-    'miss-deadline': statementsOfReleases('deadline_due_at', isUnderWay),
+    'miss-deadline': statementsOfReleases('deadline_due_at', isUnended),
   },
 }
 const sources: readonly ClockSource[] = ['run', 'release']
 
-// What may have been held back goes on as a release of the whole run: that says for good since when its limits count.
+// A run that may have been held back continues as a release of the whole run, which stores since when its limits count.
 const handed = {
   expire: release.pick('runId', 'first', 'last', 'expireAt', 'countsFrom'),
   'miss-deadline': release.pick('runId', 'first', 'last', 'deadlineAt', 'deadlineDueAt'),
@@ -199,8 +199,8 @@ const POSTPONE = { expire: postpone('expire'), 'miss-deadline': postpone('miss-d
 const COUNT = rows({ count: number() })
 const countLeft = (endedBy: string) =>
   `SELECT count(*) AS count FROM execution WHERE execution_id BETWEEN :first AND :last AND ${endedBy}` as const
-const COUNT_LEFT = { expire: countLeft(isWaiting), 'miss-deadline': countLeft(isUnderWay) }
-/** What somebody else has locked is looked at again so soon. */
+const COUNT_LEFT = { expire: countLeft(isWaiting), 'miss-deadline': countLeft(isUnended) }
+/** Delay until locked rows are tried again. */
 const lockedMs = 1000
 
 type Loading = { queries: Writes; moves: Moves; cursors: RunCursors; moment: Moment }
@@ -253,7 +253,7 @@ async function handOver(
   return new Set(heldBack)
 }
 
-/** Those of which it is known that nothing in them is due. */
+/** Runs in which nothing is known to be due. */
 async function findWaiting(
   { queries, moves, cursors, moment }: Loading,
   clock: RunClock,

@@ -1,4 +1,4 @@
-// The log of what was sent to webhooks. It is also what a sender goes by after a restart.
+// The delivery log of webhooks, from which senders continue after a restart.
 
 import type { DeliveryState } from '@jobcast/contract'
 import { service } from '../../domain/access/principal.ts'
@@ -17,13 +17,13 @@ import { findWebhook, PAUSE, recordEvent, WEBHOOK } from './webhooks.ts'
 
 const { eventId, round, type, subject, state, tries, attempts, nextAt } = delivery.fields
 const DELIVERY = select({ eventId, type, state, attempts, nextAt })
-// One that is pending has an instant.
+// A pending delivery has a time of the next attempt.
 const PENDING_DELIVERY = select({ eventId, type, subject, tries, nextAt: notNull(nextAt) })
 const EVENT = rows({ eventId })
 const ROUND = rows({ round, ownerNo: webhook.fields.ownerNo, webhookName: webhook.fields.webhookName })
 const LATEST = rows({ eventId: orNull(number()) })
 
-// Few are pending, few have failed. The state stands in the text: a partial index serves only those who name its condition.
+// Few deliveries are pending or failed. The statement contains the state, because a partial index is only used with its condition.
 const list = (state?: DeliveryState, index?: string): Sql =>
   inBoth(
     ({ by }) => `
@@ -48,7 +48,7 @@ const LAST_TRIED = 'SELECT max(event_id) AS "eventId" FROM webhook_delivery WHER
 const TRIED = `
   SELECT event_id AS "eventId" FROM webhook_delivery
   WHERE webhook_no = :webhookNo AND event_id BETWEEN :from AND :to AND round = :round ORDER BY event_id`
-// Of few webhooks, those of chats, whose logs are short.
+// Only used for chat webhooks, whose logs are short.
 const REPORTED = `
   SELECT min(event_id) AS "eventId" FROM webhook_delivery
   WHERE webhook_no = :webhookNo AND round = :round AND subject = :subject AND type LIKE 'execution.%'` as const
@@ -143,7 +143,7 @@ export const deliveryWrites: WriteSteps<'replayDelivery' | 'recordAttempts' | 'p
     return queries.one(DELIVERY, FIND, { webhookNo, eventId })
   },
   async recordAttempts(queries, all) {
-    // In one order, so that two nodes do not wait for each other.
+    // Always in the same order, to prevent deadlocks between nodes.
     for (const progress of all.toSorted((a, b) => a.webhookNo - b.webhookNo)) await record(queries, progress)
   },
   async purgeDeliveries(queries) {
@@ -165,7 +165,7 @@ async function record(queries: Writes, progress: WebhookProgress): Promise<void>
   const { webhookNo, round, cursor, lastDeliveredAt = null, failingSince, pause } = progress
   const webhook = await queries.get(ROUND, LOCK_ROUND, { webhookNo })
   if (webhook === undefined) return
-  // Of an earlier round only what has ended is noted.
+  // Of an earlier round, only ended deliveries are recorded.
   const results = progress.results.filter(({ state }) => webhook.round === round || state !== 'PENDING')
   if (results.length > 0) await recordResults(queries, webhookNo, round, results)
   const lastFailure = lastFailureOf(progress.results)
@@ -186,7 +186,7 @@ function lastFailureOf(results: readonly AttemptResult[]): string | null {
   return null
 }
 
-/** The same event twice in a list has both attempts. */
+/** If an event occurs twice in the list, both attempts are stored. */
 async function recordResults(
   queries: Queries,
   webhookNo: number,
@@ -205,7 +205,7 @@ async function recordResults(
   await queries.run(PUT, { webhookNo, round, puts: [...puts.values()] })
 }
 
-/** Up to which event the log of the webhook is purged: all of it once the webhook is gone. */
+/** The last event whose delivery may be purged; all of them once the webhook is deleted. */
 async function purgedIn(queries: Queries, webhookNo: number): Promise<number> {
   const row = await queries.get(rows({ purgedEventId: number() }), PURGED, { webhookNo })
   return row?.purgedEventId ?? Number.MAX_SAFE_INTEGER

@@ -1,4 +1,4 @@
-// Attributes of devices: the rows by which selectors find them.
+// Attributes of devices, as rows for selectors.
 
 import { sortKeyOf } from '@jobcast/contract/selector'
 import { steadyInstant } from '../../domain/common/instants.ts'
@@ -54,7 +54,7 @@ const SHADOW = inBoth(
   WHERE ${isNamed({ field })} AND device_attribute.reported`,
 )
 
-/** `others`: of the other kind, by the same names of which the owner's win. */
+/** `others`: attributes from the other source. If both have a name, the owner's value takes precedence. */
 export type AttributeChange = {
   ownerNo: number
   deviceId: string
@@ -65,7 +65,7 @@ export type AttributeChange = {
   others: Attributes
 }
 
-/** Only for who has locked the devices. */
+/** The caller must have locked the devices. */
 export function writeAttributes(queries: Writes, changes: AttributeChange[]): void {
   const each = changes.flatMap((change) =>
     changesOf(change.before, change.now).map((name) => ({ name, ...change })),

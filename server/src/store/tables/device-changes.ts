@@ -1,4 +1,4 @@
-// What has changed about devices, by the event log; and devices as selectors see them.
+// Changes of devices according to the event log, and devices with the fields for selectors.
 
 import { ends } from '../../domain/rollout/gate.ts'
 import type { DeviceChanged, ScheduledMove } from '../../domain/schedule/ports/schedules.ts'
@@ -43,7 +43,7 @@ const LIST_SELECTABLE = inBoth(
   WHERE ${isIn('device_no', 'deviceNos', 'integer')} AND owner_no = :ownerNo AND deleted_at IS NULL`,
 )
 
-/** How far behind what is looked at may be: beyond, it is less work to look at all devices. */
+/** Maximum number of events to catch up; beyond that, reading all devices is less work. */
 const mostBehind = 100_000
 
 export const deviceChangeReads: ReadSteps<'listDeviceChanges' | 'listSelectable'> = {

@@ -1,15 +1,16 @@
-// Puts of devices, many at once: each row is read once and written once, however often the list puts it.
+// Puts many devices at once: each row is read and written once, even if the list contains it several times.
 
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import { steadyInstant } from '../../domain/common/instants.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
-import { deviceTag as entityTag } from '../../domain/device/device-tag.ts'
+import { deviceTag as entityTag, ownFields } from '../../domain/device/own-fields.ts'
 import { deviceText } from '../../domain/device/ports/device-link.ts'
 import type { DevicePut, DevicePutResult, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { putDevice } from '../../domain/device/put-device.ts'
-import { deviceKeySet, inBoth, insertInto, keysOf, type Writes } from '../queries.ts'
+import { columnOf, deviceKeySet, inBoth, insertInto, keysOf, updateRows, type Writes } from '../queries.ts'
 import { rows, select, text } from '../schema/column.ts'
-import { device, deviceTag, offerWindow } from '../schema/tables.ts'
+import { device, devicePutFields, deviceTag, offerWindow } from '../schema/tables.ts'
+import { pickValues } from '../statement.ts'
 import { type AttributeChange, writeAttributes } from './device-attributes.ts'
 import { deviceFields, toDevice } from './devices.ts'
 import { followDevices } from './group-windows.ts'
@@ -23,21 +24,17 @@ const LOCK = inBoth(
   ${is === 'postgres' ? `ORDER BY device.owner_no, device.device_id ${lock} OF device` : ''}`,
 )
 const INSERTED = rows({ ...key, ...device.pick('deviceNo') })
+const written = { ...devicePutFields, ...device.pick('createdAt', 'updatedAt') }
+const added = Object.entries({ ...key, ...written })
 const INSERT = inBoth(
   ({ records }) => `
-  INSERT INTO device (owner_no, device_id, device_name, tags, created_at, updated_at)
-  SELECT "ownerNo", "deviceId", "deviceName", tags, "createdAt", "updatedAt"
-  FROM ${records('added', { ...key, ...device.pick('deviceName', 'tags', 'createdAt', 'updatedAt') })}
+  INSERT INTO device (${added.map(([, field]) => columnOf(field)).join(', ')})
+  SELECT ${added.map(([name]) => `"${name}"`).join(', ')} FROM ${records('added', { ...key, ...written })}
   RETURNING owner_no AS "ownerNo", device_id AS "deviceId", device_no AS "deviceNo"`,
 )
-const UPDATE = inBoth(({ is, field, records }) => {
-  const written = device.pick('deviceNo', 'deviceName', 'tags', 'createdAt', 'updatedAt')
-  return `
-  UPDATE device SET device_name = ${field('deviceName')}, tags = ${field('tags')}, deleted_at = NULL,
-    created_at = ${field('createdAt')}, updated_at = ${field('updatedAt')}
-  ${is === 'sqlite' ? '' : `FROM ${records('rows', written)}`} WHERE device.device_no = ${field('deviceNo')}`
-})
-// Renamed twice without an execution between: the older name is the one that was seen.
+const updated = { ...device.pick('deviceNo'), ...written }
+const UPDATE = updateRows(device.pick('deviceNo'), written, ', deleted_at = NULL')
+// If a device is renamed twice without an execution in between, the older name is the relevant one.
 const RENAME = inBoth(({ is, field, records }) => {
   const renamed = records('rows', { ...device.pick('deviceNo'), oldName: text() })
   return `
@@ -45,7 +42,7 @@ const RENAME = inBoth(({ is, field, records }) => {
   SELECT ${field('deviceNo')}, execution_id, ${field('oldName')}
   FROM last_id ${is === 'sqlite' ? '' : `CROSS JOIN ${renamed}`} WHERE true ON CONFLICT DO NOTHING`
 })
-// For those who are given ids meanwhile (postgres/triggers.ts).
+// For runs that get their ids concurrently (postgres/triggers.ts).
 const NOTE_RENAME = inBoth(({ is }) =>
   is === 'sqlite'
     ? ''
@@ -60,11 +57,11 @@ const UNTAG = inBoth(
 )
 const TAG = insertInto(deviceTag.fields)
 
-/** `before`: also of one that was deleted. */
+/** `before`: also set for a deleted device. */
 type Entry = DeviceKey & { deviceNo: number; before: StoredDevice | undefined; now: StoredDevice | undefined }
 type NumberedPut = DevicePutResult & { deviceNo: number }
 
-/** On PostgreSQL only for who may change the catalogue: nobody else puts these devices meanwhile. */
+/** On PostgreSQL the caller must hold the lock of the catalogue, which prevents concurrent puts. */
 export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<NumberedPut[]> {
   const entries = await readEntries(queries, puts)
   const windows = await readWindows(queries, puts)
@@ -88,7 +85,7 @@ export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<Nu
   await writeWindows(queries, [...changed], puts)
   return done.map(({ entry: { deviceNo }, put, event, created, value, before, refusal }) => {
     const { ownerNo, at } = put
-    const shown = { before: before && auditedDevice(before), after: auditedDevice(value) }
+    const shown = { before: before && ownFields(before), after: ownFields(value) }
     const audited = put.origin && { deviceId: put.deviceId, origin: put.origin, ...shown }
     if (event) queries.deviceChanged(event, { ownerNo, deviceNo, at, details: detailsOf(value), audited })
     if (refusal) return { created, value, deviceNo, ...refusal }
@@ -96,13 +93,13 @@ export async function putDevices(queries: Writes, puts: DevicePut[]): Promise<Nu
   })
 }
 
-function auditedDevice({ deviceName, tags, attributes, window }: StoredDevice): object {
-  return { deviceName, tags, attributes, window }
-}
-
-function detailsOf({ deviceName, tags, attributes, window }: StoredDevice): object {
-  const hasAttributes = Object.keys(attributes).length > 0
-  return { deviceName, tags, ...(hasAttributes && { attributes }), ...(window !== null && { window }) }
+/** The data of its event: only fields with a value. */
+function detailsOf(device: StoredDevice): object {
+  const hasAttributes = Object.keys(device.attributes).length > 0
+  const given = Object.entries(ownFields(device)).filter(
+    ([name, value]) => value !== null && (name !== 'attributes' || hasAttributes),
+  )
+  return Object.fromEntries(given)
 }
 
 const WINDOW = select(offerWindow.pick('ownerNo', 'windowName'))
@@ -112,7 +109,7 @@ const FIND_WINDOWS = inBoth(
   WHERE ${isIn('owner_no', 'ownerNos', 'integer')} AND ${isIn('window_name', 'names', 'text')}`,
 )
 
-/** Those of the windows that are named that there are. */
+/** The windows in the puts that exist. */
 async function readWindows(queries: Writes, puts: DevicePut[]): Promise<ReadonlySet<string>> {
   const named = puts.filter(({ window }) => typeof window === 'string')
   if (named.length === 0) return new Set()
@@ -140,16 +137,16 @@ async function readEntries(queries: Writes, puts: DevicePut[]): Promise<Map<stri
   }
   const keys = [...entries.values()].map(({ ownerNo, deviceId }) => ({ ownerNo, deviceId }))
   for (const row of await queries.all(LOCKED, LOCK, { keys, ...keysOf(keys) })) {
-    const before = toDevice(row)
-    const now = row.deletedAt === null ? before : undefined
-    const { ownerNo, deviceId, deviceNo } = row
-    entries.set(deviceText(row), { ownerNo, deviceId, deviceNo, before, now })
+    const { ownerNo, deviceNo, deletedAt, ...fields } = row
+    const before = toDevice(fields)
+    const now = deletedAt === null ? before : undefined
+    entries.set(deviceText(row), { ownerNo, deviceId: fields.deviceId, deviceNo, before, now })
   }
   return entries
 }
 
 async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promise<void> {
-  // One that is not there, and was refused, stays so.
+  // Omits devices that did not exist and were refused.
   const all = [...entries.values()].filter(({ now }) => now !== undefined)
   const added = all.filter(({ before }) => before === undefined).map(toRecord)
   const changed = all.filter(({ before }) => before !== undefined).map(toRecord)
@@ -159,9 +156,7 @@ async function writeEntries(queries: Writes, entries: Map<string, Entry>): Promi
   const tagged = all.flatMap((entry) => tagsOf(entry, entry.now, entry.before))
   queries.sendRows(
     UPDATE,
-    changed.map(({ deviceNo, deviceName, tags, createdAt, updatedAt }) => {
-      return { deviceNo, deviceName, tags, createdAt, updatedAt }
-    }),
+    changed.map((record) => pickValues(updated, record)),
   )
   queries.sendRows(
     RENAME,
@@ -191,12 +186,12 @@ function attributesOf({ ownerNo, deviceId, deviceNo, before, now }: Entry): Attr
 }
 
 function toRecord({ ownerNo, deviceNo, before, now }: Entry) {
-  const { deviceId, deviceName, tags, createdAt, updatedAt } = now as StoredDevice
-  const written = { deviceName, tags: JSON.stringify(tags), createdAt, updatedAt }
-  return { ownerNo, deviceId, deviceNo, oldName: before?.deviceName, ...written }
+  const { deviceId, tags } = now as StoredDevice
+  const values = { ...pickValues(written, now as StoredDevice), tags: JSON.stringify(tags) }
+  return { ownerNo, deviceId, deviceNo, oldName: before?.deviceName, ...values }
 }
 
-/** Those that the one has and the other has not. */
+/** The tags of one device that the other does not have. */
 function tagsOf({ ownerNo, deviceId }: DeviceKey, one?: StoredDevice, other?: StoredDevice) {
   const tags = one?.tags.filter((tag) => !other?.tags.includes(tag)) ?? []
   return tags.map((tag) => ({ ownerNo, tag, deviceId }))

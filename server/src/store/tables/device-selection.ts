@@ -1,5 +1,5 @@
-// Devices that a selector picks. If one of its terms matches few devices, those are looked at; else all devices are,
-// in the order of their ids and so many at once, so that no page takes long.
+// Devices that a selector matches. If one of its terms matches few devices, only those are checked; otherwise all devices are
+// checked in the order of their ids, a limited number per page.
 
 import { attributeNamesOf, attributeOf, type Selector } from '@jobcast/contract/selector'
 import type { Sliced } from '../../domain/common/ports/slices.ts'
@@ -15,7 +15,7 @@ import type { Input, ReadSteps } from './step.ts'
 
 /** A term is selective if it matches no more devices than this. */
 const mostOfSelective = 5000
-/** How many devices one page looks at. */
+/** Maximum number of devices that are checked for a page. */
 const window = 10_000
 const sampleSize = 20
 
@@ -31,9 +31,9 @@ const isBusy = inBoth(({ is }) => {
     is === 'sqlite' ? "state IN ('IN_PROGRESS', 'CANCELING')" : "state > 'PENDING' AND state <= 'CANCELING'"
   return `EXISTS (SELECT 1 FROM execution WHERE execution.device_no = device.device_no AND ${active})`
 }) as Record<'sqlite' | 'postgres', string>
-/** Tags name a device by its id, and it is looked up by that. */
+/** Rows of tags have the id of the device, which costs another lookup. */
 const tagCost = 4
-// Usually few runs have not ended, and often nothing is under way: then no device has to be looked at.
+// Usually there are few unfinished runs, and often no execution is in progress: then no device has to be checked.
 const ANY_ACTIVE = inBoth(
   ({ is }) => `
   SELECT count(*) AS matches FROM (
@@ -77,7 +77,7 @@ export function hasSelector(list: Input<'listDevices'>): list is SelectedList {
   return list.filter.where !== undefined
 }
 
-/** As the list of devices shows them. */
+/** For the list of devices. */
 export function listSelected(queries: Queries, list: SelectedList) {
   const { ownerNo, filter, slice } = list
   const tagged: Selector[] =
@@ -153,12 +153,12 @@ function countEach(
   return queries.one(COUNT, sql, values)
 }
 
-/** The term that matches the fewest, if that is less than to go through all devices. */
+/** The most selective term, if using it is cheaper than checking all devices. */
 async function findLarge(queries: Queries, selection: Selection): Promise<Selector | undefined> {
   return findSource(queries, selection, await countRegistered(queries, selection.ownerNo))
 }
 
-/** The term that matches the fewest, if they are few. All terms of a conjunction must hold, so any of them can lead. */
+/** The most selective term, if it matches few devices. Any term of a conjunction can lead, because all must match. */
 async function findSource(
   queries: Queries,
   { ownerNo, where }: Selection,
@@ -185,13 +185,13 @@ async function findSource(
   return best?.term
 }
 
-/** To count, all that match are looked at anyway; but to go through all devices in their order costs less for each. */
+/** Counting must visit all matching devices, but visiting all devices in order is cheaper per device. */
 async function countRegistered(queries: Queries, ownerNo: number): Promise<number> {
   const { matches } = await queries.one(MATCHES, REGISTERED, { ownerNo })
   return Math.ceil(matches * 0.7)
 }
 
-/** What it has found need not be looked at again. */
+/** Removes the leading term, which does not need to be checked again. */
 function without(where: Selector, found: Selector | undefined): Selector {
   if (found === undefined) return where
   return { kind: 'and', of: [{ kind: 'all' }, ...conjunctsOf(where).filter((term) => term !== found)] }
@@ -204,10 +204,10 @@ function isTag(term: Selector): boolean {
 function fromOf(compiler: SelectorCompiler, source: Selector | undefined): string {
   const leading = source && compiler.source(source)
   if (!leading) return 'device'
-  // A device may have several of the tags; all other sources name it once.
+  // A device may have several of the tags; all other sources return it once.
   const distinct = isTag(source) ? 'DISTINCT' : ''
   if (compiler.is === 'postgres' && isOneSide(source)) {
-    // Of one side the index holds the rows of both. As part of the join, without statistics, it was read again for each device:
+    // The index has the rows of both sides. As part of the join, without statistics, it was read again for each device:
     // 23 s for 5,600 devices.
     return `(WITH each AS MATERIALIZED (${leading}) SELECT device_no AS lead_no FROM each) AS lead
       ${joinOf(compiler)} device ON device.device_no = lead.lead_no`

@@ -1,4 +1,4 @@
-// What documents need to know of devices: their names and those of their attributes that placeholders name.
+// Values of devices for documents: their names, and the attributes used in placeholders.
 
 import type { DeviceValues } from '@jobcast/contract/parameters'
 import { inBoth, type Spelling } from '../queries.ts'
@@ -20,35 +20,39 @@ const VALUES = inBoth(
   WHERE device.owner_no = :ownerNo AND ${isIn('device_id', 'deviceIds', 'text')} AND deleted_at IS NULL`,
 )
 
-const LACKING = select(device.pick('deviceNo', 'deviceId'))
-const lacking = <Listed extends string>(listed: (spelling: Spelling) => Listed) =>
+const WITHOUT_VALUES = select(device.pick('deviceNo', 'deviceId'))
+const withoutValues = <Listed extends string>(listed: (spelling: Spelling) => Listed) =>
   inBoth((spelling) => {
     const { is, isIn } = spelling
     return `
-  SELECT ${LACKING} FROM device
+  SELECT ${WITHOUT_VALUES} FROM device
   WHERE device.owner_no = :ownerNo AND ${listed(spelling)} AND deleted_at IS NULL AND :count > (
     SELECT count(name) FROM device_attribute
     WHERE device_attribute.device_no = device.device_no AND ${effective[is]} AND ${isIn('name', 'names', 'text')})` as const
   })
-const LACKING_IDS = lacking(({ isIn }) => isIn('device_id', 'deviceIds', 'text'))
-const LACKING_NOS = lacking(({ isIn }) => isIn('device.device_no', 'deviceNos', 'integer'))
+const IDS_WITHOUT_VALUES = withoutValues(({ isIn }) => isIn('device_id', 'deviceIds', 'text'))
+const NOS_WITHOUT_VALUES = withoutValues(({ isIn }) => isIn('device.device_no', 'deviceNos', 'integer'))
 
-export const deviceValueReads: ReadSteps<'listDeviceValues' | 'listLacking' | 'listLackingNos'> = {
-  async listDeviceValues(queries, { ownerNo, deviceIds, names }) {
-    const found = new Map<string, DeviceValues & { attributes: Record<string, string | number | boolean> }>()
-    for (const row of await queries.all(VALUE, VALUES, { ownerNo, deviceIds, names })) {
-      const { deviceId, deviceName, name, value } = row
-      const values = found.get(deviceId) ?? { deviceId, deviceName, attributes: {} }
-      if (name !== null && value !== null) values.attributes[name] = value
-      found.set(deviceId, values)
-    }
-    return [...found.values()]
-  },
-  async listLacking(queries, { ownerNo, deviceIds, names }) {
-    const values = { ownerNo, deviceIds, names, count: names.length }
-    const found = await queries.all(LACKING, LACKING_IDS, values)
-    return found.map(({ deviceId }) => deviceId)
-  },
-  listLackingNos: (queries, { ownerNo, deviceNos, names }) =>
-    queries.all(LACKING, LACKING_NOS, { ownerNo, deviceNos, names, count: names.length }),
-}
+export const deviceValueReads: ReadSteps<'listDeviceValues' | 'listWithoutValues' | 'listNosWithoutValues'> =
+  {
+    async listDeviceValues(queries, { ownerNo, deviceIds, names }) {
+      const found = new Map<
+        string,
+        DeviceValues & { attributes: Record<string, string | number | boolean> }
+      >()
+      for (const row of await queries.all(VALUE, VALUES, { ownerNo, deviceIds, names })) {
+        const { deviceId, deviceName, name, value } = row
+        const values = found.get(deviceId) ?? { deviceId, deviceName, attributes: {} }
+        if (name !== null && value !== null) values.attributes[name] = value
+        found.set(deviceId, values)
+      }
+      return [...found.values()]
+    },
+    async listWithoutValues(queries, { ownerNo, deviceIds, names }) {
+      const values = { ownerNo, deviceIds, names, count: names.length }
+      const found = await queries.all(WITHOUT_VALUES, IDS_WITHOUT_VALUES, values)
+      return found.map(({ deviceId }) => deviceId)
+    },
+    listNosWithoutValues: (queries, { ownerNo, deviceNos, names }) =>
+      queries.all(WITHOUT_VALUES, NOS_WITHOUT_VALUES, { ownerNo, deviceNos, names, count: names.length }),
+  }

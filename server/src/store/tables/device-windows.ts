@@ -1,5 +1,5 @@
-// The windows of devices (domain/window/ports/device-windows.ts). What no longer applies stays for some time, because time
-// limits do not run for what it has held back (store/holders.ts).
+// The windows of devices (domain/window/ports/device-windows.ts). Ended assignments are kept for some time, because time limits
+// do not run for executions that they have held back (store/holders.ts).
 
 import type { SteadyInstant } from '../../domain/common/instants.ts'
 import type { DeviceKey } from '../../domain/device/device-key.ts'
@@ -10,12 +10,12 @@ import { device, deviceGroup, deviceWindow } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
 import type { ReadSteps } from './step.ts'
 
-/** The group of a window that is the device's own. */
+/** Stands for the window of the device itself. */
 const ownGroup = ''
-/** So many that no longer apply are kept of a device. */
+/** Maximum number of ended assignments per device. */
 const mostEnded = 100
 
-/** Of the table device. */
+/** For statements on the table device. */
 export const OWN_WINDOW = computed(
   `(SELECT window_name FROM device_window
     WHERE device_window.device_no = device.device_no AND group_name = '${ownGroup}' AND until_clock IS NULL)`,
@@ -27,7 +27,7 @@ const nextUsed = (by: string, after: string) =>
   `
   SELECT window_name FROM device_window ${by}
   WHERE owner_no = :ownerNo AND until_clock IS NULL AND window_name > ${after} ORDER BY window_name LIMIT 1` as const
-// From each name to the next one: there are few, whatever the number of devices.
+// Searches from each name to the next, because there are few names, however many devices.
 const LIST_USED = inBoth(({ by }) => {
   const current = by('device_window_current')
   return `
@@ -79,7 +79,7 @@ export const deviceWindowReads: ReadSteps<'listDeviceWindows' | 'listUsedWindows
         ? await queries.all(UNDER, UNDER_ANYWHERE, partOf(UNDER_ANYWHERE, one))
         : await queries.all(UNDER, UNDER_IN_ZONES, partOf(UNDER_IN_ZONES, { ...one, zones }))
     const { items, next } = sliced(found, limit, ({ deviceNo }) => deviceNo)
-    // One that is in several groups with this window is found for each of them.
+    // A device in several groups with this window is returned several times.
     const devices = new Map(items.map(({ ownerNo, deviceId, deviceNo }) => [deviceNo, { ownerNo, deviceId }]))
     return { items: [...devices.values()], next }
   },
@@ -109,10 +109,10 @@ const DROP_ALL = 'DELETE FROM device_window WHERE device_no = :deviceNo'
 
 type Row = ReturnType<typeof ROW.read>
 export type NumberedDevice = DeviceKey & { deviceNo: number }
-/** `own`: undefined leaves it as it is, null takes it away. `ofGroups`: the same, of all groups. */
+/** `own`: undefined leaves it unchanged, null removes it. `ofGroups`: undefined leaves the windows of all groups unchanged. */
 type Wanted = NumberedDevice & { own?: string | null; ofGroups?: GroupWindow[] | undefined }
 
-/** Only for who has locked the devices. */
+/** The caller must have locked the devices. */
 export async function setWindows(queries: Writes, wanted: Wanted[], clock: SteadyInstant): Promise<void> {
   const found = await queries.all(ROW, LIST_ROWS, { deviceNos: wanted.map(({ deviceNo }) => deviceNo) })
   const rowsOf = Map.groupBy(found, ({ deviceNo }) => deviceNo)
@@ -130,7 +130,7 @@ export async function setWindows(queries: Writes, wanted: Wanted[], clock: Stead
     if (over.length + fresh.length === 0) continue
     const ended = known.filter(({ until }) => until !== null).sort((one, other) => one.since - other.since)
     const excess = ended.slice(0, Math.max(0, ended.length + over.length - mostEnded))
-    // What has not applied for any time has held nothing back.
+    // Assignments of no duration cannot have held anything back.
     const unused = over.filter(({ since }) => since >= clock)
     dropped.push(...[...excess, ...unused].map(({ groupName, since }) => ({ deviceNo, groupName, since })))
     put.push(...over.filter(({ since }) => since < clock).map((row) => ({ ...row, until: clock })))
@@ -146,7 +146,7 @@ export async function setWindows(queries: Writes, wanted: Wanted[], clock: Stead
   if (changed.length > 0) queries.zonesChanged(changed)
 }
 
-/** By their groups. */
+/** Windows by group. */
 function nextOf({ own, ofGroups }: Wanted, current: Row[]): Map<string, string> {
   const [ownRows, groupRows] = [
     current.filter(({ groupName }) => groupName === ownGroup),
@@ -186,7 +186,7 @@ const USED_BY_GROUPS = inBoth(
   ORDER BY group_name LIMIT :limit`,
 )
 
-/** Of those that have it as their own: how many devices, and the first of them; the first groups. */
+/** Users of a window: the number of devices with this own window, the first of them, and the first groups. */
 export async function findWindowUsers(
   queries: Queries,
   window: { ownerNo: number; windowName: string },
@@ -214,17 +214,17 @@ const purge = <Condition extends string>(condition: Condition) =>
     WHERE owner_no = :ownerNo AND ${condition})` as const,
   )
 const PURGE = purge(`until_clock < :before LIMIT ${purgedAtOnce}` as const)
-// Without its history nobody can tell what it has held back, nor will anybody purge them.
-const FORGET = purge('until_clock IS NOT NULL AND window_name = :windowName')
+// Without the window's history these rows have no meaning, and would never be purged.
+const DELETE_ENDED = purge('until_clock IS NOT NULL AND window_name = :windowName')
 
-/** What ended before, of an owner. */
+/** Purges assignments of an owner that ended before this instant. */
 export async function purgeDeviceWindows(queries: Writes, ownerNo: number, before: number): Promise<void> {
   await queries.run(PURGE, { ownerNo, before })
 }
 
-export async function forgetDeviceWindows(
+export async function deleteDeviceWindows(
   queries: Writes,
   { ownerNo, windowName }: { ownerNo: number; windowName: string },
 ): Promise<void> {
-  await queries.run(FORGET, { ownerNo, windowName })
+  await queries.run(DELETE_ENDED, { ownerNo, windowName })
 }

@@ -1,10 +1,11 @@
-// Devices one by one, and their lists. Puts of many at once are in the files of each store.
+// Single devices, and their lists. Puts of many devices are in device-puts.ts.
 
 import type { DeviceKey } from '../../domain/device/device-key.ts'
+import { ownFields } from '../../domain/device/own-fields.ts'
 import type { Attributes, DeviceToken, StoredDevice } from '../../domain/device/ports/devices.ts'
 import { inBoth, type Sql, sliced, type Writes } from '../queries.ts'
 import { computed, notNull, orNull, rows, select, text } from '../schema/column.ts'
-import { device } from '../schema/tables.ts'
+import { device, devicePutFields } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
 import { dropDeviceWindows, OWN_WINDOW } from './device-windows.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
@@ -18,8 +19,8 @@ export const attributesWhere = (which: 'reported' | 'NOT reported') =>
     orNull(text()),
   )
 export const deviceFields = {
-  ...device.pick('deviceId', 'deviceName', 'tags', 'createdAt', 'updatedAt', 'online', 'lastSeenAt'),
-  ...device.pick('transport'),
+  ...devicePutFields,
+  ...device.pick('deviceId', 'createdAt', 'updatedAt', 'online', 'lastSeenAt', 'transport'),
   ...{ credentialCreatedAt: tokenCreatedAt, credentialCreatedBy: tokenCreatedBy, since: presenceSince },
   certificateRevokedAt: revokedAt,
   attributes: attributesWhere('NOT reported'),
@@ -35,7 +36,7 @@ const list = (where: string) =>
   SELECT ${DEVICE} FROM device WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL AND ${where}
   ORDER BY device_id LIMIT :limit` as const
 const LIST = list(IS_WANTED)
-// The condition of device_online: offline devices, however many, are not read.
+// The condition of the index device_online, so that offline devices are not read.
 const LIST_ONLINE = inBoth(({ is }) => list(is === 'sqlite' ? 'online = 1' : 'online'))
 const LIST_BY_TAG = inBoth(
   ({ join }) => `
@@ -48,7 +49,7 @@ const key = device.pick('ownerNo', 'deviceId')
 const KEY = select(key)
 const CREDENTIAL = select({ ...key, tokenHash: notNull(tokenHash) })
 const BY_TOKEN = `SELECT ${CREDENTIAL} FROM device WHERE token_id = :tokenId` as const
-// Whoever is named like the id of another owner does not stand in for that one.
+// Ids take precedence, so that an owner named like the id of another one cannot replace it.
 const BY_CERTIFICATE = `
   SELECT ${KEY} FROM device
   WHERE owner_no = coalesce(
@@ -81,7 +82,7 @@ const UNTAG = inBoth(
   DELETE FROM device_tag WHERE owner_no = :ownerNo AND device_id = :deviceId AND ${isIn('tag', 'tags', 'text')}`,
 )
 const DROP_ATTRIBUTES = 'DELETE FROM device_attribute WHERE device_no = :deviceNo'
-// A deleted device has no token: whoever held it is out at once.
+// A deleted device has no token, so its token becomes invalid at once.
 const DELETE = inBoth(
   ({ is }) => `
   UPDATE device SET deleted_at = :at, tags = '[]', token_id = NULL, token_hash = NULL, token_created_at = NULL,
@@ -149,7 +150,7 @@ export async function setDeviceToken(
   return true
 }
 
-/** The row only; its executions are ended in the same transaction. Gives its number; undefined: there is none. */
+/** Deletes only the row; the caller ends its executions in the same transaction. Returns its number; undefined: no such device. */
 export async function deleteDeviceRow(
   queries: Writes,
   { ownerNo, deviceId, at }: DeviceKey & { at: number },
@@ -157,12 +158,11 @@ export async function deleteDeviceRow(
   const row = await queries.get(DELETED, LOCK, { ownerNo, deviceId })
   if (row === undefined) return undefined
   const { deviceNo, tags } = row
-  const { deviceName, attributes, window } = await queries.one(DEVICE, FIND, { ownerNo, deviceId })
+  const before = ownFields(toDevice(await queries.one(DEVICE, FIND, { ownerNo, deviceId })))
   queries.send(UNTAG, { ownerNo, deviceId, tags })
   queries.send(DROP_ATTRIBUTES, { deviceNo })
   dropDeviceWindows(queries, { ownerNo, deviceId, deviceNo })
   await queries.run(DELETE, { deviceNo, at })
-  const before = { deviceName, tags, attributes: toAttributes(attributes), window }
   queries.deviceChanged('device.deleted', { ownerNo, deviceNo, at, audited: { deviceId, before } })
   return deviceNo
 }
@@ -170,14 +170,12 @@ export async function deleteDeviceRow(
 type DeviceRow = ReturnType<typeof DEVICE.read>
 
 export function toDevice(row: DeviceRow): StoredDevice {
-  const { deviceId, deviceName, tags, createdAt, updatedAt } = row
-  const { credentialCreatedAt, credentialCreatedBy, certificateRevokedAt } = row
-  const { online, since, lastSeenAt, transport } = row
-  const presence = { online, since, lastSeenAt, transport }
+  const { online, since, lastSeenAt, transport, attributes, reportedAttributes, ...fields } = row
   return {
-    ...{ attributes: toAttributes(row.attributes), reportedAttributes: toAttributes(row.reportedAttributes) },
-    ...{ deviceId, deviceName, tags, credentialCreatedAt, credentialCreatedBy, certificateRevokedAt },
-    ...{ presence, window: row.window, createdAt, updatedAt },
+    ...fields,
+    attributes: toAttributes(attributes),
+    reportedAttributes: toAttributes(reportedAttributes),
+    presence: { online, since, lastSeenAt, transport },
   }
 }
 

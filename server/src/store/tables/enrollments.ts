@@ -51,7 +51,7 @@ export const enrollmentWrites: WriteSteps<'createEnrollment' | 'revokeEnrollment
   async revokeEnrollment(queries, { ownerNo, enrollmentId, principal, at }) {
     const found = await queries.get(ENROLLMENT, LOCK, { enrollmentId })
     if (found?.ownerNo !== ownerNo) return 'unknown'
-    // A second revocation keeps the instant of the first.
+    // A second revocation keeps the time of the first.
     if (found.revokedAt !== null) return 'revoked-before'
     await revoke(queries, found, { principal, at })
     return 'revoked'
@@ -65,7 +65,7 @@ const OF_MAKERS = inBoth(
   ORDER BY enrollment_id ${lock}`,
 )
 
-/** Those that are still open of these makers; gives their ids. */
+/** Revokes the open enrollments of these principals; returns their ids. */
 export async function revokeEnrollmentsOf(
   queries: Writes,
   { makers, principal, at }: { makers: string[]; principal: string; at: number },
@@ -99,7 +99,7 @@ export function findEnrollment(
   return queries.get(ENROLLMENT, FIND, { enrollmentId })
 }
 
-/** `putDevice` makes the device if there is none. */
+/** `putDevice` creates the device if it does not exist. */
 export async function enrollDevice(
   queries: Writes,
   enrolling: Enrolling,

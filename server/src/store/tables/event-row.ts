@@ -1,10 +1,10 @@
-// An event as both stores write it.
+// The row of an event in both stores.
 
 import { event } from '../schema/tables.ts'
 import type { Written } from '../statement.ts'
 
 const { eventId: _, ...fields } = event.fields
-/** Its id is given by the store. */
+/** The store assigns the id. */
 export const newEventFields = fields
 type EventRow = Written<typeof newEventFields>
 
@@ -20,7 +20,7 @@ const none = {
   details: null,
 }
 
-/** What is left out is NULL. */
+/** Missing fields are NULL. */
 export function toEventRow(given: Omit<EventRow, keyof typeof none> & Partial<EventRow>): EventRow {
   return { ...none, ...given }
 }

@@ -1,4 +1,4 @@
-// The event log as readers see it: from any event on, oldest first.
+// Reads the event log from any event on, oldest first.
 
 import type { ExecState } from '@jobcast/contract'
 import { shownActor } from '../../domain/access/principal.ts'
@@ -29,8 +29,8 @@ const BOUNDS = `
   FROM owner WHERE owner_no = :ownerNo`
 const PURGED_UP_TO = 'SELECT purged_event_id AS "purgedUpTo" FROM owner WHERE owner_no = :ownerNo'
 const BOUNDS_ROW = rows({ newest: number(), purgedUpTo: number() })
-// Of these runs those that have an execution of the device. PostgreSQL has one index by device of what has not ended,
-// and one of the rest; SQLite reads the executions of the run.
+// Of these runs, those with an execution of the device. PostgreSQL has one index by device for unfinished executions and one
+// for the others; SQLite reads the executions of the run.
 const has = (which: string) =>
   `EXISTS (
     SELECT 1 FROM execution
@@ -46,7 +46,7 @@ const FIRST_FROM = `
   SELECT ${INSTANT} FROM event WHERE owner_no = :ownerNo AND event_id >= :from ORDER BY event_id LIMIT 1` as const
 
 const OWNERS = 'SELECT owner_no AS "ownerNo" FROM owner ORDER BY owner_no'
-// The newest one stays whatever its age: ids go on from there.
+// The newest event is always kept, because ids continue from it.
 const OLD = `
   WITH oldest AS (
     SELECT event_id, at FROM event WHERE owner_no = :ownerNo
@@ -61,7 +61,7 @@ const PURGED = inBoth(
   UPDATE owner SET purged_event_id = ${greatest}(purged_event_id, :upTo) WHERE owner_no = :ownerNo`,
 )
 
-/** How many one call goes through; most of them may not pass the filter. */
+/** Events that one call scans; most of them may not pass the filter. */
 const readAtOnce = 2000
 const purgedAtOnce = 1000
 
@@ -75,7 +75,7 @@ export const eventReads: ReadSteps<'getEventBounds' | 'getEvent'> = {
 
 export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
   async listEvents(queries, { ownerNo, filter, slice: { after, limit } }) {
-    // Where all of them pass there is no need to read on behind the last one of the slice.
+    // Without a filter, no more events than the slice are read.
     const atOnce = isEmpty(filter) ? Math.min(readAtOnce, limit + 1) : readAtOnce
     const [found, { purgedUpTo }] = await Promise.all([
       queries.all(EVENT, LIST, { ownerNo, after, limit: atOnce }),
@@ -93,7 +93,7 @@ export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
     }
     return { events, upTo, more: found.length === atOnce, purgedUpTo }
   },
-  /** Times go with the ids but for seconds, so the event is found by halving. */
+  /** Times increase with ids, except by a few seconds, so a binary search finds the event. */
   async findEventBefore(queries, { ownerNo, at }) {
     let { purgedUpTo: low, newest: high } = await getEventBounds(queries, { ownerNo })
     while (low < high) {
@@ -107,7 +107,7 @@ export const eventSnapshots: ReadSteps<'listEvents' | 'findEventBefore'> = {
 }
 
 export const eventWrites: WriteSteps<'purgeEvents'> = {
-  /** A batch that holds nobody up. */
+  /** Purges a small batch, so that other steps do not wait long. */
   async purgeEvents(queries, { olderThan, now }) {
     const credible = latestCredible(now)
     let left = purgedAtOnce
@@ -131,7 +131,7 @@ async function getEventBounds(queries: Queries, { ownerNo }: { ownerNo: number }
   return (await queries.get(BOUNDS_ROW, BOUNDS, { ownerNo })) ?? { newest: 0, purgedUpTo: 0 }
 }
 
-/** A run is of a device's if one of its executions is. */
+/** A run concerns a device if one of its executions does. */
 async function readConcerned(
   queries: Queries,
   ownerNo: number,
@@ -153,7 +153,7 @@ function isEmpty({ types = [], jobName, deviceId, runId, jobs }: EventFilter): b
   return types.length === 0 && [jobName, deviceId, runId, jobs].every((each) => each === undefined)
 }
 
-/** The newest event of an owner stays whatever its age, so it may outlive its run. */
+/** The newest event of an owner is always kept, so its run may be purged. */
 function isPurged({ runId, jobName }: EventRow): boolean {
   return runId !== null && jobName === null
 }
@@ -183,7 +183,7 @@ function dataOf(row: EventRow): StoredEvent['data'] {
   return (deviceId === null ? row.details : { deviceId, ...row.details }) as StoredEvent['data']
 }
 
-/** The type says to which state it came; progress leaves it as it was. */
+/** The type determines the new state; progress does not change it. */
 export function stateOf({ type, from }: { type: string; from: ExecState | null }): ExecState {
   return (type === 'execution.progress' ? from : type.slice('execution.'.length).toUpperCase()) as ExecState
 }

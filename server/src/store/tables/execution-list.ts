@@ -1,7 +1,6 @@
-// The list of executions, newest first. Which rows match decides which way they are found:
-// a device's by its indexes, a rare state by its index, all else through the runs, whose rows carry
-// owner, job, time and the count of each state, so that runs without a match are skipped. Each of several states is
-// sought on its own way, in one statement.
+// The list of executions, newest first. The filter determines the access path: executions of a device by its indexes, a rare
+// state by its index, all others through the runs, whose rows have owner, job, time and the count of each state, so that runs
+// without a match are skipped. Each of several states uses its own path, in one statement.
 
 import type { ExecState } from '@jobcast/contract/words'
 import type { Sliced } from '../../domain/common/ports/slices.ts'
@@ -17,18 +16,18 @@ const SELECT = `SELECT ${EXECUTION} FROM` as const
 const joins = (join: string) =>
   `${join} job ON job.job_no = run.job_no ${join} device ON device.device_no = execution.device_no`
 const NEWEST_FIRST = 'ORDER BY execution.execution_id DESC LIMIT :limit'
-// Ids of runs and of executions grow together: a later slice starts at its run and passes by no newer one.
+// Ids of runs and executions grow together: a later slice starts at its run and skips all newer ones.
 const RUNS_BELOW = `run.run_id <= (
   SELECT run_id FROM execution WHERE execution_id < :before ORDER BY execution_id DESC LIMIT 1)`
 const OF_DEVICE = `execution.device_no = (
   SELECT device_no FROM device WHERE owner_no = :ownerNo AND device_id = :deviceId)`
 const BELOW: Readonly<Record<Dialect, string>> = {
   sqlite: 'execution.execution_id < :before',
-  // Rows whose run is purged stay until their partition goes: without this the end of a list would pass by all of them.
+  // Rows of purged runs remain until their partition is dropped; without this condition, the end of a list would read all of them.
   postgres: `execution.execution_id < :before AND execution.execution_id >= (
   SELECT first_execution_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id LIMIT 1)`,
 }
-/** The two ways to a device's executions. On SQLite what waits is in no index: memory names it. */
+/** The two access paths to a device's executions. On SQLite waiting executions are not in an index; their ids are in memory. */
 const halves: Readonly<Record<Dialect, string[]>> = {
   sqlite: [
     `execution.state <> 'PENDING' AND ${OF_DEVICE} AND ${BELOW.sqlite}`,
@@ -38,19 +37,19 @@ const halves: Readonly<Record<Dialect, string[]>> = {
     (side) => `execution.state ${side} 'CANCELING' AND ${OF_DEVICE} AND ${BELOW.postgres}`,
   ),
 }
-// The planner uses a partial index only where it can see the index's own condition.
+// The planner uses a partial index only if the statement contains its condition.
 export const IN_STATE_INDEX: Readonly<Record<Dialect, string>> = {
   sqlite: "execution.state NOT IN ('PENDING', 'SUCCEEDED')",
   postgres: "execution.state <> 'PENDING' AND execution.state <> 'SUCCEEDED'",
 }
 
-/** `ids`: what waits for the device of the filter, newest first, from the cursor on. */
+/** `ids`: waiting executions of the device in the filter, newest first, after the cursor. */
 type Waiting = { ids: number[]; complete: boolean }
 const unknown: Waiting = { ids: [], complete: true }
 export type ExecutionList = Input<'listExecutions'> & { waiting?: Waiting }
 type Slice = Sliced<StoredExecution, number>
 
-/** Several statements, which have to see one state of the database. */
+/** Needs several statements, which must see one state of the database. */
 export function goesThroughRuns(filter: ExecutionFilter): boolean {
   const { deviceId, execStates } = filter
   return deviceId === undefined && (execStates ?? [undefined]).some((state) => isThroughRuns(filter, state))
@@ -74,11 +73,11 @@ export async function listExecutions(
   if (filter.deviceId === undefined) return byStates(queries, filter, values, limit, atOnce)
   const found = await select(queries, ofDevice(filter), values)
   if (waiting.complete) return cut(found, limit)
-  // Only part of what waits was read: the slice ends where that part ends.
+  // Only a part of the waiting executions was read, so the slice ends where that part ends.
   return cutAt(found, limit, waiting.ids.at(-1) ?? 0)
 }
 
-/** Both ways in one statement: what moves from the one to the other meanwhile is in exactly one of them. */
+/** Both paths in one statement, so that an execution that changes between them is found exactly once. */
 function ofDevice(filter: ExecutionFilter): Sql {
   return inBoth(({ is, join }) => {
     const clauses = [...stateClausesOf(filter), ...runClausesOf(filter), ...endClausesOf(filter)]
@@ -112,7 +111,7 @@ async function byStates(
   return stop ? cutAt(found, limit, stop.next) : cut(found, limit)
 }
 
-/** Which runs the slice goes through: a few that are known, or the newest up to one at which it stops. */
+/** The runs that the slice reads: a few known ones, or the newest up to a stop. */
 async function narrow(
   queries: Queries,
   filter: ExecutionFilter,
@@ -156,7 +155,7 @@ function throughRuns(
   state: ExecState | undefined,
   ofRuns: string[],
 ): string {
-  // The condition of run_unfinished, so that runs which have ended, however many, are not read.
+  // The condition of the index run_unfinished, so that finished runs are not read.
   const unfinished = state === 'PENDING' ? [unfinishedOn[is]] : []
   const having = state === undefined ? [] : [hasAnyOf([state])]
   const where = [...ofRuns, ...unfinished, ...having, ...runClausesOf(filter)].join(' AND ')
@@ -165,19 +164,19 @@ function throughRuns(
   const inIndex = hasStateIndex(state) ? ['execution.owner_no = :ownerNo', IN_STATE_INDEX[is]] : []
   const ofState = state === undefined ? [] : [isState(state)]
   const executions = [ofRun, ...inIndex, ...ofState, ...endClausesOf(filter)].join(' AND ')
-  // The same order, said so that SQLite sees both loops already run in it.
+  // The same order, in a form from which SQLite recognizes that both loops already have it.
   if (is === 'sqlite') {
     const index = hasStateIndex(state) ? by('execution_by_state') : ''
     return `${SELECT} run ${join} execution ${index} ON ${executions} ${joins(join)}
   WHERE ${where} ORDER BY run.run_id DESC, execution.execution_id DESC LIMIT :limit`
   }
-  // Each run gives no more than the slice holds: of a large one only the newest are read.
+  // Limits the rows per run to the size of the slice, so that only the newest of a large run are read.
   return `${SELECT} (SELECT * FROM run WHERE ${where} ORDER BY run_id DESC) AS run
     CROSS JOIN LATERAL (SELECT * FROM execution WHERE ${executions} ${NEWEST_FIRST}) AS execution
     ${joins(join)} LIMIT :limit`
 }
 
-/** SQLite would sort all of it on the way; so few are sorted here. */
+/** SQLite would sort all rows; the few rows of the result are sorted here. */
 function merged(is: Dialect, parts: string[]): string {
   const [only, ...others] = parts
   if (only !== undefined && others.length === 0) return only
@@ -189,7 +188,7 @@ function isThroughRuns(filter: ExecutionFilter, state: ExecState | undefined): b
   return filter.runId !== undefined || hasEndFilter(filter) || !hasStateIndex(state)
 }
 
-/** No index leads from one match to the next. */
+/** True if no index finds the matches. */
 function mayBeRare(filter: ExecutionFilter): boolean {
   const { execStates, runId, launchedAfter, launchedBefore, jobs } = filter
   const byTime = launchedAfter !== undefined || launchedBefore !== undefined || hasEndFilter(filter)
@@ -214,7 +213,7 @@ function cut(found: StoredExecution[], limit: number): Slice {
   return sliced(found, limit, ({ jobExecutionId }) => jobExecutionId)
 }
 
-/** Below `end` not everything was read. */
+/** Below `end`, executions may be missing. */
 function cutAt(found: StoredExecution[], limit: number, end: number): Slice {
   const { items, next = end } = cut(
     found.filter(({ jobExecutionId }) => jobExecutionId >= end),

@@ -1,4 +1,4 @@
-// Moves that an owner asks for: of one execution, of a run, and of all that a deleted device has left.
+// State changes requested by an owner: of one execution, of a run, and of the executions of a deleted device.
 
 import { batchSize } from '../../domain/execution/move-batch.ts'
 import type { Moved } from '../../domain/execution/ports/executions.ts'
@@ -16,7 +16,7 @@ const UNFINISHED = inBoth(
   WHERE execution_id BETWEEN :from AND :last AND ${isUnfinished[is]}
   ORDER BY execution_id LIMIT ${batchSize} ${lockExecution}`,
 )
-// SQLite has no index by device of what waits: memory knows it.
+// SQLite has no index of waiting executions by device; it has them in memory.
 const LEFT_BY_DEVICE = inBoth(
   ({ is, join, isIn, lockExecution }) => `
   SELECT ${LIVE} FROM execution ${liveJoins(join)}
@@ -42,16 +42,17 @@ export const executionMoves: WriteSteps<'moveExecution' | 'moveRun'> = {
       })
     return execution ? { kind: 'moved', execution, from } : { kind: 'unknown-execution' }
   },
-  async moveRun(queries, { ownerNo, runId, from, ...move }) {
+  async moveRun(queries, { ownerNo, runId, from, to = Number.MAX_SAFE_INTEGER, ...move }) {
     const run = await queries.get(RUN_RANGE, RUN, { runId, ownerNo })
     if (run === undefined) return undefined
-    const { first, last } = run
+    const first = from ?? run.first
+    const last = Math.min(run.last, to)
     return inBatch(queries, async (moves) => {
-      const found = await moves.load(UNFINISHED, { from: from ?? first, last })
+      const found = await moves.load(UNFINISHED, { from: first, last })
       const next = found.length < batchSize ? undefined : (found.at(-1)?.jobExecutionId ?? last) + 1
       const moved = moves.batch.moveAll(found, move)
       const at = move.moment.at
-      // Only the first batch of a cancel has somebody who called.
+      // Only the first batch of a cancel belongs to a call.
       if (moved.length > 0)
         queries.audited({ ownerNo, at, action: 'run.canceled', subject: `run:${runId}`, note: move.event })
       return { moved, next }
@@ -59,7 +60,7 @@ export const executionMoves: WriteSteps<'moveExecution' | 'moveRun'> = {
   },
 }
 
-/** `unfinishedIds`: on SQLite, what memory has in the device's queue. */
+/** `unfinishedIds`: on SQLite, the device's queue in memory. */
 export type DeviceRemoval = Input<'deleteDevice'> & { unfinishedIds?: number[] }
 
 export async function deleteDevice(

@@ -18,7 +18,7 @@ const deviceName = computed(
   text(),
 )
 
-/** Every reader of executions selects these, whichever way it finds its rows. */
+/** The columns of all statements that read executions. */
 export const EXECUTION = select({
   ...execution.pick('jobExecutionId', 'execState', 'runId', 'attempt', 'versionNumber', 'startedAt'),
   ...execution.pick('finishedAt', 'notifiedAt', 'deliveredAt', 'notBefore', 'statusDetails', 'result'),
@@ -55,7 +55,7 @@ const NOTIFIED = inBoth(
   UPDATE execution SET notified_at = :at FROM ${wanted('ids')}
   WHERE execution_id = wanted.id AND notified_at IS NULL`,
 )
-// By its id: the casts keep PostgreSQL from going through all that run, or all that have a timer.
+// Finds the row by its id: the casts prevent PostgreSQL from scanning the indexes of running executions or of timers.
 const DELAY = inBoth(
   ({ wanted }) => `
   UPDATE execution SET due_at = due_at + :byMs FROM ${wanted('ids')}
@@ -85,9 +85,9 @@ export const executionWrites: WriteSteps<'recordDeliveries' | 'delayTimeouts'> =
     await queries.run(DELAY, { ids, startedAt, byMs })
   },
   async recordDeliveries(queries, { notified, delivered, at }) {
-    // In one order, so that two nodes do not wait for each other.
+    // Always in the same order, to prevent deadlocks between nodes.
     const inOrder = (ids: number[]) => [...new Set(ids)].sort((a, b) => a - b)
-    // What is delivered is noted as notified as well: after a fan-out with QoS 1 that is most of it.
+    // Delivered executions are also recorded as notified: after a fan-out with QoS 1 these are most of them.
     const both = new Set(delivered)
     const rest = notified.filter((id) => !both.has(id))
     if (rest.length > 0) await queries.run(NOTIFIED, { ids: inOrder(rest), at })
@@ -99,7 +99,7 @@ export function toExecution(row: ReturnType<typeof EXECUTION.read>): StoredExecu
   return Object.assign(row, { statusDetails: row.statusDetails ?? {} })
 }
 
-/** What the trigger that made this run was answered with. */
+/** The response to the trigger that created this run. */
 export async function getLaunchedRun(queries: Queries, { runId }: { runId: number }): Promise<LaunchedRun> {
   const found = await queries.all(LAUNCHED, AS_LAUNCHED, { runId })
   const [first] = found

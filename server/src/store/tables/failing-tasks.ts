@@ -10,7 +10,7 @@ const LIST = inBoth(
   SELECT ${FAILING} FROM failing_task
   WHERE kind = :kind AND ${isIn('task_no', 'taskNos', 'bigint')} AND last_at > :after`,
 )
-// Of several nodes that fail, the last one says how often.
+// If several nodes fail, the count of the last one is stored.
 const RECORD = `
   INSERT INTO failing_task (kind, task_no, since, last_at, times, message)
   VALUES (:kind, :taskNo, :since, :lastAt, :times, :message)

@@ -72,7 +72,7 @@ export const fileSnapshots: ReadSteps<'getFile' | 'listFiles' | 'listFileVersion
   },
 }
 
-/** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
+/** On PostgreSQL serialized per owner, also with the creation of runs. */
 export const fileNameWrites: WriteSteps<'putFile' | 'deleteFile'> = {
   async putFile(queries, put) {
     const { ownerNo, fileName, version, size, sha256, sha1, md5, url, principal, at, most, mostBytes } = put
@@ -90,7 +90,7 @@ export const fileNameWrites: WriteSteps<'putFile' | 'deleteFile'> = {
     const after = { fileName, version, size, sha256 }
     queries.resourceChanged('file.created', { ownerNo, at, data, after })
     const value = await getFile(queries, key)
-    if (value === undefined) throw new Error('a file that was put is not there')
+    if (value === undefined) throw new Error('a file that was stored is missing')
     return { kind: 'put', created: true, value }
   },
   async deleteFile(queries, { ownerNo, fileName, version, principal, at }) {
@@ -117,7 +117,7 @@ export async function missingFile(
   return refs.find((ref) => !found.some((each) => each.ref === ref))
 }
 
-/** Each by an index of its own: a file may have thousands of versions, and every hand-out asks. */
+/** Each is found by an index: a file may have thousands of versions, and this runs for every document with files. */
 async function findFiles(queries: Queries, { ownerNo, refs }: { ownerNo: number; refs: string[] }) {
   const found = await Promise.all(refs.map((ref) => findByRef(queries, ownerNo, ref)))
   return refs.flatMap((ref, index) => {

@@ -1,4 +1,4 @@
-// Owners to whose devices nothing is offered for now.
+// Owners whose fleets are frozen.
 
 import { toInstantOrNull } from '@jobcast/contract/words'
 import { fleetZones, wholeFleet } from '../../domain/window/offer-history.ts'

@@ -1,4 +1,4 @@
-// Devices that were given the job of a schedule with match (see domain/schedule/give-again.ts).
+// Devices that got the job of a schedule with match (see domain/schedule/give-again.ts).
 
 import type { StoredSchedule } from '../../domain/schedule/ports/schedules.ts'
 import { isUnfinished } from '../live-executions.ts'
@@ -27,7 +27,7 @@ const LIST_ALL = `
   SELECT ${GIVEN} FROM schedule_device WHERE schedule_no = :scheduleNo AND device_no > :after
   ORDER BY device_no LIMIT :limit` as const
 const FIRST = rows(scheduleDevice.pick('scheduleNo', 'againAt'))
-/** Of each schedule the first in its index, not all of them. */
+/** Reads only the first entry in the index per schedule. */
 const FIRST_AGAIN = inBoth(
   ({ wanted, by }) => `
   SELECT wanted.id AS "scheduleNo", (
@@ -47,7 +47,7 @@ const UNENDED = inBoth(
     ${join} execution ON execution.execution_id = wanted.id
   WHERE ${isUnfinished[is]}`,
 )
-// An id that is not greater was noted before.
+// An id that is not greater was recorded before.
 const RECORD = `
   INSERT INTO schedule_device (schedule_no, device_no, execution_id, version_no, times)
   SELECT CAST(:scheduleNo AS bigint), device_no, execution_id,
@@ -74,7 +74,7 @@ const DROP = inBoth(
   WHERE schedule_no = :scheduleNo AND ${isIn('device_no', 'deviceNos', 'integer')}
     AND again_at IS NOT NULL AND again_at <= :by`,
 )
-// One that was canceled has not had the job: it still gets it.
+// A device with a canceled execution still gets the job.
 const STOP_REPEATING = `
   UPDATE schedule_device SET again_at = NULL
   WHERE schedule_no = :scheduleNo AND again_at IS NOT NULL AND NOT EXISTS (
@@ -127,7 +127,7 @@ export const givenDeviceWrites: WriteSteps<
     }),
 }
 
-/** The schedule was put: what was noted under its rule and its job before no longer holds. */
+/** The schedule was put, so records of its previous rule and job no longer apply. */
 export async function replaceGiven(
   queries: Writes,
   before: StoredSchedule,

@@ -1,5 +1,5 @@
-// Executions of devices that are deleted. A deletion ends what there is of its device; what a large run brings to light
-// afterwards is ended here, and what an earlier process has left.
+// Ends executions of deleted devices that remain after the deletion: those of large runs that became visible later, and
+// those left over by an earlier process.
 
 import { batchSize } from '../../domain/execution/move-batch.ts'
 import type { Moved } from '../../domain/execution/ports/executions.ts'
@@ -14,7 +14,7 @@ import type { Input } from './step.ts'
 const NEWEST = select({ eventId: computed('coalesce(max(event_id), 0)', number()) })
 const NEWEST_EVENT = `SELECT ${NEWEST} FROM event WHERE owner_no = :ownerNo` as const
 const GONE = select(device.pick('deviceNo'))
-// One that was deleted and put again meanwhile is known by its event alone.
+// A device that was deleted and put again is only found by its event.
 const GONE_SINCE = `
   SELECT ${GONE} FROM device WHERE owner_no = :ownerNo AND deleted_at >= :since AND deleted_at IS NOT NULL
   UNION SELECT event.device_no FROM event
@@ -34,10 +34,10 @@ const LIST_LEFT = inBoth(
     ${join} run ON run.run_id = execution.run_id
   WHERE device.deleted_at IS NOT NULL LIMIT ${batchSize}`,
 )
-/** A device may be deleted between its selection and the instant of the run; clocks of nodes differ by less. */
+/** A device may be deleted between its selection and the time of the run; clocks of nodes differ by less. */
 const marginMs = 60_000
 
-/** Behind this event a large run that begins now looks for deletions. */
+/** A large run that begins now checks for deletions after this event. */
 export async function newestEvent(queries: Queries, { ownerNo }: { ownerNo: number }): Promise<number> {
   return (await queries.one(NEWEST, NEWEST_EVENT, { ownerNo })).eventId
 }
@@ -45,12 +45,12 @@ export async function newestEvent(queries: Queries, { ownerNo }: { ownerNo: numb
 export type VisibleRun = Pick<LargeTrigger, 'ownerNo' | 'launchedAt' | 'clock'> & {
   firstExecutionId: number
   total: number
-  /** The newest event when it began. */
+  /** The newest event when the run began. */
   after: number
   actor: string
 }
 
-/** In the transaction in which the run becomes visible, behind everything else of it. */
+/** Must be called at the end of the transaction that makes the run visible. */
 export async function endOfGoneDevices(queries: Writes, run: VisibleRun): Promise<Moved[]> {
   const { ownerNo, launchedAt, clock, firstExecutionId: first, total, after, actor } = run
   const gone = await queries.all(GONE, GONE_SINCE, { ownerNo, since: launchedAt - marginMs, after })
@@ -63,7 +63,7 @@ export async function endOfGoneDevices(queries: Writes, run: VisibleRun): Promis
   })
 }
 
-/** `leftIds`: on SQLite, what memory has found at the start; it has no index by device of what waits. */
+/** `leftIds`: on SQLite, executions found at startup, because it has no index of waiting executions by device. */
 export type GoneRemoval = Input<'removeGone'> & { leftIds?: number[] }
 
 export async function removeGone(queries: Writes, { moment, actor, leftIds }: GoneRemoval): Promise<Moved[]> {

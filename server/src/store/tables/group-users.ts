@@ -1,5 +1,5 @@
-// What refers to a group by its name, and would be rejected without it: other groups, the rollouts of jobs, schedules, and the
-// gates of unfinished rollouts. Not what refers to it through another group: that one is named.
+// Direct users of a group, which would be invalid without it: other groups, the rollouts of jobs, schedules, and the gates of
+// unfinished rollouts. Users of other groups that contain it are not included.
 
 import type { Rollout } from '@jobcast/contract'
 import { parseSelector } from '@jobcast/contract/selector'
@@ -12,7 +12,7 @@ import { inBoth, type Queries } from '../queries.ts'
 import { json, rows, select, text } from '../schema/column.ts'
 import { deviceGroup, rollout, schedule } from '../schema/tables.ts'
 
-// Only the parser knows which group a selector names; what does not have the keyword names none.
+// Only the parser finds the groups in a selector; selectors without the keyword have none.
 const namesSome = <Column extends string>(column: Column) => `lower(${column}) LIKE '%group%'` as const
 
 const GROUP = select(deviceGroup.pick('groupName', 'where'))
@@ -39,7 +39,7 @@ const ROLLOUTS = inBoth(
   ORDER BY run_id`,
 )
 
-/** Some of each; undefined: nothing refers to it. */
+/** Some users of each kind; undefined: the group is not used. */
 export async function findGroupUsers(
   queries: Queries,
   { ownerNo, groupName }: GroupKey,
@@ -81,7 +81,7 @@ function wheresOf({ next, waves = [] }: Rollout): (string | undefined)[] {
   return [next?.where, ...waves.map(({ where }) => where)]
 }
 
-/** The devices of its waves are known, those of its gate are counted again and again. */
+/** The devices of waves are fixed, but those of the gate are counted repeatedly. */
 function gateOf({ rollout: { next } }: RolloutPlan): (string | undefined)[] {
   return [next?.where]
 }

@@ -1,6 +1,6 @@
-// Which groups with windows devices are in, judged where devices or groups change. A device is judged in the transaction that
-// changes it. When a group changes, all devices of its owner are, a batch at a time: what is left of that is a row, so that
-// it goes on after a crash, on any node.
+// The groups with windows that devices belong to, updated when devices or groups change. A device is checked in the transaction
+// that changes it. When a group changes, all devices of its owner are checked in batches. The progress is stored as a row, so that
+// any node can continue after a crash.
 
 import type { SteadyInstant } from '../../domain/common/instants.ts'
 import {
@@ -17,10 +17,10 @@ import { deviceChangeReads } from './device-changes.ts'
 import { type NumberedDevice, setWindows } from './device-windows.ts'
 import type { WriteSteps } from './step.ts'
 
-/** Judged in one transaction, some milliseconds: so many devices, fewer if many terms are compared with each of them. */
+/** Devices per transaction, which takes some milliseconds; fewer if many terms are compared. */
 const sweptAtOnce = 500
 const comparedAtOnce = 400_000
-/** What fits into the column. */
+/** The limit of the column. */
 const largestOwnerNo = 2 ** 31 - 1
 
 const WITH_WINDOW = select({
@@ -40,8 +40,8 @@ const FIND_GROUPS = inBoth(
 )
 
 /**
- * Devices have changed, all at `clock`; `own`: where the window of the device itself has. Without groups that have windows this
- * is one look into an index.
+ * Updates the windows of devices that changed at `clock`; `own`: the new window of the device itself, if it changed. Without
+ * groups that have windows, this is one index lookup.
  */
 export async function followDevices(
   queries: Writes,
@@ -85,8 +85,8 @@ const BEGIN_SWEEP = `
   ON CONFLICT (owner_no) DO UPDATE SET after_device_id = ''`
 
 /**
- * Before a group is put or deleted: `hasWindow`, now or afterwards. Without a window it matters to those that refer to it, and who
- * does so is the same before and afterwards.
+ * Call before a group is put or deleted. `hasWindow`: before or after the change. A group without a window matters only for groups
+ * that refer to it, and the change does not affect which ones do.
  */
 export async function noteGroupChanged(
   queries: Writes,
@@ -108,7 +108,7 @@ const FIND_SWEEP = inBoth(
   ORDER BY owner_no LIMIT 1 ${lock}`,
 )
 const SWEPT = select(device.pick('ownerNo', 'deviceId', 'deviceNo'))
-// As puts do: in the order of the ids, so that nobody waits in a circle.
+// In the order of the ids, like puts, to prevent deadlocks.
 const LOCK_DEVICES = inBoth(
   ({ lock }) => `
   SELECT ${SWEPT} FROM device WHERE owner_no = :ownerNo AND device_id > :after AND deleted_at IS NULL

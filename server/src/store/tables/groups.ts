@@ -1,4 +1,4 @@
-import { withChanger, withoutChangers } from '../../domain/access/changers.ts'
+import { withChanger, withoutMakers } from '../../domain/access/changers.ts'
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import { replaceGroups } from '../../domain/selector/replace-groups.ts'
 import { inBoth, type Queries, sliced } from '../queries.ts'
@@ -11,7 +11,10 @@ import type { ReadSteps, WriteSteps } from './step.ts'
 import { hasWindow } from './windows.ts'
 
 const GROUP = select(
-  deviceGroup.pick('groupName', 'where', 'description', 'window', 'changers', 'createdAt', 'updatedAt'),
+  deviceGroup.pick(
+    ...(['groupName', 'where', 'description', 'window', 'changers'] as const),
+    ...(['createdAt', 'updatedAt', 'createdBy', 'updatedBy'] as const),
+  ),
 )
 const SELECT = `SELECT ${GROUP} FROM device_group WHERE owner_no = :ownerNo` as const
 const FIND = `${SELECT} AND group_name = :groupName` as const
@@ -30,11 +33,11 @@ const VERSION = `
   FROM device_group WHERE owner_no = :ownerNo`
 const PUT = `
   INSERT INTO device_group (owner_no, group_name, where_text, description, window_name, changed_by, created_at,
-    updated_at)
-  VALUES (:ownerNo, :groupName, :where, :description, :window, :changers, :at, :at)
+    updated_at, created_by, updated_by)
+  VALUES (:ownerNo, :groupName, :where, :description, :window, :changers, :at, :at, :principal, :principal)
   ON CONFLICT (owner_no, group_name) DO UPDATE SET where_text = excluded.where_text,
     description = excluded.description, window_name = excluded.window_name,
-    changed_by = excluded.changed_by, updated_at = excluded.updated_at`
+    changed_by = excluded.changed_by, updated_at = excluded.updated_at, updated_by = excluded.updated_by`
 const DELETE = 'DELETE FROM device_group WHERE owner_no = :ownerNo AND group_name = :groupName'
 
 export const groupReads: ReadSteps<'getGroup' | 'listGroups' | 'findGroups' | 'groupsVersion'> = {
@@ -50,7 +53,7 @@ export const groupReads: ReadSteps<'getGroup' | 'listGroups' | 'findGroups' | 'g
   },
 }
 
-/** On PostgreSQL one at a time for each owner. */
+/** On PostgreSQL serialized per owner. */
 export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
   async putGroup(queries, put) {
     const { ownerNo, groupName, where, description, window = null, principal, lineage, at, most } = put
@@ -87,6 +90,7 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
       window,
       changers: changers && JSON.stringify(changers),
       at,
+      principal,
     })
     if (!isSame || before.description !== description) {
       const data = { groupName, isNew: before === undefined, principal }
@@ -94,7 +98,7 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
         ownerNo,
         at,
         data,
-        before: before && withoutChangers(before),
+        before: before && withoutMakers(before),
         after: { groupName, where, description, window },
       })
     }
@@ -112,7 +116,7 @@ export const groupWrites: WriteSteps<'putGroup' | 'deleteGroup'> = {
       ownerNo,
       at,
       data: { groupName, principal },
-      before: withoutChangers(before),
+      before: withoutMakers(before),
     })
     return 'deleted'
   },

@@ -9,6 +9,6 @@ const PURGE = inBoth(
 )
 
 export const idempotencyKeyWrites: WriteSteps<'purgeIdempotencyKeys'> = {
-  /** A batch at a time, and two nodes do not wait for each other. */
+  /** Purges a batch; two nodes do not wait for each other. */
   purgeIdempotencyKeys: async (queries, { olderThan }) => (await queries.run(PURGE, { olderThan })) > 0,
 }

@@ -1,4 +1,4 @@
-// What still needs a job: schedules, and runs of it that wait.
+// Users of a job: schedules, and runs with waiting executions.
 
 import { namedUsers } from '../../domain/common/in-use.ts'
 import type { JobKey, JobUsers } from '../../domain/job/ports/jobs.ts'

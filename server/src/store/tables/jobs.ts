@@ -22,7 +22,7 @@ import { missingSecret } from './secrets.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 import { hasWindow } from './windows.ts'
 
-// As text: what is put is compared with it.
+// Kept as text, with which puts are compared.
 const content = computed(jobVersion.fields.content.sql, text())
 const updatedBy = jobVersion.fields.createdBy
 export const JOB = select({ ...job.fields, content, ...jobVersion.pick('version'), updatedBy })
@@ -30,7 +30,7 @@ const SELECT = `SELECT ${JOB} FROM job JOIN job_version ON job_version.version_n
 const FIND = `${SELECT} WHERE owner_no = :ownerNo AND job_name = :jobName` as const
 const LIST = `
   ${SELECT} WHERE owner_no = :ownerNo AND job_name > :after AND deleted_at IS NULL ORDER BY job_name LIMIT :limit` as const
-/** Those of all owners. */
+/** The jobs of all owners. */
 export const SELECT_JOBS = `${SELECT} WHERE deleted_at IS NULL` as const
 const VERSION = select({
   ...{
@@ -40,7 +40,7 @@ const VERSION = select({
   },
   ...jobVersion.pick('versionNo', 'version', 'createdAt', 'createdBy'),
 })
-// From the index of its versions, so that a page of them is read in order.
+// Starts from the index of versions, so that a page is read in order.
 const versions = <More extends string>(more: More) =>
   inBoth(
     ({ join }) =>
@@ -75,7 +75,7 @@ const CONTENT = `SELECT ${select({ content })} FROM job_version WHERE version_no
 
 const maxVersion = 2_147_483_647
 
-/** What a trigger needs to know of a job. */
+/** The fields of a job that a trigger needs. */
 export type JobRef = Readonly<RunJob>
 type JobRow = ReturnType<typeof JOB.read>
 
@@ -127,7 +127,7 @@ export const jobReads: ReadSteps<JobReads> = {
   },
 }
 
-/** Steps that change which names there are; whoever triggers by these names must not get in between. */
+/** Steps that add or remove names; triggers that use these names must not run in between. */
 export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
   async putJob(queries, put) {
     const { ref, ...result } = await putJob(queries, put)
@@ -147,7 +147,7 @@ export const jobWrites: WriteSteps<'putJob' | 'deleteJob'> = {
   },
 }
 
-/** The same content again makes no new version. */
+/** Putting the same content again creates no new version. */
 export async function putJob(queries: Writes, put: JobPut): Promise<JobPutResult & { ref?: JobRef }> {
   const { ownerNo, jobName, at } = put
   const content = JSON.stringify(put.content)
@@ -209,7 +209,7 @@ function toJob(row: JobRow): StoredJob {
   return { jobName, version, ...toContent(row), createdAt, updatedAt, updatedBy }
 }
 
-/** In the audit, whose entries say who acted. */
+/** For the audit, whose entries have a field for the principal. */
 function toAudited(row: JobRow): Omit<StoredJob, 'updatedBy'> {
   const { updatedBy: _, ...shown } = toJob(row)
   return shown

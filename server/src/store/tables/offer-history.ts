@@ -1,4 +1,4 @@
-// When windows were open, and fleets not frozen (domain/window/offer-history.ts): written where one opens or closes.
+// When windows were open and fleets not frozen (domain/window/offer-history.ts); a row is written at each opening and closing.
 
 import type { BothClocks } from '../../domain/common/instants.ts'
 import type { OfferChange } from '../../domain/window/offer-history.ts'
@@ -8,7 +8,7 @@ import { run } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
 import { unfinishedOn } from './run-fields.ts'
 
-// Nodes' clocks may differ by a little: what is written later counts as later.
+// Clocks of nodes may differ slightly: a change that is written later gets a later time.
 const NOTE = inBoth(
   ({ greatest }) => `
   INSERT INTO offer_history (owner_no, window_name, clock, open_zones)
@@ -22,22 +22,22 @@ const OLDEST_UNFINISHED = inBoth(
   SELECT ${OLDEST} FROM run ${by('run_unfinished')} WHERE owner_no = :ownerNo AND ${unfinishedOn[is]}
   ORDER BY run_id LIMIT 1`,
 )
-// The last change before it says how things were then.
+// Keeps the last change before this instant, because it has the state at that time.
 const PURGE = `
   DELETE FROM offer_history WHERE owner_no = :ownerNo AND window_name = :windowName AND clock < (
     SELECT max(clock) FROM offer_history
     WHERE owner_no = :ownerNo AND window_name = :windowName AND clock <= :before)`
-/** A run may be written long after its time, and a wall clock be set. */
+/** A run may be written long after its time, and the wall clock may be set. */
 const marginMs = 24 * 60 * 60_000
 
-export const FORGET_OFFERS =
+export const DELETE_OFFERS =
   'DELETE FROM offer_history WHERE owner_no = :ownerNo AND window_name = :windowName'
 
 export async function noteOffers(queries: Writes, change: OfferChange): Promise<void> {
   await queries.run(NOTE, partOf(NOTE, change))
 }
 
-/** What lies before the oldest run that has not ended is of no use any more: `before`. */
+/** Purges history before the oldest unfinished run, which is no longer needed. */
 export async function purgeOffers(
   queries: Writes,
   { ownerNo, windowName, at, clock }: Pick<OfferChange, 'ownerNo' | 'windowName'> & BothClocks,

@@ -1,11 +1,11 @@
-// Of outputs in which secrets are masked: where their devices are (domain/secret/mask-reports.ts).
+// The progress of outputs in which secrets are masked (domain/secret/mask-reports.ts).
 
 import { inBoth } from '../queries.ts'
 import { computed, number, select } from '../schema/column.ts'
 import { execution, maskedOutput } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
-// One that was not masked up to now has got as many bytes as are stored. Without pieces, its output was dropped: it begins anew.
+// For an output that was not masked before, the received bytes are the stored bytes. Without pieces, the output starts over.
 const STATE = select({
   ...execution.pick('attempt'),
   pieces: execution.fields.outputPieces,

@@ -1,4 +1,4 @@
-// Output by offset: pieces that follow each other without gap or overlap, for each attempt of an execution.
+// Output by offset: contiguous pieces for each attempt of an execution.
 
 import { isTerminal } from '../../domain/execution/execution.ts'
 import { number, rows, select } from '../schema/column.ts'
@@ -13,7 +13,7 @@ const LENGTH = `
   SELECT start + length(data) AS length FROM output
   WHERE execution_id = :jobExecutionId AND attempt = CAST(:attempt AS bigint) ORDER BY start DESC LIMIT 1`
 const PIECE = select(output.pick('start', 'data'))
-// From the piece that holds the offset on, to the one that holds the end.
+// From the piece that contains the offset to the one that contains the end.
 const PIECES = `
   SELECT ${PIECE} FROM output
   WHERE execution_id = :jobExecutionId AND attempt = CAST(:attempt AS bigint) AND start < :until

@@ -1,4 +1,4 @@
-// Plans of runs, for as long as they can be started.
+// Plans of runs, stored as long as they can be started.
 
 import { inBoth } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
@@ -51,6 +51,6 @@ export const planWrites: WriteSteps<'keepPlan' | 'purgePlans'> = {
     await queries.run(INSERT, row)
     await queries.run(DROP_OLDEST, { ownerNo, most, mostBytes })
   },
-  /** A batch at a time, and two nodes do not wait for each other. */
+  /** Purges a batch; two nodes do not wait for each other. */
   purgePlans: async (queries, { olderThan }) => (await queries.run(PURGE, { olderThan })) > 0,
 }

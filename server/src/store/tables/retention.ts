@@ -1,6 +1,6 @@
-// Purges runs that ended long ago. A run goes at once, so that nobody sees half of it; its executions and what hangs on
-// them follow a batch at a time, so that between two of them everybody else gets to the database. On PostgreSQL
-// executions stay, unseen, until all of their partition are purged, and go with it (postgres/drop-partitions.ts).
+// Purges runs that ended long ago. The row of a run is deleted at once, so that no reader sees a part of it; its executions and
+// their data follow in batches, so that other steps can run in between. On PostgreSQL executions remain, invisible, until
+// their whole partition is purged and dropped (postgres/drop-partitions.ts).
 
 import { latestCredible } from '../../domain/common/instants.ts'
 import { inBoth, type Queries, type Sql, type Writes } from '../queries.ts'
@@ -47,8 +47,8 @@ const RENAME = select(deviceRename.pick('deviceNo', 'lastExecutionId'))
 const NEXT_RENAMES = `
   SELECT ${RENAME} FROM device_rename WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
   ORDER BY device_no, last_execution_id LIMIT :limit` as const
-// Whoever sees a rename sees all executions that were given ids before it (postgres/catalogue.ts). So one statement,
-// which sees one state of the database, does not take a name away from an execution that is just being made.
+// A transaction that sees a rename also sees all executions that got ids before it (postgres/catalogue.ts). So a single
+// statement, which sees one state of the database, does not remove the name of an execution that is just being created.
 const PURGE_RENAMES = `
   DELETE FROM device_rename
   WHERE (device_no, last_execution_id) > (:deviceNo, :lastExecutionId)
@@ -60,18 +60,18 @@ type Range = { first: number; last: number }
 type RenameKey = { deviceNo: number; lastExecutionId: number }
 const firstRename: RenameKey = { deviceNo: 0, lastExecutionId: 0 }
 
-/** How much one call goes through. */
+/** Limits per call. */
 type PurgeLimits = {
   /** Runs, or renames. */
   rows: number
   executions: number
-  /** Freeing a large piece means reading all of its pages. */
+  /** Limited, because deleting a large piece reads all of its pages. */
   outputBytes: number
 }
 
 export class RunPurge {
   readonly #limits: PurgeLimits
-  /** Where the next call begins: behind runs that have not ended, however many there are. */
+  /** Where the next call begins, so that unfinished runs are skipped. */
   #cursor = 0
   #renameCursor = firstRename
   /** All renames were read when this execution was the oldest. */
@@ -91,7 +91,7 @@ export class RunPurge {
     )
   }
 
-  /** For when the transaction of a call is rolled back. */
+  /** Must be called when the transaction of a call is rolled back. */
   reset(): void {
     this.#cursor = 0
     this.#renameCursor = firstRename
@@ -102,7 +102,7 @@ export class RunPurge {
   async #purgeRuns(queries: Queries, { endedBefore, now }: RunAge): Promise<boolean> {
     const limit = this.#limits.rows
     const runs = await queries.all(RUN, NEXT_RUNS, { after: this.#cursor, limit })
-    // Ids grow with time: behind the first run that is not that old there are no older ones, whatever their dates say.
+    // Ids grow with time: after the first run that is not old enough, no run is older, regardless of its dates.
     const credible = latestCredible(now)
     const firstNew = runs.findIndex(({ launchedAt }) => launchedAt >= endedBefore && launchedAt <= credible)
     const launchedBefore = firstNew < 0 ? runs : runs.slice(0, firstNew)
@@ -117,7 +117,7 @@ export class RunPurge {
     return !isLast || old.length > 0
   }
 
-  /** False when nothing is left to erase. */
+  /** False if nothing is left to erase. */
   async eraseSome(queries: Queries): Promise<boolean> {
     const left = { executions: this.#limits.executions, outputBytes: this.#limits.outputBytes }
     let range = await queries.get(RANGE, FIRST_RANGE)
@@ -133,7 +133,7 @@ export class RunPurge {
     return true
   }
 
-  /** The names that devices had for executions that are gone. False when all were read. */
+  /** Purges device names that only purged executions used. False when all were read. */
   async #purgeRenames(queries: Queries): Promise<boolean> {
     const { id: oldest } = await queries.one(rows({ id: number() }), OLDEST)
     if (oldest === this.#renamesDoneAt) return false
@@ -151,7 +151,7 @@ export class RunPurge {
   }
 }
 
-/** Gives the id behind those that are to be erased by this call. */
+/** Returns the id after the last one to be erased by this call. */
 async function takeFrom(
   queries: Queries,
   { first, last }: Range,
@@ -166,7 +166,7 @@ async function takeFrom(
   return last + 1
 }
 
-/** Runs that follow each other make one range. */
+/** Merges adjacent runs to ranges. */
 function rangesOf(runs: Range[]): Range[] {
   const ranges: Range[] = []
   for (const { first, last } of runs) {

@@ -1,5 +1,5 @@
-// Whoever leaves something behind that acts later is locked until the commit: who revokes the key with all that it left
-// waits, and finds it.
+// A key that creates something that acts later is locked until the commit, so that a concurrent revocation of the key waits and
+// finds it.
 
 import { inBoth, type Queries } from '../queries.ts'
 import { rows } from '../schema/column.ts'

@@ -1,4 +1,4 @@
-// How many executions of a run are under way for each value of an attribute, and the values of the devices that come next.
+// The number of executions of a run in progress for each value of an attribute, and the values of the next devices.
 
 import { attributeOf } from '@jobcast/contract/selector'
 import { isUnfinished } from '../live-executions.ts'
@@ -7,7 +7,7 @@ import { computed, number, orNull, rows, select, text } from '../schema/column.t
 import { execution } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
-// By the sort key: values that compare as equal have the same one.
+// Grouped by the sort key, which is the same for values that compare as equal.
 const VALUE = rows({ value: orNull(text()) })
 const COUNT = rows({ value: text(), count: number() })
 const FIRST = select({ id: computed('execution.execution_id', execution.fields.jobExecutionId) })
@@ -48,7 +48,7 @@ export const budgetReads: ReadSteps<'readBudget'> = {
   async readBudget(queries, { by, first, from, released, to }) {
     const { name, side = 'none' } = attributeOf(by)
     const part = { first: first + from, last: first + released - 1 }
-    const unfinished = await queries.get(FIRST, FIRST_UNFINISHED, part)
+    const firstUnfinished = await queries.get(FIRST, FIRST_UNFINISHED, part)
     const found = await queries.all(VALUE, NEXT[side], {
       name,
       first: first + released,
@@ -56,8 +56,13 @@ export const budgetReads: ReadSteps<'readBudget'> = {
     })
     const next = found.map(({ value }) => value)
     const values = [...new Set(next.flatMap((value) => value ?? []))]
-    const lowest = unfinished === undefined ? released : unfinished.id - first
-    const underWay = await queries.all(COUNT, COUNTS[side], { ...part, first: first + lowest, name, values })
-    return { next, underWay, from: lowest }
+    const lowest = firstUnfinished === undefined ? released : firstUnfinished.id - first
+    const unfinished = await queries.all(COUNT, COUNTS[side], {
+      ...part,
+      first: first + lowest,
+      name,
+      values,
+    })
+    return { next, unfinished, from: lowest }
   },
 }

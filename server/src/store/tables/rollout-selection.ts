@@ -1,4 +1,4 @@
-// What selectors of a rollout match: devices of a wave, and devices that are as a gate asks for.
+// Selectors of a rollout: matches devices of a wave, and devices that meet the condition of a gate.
 
 import { inBoth } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'

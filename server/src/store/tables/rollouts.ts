@@ -1,5 +1,5 @@
-// Runs that are released little by little (see domain/rollout/judge-rollout.ts). A change is made only to what was read: whoever
-// comes second, on this node or another, changes nothing.
+// Rollouts of runs (see domain/rollout/judge-rollout.ts). A change applies only to the version that was read: the second of two
+// concurrent writers, on this node or another, changes nothing.
 
 import type { ExecState } from '@jobcast/contract/words'
 import { execStates } from '@jobcast/contract/words'
@@ -50,7 +50,7 @@ const LIST = inBoth(
   ({ isIn }) =>
     `SELECT ${ROLLOUT} FROM rollout WHERE ${isIn('run_id', 'runIds', 'bigint')} AND owner_no = :ownerNo`,
 )
-// Where a part of a run lies is read from the run, so that the ids are found by their range.
+// The position of a part is read from the run, so that its ids are found by range.
 const IN_PART = `execution_id >= first_execution_id + :from AND execution_id < first_execution_id + :to`
 const inState = (each: ExecState) => computed(`count(*) FILTER (WHERE execution.state = '${each}')`, number())
 const COUNTS = select(
@@ -96,7 +96,7 @@ const CHANGE = `
     next_at = :nextAt, version = version + 1, plan = :plan, status = :status
   WHERE run_id = :runId AND owner_no = :ownerNo AND version = :version`
 
-/** Of a run that is created. */
+/** For a new run. */
 export const INSERT_ROLLOUT = insertInto(rollout.fields)
 const OF_KEYS = inBoth(
   ({ is, by, join, isIn }) => `
@@ -106,7 +106,7 @@ const OF_KEYS = inBoth(
 )
 const INSERT_RELEASE = insertInto(release.fields)
 
-/** As the table has it. */
+/** Converts a rollout to a row. */
 export function toRolloutRow({ status, ...stored }: StoredRollout) {
   const { state, released, ...details } = status
   const row = { ...stored, state, released, heldFrom: heldFrom({ ...stored, status }) }
@@ -187,7 +187,7 @@ function auditedState({ state, wave, released }: RolloutStatus, { rollout }: Sto
   return { state, wave: wave + 1, released, rollout }
 }
 
-/** Of those that have not started: their keys are revoked with all that they left. */
+/** Pauses runs that have not started, because their keys are revoked with descendants. */
 export async function pauseRunsBy(
   queries: Writes,
   { keyIds, because, principal, at }: { keyIds: string[]; because: string; principal: string; at: number },
@@ -202,7 +202,7 @@ export async function pauseRunsBy(
   return found.map(({ ownerNo, runId }) => ({ ownerNo, runId }))
 }
 
-/** Clocks that start with the release. */
+/** Writes the timers that start with the release. */
 function writeRelease(queries: Writes, { before, status, moment }: RolloutChange): void {
   const { runId, firstExecutionId, plan } = before
   const { expireAfterSeconds, deadlineSeconds } = plan
@@ -225,7 +225,7 @@ function toRollout(row: ReturnType<typeof ROLLOUT.read>): StoredRollout {
   return { runId, ownerNo, firstExecutionId, total, version, nextAt, plan, status, startAt }
 }
 
-/** What was stored before gates closed has neither. */
+/** Causes that were stored before gates could close do not have these fields. */
 function withGate({ needed = null, possible = null, ...cause }: PauseCause): PauseCause {
   return { ...cause, needed, possible }
 }

@@ -1,5 +1,5 @@
-// Unsuccessful executions of a run by their reason, and values that their devices have more often than the others. Both
-// may go through all executions of a run: on SQLite in the thread that selectors use.
+// Unsuccessful executions of a run by reason, and values that their devices have more often than the others. Both may read all
+// executions of a run: on SQLite in the thread for selectors.
 
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
 import { inBoth, type Queries, type Spelling } from '../queries.ts'
@@ -8,16 +8,16 @@ import { device, deviceAttribute, execution, run, transition } from '../schema/t
 import { IN_STATE_INDEX } from './execution-list.ts'
 import type { ReadSteps } from './step.ts'
 
-/** Reasons that begin with so many of the same characters are one. */
+/** Reasons are grouped by their first characters. */
 const reasonLength = 256
 const sampleSize = 20
-/** So many executions are looked at for a sample: a reason may be rare. */
+/** Maximum number of executions read for a sample, because a reason may be rare. */
 const lookedAt = 5000
 
 const RANGE = select(run.pick('firstExecutionId', 'total', 'SUCCEEDED'))
 const GET_RANGE = `SELECT ${RANGE} FROM run WHERE run.owner_no = :ownerNo AND run.run_id = :runId` as const
 
-// `CANCELED` otherwise: somebody changed their mind before a device could know.
+// Other executions with `CANCELED` were canceled before their device got them.
 const isUnsuccessful = ({ is }: Spelling) =>
   `execution.owner_no = :ownerNo AND ${IN_STATE_INDEX[is]}
     AND execution.execution_id BETWEEN :first AND :last
@@ -60,8 +60,8 @@ const FIRST_OF = inBoth(
 )
 
 /**
- * About so many of a million executions, alike for each call. The multiple of a prime is spread evenly, whatever repeats itself
- * every tenth or hundredth device.
+ * Selects about this many of a million executions, the same for each call. Multiplication modulo a prime spreads them evenly, even
+ * if something repeats with every tenth or hundredth device.
  */
 const isChosen = <Part extends string>(part: Part) =>
   `execution.execution_id % 1000003 * 618034 % 1000003 < CAST(:${part} AS bigint) * 1000003 / 1000000` as const
@@ -81,7 +81,7 @@ const LIST_SHARED = inBoth((spelling) => {
   const count = (of: string, failed: string) => `(SELECT count(*) FROM ${of} WHERE is_failed = ${failed})`
   const difference = `(counted.failed * 100.0 / sides.failed
       - counted.succeeded * 100.0 / ${spelling.greatest}(sides.succeeded, 1))`
-  // A number for each device: PostgreSQL keeps the tags of twenty thousand out of its work memory.
+  // Uses a number for each device, because the tags of twenty thousand devices exceed the work memory of PostgreSQL.
   return `
   WITH compared AS MATERIALIZED (
     SELECT device.device_no, chosen.is_failed FROM (

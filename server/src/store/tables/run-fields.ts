@@ -1,17 +1,17 @@
-// What statements about runs share.
+// Parts that statements about runs share.
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import type { Values } from '../queries.ts'
 import { computed, type Field, orNull, text } from '../schema/column.ts'
 import { run } from '../schema/tables.ts'
 
-/** How many executions of a run are in each state. */
+/** The number of executions in each state. */
 export const countFields: Record<ExecState, Field<number>> = pickCounts(run.fields)
 
 export const OF_JOB =
   'run.job_no = (SELECT job_no FROM job WHERE owner_no = :ownerNo AND job_name = :jobName)'
 
-/** Of jobs that match one of these (matchesJob); its values are those of `jobValues`. */
+/** Selects runs of jobs that match one of these (matchesJob); its values are those of `jobValues`. */
 export function ofJobs(jobs: readonly string[]): string {
   const matches = jobs.map((pattern, index) =>
     pattern.endsWith('*')
@@ -31,7 +31,7 @@ export const WINDOW_OF_RUN = computed(
   orNull(text()),
 )
 
-// The conditions by which the index of unfinished runs is found.
+// The conditions of the index of unfinished runs.
 export const unfinishedOn = {
   sqlite: 'run.pending + run.in_progress + run.canceling > 0',
   postgres: 'NOT run.ended',

@@ -1,5 +1,5 @@
-// Finding the runs of a list newest first, where a filter may leave out nearly all of them: a few that are known by an
-// index, or so many in one slice that no other reader waits long.
+// Finds the runs of a list, newest first, if the filter may exclude nearly all of them: a few by an index, or a limited number
+// per slice, so that other readers do not wait long.
 
 import type { ExecState } from '@jobcast/contract/words'
 import { inBoth, type Queries, type Values } from '../queries.ts'
@@ -7,9 +7,9 @@ import { number, rows, select } from '../schema/column.ts'
 import { run } from '../schema/tables.ts'
 import { countFields, unfinishedOn } from './run-fields.ts'
 
-/** One slice through all runs of millions would keep every other reader waiting. */
+/** Limited, because a slice through millions of runs would delay all other readers. */
 export const runsPerSlice = 50_000
-/** More are not worth a list of their own: the newest runs have enough of them. */
+/** With more matches, a scan of the newest runs finds enough of them. */
 const maxListed = 5000
 
 const STOP = rows({ ...run.pick('runId'), next: number() })
@@ -23,20 +23,20 @@ const ENDED_SINCE = inBoth(
     `SELECT ${ID} FROM run ${by('run_by_end')} WHERE owner_no = :ownerNo AND ended_at >= :finishedAfter LIMIT ${maxListed + 1}`,
 )
 
-/** The runs that ended from `finishedAfter` on, and with `unfinished` those that have not; undefined if there are many. */
+/** Runs that ended at or after `finishedAfter`, and with `unfinished` also unfinished ones; undefined if there are many. */
 export async function listFinishedAfter(
   queries: Queries,
   { ownerNo, finishedAfter }: { ownerNo: number; finishedAfter: number },
   { unfinished }: { unfinished: boolean },
 ): Promise<number[] | undefined> {
-  // In this order: one that ends in between is found.
+  // Unfinished runs are read first, so that a run that ends in between is found.
   const open = unfinished ? await queries.all(ID, UNFINISHED, { ownerNo }) : []
   const ended = await queries.all(ID, ENDED_SINCE, { ownerNo, finishedAfter })
   const ids = [...new Set([...open, ...ended].map(({ runId }) => runId))]
   return ids.length > maxListed ? undefined : ids
 }
 
-/** The run at which a slice stops; `next` is the first execution after it. Undefined: there are not that many. */
+/** The run at which a slice stops; `next` is the first execution after it. Undefined: there are fewer runs. */
 export function findStop(queries: Queries, runs: number, where: string[], values: Values) {
   const sql: string = `SELECT run.run_id AS "runId", first_execution_id + total AS next FROM run
   WHERE ${where.join(' AND ')} ORDER BY run.run_id DESC LIMIT 1 OFFSET ${runs}`

@@ -1,5 +1,5 @@
-// Executions of runs whose devices match a selector, counted. It goes through all executions of these runs: on SQLite in
-// the thread that selectors use.
+// Counts executions of runs whose devices match a selector. Reads all executions of these runs: on SQLite in the thread for
+// selectors.
 
 import { type ExecState, execStates } from '@jobcast/contract/words'
 import { inBoth } from '../queries.ts'

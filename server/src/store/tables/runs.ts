@@ -1,4 +1,4 @@
-// Runs: one by its id, and lists of them, newest first.
+// Runs: a run by its id, and lists of runs, newest first.
 
 import type { Sliced } from '../../domain/common/ports/slices.ts'
 import { unsuccessfulEnds } from '../../domain/execution/execution.ts'
@@ -14,7 +14,7 @@ import { countFields, jobValues, OF_JOB, ofJobs, pickCounts, unfinishedOn } from
 import { findStop, hasAnyOf, listFinishedAfter, runsPerSlice } from './run-walk.ts'
 import type { Input, ReadSteps, WriteSteps } from './step.ts'
 
-/** Of a run that is created; all of it is PENDING. */
+/** For a new run, whose executions are all PENDING. */
 export const newRunFields = {
   ...run.pick('runId', 'ownerNo', 'jobNo', 'jobVersion', 'launchedAt', 'firstExecutionId', 'total'),
   ...run.pick('PENDING', 'expireAt', 'deadlineAt', 'keyId', 'retryOf'),
@@ -78,7 +78,7 @@ const LIST_REPLACING = inBoth(
   SELECT ${REPLACING} FROM run_request ${by('run_request_replacing')} ${join} run ON run.run_id = run_request.run_id
   WHERE replaces = 1 AND key_id IS NOT NULL ORDER BY run_request.run_id LIMIT 100`,
 )
-// From the owner's unfinished runs, which are few, to those of the job.
+// Starts from the owner's unfinished runs, which are few.
 const LIST_REPLACED = inBoth(
   ({ is, by, join }) => `
   SELECT ${RUN_RANGE} FROM run AS replacing ${join} run ${by('run_unfinished')}
@@ -114,7 +114,7 @@ export const runReads: ReadSteps<
   listRuns,
   async listEndedDevices(queries, { ownerNo, runId, ends }) {
     const found = await queries.all(ENDED, LIST_ENDED[ends], { ownerNo, runId })
-    // A run without any is one row without a device.
+    // A run without executions has one row without a device.
     return found.length === 0 ? undefined : found.flatMap(({ deviceId }) => deviceId ?? [])
   },
   listSealed: (queries, { after, limit }) => queries.all(SEALED, LIST_SEALED, { after, limit }),
@@ -132,7 +132,7 @@ const LIST_SEALED = inBoth(
 const REPLACE_SEALED =
   'UPDATE run_parameters SET secrets = :secrets WHERE run_id = :runId AND secrets = :before'
 
-/** A run without any has no row. */
+/** Runs without values have no row. */
 export function hasValues(values: RunValues | undefined): values is RunValues {
   return values !== undefined && Object.keys(values.parameters).length > 0
 }
@@ -171,7 +171,7 @@ async function listRuns(
 
 type Narrowed = { where: string[]; runIds?: number[] | undefined; stopAt?: number | undefined }
 
-/** The clauses of the filter. What may be rare is looked for among few, or up to a run at which the slice stops. */
+/** The clauses of the filter. Rare matches are searched among few runs, or up to a run at which the slice stops. */
 async function narrow(
   queries: Queries,
   filter: RunFilter,
@@ -179,7 +179,7 @@ async function narrow(
   atOnce: number,
 ): Promise<Narrowed> {
   const where = ['run.owner_no = :ownerNo', 'run.run_id < :after']
-  // What has not ended is rare among what a job has run: it is found by its own index.
+  // Unfinished runs are rare among the runs of a job, and found by their own index.
   if (filter.jobName !== undefined) where.push(filter.finished === false ? 'job_name = :jobName' : OF_JOB)
   const clauses = clausesOf(filter)
   if (clauses.length === 0 || filter.finished === false) return { where: [...where, ...clauses] }
@@ -200,7 +200,7 @@ async function narrow(
 const IN_ROLLOUT_STATE = `EXISTS (
   SELECT 1 FROM rollout WHERE rollout.run_id = run.run_id AND rollout.state = :rolloutState)`
 
-// By the name that a run keeps: its schedule may be deleted, or made anew.
+// Uses the name that is stored with the run, because its schedule may be deleted or created again.
 const OF_SCHEDULE = `run.run_id IN (
   SELECT made.run_id FROM run_request AS made
   WHERE made.schedule_name = :scheduleName AND made.schedule_name IS NOT NULL AND made.run_id < :after)`
@@ -240,7 +240,7 @@ function toRun(row: ReturnType<typeof RUN.read>): StoredRun {
     matched,
     note,
     rollbackOf,
-    // One that ignores windows has none.
+    // A run that ignores windows has none.
     window: window || null,
     ...(window === anyTime && { ignoresWindows: true as const }),
     priority,

@@ -1,5 +1,5 @@
-// Schedules (see domain/schedule/fire-schedule.ts). A change is made only to what was read: whoever comes second, on this node or
-// another, changes nothing.
+// Schedules (see domain/schedule/fire-schedule.ts). A change applies only to the version that was read: the second of two
+// concurrent writers, on this node or another, changes nothing.
 
 import { isDeepStrictEqual } from 'node:util'
 import { type ExecState, execStates } from '@jobcast/contract/words'
@@ -10,7 +10,7 @@ import { jobDeleted, pausedEvent } from '../../domain/schedule/schedule-events.t
 import { newScheduleState } from '../../domain/schedule/schedule-state.ts'
 import { isUnfinished, RUN_RANGE } from '../live-executions.ts'
 import { inBatch } from '../moves.ts'
-import { assignmentsOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
+import { assignmentsOf, columnOf, inBoth, insertInto, type Queries, sliced, type Writes } from '../queries.ts'
 import { computed, type Field, number, rows, select } from '../schema/column.ts'
 import { execution, run, runRequest, schedule } from '../schema/tables.ts'
 import { partOf, pickValues } from '../statement.ts'
@@ -60,14 +60,22 @@ const MATCHING = inBoth(
 const INSERT = insertInto(schedule.fields)
 
 const state = schedule.pick(
-  ...(['nextFor', 'dueAt', 'handledAt', 'firing', 'lastFor', 'lastFiredAt', 'lastRunId'] as const),
+  ...(['nextFor', 'dueAt', 'handledAt', 'occurrence', 'lastFor', 'lastFiredAt', 'lastRunId'] as const),
   ...(['watchedRunId', 'failures', 'failuresAfter', 'pausedBecause', 'pausedBy', 'pausedAt'] as const),
   ...(['pausedCause', 'stopBaseline', 'cursor', 'matchedWhere'] as const),
 )
 const SET_STATE = assignmentsOf(state)
-const CHANGE = `
-  UPDATE schedule SET ${SET_STATE}, key_id = :keyId, version = version + 1
-  WHERE schedule_no = :scheduleNo AND version = :version` as const
+const changed = { ...state, ...schedule.pick('keyId') }
+const CHANGED = select(schedule.pick('scheduleNo'))
+// On PostgreSQL in the order of the list.
+const CHANGE = inBoth(({ records }) => {
+  const set = Object.entries(changed).map(([name, of]) => `${columnOf(of)} = record."${name}"`)
+  return `
+  UPDATE schedule SET ${set.join(', ')}, version = schedule.version + 1
+  FROM ${records('changes', { ...changed, ...schedule.pick('scheduleNo', 'version') })}
+  WHERE schedule.schedule_no = record."scheduleNo" AND schedule.version = record.version
+  RETURNING ${CHANGED}`
+})
 const REPLACE = `
   UPDATE schedule SET ${SET_STATE}, job_name = :jobName, content = :content, key_id = :keyId,
     is_match = :isMatch, updated_at = :at, version = version + 1
@@ -78,7 +86,7 @@ const FIND_RUN = `
   SELECT ${select({ runId: runRequest.fields.runId })} FROM run_request
   WHERE schedule_no = :scheduleNo AND scheduled_for = :scheduledFor AND schedule_no IS NOT NULL LIMIT 1` as const
 const COUNTS = select(countFields)
-/** So many of the newest are looked at. */
+/** The number of newest runs that are checked. */
 const newest = 200
 const ENDS = `
   SELECT ${COUNTS} FROM (
@@ -87,7 +95,7 @@ const ENDS = `
     JOIN run ON run.run_id = made.run_id
   WHERE run.run_id > :after AND run.ended_at IS NOT NULL ORDER BY made.scheduled_for DESC LIMIT :limit` as const
 const BUSY = select(execution.pick('deviceNo', 'jobExecutionId', 'execState'))
-// From the owner's unfinished runs, which are few, to those of the schedule.
+// Starts from the owner's unfinished runs, which are few.
 const BUSY_RUNS = inBoth(
   ({ is, by, join }) => `
   SELECT ${RUN_RANGE} FROM run ${by('run_unfinished')} ${join} run_request ON run_request.run_id = run.run_id
@@ -160,7 +168,7 @@ export const scheduleWrites: WriteSteps<
 > = {
   async putSchedule(queries, put) {
     const { ownerNo, scheduleName, jobName, content, keyId, at, times, takesOver, most, mostMatching } = put
-    // First, as when keys are revoked: whoever revokes it with what it left waits, and finds this one.
+    // Locks the key first, like a revocation does: a concurrent revocation waits and finds this schedule.
     if (await isRevokedMaker(queries, keyId)) return { kind: 'key-revoked' }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(SCHEDULE, FIND, { ownerNo, scheduleName })
@@ -208,30 +216,11 @@ export const scheduleWrites: WriteSteps<
     queries.resourceChanged('schedule.deleted', { ownerNo, at, data, before: { jobName, ...content } })
     return true
   },
-  async changeSchedule(queries, { before, set, events = [], at }) {
-    const { scheduleNo, version, ownerNo } = before
-    const after = { ...before, ...set }
-    if (set.keyId !== undefined && (await isRevokedMaker(queries, set.keyId))) return false
-    const changed = await queries.run(CHANGE, {
-      ...valuesOf(after),
-      ...{ keyId: after.keyId, scheduleNo, version },
-    })
-    if (changed === 0) return false
-    const shown = { before: { pausedAt: before.pausedAt }, after: { pausedAt: after.pausedAt } }
-    for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data, ...shown })
-    // By hand; the run that it creates has an entry of its own.
-    const isFired = set.firing?.principal != null
-    if (isFired)
-      queries.audited({ ownerNo, at, action: 'schedule.fired', subject: `schedule:${before.scheduleName}` })
-    return true
+  async changeSchedule(queries, change) {
+    const [isChanged] = await changeSchedules(queries, [change])
+    return isChanged === true
   },
-  async changeSchedules(queries, changes) {
-    const done = new Map<ScheduleChange, boolean>()
-    // In the same order on every node, so that none waits for another in a circle.
-    const ordered = changes.toSorted((one, other) => one.before.scheduleNo - other.before.scheduleNo)
-    for (const change of ordered) done.set(change, await scheduleWrites.changeSchedule(queries, change))
-    return changes.map((change) => done.get(change) ?? false)
-  },
+  changeSchedules,
   supersede: (queries, { jobExecutionIds, moment, actor }) =>
     inBatch(queries, async (moves) => {
       const found = await moves.loadById(jobExecutionIds)
@@ -239,12 +228,41 @@ export const scheduleWrites: WriteSteps<
     }),
 }
 
-/** What somebody else puts once more is the same. */
+/** Of several changes of one schedule, only the first one applies: the others were read before it. */
+async function changeSchedules(queries: Writes, changes: ScheduleChange[]): Promise<boolean[]> {
+  const wanted = new Map<number, ScheduleChange>()
+  // In the same order on every node, to prevent deadlocks.
+  for (const change of changes.toSorted((one, other) => one.before.scheduleNo - other.before.scheduleNo)) {
+    const { scheduleNo } = change.before
+    const isRevoked = change.set.keyId !== undefined && (await isRevokedMaker(queries, change.set.keyId))
+    if (!wanted.has(scheduleNo) && !isRevoked) wanted.set(scheduleNo, change)
+  }
+  const rows = [...wanted.values()].map(({ before, set }) => {
+    const after = { ...before, ...set }
+    const { scheduleNo, version } = before
+    return { ...valuesOf(after), keyId: after.keyId, scheduleNo, version }
+  })
+  const found = rows.length === 0 ? [] : await queries.all(CHANGED, CHANGE, { changes: rows })
+  const done = new Set(found.map(({ scheduleNo }) => wanted.get(scheduleNo)))
+  for (const change of done) if (change) writeEvents(queries, change)
+  return changes.map((change) => done.has(change))
+}
+
+function writeEvents(queries: Writes, { before, set, events = [], at }: ScheduleChange): void {
+  const { ownerNo, scheduleName, pausedAt } = before
+  const shown = { before: { pausedAt }, after: { pausedAt: { ...before, ...set }.pausedAt } }
+  for (const { type, data } of events) queries.resourceChanged(type, { ownerNo, at, data, ...shown })
+  // Fired manually; the run has its own audit entry.
+  const isFired = set.occurrence?.principal != null
+  if (isFired) queries.audited({ ownerNo, at, action: 'schedule.fired', subject: `schedule:${scheduleName}` })
+}
+
+/** A put of the same content by another principal changes nothing. */
 function withoutAuthor({ putBy, ...content }: StoredSchedule['content']) {
   return content
 }
 
-/** Its job is deleted: nothing can run any more. */
+/** Pauses schedules whose job was deleted. */
 export async function pauseSchedulesOf(
   queries: Writes,
   { ownerNo, jobName, at }: { ownerNo: number; jobName: string; at: number },
@@ -255,7 +273,7 @@ export async function pauseSchedulesOf(
   }
 }
 
-/** Their keys are revoked with all that they left. */
+/** Pauses schedules whose keys are revoked with descendants. */
 export async function pauseSchedulesBy(
   queries: Writes,
   { keyIds, because, principal, at }: { keyIds: string[]; because: string; principal: string; at: number },
@@ -268,7 +286,7 @@ export async function pauseSchedulesBy(
   return found.map(({ ownerNo, scheduleName }) => ({ ownerNo, scheduleName }))
 }
 
-/** What was planned stays, unless its times are others now. */
+/** Keeps the next occurrence, unless its times have changed. */
 function replaceState(before: StoredSchedule, put: Parameters<typeof scheduleWrites.putSchedule>[1]) {
   const { content, times, at } = put
   const timesOf = ({ when, except, until, jitterSeconds }: StoredSchedule['content']) => [
@@ -276,15 +294,15 @@ function replaceState(before: StoredSchedule, put: Parameters<typeof scheduleWri
   ]
   if (isDeepStrictEqual(timesOf(before.content), timesOf(content))) return before
   const isHeld = before.pausedAt !== null
-  const dueAt = before.firing ? before.dueAt : isHeld ? null : times.dueAt
+  const dueAt = before.occurrence ? before.dueAt : isHeld ? null : times.dueAt
   return { ...before, nextFor: isHeld ? null : times.nextFor, dueAt, handledAt: at }
 }
 
 function valuesOf(schedule: StoredSchedule) {
-  const { firing, pausedCause, stopBaseline } = schedule
+  const { occurrence, pausedCause, stopBaseline } = schedule
   return {
     ...pickValues(state, schedule),
-    firing: firing && JSON.stringify(firing),
+    occurrence: occurrence && JSON.stringify(occurrence),
     pausedCause: pausedCause && JSON.stringify(pausedCause),
     stopBaseline: stopBaseline && JSON.stringify(stopBaseline),
   }

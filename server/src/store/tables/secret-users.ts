@@ -1,4 +1,4 @@
-// Which former values of secrets are still needed: those that an unfinished execution may have got.
+// Previous values of secrets that are still needed: those that an unfinished execution may have got.
 
 import { inBoth, type Writes } from '../queries.ts'
 import { number, rows, text } from '../schema/column.ts'
@@ -8,7 +8,7 @@ import { versionsUsing } from './version-users.ts'
 const purgedAtOnce = 500
 
 const FORMER = rows({ ownerNo: number(), secretName: text(), version: number() })
-// What was replaced before the oldest unfinished run that uses it was made was handed out to none.
+// A value that was replaced before the oldest unfinished run with this secret was created was not sent to any of its devices.
 const LIST_FORMER = inBoth(
   (spelling) => `
   SELECT owner_no AS "ownerNo", secret_name AS "secretName", version FROM secret
@@ -23,7 +23,7 @@ const PURGE = `
   DELETE FROM secret
   WHERE owner_no = :ownerNo AND secret_name = :secretName AND version = :version AND replaced_at IS NOT NULL`
 
-/** Former values that no unfinished execution can have got. */
+/** Purges previous values that no unfinished execution can have got. */
 export async function purgeFormer(queries: Writes): Promise<boolean> {
   const found = await queries.all(FORMER, LIST_FORMER)
   for (const former of found) await queries.run(PURGE, former)

@@ -1,4 +1,4 @@
-// Secrets: of each name the current value and, for a while, those before it.
+// Secrets: the current value of each name and, for some time, previous ones.
 
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import type { SecretUsers, StoredSecret } from '../../domain/secret/ports/secrets.ts'
@@ -21,7 +21,7 @@ const VALUES = inBoth(
   SELECT ${VALUE} FROM secret
   WHERE owner_no = :ownerNo AND ${isIn('secret_name', 'secretNames', 'text')} AND replaced_at IS NULL`,
 )
-// The current ones first, then the newest.
+// Current values first, then the newest.
 const ALL_VALUES = inBoth(
   ({ isIn }) => `
   SELECT ${VALUE} FROM secret
@@ -63,7 +63,7 @@ export const secretSnapshots: ReadSteps<'getSecret' | 'listSecrets'> = {
   },
 }
 
-/** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
+/** On PostgreSQL serialized per owner, also with the creation of runs. */
 export const secretNameWrites: WriteSteps<'putSecret' | 'deleteSecret'> = {
   async putSecret(queries, { ownerNo, secretName, sealed, principal, at, most, mostFormer, expected }) {
     const before = await queries.get(SECRET, FIND, { ownerNo, secretName })
@@ -80,7 +80,7 @@ export const secretNameWrites: WriteSteps<'putSecret' | 'deleteSecret'> = {
     const after = { secretName, updatedAt: at, updatedBy: principal }
     queries.resourceChanged('secret.changed', { ownerNo, at, data, before, after })
     const value = await getSecret(queries, { ownerNo, secretName })
-    if (value === undefined) throw new Error('a secret that was put is not there')
+    if (value === undefined) throw new Error('a secret that was stored is missing')
     return { kind: 'put', created: isNew, value }
   },
   async deleteSecret(queries, { ownerNo, secretName, principal, at }) {

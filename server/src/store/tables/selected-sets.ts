@@ -1,6 +1,6 @@
-// Counts devices whose attributes many others have, too, on PostgreSQL: the devices of each term are a set that is read by
-// its index, and the sets are joined by hashing. To look the other terms up for each device that one has found takes five
-// times as long (npm run bench:selectors). SQLite has no such joins and looks them up.
+// Counts devices by common attributes on PostgreSQL: the devices of each term are a set that is read by its index, and the sets
+// are combined by hash joins. Looking up the other terms for each device takes five times as long (npm run bench:selectors).
+// SQLite has no hash joins and looks them up.
 
 import { isDeviceField, type Selector, type SelectorTerm } from '@jobcast/contract/selector'
 import { inBoth, type Queries } from '../queries.ts'
@@ -9,11 +9,11 @@ import { IN_STATE_INDEX } from './execution-list.ts'
 import { type SelectorCompiler, withSelector } from './selector-sql.ts'
 
 export const COUNT = rows({ total: number(), online: orNull(number()), busy: orNull(number()) })
-/** Beyond so many sets, each device is asked for the other terms. */
+/** The maximum number of sets; further terms are checked for each device. */
 const mostSets = 4
 
-// Until the end of the transaction, or until it is set back. Without statistics the planner expects few rows, and would read
-// one set again for each device of another.
+// Applies until the end of the transaction, or until it is reset. Without statistics the planner expects few rows, and would
+// read one set again for each device of another.
 const setNestedLoops = (to: 'on' | 'off') =>
   inBoth(({ is }) => {
     const set = `count(set_config('enable_nestloop', '${to}', true))`
@@ -25,7 +25,7 @@ const [HASH_JOINS, NESTED_LOOPS] = [setNestedLoops('off'), setNestedLoops('on')]
 type Selection = { ownerNo: number; where: Selector; isAnyBusy: boolean }
 type AttributeTerm = Extract<SelectorTerm, { name: string }>
 
-/** Undefined if they are better counted one by one. */
+/** Undefined if the selector is not suitable. */
 export async function countBySets(queries: Queries, { ownerNo, where, isAnyBusy }: Selection) {
   const terms = conjunctsOf(where).filter(isAttributeTerm).slice(0, mostSets)
   if (terms.length === 0 || (await queries.one(IS_SET, HASH_JOINS)).isSet === 0) return undefined
@@ -52,7 +52,7 @@ function joinSet(source: string, index: number): string {
     : `JOIN (${source}) AS set${index} ON set${index}.device_no = first_set.device_no`
 }
 
-/** Only registered devices have attributes, so nothing but their presence is to be read. */
+/** Only registered devices have attributes, so only their presence must be read. */
 const withoutRows = {
   join: `LEFT JOIN (SELECT device_no FROM device WHERE owner_no = :ownerNo AND online) AS present
       ON present.device_no = first_set.device_no`,
@@ -77,7 +77,7 @@ function isAttributeTerm(term: Selector): term is AttributeTerm {
   return 'name' in term && !isDeviceField(term.name)
 }
 
-/** All of which must hold. */
+/** The terms of a conjunction, all of which must match. */
 export function conjunctsOf(selector: Selector): Selector[] {
   return selector.kind === 'and' ? selector.of.flatMap(conjunctsOf) : [selector]
 }

@@ -1,4 +1,4 @@
-// Selectors as conditions of statements. Values are parameters; `sort_key` is ordered as values compare.
+// Selectors as SQL conditions. Values are parameters; `sort_key` has the order of values.
 
 import {
   type AttributeSide,
@@ -15,7 +15,7 @@ type Compare = Extract<Selector, { kind: 'compare' }>
 type Listed = Extract<Selector, { kind: 'in' }>
 type Ordering = Exclude<Compare['op'], '=' | '!=' | '~'>
 
-/** A statement that holds a selector. It is prepared once and not kept: strangers decide how many there are. */
+/** A statement with a selector. It is not cached, because callers could create any number of them. */
 export function withSelector(
   build: (compiler: SelectorCompiler) => string,
   values: Values,
@@ -39,7 +39,7 @@ export class SelectorCompiler {
     this.is = is
   }
 
-  /** Over a row of `device`. */
+  /** The condition for a row of `device`. */
   condition(selector: Selector): string {
     switch (selector.kind) {
       case 'and':
@@ -62,14 +62,14 @@ export class SelectorCompiler {
     }
   }
 
-  /** As many rows as the source has, without looking a device up for each. */
+  /** Counts the rows of the source without looking up devices. */
   sourceSize(selector: Selector): string | undefined {
     const isTag = (selector.kind === 'in' || selector.kind === 'compare') && selector.name === 'tag'
     if (!isTag || (selector.kind === 'compare' && selector.op === '!=')) return this.source(selector)
     return `SELECT tag FROM device_tag WHERE owner_no = :ownerNo AND ${this.#text('tag', selector)}`
   }
 
-  /** Numbers of the devices that a term on an attribute matches, each once, by an index; also of `!=`. */
+  /** Device numbers that an attribute term matches, without duplicates, by an index; also for `!=`. */
   attributeSource(term: Compare | Listed): string {
     const { name, side } = attributeOf(term.name)
     const from = `SELECT device_no FROM device_attribute WHERE owner_no = :ownerNo AND name = ${this.#value(name)}`
@@ -80,7 +80,7 @@ export class SelectorCompiler {
       .join(' UNION ALL ')
   }
 
-  /** Numbers of the devices that a term can match, by an index; undefined: there is none for it. */
+  /** Device numbers that a term can match, by an index; undefined: no index is suitable. */
   source(selector: Selector): string | undefined {
     if (selector.kind === 'online') {
       return `SELECT device_no FROM device WHERE owner_no = :ownerNo AND ${this.condition(selector)}`
@@ -119,8 +119,8 @@ export class SelectorCompiler {
   }
 
   /**
-   * Looked up for each device by its index. Without OFFSET PostgreSQL makes a join of it, and as long as it has no statistics
-   * it compares all devices with all rows.
+   * Looked up for each device by its index. Without OFFSET PostgreSQL converts it to a join, which compares all devices with all
+   * rows as long as there are no statistics.
    */
   #exists(found: string): string {
     return `EXISTS (${found}${this.is === 'postgres' ? ' OFFSET 0' : ''})`
@@ -162,7 +162,7 @@ export class SelectorCompiler {
     if (term.kind === 'in') return this.#exists(`${own} AND tag IN (${this.#list(term.values)})`)
     if (term.op === '=') return this.#exists(`${own} AND tag = ${this.#value(term.value)}`)
     if (term.op === '!=') return `NOT ${this.#exists(`${own} AND tag = ${this.#value(term.value)}`)}`
-    // No index leads from a device to its tags: its row has them.
+    // There is no index of tags by device, but the row of the device has its tags.
     const each =
       this.is === 'sqlite'
         ? 'json_each(device.tags)'
@@ -170,7 +170,7 @@ export class SelectorCompiler {
     return `EXISTS (SELECT 1 FROM ${each} WHERE ${this.#text(`value${this.#byBytes}`, term)})`
   }
 
-  /** The row of a device has its tags as JSON: four times as fast as to look for each device in the index of tags. */
+  /** Uses the JSON list of tags in the row of the device, which is four times as fast as the index of tags. */
   #inRow(tag: string): string {
     const find = this.is === 'sqlite' ? 'instr' : 'strpos'
     const at = (before: string) => `${find}(device.tags, ${this.#value(`${before}"${tag}"`)}) > 0`
@@ -183,7 +183,7 @@ export class SelectorCompiler {
       AND device.device_id = device_tag.device_id WHERE device_tag.owner_no = :ownerNo AND ${this.#text('tag', term)}`
   }
 
-  /** Ranges of an index by name and sort key, none of which have a row in common. */
+  /** Disjoint ranges of an index by name and sort key. */
   #ranges(term: Compare | Listed): string[] {
     if (term.kind === 'in') return [`sort_key IN (${this.#list(term.values.flatMap(equalKeysOf))})`]
     const { op, value } = term
@@ -197,7 +197,7 @@ export class SelectorCompiler {
     ]
   }
 
-  /** Of the values of a class; without a key of that class they are compared as text. */
+  /** Compares values of one class; without a key of that class they are compared as text. */
   #ordered(of: 'n' | 't' | 'v', op: Ordering, key: string | undefined, literal: string): string {
     const compared =
       key === undefined ? `${plainText} ${op} ${this.#value(literal)}` : `sort_key ${op} ${this.#value(key)}`
@@ -221,13 +221,13 @@ export class SelectorCompiler {
 
 type OfSide<T> = Record<Dialect, (side: AttributeSide | undefined) => T>
 
-/** Which rows of a device count for a name with this side, or without one. */
+/** The rows of a device that apply to a name with this side, or without one. */
 const countedOf: OfSide<string> = {
   sqlite: (side) => (side ? `reported = ${side === 'own' ? 0 : 1}` : 'shadowed = 0'),
   postgres: (side) => (side ? `${side === 'own' ? 'NOT ' : ''}reported` : 'NOT shadowed'),
 }
 
-/** The same rows by the indexes of values: one has those that are not shadowed, one the others, all of which are reported. */
+/** The same rows in the indexes of values: one has rows that are not shadowed, the other shadowed ones, which are all reported. */
 export const sourcesOf: OfSide<string[]> = {
   sqlite: (side) =>
     side === undefined
@@ -239,7 +239,7 @@ export const sourcesOf: OfSide<string[]> = {
       : [`NOT shadowed AND ${countedOf.postgres(side)}`, ...(side === 'own' ? [] : ['shadowed'])],
 }
 
-/** Halves in parentheses: SQLite counts one level for each part of a list, and takes 1000. */
+/** Nests halves in parentheses, because each item of a flat list adds a level and SQLite has a limit of 1000. */
 function joined(parts: string[], operator: ' AND ' | ' OR '): string {
   if (parts.length <= 3) return parts.join(operator)
   const middle = Math.ceil(parts.length / 2)
@@ -247,9 +247,9 @@ function joined(parts: string[], operator: ' AND ' | ' OR '): string {
   return `(${joined(one, operator)})${operator}(${joined(other, operator)})`
 }
 
-/** One that is found in a JSON text as nothing else is: behind a bracket or a comma, a quotation mark opens a tag. */
+/** Tags that can be found unambiguously in JSON text: a quotation mark after a bracket or a comma begins a tag. */
 const plainTag = /^[\w.:/-]+$/
 
 const next = { n: 'o', t: 'u', v: 'w' } as const
-/** Of a number or a version, in which nothing is escaped. */
+/** For numbers and versions, which contain no escapes. */
 const plainText = `trim(value, '"')`

@@ -71,8 +71,8 @@ export const sessionWrites: SessionWrites = {
     const found = await queries.get(SESSION, FIND, { sessionId: ticketId })
     if (found === undefined) return undefined
     const { parentId } = found
-    // Locked: whoever ends the parent at the same time sees the new session, or this does not see the parent. And locked
-    // before the ticket, as whoever ends it does: otherwise they could wait for each other.
+    // The parent is locked: a step that ends it concurrently either sees the new session or is seen here. It is locked before
+    // the ticket, in the same order as in that step, to prevent deadlocks.
     const parent = parentId === null ? null : await queries.get(SESSION, LOCK, { sessionId: parentId })
     const ticket = await queries.get(SESSION, DELETE, { sessionId: ticketId })
     if (ticket === undefined) return undefined
@@ -103,7 +103,7 @@ export const sessionWrites: SessionWrites = {
     await queries.run(CHECK, partOf(CHECK, { ...check, person: JSON.stringify(person) }))
   },
   async recordSessionUse(queries, uses) {
-    // In one order: two nodes must not wait for each other.
+    // Always in the same order, to prevent deadlocks between nodes.
     for (const use of uses.toSorted((one, other) => (one.sessionId < other.sessionId ? -1 : 1)))
       await queries.run(USE, partOf(USE, use))
   },
@@ -122,7 +122,7 @@ async function createSession(queries: Writes, session: StoredSession): Promise<v
   }
   const data = { sessionId, keyId, principal: principalOf({ keyId }) }
   const { userAgent, expiresAt } = session
-  // What groups or a token give are granted by no other entry.
+  // The scopes from groups or a token are not in any other entry.
   const { scopes, restriction } = (await queries.get(GRANTED, FIND_GRANTED, { keyId })) ?? {}
   const after = { userAgent, expiresAt, scopes, ...restriction }
   queries.resourceChanged('session.signed_in', { ownerNo, at, data, after })

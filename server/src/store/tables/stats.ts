@@ -1,13 +1,12 @@
-// Counts over time. Both read a bounded number of rows, found by their ids: of a large run, or of many runs, every n-th
-// execution.
+// Counts over time. Both statements read a bounded number of rows by id: every n-th execution of a large run, or of many runs.
 
 import type { Flow } from '../../domain/device/ports/fleet.ts'
-import type { Duration, LaunchedCounts, StoredStats } from '../../domain/device/ports/stats.ts'
+import type { Duration, LaunchedCounts, StatsQuestion, StoredStats } from '../../domain/device/ports/stats.ts'
 import { columnOf, inBoth, type Queries, type Sql, type Values } from '../queries.ts'
 import { number, rows, select } from '../schema/column.ts'
 import { job, run, transition } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
-import { countFields, OF_JOB, pickCounts } from './run-fields.ts'
+import { countFields, jobValues, OF_JOB, ofJobs, pickCounts } from './run-fields.ts'
 import type { ReadSteps } from './step.ts'
 
 const FLOW = rows({ ...transition.pick('from', 'to'), stepNo: number(), count: number() })
@@ -31,10 +30,14 @@ const BOUNDS = `
     coalesce((SELECT run_id FROM run WHERE owner_no = :ownerNo ORDER BY run_id DESC LIMIT 1), 0) AS last`
 
 const sums = Object.entries(countFields).map(([state, field]) => `sum(${columnOf(field)}) AS "${state}"`)
-const chosen = (jobName: string | undefined) =>
+/** Of which jobs; undefined: of all. */
+type OfJobs = Pick<StatsQuestion, 'jobName' | 'jobs'>
+
+const chosen = ({ jobName, jobs }: OfJobs) =>
   `
     SELECT * FROM run
     WHERE run.owner_no = :ownerNo AND run.run_id >= :first AND run.run_id < :behind ${jobName === undefined ? '' : `AND ${OF_JOB}`}
+      ${jobs === undefined ? '' : `AND ${ofJobs(jobs)}`}
       AND run.launched_at >= :from AND run.launched_at < :to
     ORDER BY run.run_id DESC LIMIT :maxRuns` as const
 const STEP_NO = '(launched_at - CAST(:from AS bigint)) / CAST(:stepMs AS bigint)'
@@ -43,28 +46,28 @@ const LAUNCHED = rows({
   ...{ stepNo: number(), total: number(), runs: number(), oldest: number() },
   ...countFields,
 })
-const launchedIn = (jobName: string | undefined) =>
+const launchedIn = (wanted: OfJobs) =>
   inBoth(
     ({ join }) => `
   SELECT ${STEP_NO} AS "stepNo", job_name AS "jobName", sum(total) AS total, count(*) AS runs,
     min(launched_at) AS oldest, ${sums.join(', ')}
-  FROM (${chosen(jobName)}) AS chosen ${join} job ON job.job_no = chosen.job_no
+  FROM (${chosen(wanted)}) AS chosen ${join} job ON job.job_no = chosen.job_no
   GROUP BY 1, 2`,
   )
 
 const DURATION = rows({ ...job.pick('jobName'), stepNo: number(), ms: number() })
 const STRIDE = 'CAST(:stride AS bigint)'
 const FIRST_SAMPLED = `(first_execution_id + ${STRIDE} - 1) / ${STRIDE} * ${STRIDE}` as const
-const durationsIn = (jobName: string | undefined) =>
+const durationsIn = (wanted: OfJobs) =>
   inBoth(({ is, join }) => {
-    // Each by its id: PostgreSQL expects so few executions in a young database that it would rather read all of them.
+    // Finds each by its id: in a new database, PostgreSQL expects so few executions that it would read all of them.
     const each =
       is === 'sqlite'
         ? `${join} execution ON execution.execution_id = sampled.id`
         : 'CROSS JOIN LATERAL (SELECT * FROM execution WHERE execution_id = sampled.id LIMIT 1) AS execution'
     return `
   WITH RECURSIVE sampled (step_no, job_no, id, behind) AS (
-    SELECT ${STEP_NO}, job_no, ${FIRST_SAMPLED}, first_execution_id + total FROM (${chosen(jobName)}) AS chosen
+    SELECT ${STEP_NO}, job_no, ${FIRST_SAMPLED}, first_execution_id + total FROM (${chosen(wanted)}) AS chosen
     WHERE ${FIRST_SAMPLED} < first_execution_id + total
     UNION ALL
     SELECT step_no, job_no, id + ${STRIDE}, behind FROM sampled WHERE id + ${STRIDE} < behind)
@@ -80,11 +83,12 @@ export const statsReads: ReadSteps<'countRunFlows'> = {
 
 export const statsSnapshots: ReadSteps<'readStats'> = {
   async readStats(queries, question): Promise<StoredStats> {
-    const { ownerNo, jobName, from, to, maxRuns, maxDurations } = question
+    const { jobs, ...asked } = question
+    const { ownerNo, from, to, maxRuns, maxDurations } = asked
     const first = await findRunAt(queries, ownerNo, from)
     const behind = await findRunAt(queries, ownerNo, to)
-    const values: Values = { ...question, first, behind }
-    const launchedSql: Sql = launchedIn(jobName)
+    const values: Values = { ...asked, ...jobValues(jobs), first, behind }
+    const launchedSql: Sql = launchedIn(question)
     const found = await queries.all(LAUNCHED, launchedSql, values)
     const runs = found.reduce((sum, group) => sum + group.runs, 0)
     const oldest = Math.min(...found.map((group) => group.oldest))
@@ -98,14 +102,14 @@ export const statsSnapshots: ReadSteps<'readStats'> = {
     )
     const executions = launched.reduce((sum, { total }) => sum + total, 0)
     const stride = Math.max(1, Math.ceil(executions / maxDurations))
-    const sampled: Sql = durationsIn(jobName)
+    const sampled: Sql = durationsIn(question)
     const given = { ...values, stride }
     const durations: Duration[] = await queries.all(DURATION, sampled, given)
     return { launched, durations, completeFrom: runs < maxRuns ? undefined : oldest }
   },
 }
 
-/** The id of the first run launched at this instant or later, by halving: there is no index by time on what triggers write. */
+/** The first run launched at this instant or later. Uses a binary search, because there is no index by time. */
 async function findRunAt(queries: Queries, ownerNo: number, at: number): Promise<number> {
   const bounds = rows({ first: number(), last: number() })
   let { first: low, last: high } = await queries.one(bounds, BOUNDS, { ownerNo })

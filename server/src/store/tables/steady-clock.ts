@@ -1,4 +1,4 @@
-// The steady clock on disk. On PostgreSQL nodes keep it with their heartbeats (postgres/nodes.ts).
+// The steady clock on disk. On PostgreSQL nodes write it with their heartbeats (postgres/nodes.ts).
 
 import { select } from '../schema/column.ts'
 import { steadyClock } from '../schema/tables.ts'

@@ -1,4 +1,4 @@
-// A step of the store's port as it is written over plain tables: what it asks the database with comes first.
+// The type of store steps over plain tables, whose first argument is the database interface.
 
 import type { Store } from '../../domain/common/ports/store.ts'
 import type { Queries, Writes } from '../queries.ts'
@@ -12,21 +12,21 @@ export type Steps<Names extends StepName, Asking> = {
 }
 
 export type ReadSteps<Names extends StepName> = Steps<Names, Queries>
-/** Each is one transaction. */
+/** Each step is one transaction. */
 export type WriteSteps<Names extends StepName> = Steps<Names, Writes>
 
 type AnySteps = { readonly [name: string]: (queries: never, input: never) => Promise<unknown> }
 type AskingOf<All extends AnySteps> = Parameters<All[keyof All]>[0]
 type AnyInputOf<All extends AnySteps> = Parameters<All[keyof All]>[1]
 
-/** Steps as the port has them: the input is all they take. */
+/** Steps of the port, which only take the input. */
 export type Bound<All extends AnySteps> = {
   [Name in keyof All]: All[Name] extends (queries: never, input: infer In) => infer Out
     ? (...input: undefined extends In ? [input?: In] : [input: In]) => Out
     : never
 }
 
-/** `carryOut` gives a step what it asks with. */
+/** `carryOut` passes the database interface to a step. */
 export function bind<All extends AnySteps>(
   steps: All,
   carryOut: (step: (queries: AskingOf<All>) => Promise<unknown>, input: AnyInputOf<All>) => Promise<unknown>,

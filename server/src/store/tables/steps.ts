@@ -1,4 +1,4 @@
-// All steps over plain tables. What is here needs no other line to be a step of both stores.
+// All steps over plain tables. A step in these lists is a step of both stores.
 
 import { apiKeyReads, apiKeyWrites } from './api-keys.ts'
 import { auditReads, auditSnapshots, auditWrites } from './audit.ts'
@@ -43,7 +43,7 @@ import { transitionReads } from './transitions.ts'
 import { webhookReads, webhookWrites } from './webhooks.ts'
 import { windowNameWrites, windowReads, windowWrites } from './windows.ts'
 
-/** One statement each. */
+/** Steps with one statement. */
 export const reads = {
   ...ownerReads,
   ...apiKeyReads,
@@ -83,7 +83,7 @@ export const reads = {
   ...bridgeCursorReads,
 }
 
-/** Several statements that see one state of the database. */
+/** Steps with several statements, which see one state of the database. */
 export const snapshots = {
   ...rolloutSnapshots,
   ...outputSnapshots,
@@ -125,7 +125,7 @@ export const writes = {
   ...bridgeCursorWrites,
 }
 
-/** Writes that change which names an owner has: a trigger that uses the names must not get in between. */
+/** Writes that add or remove names of an owner: triggers that use these names must not run in between. */
 export const catalogueWrites = {
   ...jobWrites,
   ...groupWrites,

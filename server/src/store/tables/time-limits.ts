@@ -1,4 +1,4 @@
-// The time limits of one execution, and what has held it back from them.
+// The time limits of one execution, and the holders during which they did not run.
 
 import { laterBy } from '../../domain/common/instants.ts'
 import { Holders } from '../holders.ts'

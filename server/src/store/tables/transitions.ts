@@ -4,7 +4,7 @@ import { computed, orNull, select, text } from '../schema/column.ts'
 import { run, transition } from '../schema/tables.ts'
 import type { ReadSteps } from './step.ts'
 
-// Without a move there is one row, without any of its fields.
+// An execution without transitions has one row without these fields.
 const LISTED = select({
   ...run.pick('launchedAt', 'keyId'),
   ...transition.pick('versionNumber', 'from', 'to', 'event', 'actor', 'attempt'),
@@ -13,7 +13,7 @@ const LISTED = select({
   actorName: computed('actor_key.key_name', orNull(text())),
   creatorName: computed('creator_key.key_name', orNull(text())),
 })
-// One statement, so that its creation and its moves are of one instant.
+// One statement, so that creation and transitions are read consistently.
 const LIST = `
   SELECT ${LISTED} FROM execution JOIN run ON run.run_id = execution.run_id
     LEFT JOIN api_key AS creator_key ON creator_key.key_id = run.key_id
@@ -32,7 +32,7 @@ export const transitionReads: ReadSteps<'listTransitions'> = {
       from: null,
       to: 'PENDING',
       event: 'trigger',
-      // Runs from before keys were noted do not tell which one it was.
+      // Runs from before keys were recorded do not have one.
       actor: creation.keyId === null ? 'key' : actorOf({ keyId: creation.keyId }),
       actorName: creation.creatorName,
       attempt: 1,

@@ -1,19 +1,19 @@
-// What uses secrets and files: current versions of jobs, schedules by the version that they run, and unfinished runs by theirs.
+// Users of secrets and files: current versions of jobs, and schedules and unfinished runs by their versions.
 
 import { inBoth, type Queries, type Spelling } from '../queries.ts'
 import { number, rows, text } from '../schema/column.ts'
 import { unfinishedOn } from './run-fields.ts'
 
-/** Of each kind, for each name. */
+/** Maximum number of each kind, for each name. */
 const namedUsers = 20
 
 /** The column of a version with the names that its document uses. */
 type Column = 'secrets' | 'files'
 
-/** Some of what uses a name; runs are unfinished ones. */
+/** Some users of a name; runs are unfinished ones. */
 type Users = { jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
-/** The versions of jobs that use any; to be joined, with each name as `used.value`. */
+/** A join with the versions of jobs that use any; each name is `used.value`. */
 export const versionsUsing = (column: Column, { is, by, join }: Spelling, on: string) =>
   `${join} job_version ${by(`job_version_with_${column}`)} ON ${on} AND job_version.${column} IS NOT NULL
     ${join} ${

@@ -6,6 +6,7 @@ import type {
   WebhookContent,
   WebhookKey,
 } from '../../domain/webhook/ports/webhooks.ts'
+import { isWebhookWithin } from '../../domain/webhook/webhook-scope.ts'
 import { webhookTag } from '../../domain/webhook/webhook-tag.ts'
 import { inBoth, type Queries, sliced, type Writes } from '../queries.ts'
 import { computed, number, rows, select, text } from '../schema/column.ts'
@@ -24,16 +25,17 @@ const LIST = `
   ORDER BY webhook_name LIMIT :limit` as const
 const ACTIVE_WEBHOOK = select(webhook.pick('webhookNo', 'updatedAt'))
 const ACTIVE = `SELECT ${ACTIVE_WEBHOOK} FROM webhook WHERE paused_because IS NULL` as const
-// One at a time makes a webhook of an owner's, so that they can be counted.
+// Serializes the creation of webhooks per owner, so that they can be counted.
 const LOCK_OWNER = inBoth(({ is, lock }) =>
   is === 'postgres' ? `SELECT 1 FROM owner WHERE owner_no = :ownerNo ${lock}` : '',
 )
 const COUNT = 'SELECT count(*) AS count FROM webhook WHERE owner_no = :ownerNo'
 const INSERT = `
   INSERT INTO webhook (owner_no, webhook_name, url, event_types, job_name, device_id, format, secret, cursor_id,
-    created_at, updated_at, created_by, created_by_session)
+    created_at, updated_at, created_by, created_by_session, restriction)
   VALUES (:ownerNo, :webhookName, :url, :eventTypes, :jobName, :deviceId, :format, :secret,
-    coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0), :at, :at, :createdBy, :createdBySession)`
+    coalesce((SELECT max(event_id) FROM event WHERE owner_no = :ownerNo), 0), :at, :at, :createdBy,
+    :createdBySession, :restriction)`
 const UPDATE = `
   UPDATE webhook SET url = :url, event_types = :eventTypes, job_name = :jobName, device_id = :deviceId, format = :format,
     updated_at = :at
@@ -41,14 +43,14 @@ const UPDATE = `
 const SET_SECRET = `
   UPDATE webhook SET old_secret = secret, old_secret_until = :oldSecretUntil, secret = :secret, updated_at = :at
   WHERE webhook_no = :webhookNo`
-/** One that is paused already stays as it is. */
+/** Does not change a paused webhook. */
 export const PAUSE = `
   UPDATE webhook SET paused_because = :because, paused_at = :at, updated_at = :at
   WHERE webhook_no = :webhookNo AND paused_because IS NULL`
 const RESUME = `
   UPDATE webhook SET paused_because = NULL, paused_at = NULL, failing_since = NULL, updated_at = :at
   WHERE webhook_no = :webhookNo`
-// Few are pending of many.
+// Few deliveries are pending.
 const TRY_NOW = inBoth(
   ({ by }) => `
   UPDATE webhook_delivery ${by('webhook_delivery_pending')} SET next_at = :at
@@ -59,7 +61,7 @@ const NEXT_ROUND = inBoth(
   UPDATE webhook SET cursor_id = ${least}(cursor_id, :after), round = round + 1, updated_at = :at
   WHERE webhook_no = :webhookNo`,
 )
-// What is pending behind the event where a round begins is read again with all the others there.
+// Pending deliveries after the first event of a round are created again in the round.
 const DROP_PENDING = inBoth(
   ({ by }) => `
   DELETE FROM webhook_delivery ${by('webhook_delivery_pending')}
@@ -85,9 +87,11 @@ export const webhookWrites: WebhookWrites = {
   async putWebhook(queries, put) {
     const { ownerNo, webhookName, secret, oldSecretUntil, at, maker } = put
     const principal = maker.createdBy ?? ''
+    const putter = put.restriction === null ? {} : { restriction: put.restriction }
     const values = { at, ...valuesOf(put.content) }
     await queries.run(LOCK_OWNER, { ownerNo })
     const before = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
+    if (before ? !isWebhookWithin(putter, before) : !put.mayCreate) return 'unknown'
     if (!isExpected(put.expected, before && webhookTag(before))) return 'not-expected'
     if (before) {
       const { webhookNo } = before
@@ -113,11 +117,16 @@ export const webhookWrites: WebhookWrites = {
       ...values,
       createdBy: maker.createdBy,
       createdBySession: maker.createdBySession,
+      restriction: put.restriction && JSON.stringify(put.restriction),
       ownerNo,
       webhookName,
       secret: secret ?? put.newSecret,
     })
-    recordEvent(queries, put, 'webhook.created', { principal, at, after: shown(put.content) })
+    recordEvent(queries, put, 'webhook.created', {
+      principal,
+      at,
+      after: { ...shown(put.content), ...put.restriction },
+    })
     return {
       created: true,
       changed: true,
@@ -128,7 +137,11 @@ export const webhookWrites: WebhookWrites = {
     const webhook = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
     if (webhook === undefined) return undefined
     await queries.run(DELETE, { webhookNo: webhook.webhookNo })
-    recordEvent(queries, webhook, 'webhook.deleted', { principal, at, before: shown(webhook) })
+    recordEvent(queries, webhook, 'webhook.deleted', {
+      principal,
+      at,
+      before: { ...shown(webhook), ...webhook.restriction },
+    })
     return webhook
   },
   pauseWebhook: (queries, by) =>
@@ -162,7 +175,7 @@ export function findWebhook(
   return queries.get(WEBHOOK, FIND, { ownerNo, webhookName })
 }
 
-/** Gives it as it is after the change; undefined: there is none. */
+/** Returns the webhook after the change; undefined: no such webhook. */
 async function change(
   queries: Writes,
   { ownerNo, webhookName, principal, at }: WebhookChange,
@@ -172,7 +185,7 @@ async function change(
   const webhook = await queries.get(WEBHOOK, LOCK, { ownerNo, webhookName })
   if (webhook === undefined) return undefined
   await write(webhook)
-  // Pausing what is paused, or resuming what is not, changes nothing.
+  // Pausing a paused webhook, or resuming an active one, changes nothing.
   const isSuch = what === (webhook.pausedBecause === null ? 'resumed' : 'paused')
   const after = await findWebhook(queries, webhook)
   if (!isSuch) {
@@ -196,7 +209,7 @@ export function recordEvent(
 const isPauseOrResume = (what: ChangeName) => what === 'paused' || what === 'resumed'
 const stateOf = ({ pausedBecause }: StoredWebhook) => ({ pausedBecause })
 
-/** Paths and queries often hold a secret of the receiver. */
+/** Paths and queries of URLs often contain a secret of the receiver. */
 function shown({ url, eventTypes, jobName, deviceId, format }: WebhookContent) {
   return { url: `${new URL(url).origin}/********`, eventTypes, jobName, deviceId, format }
 }

@@ -1,7 +1,7 @@
-// Windows, and what is under them. Which of them are open is written down with them (domain/window/open-zones.ts).
+// Windows and their users. The zones in which a window is open are stored with it (domain/window/open-zones.ts).
 
 import { isDeepStrictEqual } from 'node:util'
-import { withChanger, withoutChangers } from '../../domain/access/changers.ts'
+import { withChanger, withoutMakers } from '../../domain/access/changers.ts'
 import { isExpected } from '../../domain/common/entity-tag.ts'
 import { namedUsers } from '../../domain/common/in-use.ts'
 import { zoneOf } from '../../domain/window/device-zone.ts'
@@ -10,8 +10,8 @@ import { inBoth, type Queries, type Spelling, sliced } from '../queries.ts'
 import { computed, flag, json, number, rows, select, text } from '../schema/column.ts'
 import { device, deviceAttribute, execution, job, offerWindow, run, schedule } from '../schema/tables.ts'
 import { partOf } from '../statement.ts'
-import { findWindowUsers, forgetDeviceWindows, purgeDeviceWindows } from './device-windows.ts'
-import { FORGET_OFFERS, noteOffers, purgeOffers } from './offer-history.ts'
+import { deleteDeviceWindows, findWindowUsers, purgeDeviceWindows } from './device-windows.ts'
+import { DELETE_OFFERS, noteOffers, purgeOffers } from './offer-history.ts'
 import { unfinishedOn } from './run-fields.ts'
 import type { ReadSteps, WriteSteps } from './step.ts'
 
@@ -19,9 +19,9 @@ const shown = offerWindow.pick(
   ...(['windowName', 'cron', 'durationMinutes', 'timeZone', 'cutoffMinutes', 'except'] as const),
   ...(['createdAt', 'updatedAt'] as const),
 )
-const WINDOW = select({ ...shown, ...offerWindow.pick('changers') })
+const WINDOW = select({ ...shown, ...offerWindow.pick('changers', 'createdBy', 'updatedBy') })
 const NAME = select(offerWindow.pick('windowName'))
-// Not EXISTS: PostgreSQL would rather read all of the index, once.
+// Not EXISTS, for which PostgreSQL would read the whole index.
 const isUsedIn = (table: string, more: string) =>
   `(SELECT 1 FROM ${table} WHERE owner_no = offer_window.owner_no
     AND window_name = offer_window.window_name AND ${more} LIMIT 1) IS NOT NULL`
@@ -44,33 +44,33 @@ const LIST_ALL = inBoth(
 const COUNT = 'SELECT count(*) AS count FROM offer_window WHERE owner_no = :ownerNo'
 const PUT = `
   INSERT INTO offer_window (owner_no, window_name, cron, duration_minutes, time_zone, cutoff_minutes, except_dates,
-    version, open_zones, changed_by, created_at, updated_at)
+    version, open_zones, changed_by, created_at, updated_at, created_by, updated_by)
   VALUES (:ownerNo, :windowName, :cron, :durationMinutes, :timeZone, :cutoffMinutes, :exceptText,
-    1, :openZones, :changers, :at, :at)
+    1, :openZones, :changers, :at, :at, :principal, :principal)
   ON CONFLICT (owner_no, window_name) DO UPDATE SET cron = excluded.cron,
     duration_minutes = excluded.duration_minutes, time_zone = excluded.time_zone,
     cutoff_minutes = excluded.cutoff_minutes, except_dates = excluded.except_dates,
     version = offer_window.version + 1, open_zones = excluded.open_zones,
-    changed_by = excluded.changed_by, updated_at = excluded.updated_at`
-// A run that is being written may have locked it.
+    changed_by = excluded.changed_by, updated_at = excluded.updated_at, updated_by = excluded.updated_by`
+// A run that is being written may have locked the window.
 const LOCK = inBoth(({ lock }) => `${FIND} ${lock}`)
 const EXISTS = inBoth(
   ({ lock }) => `SELECT ${NAME} FROM offer_window
   WHERE owner_no = :ownerNo AND window_name = :windowName ${lock}`,
 )
 const DELETE = 'DELETE FROM offer_window WHERE owner_no = :ownerNo AND window_name = :windowName'
-// Of two nodes that find the same, one writes it.
+// Of two nodes with the same change, only one writes it.
 const SET_OPEN = `
   UPDATE offer_window SET open_zones = :openZones
   WHERE owner_no = :ownerNo AND window_name = :windowName AND version = :version AND open_zones <> :openZones`
 
-/** Far more than there are zones. */
+/** Far more than the number of time zones. */
 const mostZones = 2000
 const ZONE = rows({ zone: text() })
 const nextZone = (after: string) =>
   `
   SELECT zone FROM device_attribute WHERE owner_no = :ownerNo AND zone > ${after} ORDER BY zone LIMIT 1` as const
-// From each zone to the next one: there are few, whatever the number of devices.
+// Searches from each zone to the next, because there are few zones, however many devices.
 const ZONES = `
   WITH RECURSIVE found (zone) AS (
     SELECT * FROM (${nextZone("''")}) AS first
@@ -82,7 +82,7 @@ const zonesAtOnce = 1000
 const WITHOUT_ZONE = select({
   ...deviceAttribute.pick('deviceNo', 'isReported', 'isShadowed', 'ownerNo'),
   ...device.pick('deviceId'),
-  // As text: it may be any value.
+  // May be any JSON value.
   value: computed('device_attribute.value', json<unknown>()),
 })
 const LIST_WITHOUT_ZONE = inBoth(
@@ -194,7 +194,7 @@ function ruleOf({ cron, durationMinutes, timeZone, cutoffMinutes, except }: Wind
   return { cron, durationMinutes, timeZone, cutoffMinutes, except }
 }
 
-/** On PostgreSQL one at a time for each owner, and no run of the owner is made meanwhile. */
+/** On PostgreSQL serialized per owner, also with the creation of runs. */
 export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
   async putWindow(queries, { except, most, principal, lineage, expected, ...put }) {
     const { ownerNo, windowName, at } = put
@@ -207,7 +207,7 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
     const isSame = before !== undefined && isDeepStrictEqual(ruleOf(before), ruleOf({ ...put, except }))
     const changers = isSame ? before.changers : withChanger(before?.changers ?? null, { lineage, at })
     const texts = { exceptText: JSON.stringify(except), changers: changers && JSON.stringify(changers) }
-    await queries.run(PUT, partOf(PUT, { ...put, ...texts }))
+    await queries.run(PUT, partOf(PUT, { ...put, principal, ...texts }))
     await noteOffers(queries, put)
     const value = await queries.one(WINDOW, FIND, { ownerNo, windowName })
     if (!isSame) {
@@ -216,8 +216,8 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
         ownerNo,
         at,
         data,
-        before: before && withoutChangers(before),
-        after: withoutChangers(value),
+        before: before && withoutMakers(before),
+        after: withoutMakers(value),
       })
     }
     return { kind: 'put', created: before === undefined, value }
@@ -237,20 +237,20 @@ export const windowNameWrites: WriteSteps<'putWindow' | 'deleteWindow'> = {
       return { kind: 'in-use', jobNames, scheduleNames, runIds, ...users }
     }
     await queries.run(DELETE, window)
-    await queries.run(FORGET_OFFERS, window)
-    await forgetDeviceWindows(queries, window)
+    await queries.run(DELETE_OFFERS, window)
+    await deleteDeviceWindows(queries, window)
     const { ownerNo, windowName } = window
     queries.resourceChanged('window.deleted', {
       ownerNo,
       at,
       data: { windowName, principal },
-      before: withoutChangers(before),
+      before: withoutMakers(before),
     })
     return { kind: 'deleted' }
   },
 }
 
-/** Whoever names it does so before it is deleted or not at all: it stays until the end of the transaction. */
+/** Locks the window until the end of the transaction, so that it cannot be deleted while it is being referenced. */
 export async function hasWindow(queries: Queries, ownerNo: number, windowName?: string): Promise<boolean> {
   if (windowName === undefined) return true
   return (await queries.get(NAME, EXISTS, { ownerNo, windowName })) !== undefined

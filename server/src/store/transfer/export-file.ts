@@ -1,5 +1,5 @@
-// The file of an export: lines of JSON, packed with gzip. The first says what it is, then each table has a line with
-// its name and columns and one for each row, and the last has the counts: a file without it is cut short.
+// The file of an export: lines of JSON, compressed with gzip. The first line is a header, then each table has a line with its
+// name and columns and one line per row, and the last line has the counts: a file without it is incomplete.
 
 import { once } from 'node:events'
 import { createWriteStream, fsyncSync, openSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { createGzip } from 'node:zlib'
 import { transferTables } from './tables.ts'
 import type { Counts, LastNumbers, OnTransferProgress, TransferSource } from './transfer.ts'
 
-/** Another number for what a program of today could not read. Format 1 was never released. */
+/** Incremented when the current program could not read the new format. Format 1 was never released. */
 export const exportFormat = 2
 export const oldestFormat = 2
 
@@ -16,11 +16,11 @@ export type ExportHead = { jobcast: 'export'; format: number; version: string; l
 export type TableHead = { table: string; columns: string[] }
 export type ExportEnd = { end: true; counts: Counts }
 
-// A third of the time of the usual level for a tenth more bytes.
+// Takes a third of the time of the default level, for a tenth more bytes.
 const level = 3
 const bytesAtOnce = 256 * 1024
 
-/** Writes to a file that is not there yet; only its owner can read it. */
+/** Writes to a new file that only its owner can read. */
 export async function writeExport(
   source: TransferSource,
   file: string,
@@ -30,7 +30,7 @@ export async function writeExport(
   const opened = openSync(file, 'wx', 0o600)
   const gzip = createGzip({ level })
   const target = createWriteStream(file, { fd: opened, autoClose: false })
-  // A disk that is full is noticed by whoever writes next.
+  // Errors such as a full disk are thrown by the next write.
   const done = finished(gzip.pipe(target))
   done.catch((error) => gzip.destroy(error))
   let text = ''
@@ -45,7 +45,7 @@ export async function writeExport(
   const head: ExportHead = { jobcast: 'export', format: exportFormat, version, last: source.lastNumbers }
   await write(JSON.stringify(head))
   const counts: Counts = {}
-  // Counting reads all there is, so it is done only for those who look on.
+  // Counting reads all rows, so it is only done to report progress.
   const total = onProgress ? await countAll(source) : 0
   let rows = 0
   for (const table of transferTables) {

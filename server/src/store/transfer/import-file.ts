@@ -14,7 +14,7 @@ import {
 
 const rowsAtOnce = 1000
 
-/** Gives the counts, which are those of the file and of the database. */
+/** Returns the counts, which are equal in the file and the database. */
 export async function readExport(
   file: string,
   target: TransferTarget,
@@ -52,7 +52,7 @@ async function readAll(file: string, lines: Lines, target: TransferTarget): Prom
   }
 }
 
-/** One look ahead: a row is of the table before it, anything else ends that table. */
+/** Reads ahead one line: a row belongs to the current table, any other line ends the table. */
 class Lines {
   readonly #file: string
   readonly #batches: AsyncIterator<string[]>

@@ -1,14 +1,14 @@
-// The lines of a file packed with gzip, some at a time, in bounded memory.
+// Reads the lines of a gzip file in batches, in bounded memory.
 
 import { createReadStream } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 import { createGunzip } from 'node:zlib'
 import { TransferRefused } from './transfer.ts'
 
-/** Far above the longest line that is written: a piece of output, in hexadecimal. */
+/** Far above the longest line that is written: a chunk of output, in hexadecimal. */
 const longestLine = 256 * 1024 * 1024
 
-/** `onRead` gets how many bytes of the file are read. */
+/** `onRead` gets the number of bytes read from the file. */
 export async function* readLines(file: string, onRead?: (bytes: number) => void): AsyncGenerator<string[]> {
   const source = createReadStream(file, { highWaterMark: 256 * 1024 })
   const gunzip = createGunzip({ chunkSize: 256 * 1024 })
@@ -31,11 +31,11 @@ export async function* readLines(file: string, onRead?: (bytes: number) => void)
   if (rest !== '') yield [rest]
 }
 
-/** What zlib says of a file that is not ours, or not whole; what the system says stays as it is. */
+/** Converts errors of zlib for files that are incomplete or not exports; errors of the system are not changed. */
 function refusalOf(error: unknown, file: string): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'Z_BUF_ERROR') {
-    return new TransferRefused(`${file} is cut short: it ends in the middle. Export or copy it anew.`)
+    return new TransferRefused(`${file} is cut short: it ends in the middle. Export or copy it again.`)
   }
   if (code === 'Z_DATA_ERROR') {
     return new TransferRefused(`${file} is not an export of Jobcast, or it is damaged.`)

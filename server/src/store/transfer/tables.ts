@@ -1,4 +1,4 @@
-// What an export holds, table by table: what the description of the tables says, without what stays behind.
+// The tables of an export: those of the table descriptions, except those that are not exported.
 
 import type { ColumnKind, Table } from '../schema/column.ts'
 import { run, tables } from '../schema/tables.ts'
@@ -9,17 +9,17 @@ export type { ColumnKind } from '../schema/column.ts'
 export type TransferTable = {
   name: string
   columns: Readonly<Record<string, ColumnKind>>
-  /** In this order rows are read, so that they are put in along the primary key. */
+  /** Rows are read in this order, so that they are inserted in the order of the primary key. */
   key: readonly string[]
-  /** Rows that hang on an execution; those of purged runs are left out. */
+  /** Rows belong to an execution; those of purged runs are not exported. */
   isOfExecution: boolean
 }
 
-/** Tables that stay behind, and why. */
+/** Tables that are not exported, with the reason. */
 export const leftBehind: Readonly<Record<string, string>> = {
   last_id: 'it is the first line of the file',
   purged_range: 'what is purged is not exported',
-  execution_partition: 'partitions are made anew',
+  execution_partition: 'partitions are created again',
   schema_migration: 'the schema is made by the program',
   write_probe: 'it holds nothing',
   catalogue_version: 'it is for nodes that run, by which they know that what they remember is old',
@@ -41,12 +41,12 @@ export const transferTables: readonly TransferTable[] = tables
     isOfExecution: table.key.includes('execution_id'),
   }))
 
-/** On SQLite the counts say it; there is no column for it. */
+/** SQLite derives this flag from the counts and has no column for it. */
 export function isEndedFlag(table: string, column: string): boolean {
   return table === run.name && column === 'ended'
 }
 
-/** Without what only one store has: it is derived, or of no use once ids go on above the old ones. */
+/** Excludes columns that only one store has: they are derived, or not needed because new ids continue above the old ones. */
 function columnsOf({ name: table, columns }: Table): Record<string, ColumnKind> {
   const moved = Object.entries(columns).filter(([name, { only }]) => !only || isEndedFlag(table, name))
   return Object.fromEntries(moved.map(([name, { kind }]) => [name, kind]))

@@ -1,18 +1,18 @@
-// What the two ends of a move have to do.
+// The interfaces of the source and the target of a transfer.
 
 import { number, rows, steady, text } from '../schema/column.ts'
 import type { TransferTable } from './tables.ts'
 
-/** A value as it stands in the file. */
+/** A value in the file. */
 export type Value = string | number | boolean | null
 
-/** The last numbers that were given: new ones continue above them. */
+/** The last assigned numbers: new ones continue above them. */
 export const LAST_NUMBERS = rows({
   runId: number(),
   jobExecutionId: number(),
   eventId: number(),
   webhookNo: number(),
-  /** The lowest id that is still kept. */
+  /** The lowest id that is not purged. */
   oldestExecutionId: number(),
   /** The steady clock, which timers refer to, and the wall clock at that instant. */
   clock: steady(),
@@ -20,23 +20,23 @@ export const LAST_NUMBERS = rows({
 })
 export type LastNumbers = ReturnType<typeof LAST_NUMBERS.read>
 
-/** All that is read from it is of one instant. */
+/** All reads see one state of the database. */
 export type TransferSource = {
   lastNumbers: LastNumbers
-  /** Rows as JSON arrays, their values in the order of the table's columns; some at a time. */
+  /** Batches of rows as JSON arrays, with values in the order of the table's columns. */
   readLines(table: TransferTable): AsyncIterable<string[]>
-  /** How many rows it has, at least: what is purged may be counted as well. */
+  /** The number of rows; it may include purged ones. */
   countRows(table: TransferTable): Promise<number>
   close(): Promise<void>
 }
 
-/** An empty database. Nothing is in it until `commit` resolves. */
+/** An empty database, which remains empty until `commit` resolves. */
 export type TransferTarget = {
   begin(last: LastNumbers): Promise<void>
-  /** Gives how many rows the table has then. */
+  /** Returns the number of rows in the table afterwards. */
   write(table: TransferTable, columns: readonly string[], rows: AsyncIterable<Value[][]>): Promise<number>
   commit(): Promise<void>
-  /** May be called at any time; takes back what is not committed. */
+  /** May be called at any time; rolls back uncommitted changes. */
   close(): Promise<void>
 }
 
@@ -50,20 +50,20 @@ export function notEmpty(database: string, table: string, instead: string): Tran
   return new TransferRefused(`${database} is not empty: ${table} has rows. Import into ${instead}.`)
 }
 
-/** For rows that the database does not take. */
+/** The error for rows that the database rejects. */
 export function misfit(table: string, cause: unknown): TransferRefused {
   return new TransferRefused(
     `The file is damaged: a row of ${table} is invalid (${(cause as Error).message}). Export it again.`,
   )
 }
 
-/** How far a move is: so many rows, or bytes of the file, of so many. `what`: the table. */
+/** The progress of a transfer in rows, or in bytes of the file. `what`: the table. */
 export type OnTransferProgress = (done: number, of: number, what?: string) => void
 
-/** How many rows of each table. */
+/** The number of rows of each table. */
 export type Counts = Record<string, number>
 
-/** The file or the database is not what it would have to be; the message is the whole sentence. */
+/** The file or the database is not suitable; the message is a complete sentence. */
 export class TransferRefused extends Error {
   override readonly name = 'TransferRefused'
 }

@@ -1,4 +1,4 @@
-// A device as the tests see it, whichever client library is inside.
+// The interface of a device for tests, with any client library.
 
 /** JSON as the device read it. */
 // biome-ignore lint/suspicious/noExplicitAny: a test asserts what is in it
@@ -12,7 +12,7 @@ export type DeviceClient = {
   update(jobId: string, request: Json): Promise<Json>
 }
 
-/** What a device is told without having asked; over MQTT it has subscribed to all of it. */
+/** Notices for a device; over MQTT it has subscribed to all of them. */
 export type Inboxes = {
   readonly notify: Inbox<Json>
   readonly notifyNext: Inbox<Json>

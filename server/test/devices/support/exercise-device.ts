@@ -1,4 +1,4 @@
-// What every device client must be able to do with Jobcast as it is.
+// The operations that every unmodified device client must support.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -129,7 +129,7 @@ export function exerciseDevice(name: string, open: Open<DeviceClient>): void {
   })
 }
 
-/** For clients that keep a connection: what they are told unasked. */
+/** For clients with a connection: notices. */
 export function exerciseNotices(name: string, open: Open<MqttDeviceClient>): void {
   test(`${name}: is told of what waits for its window when that opens`, async (t) => {
     const { api, deviceId, client } = await openWithJob(t, open)

@@ -1,4 +1,4 @@
-// Requests to real receivers that answer in all kinds of ways.
+// Requests to real receivers with various responses.
 
 import assert from 'node:assert/strict'
 import { lookup } from 'node:dns/promises'
@@ -188,11 +188,11 @@ test('of the addresses of a name only those are used that are allowed', async (t
   assert.equal((await post(`http://localhost:${port}/`))?.status, 200)
 })
 
-test('a receiver that is not there, and a name that nobody has', async (t) => {
+test('a receiver that does not listen, and a name that does not exist', async (t) => {
   const { post, port, server } = await openReceiver(t, () => undefined)
   server.close()
   await once(server, 'close')
-  // The owner is told the same of both: the difference would tell which names and addresses there are.
+  // The owner gets the same error for both: a difference would reveal which names and addresses exist.
   for (const [url, detail] of [
     [`http://127.0.0.1:${port}/`, /ECONNREFUSED/],
     // Longer than a label may be: no name server is asked, which could take longer than the poster waits.
@@ -233,7 +233,7 @@ test('cut off by us, it is no answer at all', async (t) => {
   assert.equal(await post(undefined, cut.signal), undefined)
 })
 
-test('a certificate that nobody vouches for is refused', async (t) => {
+test('an untrusted certificate is refused', async (t) => {
   const options = { cert: readFileSync(certificates.serverCert), key: readFileSync(certificates.serverKey) }
   let wasReached = false
   const server = createSecureServer(options, () => {

@@ -10,7 +10,7 @@ type Timer = { at: number; call: () => void }
 export class SimulatedTime implements Clock {
   readonly #timers = new Set<Timer>()
   #elapsed = 1
-  /** Steps of the store that are under way. */
+  /** Steps of the store that are in progress. */
   #busy = 0
 
   readonly now = () => startedAt + this.#elapsed
@@ -25,7 +25,7 @@ export class SimulatedTime implements Clock {
     return this.#timers.size
   }
 
-  /** The same store, whose steps are waited for before time goes on. */
+  /** The same store, whose steps are waited for before time continues. */
   watch(store: Store): Store {
     return new Proxy(store, {
       get: (target, name) => {
@@ -40,7 +40,7 @@ export class SimulatedTime implements Clock {
     })
   }
 
-  /** Resolves when nothing goes on but the time. */
+  /** Resolves when nothing continues but the time. */
   async quiet(): Promise<void> {
     for (let quietTurns = 0; quietTurns < 3; quietTurns++) {
       await turn()

@@ -1,4 +1,4 @@
-// Who gets a slot: each owner a share at most, and of those that wait the one that holds the fewest.
+// The assignment of slots: each owner gets at most a share, and waiting owners with the fewest slots are first.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -73,7 +73,7 @@ test('a slot that becomes free goes to the owner that holds the fewest, and all 
   assert.ok(all.every(({ left, held }) => left + held === 0))
 })
 
-test('a channel that has nothing to send any more passes its turn on', () => {
+test('a channel that has nothing left to send gives up its turn', () => {
   const slots = new Slots(8)
   const [first, idle, next] = [new Sender(slots, 1, 2), new Sender(slots, 1, 1), new Sender(slots, 1, 1)]
   for (const sender of [first, idle, next]) sender?.pump()

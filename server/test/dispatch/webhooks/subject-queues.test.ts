@@ -71,7 +71,7 @@ test('the first that was not tried is the oldest of these', () => {
   assert.deepEqual([queues.size, queues.ready, queues.firstUntried], [1, 0, undefined])
 })
 
-test('in any order of answers, one of a subject is under way at a time and all end in order', () => {
+test('in any order of answers, one of a subject is in progress at a time and all end in order', () => {
   const subject = fc.constantFrom('a', 'b', 'c')
   const outcome = fc.record({
     which: fc.nat(),

@@ -1,4 +1,4 @@
-// Whatever the receiver, the owner and the power do: in the end every event was accepted, those of one device in order.
+// With any behavior of the receiver and the owner, and with crashes, every event is accepted in the end, those of a device in order.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -65,7 +65,7 @@ function refuseStep(deviceId: string): [string, Step] {
   ]
 }
 
-/** It is killed with an answer under way, so that what was accepted is not written down. */
+/** It is killed with an answer in progress, so that what was accepted is not written down. */
 async function killInAnswer(s: SenderUnderTest): Promise<void> {
   const { answer } = s
   s.answer = (request) => {

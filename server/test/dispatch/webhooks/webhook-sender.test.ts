@@ -1,4 +1,4 @@
-// Days of a webhook's life in simulated time, on a real store.
+// Simulates several days of a webhook, with a real store.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,6 +30,13 @@ test('events are sent as they come, each once', async (t) => {
   const { cursor, failingSince, lastDeliveredAt } = await s.webhook()
   assert.deepEqual([cursor, failingSince], [3, null])
   assert.ok(lastDeliveredAt)
+})
+
+test('a webhook with a restriction that a newer version has stored sends nothing, and skips no event', async (t) => {
+  const s = await SenderUnderTest.open(t, { restriction: { sites: ['lima'] } as object })
+  await s.change('a')
+  await s.time.forward(day)
+  assert.deepEqual([s.sent, (await s.webhook()).cursor], [[], 0])
 })
 
 test('while nothing happens it has no timer and writes nothing', async (t) => {
@@ -238,7 +245,7 @@ test('only what passes the filter is sent, and the cursor of the others is kept'
   assert.equal((await s.webhook()).cursor, 3)
 })
 
-test('killed, it goes on where it was: nothing is lost, what is sent twice was not written down', async (t) => {
+test('killed, it continues where it was: nothing is lost, what is sent twice was not written down', async (t) => {
   const s = await SenderUnderTest.open(t)
   s.answer = ({ deviceId }) => (deviceId === 'bad' ? refuses : accepts)
   await s.change('bad', 'a', 'bad', 'b')
@@ -267,7 +274,7 @@ test('killed between an answer and its note, the event is sent again', async (t)
   assert.deepEqual(s.sent, [1, 1, 2])
 })
 
-test('while nothing can be written nothing more is sent; then it goes on', async (t) => {
+test('while nothing can be written nothing more is sent; then it continues', async (t) => {
   const s = await SenderUnderTest.open(t)
   s.disturb({ recordAttempts: () => Promise.reject(new StorageUnavailable('the disk is full')) })
   await s.change(...Array.from({ length: 300 }, (_, index) => `d${index}`))
@@ -282,7 +289,7 @@ test('while nothing can be written nothing more is sent; then it goes on', async
   assertAllAccepted(s.requests, 300)
 })
 
-test('while nothing can be read it waits; then it goes on', async (t) => {
+test('while nothing can be read it waits; then it continues', async (t) => {
   const s = await SenderUnderTest.open(t)
   s.disturb({ listEvents: () => Promise.reject(new StorageUnavailable('the disk is gone')) })
   await s.change('a')
@@ -318,7 +325,7 @@ test('one event is sent again when it is replayed; many since an event', async (
   assert.equal(s.sent.length, 6)
 })
 
-test('events that were forgotten while it was paused are told of in the log, and it goes on behind them', async (t) => {
+test('events that were purged while it was paused are logged, and it continues after them', async (t) => {
   const s = await SenderUnderTest.open(t)
   await s.store.pauseWebhook({ ...by, ...(await s.webhook()), at: s.time.now() })
   await s.changed()
@@ -346,7 +353,7 @@ test('what was tried and is forgotten before its next attempt has failed', async
   assert.deepEqual(await s.deliveries(), ['1 FAILED 2', '2 DELIVERED 1'])
 })
 
-test('no more than eight requests are under way at once', async (t) => {
+test('no more than eight requests are unfinished at once', async (t) => {
   const s = await SenderUnderTest.open(t)
   const answers: (() => void)[] = []
   s.answer = () => new Promise((resolve) => answers.push(() => resolve(accepts)))
@@ -360,7 +367,7 @@ test('no more than eight requests are under way at once', async (t) => {
   }
 })
 
-test('a change that nobody has told of counts with the next look at all webhooks', async (t) => {
+test('a change without a signal takes effect with the next sweep of all webhooks', async (t) => {
   const s = await SenderUnderTest.open(t)
   await s.change('a')
   await s.time.forward(second)

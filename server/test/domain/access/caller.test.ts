@@ -36,7 +36,7 @@ function answers(code: ErrorCode) {
   return (error: unknown) => error instanceof ApiError && error.code === code
 }
 
-test('a good key makes its owner the caller, with exactly the scopes of the key', async () => {
+test('a valid key makes its owner the caller, with exactly the scopes of the key', async () => {
   const caller = { keyId: secret.id, keyName: 'k', ownerNo: 7, ownerId: 'ow_7', scopes: ['TRIGGER'] }
   assert.deepEqual(await identify(secret.text, {}), caller)
   assert.deepEqual(await identify(secret.text, { expiresAt: now + 1 }), caller)

@@ -23,7 +23,7 @@ test('a new secret has its prefix, its id and a checksum that holds', () => {
   }
 })
 
-test('a key, a device token and an enrolment token do not pass for each other', () => {
+test('a key, a device token and an enrollment token do not pass for each other', () => {
   const prefixes = ['jc', 'jd', 'je'] as const
   for (const prefix of prefixes) {
     for (const other of prefixes.filter((each) => each !== prefix)) {
@@ -58,7 +58,7 @@ test('any one wrong, missing or added character is noticed before any look-up', 
   )
 })
 
-test('two neighbours in the wrong order are noticed', () => {
+test('two swapped characters are detected', () => {
   const { text } = newSecretText('jc')
   for (let at = 0; at + 1 < text.length; at++) {
     if (text[at] === text[at + 1]) continue
@@ -67,7 +67,7 @@ test('two neighbours in the wrong order are noticed', () => {
   }
 })
 
-test('whatever text is given, it is judged without an error', () => {
+test('any text is checked without an error', () => {
   const anything = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 51, maxLength: 51 }))
   fc.assert(
     fc.property(anything, (text) => secretId('jc', text) === undefined),

@@ -1,4 +1,4 @@
-// The two clocks: an instant of the one is never taken for one of the other. The compiler is the test of that.
+// Instants of the two clocks cannot be mixed, which the compiler checks.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -58,7 +58,7 @@ test('the latest of two instants, of which one may be missing', () => {
   assert.deepEqual([latest(one, two), latest(two, one), latest(one, undefined)], [2, 2, 1])
 })
 
-test('a recorded clock goes on by what has passed on the wall, and never goes back', () => {
+test('a recorded clock continues by what has passed on the wall, and never goes back', () => {
   const recorded = { clock: steadyInstant(500), at: 90_000 }
   assert.equal(resumeClock(recorded, 91_000), 1500)
   assert.equal(resumeClock(recorded, 5), 500)

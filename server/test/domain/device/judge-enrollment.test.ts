@@ -56,6 +56,6 @@ for (const [title, open, candidate, judgement] of cases) {
   })
 }
 
-test('without a claim nobody is the same device', () => {
+test('without a claim no request counts as a repetition', () => {
   assert.equal(judgeEnrollment(enrollment(), device(enrolled), { at: now, claimHash: null }), 'taken')
 })

@@ -1,4 +1,4 @@
-// What devices may send, and how it is read.
+// Parsing of requests from devices.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

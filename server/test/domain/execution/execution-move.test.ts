@@ -307,7 +307,7 @@ test('a clock that starts again behind the last progress event holds nothing bac
   assert.equal(move(after, 'progress', -60_000, 'b').events.length, 1)
 })
 
-test('what the state does not allow moves nothing', () => {
+test('an event that the state does not allow changes nothing', () => {
   for (const execState of execStates) {
     for (const event of executionEvents) {
       const before = { ...running, life: { ...running.life, execState } }
@@ -318,7 +318,7 @@ test('what the state does not allow moves nothing', () => {
   }
 })
 
-test('a move leaves what it was given as it was', () => {
+test('a state change does not modify its input', () => {
   const before = structuredClone(running)
   applyMove(running, retrying, { event: 'fail', actor: 'device', moment })
   assert.deepEqual(running, before)

@@ -88,7 +88,7 @@ test('no sequence of events leads out of a terminal state, and only a retry and 
   )
 })
 
-test('rests double with each attempt, up to a day, and chance takes off up to half', () => {
+test('delays double with each attempt, up to a day, and jitter subtracts up to half', () => {
   const day = 86_400_000
   const retry = { max: 100, backoffSeconds: 10, on: ['FAILED' as const] }
   assert.deepEqual(
@@ -115,7 +115,7 @@ const life: Life = {
   waitsFrom: null,
 }
 
-test('a time-out of what nobody works on is no attempt, and nobody can ask for a retry', () => {
+test('a timeout of an execution that no device runs is not an attempt, and a retry cannot be requested', () => {
   const retry = { max: 5, backoffSeconds: 1, on: ['FAILED' as const, 'TIMED_OUT' as const] }
   const policy = { expireAfterSeconds: null, timeoutSeconds: null, retry }
   const moment = { at: 1, clock: steadyInstant(1), chance: 0, cancelDeadlineMs: 1 }
@@ -151,7 +151,7 @@ test('what is not now waits for as long as its device asks, at most until its de
   assert.equal(afterEvent({ ...running, execState: 'CANCELING' }, 'not-now', policy, moment), undefined)
 })
 
-test('the first of its clocks ends what a device works on; only its own ends a cancel', () => {
+test('the first expired timer ends a running execution; a cancel only ends by its own timer', () => {
   const at = (clock: number | null) => (clock === null ? null : steadyInstant(clock))
   const ends = (execState: ExecState, dueAt: number | null, deadlineAt: number | null) =>
     timesOutAt({ ...life, execState, dueAt: at(dueAt), deadlineAt: at(deadlineAt) })

@@ -120,6 +120,8 @@ const nights = {
   createdAt: at,
   updatedAt: at,
   changers: null,
+  createdBy: null,
+  updatedBy: null,
 }
 
 type Row = { code: ExplanationCode; text: string; given: ReturnType<typeof about> }
@@ -214,7 +216,7 @@ const rows: Row[] = [
   },
   {
     code: 'NOT_NOW',
-    text: 'Device kiosk-1 said at 2026-11-15T03:00:00Z that it cannot run this now (customer at the till); it is offered again at 2026-11-15T03:01:00Z.',
+    text: 'Device kiosk-1 reported at 2026-11-15T03:00:00Z that it cannot run this now (customer at the till); it is offered again at 2026-11-15T03:01:00Z.',
     given: about(
       {},
       {
@@ -245,7 +247,7 @@ const rows: Row[] = [
   },
   {
     code: 'NOTIFIED',
-    text: 'Handed to broker b1 at 2026-11-15T03:00:00Z; device kiosk-1 has not asked yet.',
+    text: 'Handed to broker b1 at 2026-11-15T03:00:00Z; device kiosk-1 has not requested it yet.',
     given: about({ notifiedAt: at }, { presence: never, bridge: brokenBridge }),
   },
   {

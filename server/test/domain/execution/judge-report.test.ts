@@ -1,4 +1,4 @@
-// Whether a report counts: several things may be wrong with it, and the first of this order is what it is told.
+// Whether a report is accepted: if it has several problems, the first one in this order is returned.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -58,7 +58,7 @@ const refusals: [string, Life, Partial<Report>, string][] = [
   ['progress, once more, of the attempt before', waiting, { status: 'IN_PROGRESS', mark: 'p' }, 'double'],
 ]
 for (const [title, life, report, kind] of refusals) {
-  test(`a report on ${title} is told ${kind}`, () => {
+  test(`a report on ${title} gets ${kind}`, () => {
     const judged: Judged = { life, versionNumber: 5, seenReports: 'p .t', cancelVersion: null }
     assert.equal(judgeReport(judged, { ...bare, ...report }, clock).kind, kind)
   })

@@ -56,7 +56,7 @@ for (const [what, before, offset, sent, maxBytes, kept, length, cut] of cases) {
   })
 }
 
-test('a gap keeps nothing and says where to go on', () => {
+test('a gap keeps nothing and says where to continue', () => {
   const kept = keepOutput(withOutput(3), { offset: 4, data: Buffer.from('e'), maxBytes: 10, maxPieces: 0 })
   assert.deepEqual(kept, { outcome: { kind: 'output-gap', length: 3 } })
 })

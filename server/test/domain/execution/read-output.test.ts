@@ -82,7 +82,7 @@ test('the whole output comes in slices of 64 KiB, from the offset on', async () 
   assert.deepEqual(sizes, [65_536, 65_536, 18_928])
 })
 
-test('an offset at or beyond the end gives nothing, and the length is told before', async () => {
+test('an offset at or beyond the end gives nothing, and the length is known before', async () => {
   const output = buildOutput()
   output.start('abc')
   for (const offset of [3, 4, 1_000_000]) assert.equal(await output.text({ offset }), '')
@@ -96,7 +96,7 @@ test('answers J-302 for an execution that is not there', async () => {
   await assert.rejects(output.read({}, 43), { code: 'J-302' })
 })
 
-test('output that was cut ends with a line that says so, for whoever reads to the end', async () => {
+test('truncated output ends with a note, if it is read to the end', async () => {
   const output = buildOutput()
   output.start()
   output.add('abc', { cut: true })
@@ -108,7 +108,7 @@ test('output that was cut ends with a line that says so, for whoever reads to th
   await first.return(undefined)
 })
 
-test('whoever follows gets what is added until the execution ends, each byte once', async () => {
+test('a follower gets new output until the execution ends, each byte once', async () => {
   const output = buildOutput()
   output.start('one ')
   const steps = [() => output.add('two '), () => output.add(''), () => output.add('three', { ended: true })]
@@ -117,7 +117,7 @@ test('whoever follows gets what is added until the execution ends, each byte onc
   assert.ok(!output.outputs.isWatched && !output.changes.isWatched)
 })
 
-test('a hint that got lost costs two seconds and nothing else', { timeout: 50_000 }, async () => {
+test('a lost hint only costs two seconds', { timeout: 50_000 }, async () => {
   const output = buildOutput()
   output.start('one ')
   const { outputs, changes } = output
@@ -133,7 +133,7 @@ test('a hint that got lost costs two seconds and nothing else', { timeout: 50_00
   assert.ok(performance.now() - begun > 1900)
 })
 
-test('whoever follows is told of the cut once, and stays until the end', async () => {
+test('a follower gets the truncation note once, and continues until the end', async () => {
   const output = buildOutput()
   output.start('ab')
   const steps = [
@@ -146,7 +146,7 @@ test('whoever follows is told of the cut once, and stays until the end', async (
   assert.equal(steps.length, 0)
 })
 
-test('whoever follows sees the next attempt behind a line that says so', async () => {
+test('a follower gets the next attempt after a line that announces it', async () => {
   const output = buildOutput()
   output.start('first')
   const steps = [() => output.start(), () => output.add('second', { ended: true })]
@@ -173,7 +173,7 @@ for (const who of ['callerGone', 'stopping'] as const) {
   })
 }
 
-test('a reader that goes between two slices leaves no watch behind', async () => {
+test('a reader that disconnects between two slices leaves no watch behind', async () => {
   const output = buildOutput()
   output.start('x'.repeat(200_000))
   const { slices } = await output.read({ follow: true })
@@ -183,7 +183,7 @@ test('a reader that goes between two slices leaves no watch behind', async () =>
   assert.ok(!output.outputs.isWatched && !output.changes.isWatched)
 })
 
-test('whoever follows sees that output was removed because its device said not now, and what comes then', async () => {
+test('a follower is informed that output was removed because its device postponed, and gets the following output', async () => {
   const output = buildOutput()
   output.start('in vain')
   let idle = 0

@@ -1,4 +1,4 @@
-// docs/states.md has a picture of the table of states; the two must say the same.
+// docs/states.md has a picture of the state table, which must match the table.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// R6: states only move forward, whatever comes twice, late or never. "node <this file> sequences=1000000" runs the long one.
+// States only move forward, even if events are duplicated, late or lost. "node <this file> sequences=1000000" runs the long test.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -44,12 +44,12 @@ class OneLife {
   #life: Life
   #versionNumber = 1
   #seenReports: string | null = null
-  /** The marks of those that counted. */
+  /** The marks of accepted reports. */
   readonly #counted = new Set<string>()
   #cancelVersion: number | null = null
-  /** Its device has said not now. */
+  /** Its device has postponed it. */
   #isOfferedAnew = false
-  /** Told by the device and not forgotten by the network: any of it may come now, or once more. */
+  /** Reports in transit: any of them may arrive now, or again. */
   readonly #inFlight: Report[] = []
 
   constructor(random: Random) {
@@ -93,11 +93,11 @@ class OneLife {
     else if (dice < 12 && this.#inFlight.length > 0) this.#deliver(random.below(this.#inFlight.length))
     else if (dice < 16) this.#pass(random.pick([0, 500, 1000, 4000, 15_000]))
     else if (dice < 18) this.#take(random.pick(['cancel', 'cancel', 'force-cancel', 'remove-device']))
-    // From somewhere, at a time when nobody should have sent it.
+    // A random event that is not expected now.
     else this.#take(random.pick(executionEvents))
   }
 
-  /** What the device believes may be older than what is so. */
+  /** The state known to the device may be outdated. */
   #newReport(): Report {
     const random = this.#random
     return {
@@ -110,7 +110,7 @@ class OneLife {
     }
   }
 
-  /** In any order, and often twice: at once, or it stays under way. */
+  /** In any order, and often duplicated: at once, or later. */
   #deliver(index: number): void {
     const report = this.#inFlight[index] as Report
     if (this.#random.chance(0.6)) this.#inFlight.splice(index, 1)
@@ -124,7 +124,7 @@ class OneLife {
     assert.ok(!again || !namesWhatItMeans, 'a report counted twice')
   }
 
-  /** Whether it counted. */
+  /** Whether it was accepted. */
   #tell(report: Report): boolean {
     const judged = {
       life: this.#life,
@@ -201,7 +201,7 @@ class OneLife {
       this.#isOfferedAnew = true
       return
     }
-    // The only way back: the device goes on, with a new time limit.
+    // The only way back: the device continues, with a new time limit.
     if (event === 'refuse-cancel') {
       assert.deepEqual([before.execState, after.execState], ['CANCELING', 'IN_PROGRESS'])
       assert.deepEqual([after.attempt, after.startedAt], [before.attempt, before.startedAt])
@@ -226,7 +226,7 @@ class OneLife {
     assert.ok(after.deadlineAt === null || after.notBefore < after.deadlineAt)
   }
 
-  /** What holds at any time, however it came to it. */
+  /** Invariants. */
   #assertSound(life: Life): void {
     const { execState, attempt, startedAt, finishedAt, notBefore, dueAt } = life
     assert.equal(finishedAt !== null, isTerminal(execState))
@@ -261,7 +261,7 @@ class OneLife {
     return at !== null && at <= this.#clock
   }
 
-  /** Nobody says a word any more. */
+  /** No more reports or requests: only timers end it. */
   #waitForEnd(): void {
     for (let days = 0; days < 8; days++) this.#pass(86_400_000)
     const { execState, attempt, deadlineAt } = this.#life

@@ -5,7 +5,7 @@ import { ChangeSignal } from '../../../src/state/change-signal.ts'
 
 const minute = 60_000
 
-/** Something with an end, read from a place that tells how often it was read. */
+/** An item with an end, which counts its reads. */
 function buildThing() {
   const changes = new ChangeSignal()
   const stopping = new AbortController()
@@ -44,7 +44,7 @@ function buildThing() {
   }
 }
 
-test('what has ended is answered at once, read once', async () => {
+test('an ended execution is returned at once, with one read', async () => {
   const thing = buildThing()
   thing.end()
   assert.equal((await thing.wait(minute)).ended, true)
@@ -74,13 +74,13 @@ for (const read of [1, 2, 3]) {
   })
 }
 
-test('when the time is over the last thing read is answered', async () => {
+test('when the time is over the last read state is returned', async () => {
   const thing = buildThing()
   assert.equal((await thing.wait(20)).ended, false)
   assert.ok(thing.reads() >= 2)
 })
 
-test('a lost hint costs time and nothing else: at the end of the time it is read once more', async () => {
+test('a lost hint only costs time: the state is read again at the end of the wait', async () => {
   const thing = buildThing()
   const ended = { runId: 1, ended: true }
   let reads = 0
@@ -100,14 +100,14 @@ for (const who of ['callerGone', 'stopping'] as const) {
     assert.equal((await thing.wait(minute)).ended, false)
   })
 
-  test(`nobody waits at all when ${who} was there before`, async () => {
+  test(`there is no wait when ${who} was there before`, async () => {
     const thing = buildThing()
     thing[who].abort()
     assert.equal((await thing.wait(minute)).ended, false)
   })
 }
 
-test('what cannot be read is an error for the caller, also in the middle of a wait', async () => {
+test('a failed read is an error for the caller, also during a wait', async () => {
   const thing = buildThing()
   let reads = 0
   const waiting = waitForEnd(

@@ -11,7 +11,7 @@ import { ChangeSignal } from '../../../src/state/change-signal.ts'
 const minute = 60_000
 const device: DeviceKey = { ownerNo: 1, deviceId: 'd1' }
 
-/** A queue that tells how often it was looked at. */
+/** A queue that counts its reads. */
 function buildQueue() {
   const queues = new ChangeSignal<string>()
   const credentialChanges = { count: 0 }
@@ -44,7 +44,7 @@ function buildQueue() {
   }
 }
 
-test('what is pending is answered at once, looked at once', async () => {
+test('pending executions are returned at once, with one read', async () => {
   const queue = buildQueue()
   queue.launch()
   await queue.wait(minute)
@@ -53,10 +53,10 @@ test('what is pending is answered at once, looked at once', async () => {
 })
 
 for (const look of [1, 2, 3]) {
-  test(`what comes right after look ${look} is not missed`, async () => {
+  test(`a change right after read ${look} is not missed`, async () => {
     const queue = buildQueue()
     queue.state.onLook = (now) => {
-      // A change that leads to nothing makes it look again.
+      // A change without an effect causes another read.
       if (now === look) queue.launch()
       else if (now < look) queue.tell()
     }
@@ -100,7 +100,7 @@ test('the wait ends when the device is deleted', async () => {
   await queue.wait(minute)
 })
 
-test('a credential that changed makes it ask whether the device is still let in; if not, the wait ends so', async () => {
+test('after a change of credentials the wait checks whether the device is still accepted; if not, it ends', async () => {
   const queue = buildQueue()
   let asked = 0
   const checkSignIn = async () => {
@@ -116,7 +116,7 @@ test('a credential that changed makes it ask whether the device is still let in;
   assert.equal(queue.queues.isWatched, false)
 })
 
-test('a device that waits is seen, one that is gone is not', async () => {
+test('a waiting device counts as seen, one that has disconnected does not', async () => {
   const queue = buildQueue()
   queue.state.onLook = (look) => {
     if (look === 3) setImmediate(() => queue.callerGone.abort())

@@ -178,7 +178,7 @@ test('what was approved and has changed waits again, and then is what it was', (
   const paused = pauseRollout(approved, { rule: 'PRINCIPAL', because: 'why', by: 'key:c' })
   const back = approveRollout(askAgain(paused, asked), { sizes: [1, 1], digest: 'y', now })
   assert.deepEqual([back.state, back.pausedBecause], ['PAUSED', 'why'])
-  // Nobody has approved it, and nobody has to.
+  // There is no approval, and none is required.
   assert.equal(askAgain(beginRollout(2, now), { approval: false }).state, 'ROLLING_OUT')
   let many = waiting
   for (let count = 0; count < 200; count++) many = withDecision(many, decision)

@@ -5,11 +5,11 @@ import { roomInBudget } from '../../../src/domain/rollout/budget.ts'
 import { beginRollout, judgeRollout } from '../../../src/domain/rollout/judge-rollout.ts'
 
 const part = { released: 10, total: 20 }
-const underWay = (count: number) => [{ value: 'a', count }]
+const unfinished = (count: number) => [{ value: 'a', count }]
 
 test('a rollout is held back at the first device whose value is full', () => {
   const upTo = (next: (string | null)[], max = 1, count = 0) =>
-    roomInBudget(max, { next, underWay: underWay(count), from: 0 }, part).upTo
+    roomInBudget(max, { next, unfinished: unfinished(count), from: 0 }, part).upTo
   assert.equal(upTo(['a', 'b', 'a', 'c']), 12)
   assert.equal(upTo(['a', 'b', 'a', 'c'], 2), 14)
   assert.equal(upTo(['b', 'a'], 1, 1), 11)
@@ -18,7 +18,7 @@ test('a rollout is held back at the first device whose value is full', () => {
 })
 
 test('each device without the attribute is a value of its own', () => {
-  const found = { next: [null, null, 'a', null], underWay: underWay(0), from: 3 }
+  const found = { next: [null, null, 'a', null], unfinished: unfinished(0), from: 3 }
   assert.deepEqual(roomInBudget(1, found, part), { upTo: 14, isCut: true, from: 3 })
   assert.equal(roomInBudget(1, found, { released: 16, total: 20 }).isCut, false)
 })

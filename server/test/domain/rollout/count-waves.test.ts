@@ -50,7 +50,7 @@ class Model {
   }
 }
 
-test('all waves are counted right while executions move', async () => {
+test('all waves are counted correctly while executions change', async () => {
   const random = seededRandom(testSeed)
   for (let round = 0; round < 100; round++) {
     const model = new Model()
@@ -74,7 +74,7 @@ test('all waves are counted right while executions move', async () => {
   }
 })
 
-test('two who count at the same time find the same, and so does who counts after them', async () => {
+test('two concurrent counts and a later one have the same result', async () => {
   const model = new Model()
   model.released = total
   model.states.fill('CANCELED', 9, 29)

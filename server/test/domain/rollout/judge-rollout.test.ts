@@ -22,15 +22,16 @@ type Given = {
   sizes?: number[]
   run?: EndedCounts
   wave?: EndedCounts
+  canceled?: number[]
   confirmed?: number
   inFlight?: number
 }
 
 function facts(
   seconds: number,
-  { rollout = {}, sizes = [2, 3], run, wave = {}, confirmed = 0, inFlight = 0 }: Given = {},
+  { rollout = {}, sizes = [2, 3], run, wave = {}, canceled, confirmed = 0, inFlight = 0 }: Given = {},
 ): RolloutFacts {
-  return { rollout, sizes, run: run ?? wave, wave, confirmed, inFlight, now: at(seconds) }
+  return { rollout, sizes, run: run ?? wave, wave, canceled, confirmed, inFlight, now: at(seconds) }
 }
 
 function begun(given: Given = {}): RolloutStatus {
@@ -68,6 +69,34 @@ test('by default a canary that fails stops the rollout, whatever else the gate s
   }
 })
 
+test('what was canceled before its wave began is not judged by the gate of that wave, what is canceled later is', () => {
+  const given: Given = { sizes: [2, 3, 4], canceled: [0, 1, 0] }
+  const second = judgeRollout(begun(given), facts(1, { ...given, wave: succeeded(2) })).status
+  assert.deepEqual(seen(second), ['ROLLING_OUT', 2, 5])
+  const after = (wave: EndedCounts) => seen(judgeRollout(second, facts(2, { ...given, wave })).status)
+  assert.deepEqual(after({ CANCELED: 1, SUCCEEDED: 1 }), ['ROLLING_OUT', 2, 5])
+  assert.deepEqual(after({ CANCELED: 1, SUCCEEDED: 2 }), ['RELEASED', 3, 9])
+  const because = '1 of the other 2 devices of wave 2 did not succeed; the gate needs 100 %'
+  assert.deepEqual(after({ CANCELED: 2, SUCCEEDED: 1 }), ['PAUSED', 2, 5, because])
+  const advanced = advanceRollout(begun(given), facts(1, given))
+  assert.equal(advanced?.accepted, 1)
+})
+
+test('resumed without devices of its wave, the gate judges the others, also if a person had paused it', () => {
+  const given: Given = { sizes: [3, 3] }
+  const paused = pauseRollout(begun(given), { rule: 'PRINCIPAL', because: 'x', by: 'key:a' })
+  const wave = { CANCELED: 1, SUCCEEDED: 2 }
+  const after = (excluded: number) =>
+    seen(
+      judgeRollout(
+        resumeRollout(paused, facts(2, { ...given, wave }), excluded),
+        facts(3, { ...given, wave }),
+      ).status,
+    )
+  assert.deepEqual(after(1), ['RELEASED', 2, 6])
+  assert.deepEqual(after(0).slice(0, 2), ['PAUSED', 1])
+})
+
 test('a gate that can no longer open pauses the run at once, with what it needs and what is possible', () => {
   const given: Given = { sizes: [5, 20] }
   const wave = { FAILED: 1, TIMED_OUT: 1, SUCCEEDED: 1, IN_PROGRESS: 2 }
@@ -86,7 +115,7 @@ test('a gate closes while its wave is still being released, and never in the las
   const first = begun(given)
   assert.equal(first.released, 1)
   assert.equal(judgeRollout(first, facts(1, { ...given, wave: failed(1) })).status.state, 'PAUSED')
-  const last = advanceRollout(first, [3, 3], at(1)) as RolloutStatus
+  const last = advanceRollout(first, { sizes: [3, 3], now: at(1) }) as RolloutStatus
   assert.equal(judgeRollout(last, facts(2, { ...given, wave: failed(1) })).status.state, 'ROLLING_OUT')
 })
 
@@ -115,7 +144,7 @@ test('who resumes a closed gate accepts what failed: the others must succeed, an
     5,
     '1 of the other 3 devices of wave 1 did not succeed; the gate needs 100 %',
   ])
-  const second = advanceRollout(resumed, [5, 20], at(9))
+  const second = advanceRollout(resumed, { sizes: [5, 20], now: at(9) })
   assert.deepEqual([second?.wave, second?.accepted], [1, 0])
 })
 
@@ -210,7 +239,7 @@ test('a gate that somebody approves or advances is not made up for', () => {
   assert.equal(status.state, 'AWAITING_APPROVAL')
   const approved = approveRollout(status, { sizes: [2, 1000], digest: 'd', now: at(60) })
   assert.deepEqual(seen(judgeRollout(approved, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
-  const advanced = advanceRollout(status, [2, 1000], at(60)) as RolloutStatus
+  const advanced = advanceRollout(status, { sizes: [2, 1000], now: at(60) }) as RolloutStatus
   assert.deepEqual(seen(judgeRollout(advanced, facts(60, given)).status), ['ROLLING_OUT', 2, 3])
 })
 
@@ -255,7 +284,7 @@ test('a rule of the wave does not count earlier waves, and ABORT ends the rollou
   assert.equal(judgeRollout(running, facts(2, third)).status.state, 'ABORTED')
 })
 
-test('who resumes has seen what failed: rules count anew from there', () => {
+test('who resumes has seen what failed: rules count from zero again from there', () => {
   const rollout: Rollout = { next: { succeededPercent: 50 }, stop: [{ on: ['FAILED'], count: 2 }] }
   const given: Given = { rollout, sizes: [9, 9] }
   const paused = judgeRollout(begun(given), facts(1, { ...given, run: failed(2) })).status
@@ -270,7 +299,7 @@ test('who resumes has seen what failed: rules count anew from there', () => {
   )
 })
 
-test('a gate may be followed by a pause or an approval; going on begins the next wave', () => {
+test('a gate may be followed by a pause or an approval; continuing begins the next wave', () => {
   for (const [action, state] of [['PAUSE', 'PAUSED'] as const, ['APPROVAL', 'AWAITING_APPROVAL'] as const]) {
     const given: Given = { rollout: { next: { action } }, wave: succeeded(2) }
     const held = judgeRollout(begun({ ...given, wave: {} }), facts(1, given)).status
@@ -293,9 +322,9 @@ test('a gate that stays closed too long pauses the run, and again so long after 
 })
 
 test('advance begins the next wave now, and there is none after the last', () => {
-  const advanced = advanceRollout(begun(), [2, 3], at(5))
+  const advanced = advanceRollout(begun(), { sizes: [2, 3], now: at(5) })
   assert.deepEqual(advanced && seen(advanced), ['ROLLING_OUT', 2, 2])
-  assert.equal(advanced && advanceRollout(advanced, [2, 3], at(6)), undefined)
+  assert.equal(advanced && advanceRollout(advanced, { sizes: [2, 3], now: at(6) }), undefined)
 })
 
 test('whatever ends and whenever it is judged: never backwards, never past the wave, never past a closed gate', () => {

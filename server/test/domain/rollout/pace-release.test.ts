@@ -18,7 +18,7 @@ const sizes = [size]
 const start = 1_763_000_000_123
 const tickMs = 500
 
-/** A rollout as its ticker drives it: judged only when something has ended, or when it said that it is due. */
+/** A rollout driven like by its ticker: judged only when something has ended, or when it is due. */
 class Driven {
   readonly #rollout: Rollout
   status: RolloutStatus

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { ApiError } from '@jobcast/contract'
+import { toLocalText } from '@jobcast/contract/cron'
 import { type Random, seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { readCron } from '../../../src/domain/schedule/cron-pattern.ts'
-import { toLocalText } from '../../../src/domain/window/zone-time.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -85,7 +85,7 @@ function spansOf(offsets: (instant: number) => number, random: Random): [number,
   return [...days, ...others].map((day) => [day - dayMs, day + 2 * dayMs])
 }
 
-/** Minute by minute: what was shown before does not count, what is skipped counts at the first minute after it. */
+/** Minute by minute: repeated local times do not count, skipped ones count at the first minute after them. */
 function reference(offsets: (instant: number) => number, sets: Sets, from: number, to: number): number[] {
   const found: number[] = []
   let shown = from - dayMs + offsets(from - dayMs)

@@ -1,4 +1,4 @@
-// The mask of secrets, against one that looks at every place of the whole text.
+// The mask of secrets, compared with a naive one that checks every position of the text.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -60,7 +60,7 @@ test('finds every value, however the text is cut into pieces', () => {
   }
 })
 
-test('a letter of several bytes may be cut, and what only begins like a value stays', () => {
+test('a letter of several bytes may be cut, and text that only begins like a value is kept', () => {
   const masker = new SecretMask(['schlüssel'])
   const text = Buffer.from('x schlüssel, schlüss')
   for (let cut = 0; cut <= text.length; cut++) {

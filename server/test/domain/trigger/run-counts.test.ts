@@ -34,6 +34,6 @@ test('one change for each run, in the order of their ids', () => {
   ])
 })
 
-test('what stays in its state changes no count', () => {
+test('an execution whose state does not change changes no count', () => {
   assert.deepEqual(countMoves([move(1, 'IN_PROGRESS', 'IN_PROGRESS'), move(1, 'PENDING', 'PENDING')]), [])
 })

@@ -1,4 +1,4 @@
-// Values of a run: those that take long to judge leave room for others.
+// Values of a run: validation that takes long does not block others.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -24,13 +24,13 @@ const run: LaunchedRun = {
 const nothingStored = {
   matchDevices: async () => [],
   getDocument: async () => ({ document: '{}' }),
-  listLacking: async () => [],
-  listLackingNos: async () => [],
+  listWithoutValues: async () => [],
+  listNosWithoutValues: async () => [],
   findSecrets: async () => [],
   findFiles: async () => [],
 }
 
-/** Remembers what is to be recorded; each record ends when the test says so. */
+/** Records calls of the store; each call ends when the test decides. */
 function buildDeps(room = Number.POSITIVE_INFINITY) {
   const sent: { trigger: Trigger; answer: (outcome: TriggerOutcome | Error) => void }[] = []
   const recordTrigger = (trigger: Trigger) =>
@@ -105,7 +105,7 @@ for (const [outcome, code] of outcomes) {
     if (code) await assert.rejects(answer, { code })
     else assert.deepEqual(await answer, outcome.kind === 'replayed' ? { ...run, isReplayed: true } : run)
     assert.equal(deps.runningKeys.size, 0)
-    // Devices are told of what was made, and not once more of what was made before.
+    // Devices are notified of new runs, and not again of earlier ones.
     assert.deepEqual(launched, outcome.kind === 'created' ? [[7, run]] : [])
   })
 }

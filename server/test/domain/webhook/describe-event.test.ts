@@ -52,7 +52,7 @@ test('links lead to the page of the subject, if the service knows its address', 
   assert.equal(linkTo(event('run.paused', run), undefined), undefined)
 })
 
-test('a run that goes on says how many have failed so far; numbers agree with their nouns', () => {
+test('a run that continues says how many have failed so far; numbers agree with their nouns', () => {
   const execution = { ...run, jobExecutionId: 5, deviceId: 'd', execState: 'FAILED', statusDetails: {} }
   const failed = event('execution.failed', execution)
   const expected = 'fw version 3 is running: so far 6 of 1000 devices failed (disk full: 5).'
@@ -66,7 +66,7 @@ test('a run that goes on says how many have failed so far; numbers agree with th
   )
 })
 
-test('what a device wrote is broken up where a chat would make a link of it, and else stays as it is', () => {
+test('what a device wrote is broken up where a chat would make a link of it, and is otherwise unchanged', () => {
   const quoted = (reason: string) =>
     describeEvent(event('run.paused', run), { ...facts, reasons: [{ reason, count: 1 }] }, breakLinks)
       .split(' (')[1]

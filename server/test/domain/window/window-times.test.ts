@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dayOf } from '@jobcast/contract'
+import { dayOf, localTime } from '@jobcast/contract/cron'
 import { seededRandom } from '@jobcast/testkit/seeded-random'
 import { testSeed } from '@jobcast/testkit/test-seed'
 import { readCron } from '../../../src/domain/schedule/cron-pattern.ts'
@@ -8,7 +8,6 @@ import { JudgedZones } from '../../../src/domain/window/judge-windows.ts'
 import { isOpenIn, newlyOpen } from '../../../src/domain/window/open-zones.ts'
 import type { WindowRule } from '../../../src/domain/window/ports/windows.ts'
 import { WindowTimes } from '../../../src/domain/window/window-times.ts'
-import { localTime } from '../../../src/domain/window/zone-time.ts'
 
 const minuteMs = 60_000
 const dayMs = 1440 * minuteMs

@@ -1,4 +1,4 @@
-// The access rules for Mosquitto in docs/bridge.md: the bridge works with them, and no device can speak as another.
+// The access rules for Mosquitto in docs/bridge.md: the bridge works with them, and no device can impersonate another.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

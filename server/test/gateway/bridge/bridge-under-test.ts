@@ -1,4 +1,4 @@
-// A whole server with a bridge to a real mosquitto, and devices that know nothing but the broker.
+// A complete server with a bridge to a real mosquitto, and devices that are only connected to the broker.
 
 import { after } from 'node:test'
 import { type Mosquitto, type MosquittoOptions, openMosquitto } from '@jobcast/testkit/mosquitto'
@@ -70,7 +70,7 @@ export async function whenConnected(
 type Json = any
 type Message = { topic: string; json: Json }
 
-/** What it has received waits until somebody wants it. */
+/** Queues received messages until a test reads them. */
 export class BrokerDevice {
   readonly client: MqttClient
   readonly messages: Message[] = []

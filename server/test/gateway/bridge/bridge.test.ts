@@ -29,7 +29,7 @@ test(
       return json.notifiedAt !== null
     })
     const explained = await call('GET', `/job/api/executions/${jobExecutionId}/explain`)
-    assert.match(explained.json.text, /^Handed to broker b1 at .*; device d1 has not asked yet\.$/)
+    assert.match(explained.json.text, /^Handed to broker b1 at .*; device d1 has not requested it yet\.$/)
     const got = await device.request('jobs/get', { clientToken: 'c' })
     assert.equal(got.topic, 'jobs/get/accepted')
     assert.equal(got.json.clientToken, 'c')

@@ -1,4 +1,4 @@
-// A device that sends more than it may, beside one that does not.
+// A device that exceeds its rate limit, next to one that does not.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

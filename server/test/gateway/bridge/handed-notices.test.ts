@@ -1,4 +1,4 @@
-// Whether the broker has taken a notice, and whether anybody there reads it.
+// Whether the broker has accepted a notice, and whether it has a subscriber.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ async function explain({ call }: OpenServer, jobExecutionId: number) {
   return [json.code, json.text]
 }
 
-test('a device that nobody reads for on the broker was not notified', options, async (t) => {
+test('a device without a subscriber on the broker was not notified', options, async (t) => {
   const server = await openBridged(t)
   await server.putJobAndDevices('hello', ['absent', 'present'])
   await BrokerDevice.open(t, server.broker.url, 'present')

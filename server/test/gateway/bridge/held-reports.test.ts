@@ -1,4 +1,4 @@
-// Reports of a device that has more to say than is served at once: none is acknowledged before it is on disk.
+// Reports of a device that sends more than is served at once: none is acknowledged before it is on disk.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

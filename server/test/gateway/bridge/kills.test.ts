@@ -5,11 +5,11 @@ import { test } from 'node:test'
 import { openMosquitto, withoutMosquitto } from '@jobcast/testkit/mosquitto'
 import { spawnServer } from '@jobcast/testkit/spawn-server'
 import { newDataFolder, removeAfter } from '@jobcast/testkit/temporary-folder'
-import { testSize } from '@jobcast/testkit/test-size'
+import { longTest, testSize } from '@jobcast/testkit/test-size'
 import { BrokerDevice, whenConnected } from './bridge-under-test.ts'
 
-const options = { skip: withoutMosquitto, timeout: 1_200_000 }
-const rounds = testSize('kills', { test: 1, chaos: 5 })
+const options = { skip: withoutMosquitto, ...longTest }
+const rounds = testSize('rounds', { test: 1, chaos: 5 })
 
 test(`broker, service and device are killed ${rounds} times each`, options, async (t) => {
   const folder = newDataFolder()

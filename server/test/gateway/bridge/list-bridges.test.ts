@@ -1,4 +1,4 @@
-// What owners see of their bridges: whether they work, why not, and how far their events are.
+// Bridges as owners see them: their state, errors, and the position of their events.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { waitUntil } from '@jobcast/testkit/wait-until'
 import { BrokerDevice, bridgeTo, openBridged } from './bridge-under-test.ts'
 
 const options = { skip: withoutMosquitto }
-/** Nobody listens there. */
+/** An address without a listener. */
 const nowhere = 'mqtt://127.0.0.1:1'
 
 async function listed({ call }: Pick<Api, 'call'>, key?: string): Promise<Bridge[]> {
@@ -140,7 +140,7 @@ test(
     const { status } = await call('PUT', '/job/api/devices/large', { body: { tags } })
     assert.equal(status, 201)
     const { lastError, events } = await whenListed(server, (bridge) => bridge.events?.leftOut === 1)
-    assert.match(lastError ?? '', /^event \d+ is left out: the broker refused it as too large$/)
+    assert.match(lastError ?? '', /^event \d+ is left out: the broker rejected the message as too large$/)
     assert.equal(events?.failingSince, null)
     await call('PUT', '/job/api/devices/small', { body: {} })
     await whenListed(server, (bridge) => (bridge.events?.cursor ?? 0) > (events?.cursor ?? 0))

@@ -1,33 +1,16 @@
-// A broker that does not let the bridge in, or not all the way: said in words, and tried again.
+// A broker that refuses the bridge or a subscription: the error is reported, and retried.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { dynamicSecurity, openMosquitto, withoutMosquitto } from '@jobcast/testkit/mosquitto'
 import { temporaryFolder } from '@jobcast/testkit/temporary-folder'
 import { waitUntil } from '@jobcast/testkit/wait-until'
-import type { BridgeSettings } from '../../../src/gateway/bridge/bridge-settings.ts'
-import { BrokerLink } from '../../../src/gateway/bridge/broker-link.ts'
 import { bridgeTo } from './bridge-under-test.ts'
+import { openLink } from './open-link.ts'
 
 const options = { skip: withoutMosquitto }
-
-function openLink(t: TestContext, settings: BridgeSettings) {
-  const errors: string[] = []
-  const link = new BrokerLink({
-    settings,
-    elapsed: () => performance.now(),
-    receive: () => undefined,
-    onUp: () => undefined,
-    onLost: () => undefined,
-    onError: (error, isNew) => isNew && errors.push(error),
-    onRoom: () => undefined,
-  })
-  t.after(() => link.stop())
-  link.start()
-  return { link, errors }
-}
 
 test('a wrong password is said once, and tried again until it is right', options, async (t) => {
   const broker = await openMosquitto(t, { users: { jobcast: 'another' } })

@@ -81,6 +81,7 @@ test('where little room is left, the longest line is cut, and the others stay', 
   assert.equal(publish('get', 1, '{}', 'd6'), 99)
   crowd(true, 100)
   assert.equal(publish('get', 1, '{}', 'd7'), 0, 'lines of ten stay')
+  crowd(true, 100)
   assert.equal(publish('1/output', 1, '{}', 'd3'), 11)
 })
 

@@ -1,4 +1,4 @@
-// Notices that must not come: the broker would deliver them.
+// Notices that must not be published, because the broker would deliver them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Devices of hawkBit: what they find, install and report, and what is refused.
+// Devices of hawkBit: polls, installations, reports and refusals.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -225,7 +225,7 @@ test('a cancel is offered instead of the deployment; closed confirms it', async 
   assert.equal((await execution(id)).execState, 'CANCELED')
 })
 
-test('a cancel that is rejected goes on, may be repeated, and the result counts', async () => {
+test('a cancel that is rejected continues, may be repeated, and the result counts', async () => {
   const device = await newDdiDevice(api, 'goes-on')
   const id = await launch(device)
   await device.feedback(id, 'proceeding')

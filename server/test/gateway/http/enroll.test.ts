@@ -47,7 +47,7 @@ function assertException(reply: Reply, status: number, exception: string): void 
   assert.deepEqual(Object.keys(reply.json), ['message'])
 }
 
-test('a device enrols, signs in by HTTP and MQTT, and carries out what it is told', async () => {
+test('a device enrolls, signs in by HTTP and MQTT, and runs its executions', async () => {
   const { enrollmentToken } = await newEnrollment({ tags: ['kiosk', 'berlin'] })
   const reply = await enroll(enrollmentToken, 'kiosk-1', { deviceName: 'Kiosk 1' })
   assert.equal(reply.status, 201)
@@ -67,13 +67,31 @@ test('a device enrols, signs in by HTTP and MQTT, and carries out what it is tol
   line.end()
 })
 
+test('a device that enrolled names the enrollment that created its token', async () => {
+  const named = await newEnrollment({ name: 'gates' })
+  await enroll(named.enrollmentToken, 'gate-1')
+  const unnamed = await newEnrollment()
+  await enroll(unnamed.enrollmentToken, 'gate-2')
+  const makers = [
+    { credentialCreatedBy: `enrollment:${named.enrollmentId}`, credentialCreatedByName: 'gates' },
+    { credentialCreatedBy: `enrollment:${unnamed.enrollmentId}`, credentialCreatedByName: null },
+  ]
+  const { items } = (await api.call('GET', '/job/api/devices?where=deviceId%7Egate-*')).json
+  for (const found of [items, [await read('gate-1'), await read('gate-2')]])
+    for (const [index, { credentialCreatedBy, credentialCreatedByName }] of found.entries())
+      assert.deepEqual({ credentialCreatedBy, credentialCreatedByName }, makers[index])
+  // As what was revoked by now is still who created it.
+  await api.call('DELETE', `/job/api/enrollments/${named.enrollmentId}`)
+  assert.equal((await read('gate-1')).credentialCreatedByName, 'gates')
+})
+
 test('without a body the device is named like its id', async () => {
   const { enrollmentToken } = await newEnrollment()
   assert.equal((await enroll(enrollmentToken, 'ünï©ødé 🚪')).status, 201)
   assert.equal((await read('ünï©ødé 🚪')).deviceName, 'ünï©ødé 🚪')
 })
 
-test("the device belongs to the enrolment's owner", async () => {
+test("the device belongs to the enrollment's owner", async () => {
   const stranger = await api.newOwner('stranger')
   await newDevice(api, 'shared')
   const { enrollmentToken } = await newEnrollment({}, stranger.key)
@@ -138,7 +156,7 @@ test('a bad token is answered before the body has arrived', async () => {
   assert.equal((await sendRaw(api.http, raw)).status, 401)
 })
 
-test('the token of an enrolment is no token of a device', async () => {
+test('the token of an enrollment is no token of a device', async () => {
   const { enrollmentToken } = await newEnrollment()
   await newDevice(api, 'd1')
   assert.equal(await letIn('d1', enrollmentToken), 401)
@@ -213,7 +231,7 @@ test('after a lost answer the same claim gives a new token for ten minutes, and 
   assert.equal(await letIn('unlucky', again.json.deviceToken), 200)
 })
 
-test('another claim, none, or the same one by another enrolment takes nothing over', async () => {
+test('another claim, none, or the same one by another enrollment takes nothing over', async () => {
   const enrollment = await newEnrollment({ maxUses: 9 })
   const other = await newEnrollment({ maxUses: 9 })
   const { deviceToken } = (await enroll(enrollment.enrollmentToken, 'claimed', { claim })).json
@@ -238,7 +256,7 @@ test('what the owner says later holds against a claim', async () => {
   assert.equal(await letIn('later', json.deviceToken), 200)
 })
 
-test('devices that have enrolled stay when the enrolment is revoked', async () => {
+test('devices that have enrolled are kept when the enrollment is revoked', async () => {
   const { enrollmentId, enrollmentToken } = await newEnrollment({ maxUses: 9 })
   const { deviceToken } = (await enroll(enrollmentToken, 'stays')).json
   await api.call('DELETE', `/job/api/enrollments/${enrollmentId}`)

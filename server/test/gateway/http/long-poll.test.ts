@@ -1,4 +1,4 @@
-// ?wait=: a device without a lasting connection gets its work when it comes.
+// ?wait=: a device without a permanent connection gets new executions immediately.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ test('what is pending is answered at once', { timeout: 50_000 }, async () => {
   assert.equal(json.queuedJobs[0].jobId, String(jobExecutionId))
 })
 
-test('what is under way on the device is answered at once too: it may have lost it', {
+test('what is in progress on the device is answered at once too: it may have lost it', {
   timeout: 50_000,
 }, async () => {
   const device = await one()
@@ -88,7 +88,7 @@ test('the device is deleted while it waits: it is refused', { timeout: 50_000 },
   assert.ok([401, 404].includes((await waiting).status))
 })
 
-test('one that waits and goes harms nobody, and is told of what came when it asks again', async () => {
+test('a device that disconnects while it waits affects no other, and gets what is pending with its next request', async () => {
   const device = await one()
   const leaving = new AbortController()
   const left = device.call('GET', '?wait=60', undefined, { signal: leaving.signal })
@@ -112,7 +112,7 @@ test(`${count} devices wait at once, and one trigger reaches them all`, async ()
   for (const { json } of await Promise.all(waiting)) assert.equal(json.queuedJobs.length, 1)
 })
 
-test('whoever waits is answered when the service stops', { timeout: 50_000 }, async (t) => {
+test('waiting requests are answered when the service stops', { timeout: 50_000 }, async (t) => {
   const stopping = await openServer(t)
   const device = await newDevice(stopping, 'd1')
   const waiting = device.call('GET', '?wait=60')

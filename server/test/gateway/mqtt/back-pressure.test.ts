@@ -1,4 +1,4 @@
-// Neither a device that sends too much nor one that reads too little makes us keep much.
+// Memory is bounded for devices that send too much or read too little.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,7 +31,7 @@ const tooMuch = {
   bytes: { size: 100_000, taken: 4 },
 }
 for (const [what, { size, taken }] of Object.entries(tooMuch)) {
-  test(`while too many ${what} wait, the network holds the rest back`, async () => {
+  test(`while too many ${what} wait, reading from the connection pauses`, async () => {
     const { backend, stream, send } = await openConnection()
     const commits: PromiseWithResolvers<ReportOutcome>[] = []
     backend.recordReport = () => {
@@ -43,7 +43,7 @@ for (const [what, { size, taken }] of Object.entries(tooMuch)) {
     assert.equal(stream.isPaused, false)
     send(startNext(taken, size))
     assert.equal(stream.isPaused, true)
-    // What was under way already is not lost, nor served too early.
+    // What was in progress already is not lost, nor served too early.
     send(startNext(taken + 1, size))
     assert.equal(commits.length, 1)
     for (let served = 0; served <= taken; served++) {
@@ -61,7 +61,7 @@ for (const [what, { size, taken }] of Object.entries(tooMuch)) {
   })
 }
 
-test('who is held is not read from until it is released, whatever is served meanwhile', async () => {
+test('a held connection is not read until it is released, even if requests are served meanwhile', async () => {
   const { backend, stream, connection, send } = await openConnection()
   const { session } = backend
   session.hold()
@@ -80,7 +80,7 @@ test('who is held is not read from until it is released, whatever is served mean
   assert.equal(stream.isPaused, false)
 })
 
-test('who is held and takes no more is not read from when it is released', async () => {
+test('a held and congested connection is not read when it is released', async () => {
   const { backend, stream, connection } = await openConnection()
   stream.isStuck = true
   stream.writableLength = 64 * 1024 + 1
@@ -92,7 +92,7 @@ test('who is held and takes no more is not read from when it is released', async
   assert.equal(stream.isPaused, false)
 })
 
-test('who does not read is not served, and not told, until it reads', async () => {
+test('a device that does not read is not served or notified until it reads', async () => {
   const { backend, stream, connection, send } = await openConnection()
   send(subscribe(`${prefix}#`))
   stream.isStuck = true
@@ -133,7 +133,7 @@ test('requests that wait when the device stops reading are served when it reads 
   assert.equal(backend.reports.length, 2)
 })
 
-test('requests that wait when the device is gone are served nevertheless', async () => {
+test('requests that wait when the device disconnects are served', async () => {
   const { backend, stream, connection, send } = await openConnection()
   const commit = Promise.withResolvers<ReportOutcome>()
   backend.recordReport = () => commit.promise
@@ -163,7 +163,7 @@ test('notices that belong together are sent together, then no more until the dev
   assert.equal(stream.topics.length, 2)
 })
 
-test('notices that are gathered go out in one piece, in order with whatever else is sent', async () => {
+test('gathered notices are sent in one write, in order with other packets', async () => {
   const { backend, stream, send } = await openConnection()
   const { session } = backend
   send(subscribe(`${prefix}#`))
@@ -191,7 +191,7 @@ test('notices that are gathered go out in one piece, in order with whatever else
   assert.equal(stream.publishes.length, 4)
 })
 
-test('what is gathered counts as waiting', async () => {
+test('gathered notices count as waiting', async () => {
   const { backend, stream, send } = await openConnection()
   send(subscribe(`${prefix}#`))
   stream.writableLength = 64 * 1024
@@ -201,7 +201,7 @@ test('what is gathered counts as waiting', async () => {
   assert.equal(backend.session.isReady, false)
 })
 
-test('as many notices as the device takes are unconfirmed; what goes beyond has QoS 0', async () => {
+test('unacknowledged notices are limited by the receive maximum; further ones have QoS 0', async () => {
   const { backend, stream, send } = await openConnection(5, { receiveMaximum: 2 })
   send(subscribe(`${prefix}notify-next`))
   backend.session.send(next(7), [7])
@@ -227,7 +227,7 @@ test('as many notices as the device takes are unconfirmed; what goes beyond has 
   assert.deepEqual(confirmed, [8], 'a second confirmation, and a refusal, confirm nothing')
 })
 
-test('MQTT 3.1.1: at most 50 notices are unconfirmed', async () => {
+test('MQTT 3.1.1: at most 50 notices are unacknowledged', async () => {
   const { backend, send } = await openConnection()
   send(subscribe(`${prefix}notify`))
   for (let sent = 0; sent < 50; sent++) {
@@ -237,7 +237,7 @@ test('MQTT 3.1.1: at most 50 notices are unconfirmed', async () => {
   assert.equal(backend.session.isReady, false)
 })
 
-test('packet ids come around, past those that are unconfirmed', async () => {
+test('packet ids wrap around and skip unacknowledged ones', async () => {
   const { backend, stream, send } = await openConnection()
   send(subscribe(`${prefix}notify`))
   backend.session.send({ kind: 'list', queue: queueOf() }, [])

@@ -1,4 +1,4 @@
-// Who is let in, and what is agreed on.
+// CONNECT: accepted and refused connections, and negotiated properties.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -71,7 +71,7 @@ for (const version of versions) {
     await listener.backend.event('device-sign-in-failed')
   })
 
-  test(`MQTT ${version}: what is sent behind CONNECT waits for the sign-in`, async (t) => {
+  test(`MQTT ${version}: packets after CONNECT wait for the sign-in`, async (t) => {
     const listener = await openListener(t)
     const lookUp = Promise.withResolvers<DeviceKey>()
     listener.backend.findDevice = () => lookUp.promise
@@ -83,7 +83,7 @@ for (const version of versions) {
     assert.equal((await device.next())?.cmd, 'pingresp')
   })
 
-  test(`MQTT ${version}: who went away during the sign-in does not come in`, async (t) => {
+  test(`MQTT ${version}: a device that disconnects during the sign-in is not registered`, async (t) => {
     const listener = await openListener(t)
     const lookUp = Promise.withResolvers<DeviceKey>()
     const asked = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ for (const version of versions) {
   })
 }
 
-test('MQTT 5: CONNACK says what is not to be had', async (t) => {
+test('MQTT 5: CONNACK lists unsupported features', async (t) => {
   const listener = await openListener(t)
   const { connack } = await openDevice(t, listener, 5)
   assert.deepEqual(
@@ -128,7 +128,7 @@ test('MQTT 5: names the client that has no name, and the keep-alive that is too 
   assert.equal(connack.properties?.serverKeepAlive, 1200)
 })
 
-test('MQTT 3.1.1: refuses a client without a name that wants to be remembered', async (t) => {
+test('MQTT 3.1.1: refuses a client without a client id that requests a persistent session', async (t) => {
   const listener = await openListener(t)
   const device = await openRawDevice(t, listener)
   // mqtt-packet would not make it: no clean session, keep-alive 60, no client id.
@@ -137,7 +137,7 @@ test('MQTT 3.1.1: refuses a client without a name that wants to be remembered', 
   assert.deepEqual(await device.packetsUntilClosed(), [])
 })
 
-test('MQTT 3.1: is let in', async (t) => {
+test('MQTT 3.1: is accepted', async (t) => {
   const listener = await openListener(t)
   const { connack } = await openDevice(t, listener, 4, { protocolVersion: 3, protocolId: 'MQIsdp' })
   assert.equal(codeOf(connack), 0)
@@ -169,7 +169,7 @@ for (const [title, options, code] of v5Refusals) {
   })
 }
 
-test('the newest connection of a device wins, and the one before it is told', async (t) => {
+test('the newest connection of a device replaces the previous one, which gets a reason', async (t) => {
   const listener = await openListener(t)
   const first = await openDevice(t, listener, 5)
   const second = await openDevice(t, listener, 5)
@@ -190,7 +190,7 @@ test('a void credential ends the connection with not authorized', async (t) => {
   assert.deepEqual((await device.packetsUntilClosed()).map(codeOf), [0x87])
 })
 
-test('no event carries a token, not even one that was entered as the name', async (t) => {
+test('no event contains a token, not even one that was entered as the name', async (t) => {
   const listener = await openListener(t)
   const { text } = listener.backend.token
   await openDevice(t, listener, 4, { username: text })

@@ -1,4 +1,4 @@
-// What is decoded by hand is what mqtt-packet makes of it, and what is left to it is refused by it.
+// Packets decoded by hand are equal to those of mqtt-packet, and packets left to mqtt-packet are refused by it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -60,7 +60,7 @@ for (const version of [4, 5] as const) {
     }
   })
 
-  test(`MQTT ${version}: whatever bytes come, both say the same (seed ${testSeed})`, () => {
+  test(`MQTT ${version}: both decoders agree on any bytes (seed ${testSeed})`, () => {
     const random = seededRandom(testSeed)
     let decodedOnes = 0
     for (let round = 0; round < 20_000; round++) {

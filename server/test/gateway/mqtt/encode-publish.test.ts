@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generate } from 'mqtt-packet'
-import { encodePublish } from '../../../src/gateway/mqtt/encode-publish.ts'
+import { asRepeated, encodePublish } from '../../../src/gateway/mqtt/encode-publish.ts'
 
 const packetId = 300
 
@@ -32,6 +32,13 @@ for (const version of [4, 5] as const) {
     })
   }
 }
+
+test('a repeated packet has the flag DUP, and is otherwise the same', () => {
+  const packet = { cmd: 'publish', topic: 'a', payload: 'ä', qos: 1, messageId: packetId } as const
+  const text = encodePublish(5, 'a', 'ä', 1, packetId)
+  const expected = generate({ ...packet, dup: true, retain: false }, { protocolVersion: 5 })
+  assert.ok(Buffer.from(asRepeated(text ?? ''), 'latin1').equals(expected))
+})
 
 test('with MQTT 5 the trace is a user property, as mqtt-packet makes it; MQTT 3 has none', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

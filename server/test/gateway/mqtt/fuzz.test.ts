@@ -1,4 +1,4 @@
-// Whatever comes, the listener stays, and serves the next device as if nothing had been.
+// The listener survives any input, and serves the next device normally.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -22,6 +22,7 @@ import type {
   DeviceReport,
   ReportOutcome,
 } from '../../../src/domain/execution/device-report.ts'
+import { ListenerTls, type TlsSettings } from '../../../src/gateway/certificates/listener-tls.ts'
 import {
   type MqttListenerDeps,
   type MqttListenerOptions,
@@ -50,24 +51,31 @@ const noLinks = {
   factsFor(): never {
     throw new Error('there are no files')
   },
+  objectUrl(): never {
+    throw new Error('there are no objects')
+  },
 }
 
 export type ListenerUnderTest = Awaited<ReturnType<typeof openListener>>
 
-export async function openListener(t: TestContext, options: Partial<MqttListenerOptions> = {}) {
+type ListenerOptions = Partial<Omit<MqttListenerOptions, 'tls'>> & { tls?: TlsSettings }
+
+export async function openListener(t: TestContext, { tls: settings, ...options }: ListenerOptions = {}) {
   const backend = new Backend()
+  const tls = settings && new ListenerTls(settings, backend.deps.tell)
   const http = createServer().listen(0, '127.0.0.1')
   await once(http, 'listening')
   const listener = await openMqttListener(backend.deps, {
     host: '127.0.0.1',
     port: 0,
-    tls: undefined,
+    tls,
     http,
     isTrustedProxy: undefined,
     ...options,
   })
   t.after(async () => {
     await listener.stop()
+    tls?.stop()
     // Only once every upgraded connection is gone.
     await new Promise((resolve) => http.close(resolve))
   })
@@ -199,7 +207,7 @@ export class Backend {
   }
 }
 
-/** Remembers what it was told, and closes the session before it as the real one does. */
+/** Records calls, and closes the previous session like the real implementation. */
 class SessionsUnderTest implements DeviceSessions {
   readonly current = new Map<string, DeviceSession>()
   readonly calls: string[] = []

@@ -1,4 +1,4 @@
-// What a connected device is told without having asked.
+// Notices for connected devices.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -36,7 +36,7 @@ const notices: [DeviceNotice, string, unknown][] = [
     { timestamp, deadlineSeconds: 60 },
   ],
 ]
-test('a name of a device may hold what JSON escapes', () => {
+test('the name of a device may contain characters that JSON escapes', () => {
   for (const name of ['plain', 'a "quoted" one', 'back\\slash', 'déjà vu 🚀']) {
     const json = noticeJson({ kind: 'next', next }, name, momentAt(timestamp * 1000))
     assert.equal(JSON.parse(json).execution.thingName, name)
@@ -66,7 +66,7 @@ for (const version of [4, 5] as const) {
   }
 }
 
-test('tells nothing that was not subscribed to', async (t) => {
+test('sends no notices without a subscription', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}13/cancel`)
@@ -75,7 +75,7 @@ test('tells nothing that was not subscribed to', async (t) => {
   assert.equal((await device.next())?.cmd, 'pingresp')
 })
 
-test('a session knows its device, its transport, and when it was heard', async (t) => {
+test('a session has its device, its transport, and when the device was last seen', async (t) => {
   const listener = await openListener(t)
   await openDevice(t, listener)
   const { session } = listener.backend

@@ -1,4 +1,4 @@
-// A device that can say anything: packets by mqtt-packet, or bytes as they are.
+// A device that can send anything: packets of mqtt-packet, or raw bytes.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

@@ -11,7 +11,7 @@ import { openDevice } from './raw-device.ts'
 const timestamp = 1_700_000_000
 const nothingPending: ReportOutcome = { kind: 'nothing-pending' }
 
-test('get is answered with what is pending, and the clientToken', async (t) => {
+test('the response to get has pending executions and the clientToken', async (t) => {
   const listener = await openListener(t)
   listener.backend.queue = queueOf(12)
   const device = await openDevice(t, listener)
@@ -70,7 +70,7 @@ for (const [title, suffix, payload, code, clientToken] of rejected) {
   })
 }
 
-test('attributes are reported to the shadow, and nothing else of it is there', async (t) => {
+test('attributes are reported to the shadow, which supports nothing else', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener)
   const shadow = `$aws/things/${deviceId}/shadow/`
@@ -101,7 +101,7 @@ test('attributes are reported to the shadow, and nothing else of it is there', a
   assert.equal(listener.backend.attributeReports.length, 1)
 })
 
-test('a refused report says how the execution is', async (t) => {
+test('the response to a refused report has the state of the execution', async (t) => {
   const listener = await openListener(t)
   const ended = execution(12, { execState: 'SUCCEEDED', versionNumber: 3 })
   listener.backend.recordReport = async () => ({ kind: 'wrong-state', execution: ended })
@@ -127,7 +127,7 @@ test('output is accepted with the next offset, and a gap is rejected with it', a
   assert.deepEqual([gap.topic, gap.json.offset], [`${prefix}12/output/rejected`, 5])
 })
 
-test('answers go to whoever asked, and only where it has subscribed', async (t) => {
+test('responses are sent to the requesting connection, and only if it has subscribed', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener)
   await device.subscribe(`${prefix}start-next/accepted`)
@@ -191,7 +191,7 @@ for (const version of [4, 5] as const) {
   }
 }
 
-test('requests are served in the order in which they came, one at a time', async (t) => {
+test('requests are served in the order of arrival, one at a time', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener)
   let inFlight = 0
@@ -226,7 +226,7 @@ test('a topic of another device: MQTT 3.1.1 closes, MQTT 5 says that it may not'
   await listener.backend.event('device-disconnected', ({ reason }) => reason === 'not-authorized')
 })
 
-test('what a device sent before it left is served', async (t) => {
+test('requests sent before a disconnect are served', async (t) => {
   const listener = await openListener(t)
   const commit = Promise.withResolvers<ReportOutcome>()
   const begun = Promise.withResolvers<void>()
@@ -245,7 +245,7 @@ test('what a device sent before it left is served', async (t) => {
   assert.equal(listener.backend.reports.length, 2)
 })
 
-test('DISCONNECT comes after what was sent before it', async (t) => {
+test('DISCONNECT follows packets that were sent before it', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener, 5)
   device.publish(`${prefix}start-next`, {}, 3)
@@ -258,7 +258,7 @@ test('DISCONNECT comes after what was sent before it', async (t) => {
   assert.equal(reason, 'disconnected')
 })
 
-test('an answer that is larger than the device takes is left out', async (t) => {
+test('a response larger than the maximum packet size of the device is omitted', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener, 5, { properties: { maximumPacketSize: 120 } })
   await device.subscribe(`${prefix}#`)
@@ -270,7 +270,7 @@ test('an answer that is larger than the device takes is left out', async (t) => 
   assert.equal((await device.nextPublish()).topic, `${prefix}$next/get/accepted`)
 })
 
-test('an answer whose topic would be too long is left out', async (t) => {
+test('a response whose topic would be too long is omitted', async (t) => {
   const device = await openDevice(t, await openListener(t))
   await device.subscribe(`${prefix}#`)
   device.publish(prefix + 'a'.repeat(65_530 - prefix.length), {}, 3)
@@ -279,7 +279,7 @@ test('an answer whose topic would be too long is left out', async (t) => {
   assert.equal((await device.nextPublish()).topic, `${prefix}get/accepted`)
 })
 
-test(`the topics of ${deviceId} carry its name as it is`, async (t) => {
+test(`the topics of ${deviceId} contain its id unchanged`, async (t) => {
   const listener = await openListener(t)
   listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'Kiosk 1, Köln' })
   const device = await openDevice(t, listener, 4, { username: 'Kiosk 1, Köln' })

@@ -1,4 +1,4 @@
-// An orderly stop: whoever is being served hears the answer, everybody is told, and nothing is left.
+// An orderly stop: requests in progress get their response, all devices are notified, and no resources are left.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ async function stopSoon(t: TestContext, listener: ListenerUnderTest): Promise<vo
 
 const code = (packet: unknown) => (packet as IDisconnectPacket).reasonCode
 
-test('tells devices of MQTT 5 that it stops, and lets nobody in any more', async (t) => {
+test('sends devices with MQTT 5 the reason of a stop, and accepts no new connections', async (t) => {
   const listener = await openListener(t)
   const v5 = await openDevice(t, listener, 5)
   listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'd2' })
@@ -47,7 +47,7 @@ test('tells devices of MQTT 5 that it stops, and lets nobody in any more', async
   assert.equal(error.code, 'ECONNREFUSED')
 })
 
-test('who is being served hears the answer, then the stop; what waits behind it is not begun', async (t) => {
+test('a device gets the response in progress before the stop; later requests are not begun', async (t) => {
   const listener = await openListener(t)
   const commit = Promise.withResolvers<ReportOutcome>()
   const begun = Promise.withResolvers<void>()
@@ -71,7 +71,7 @@ test('who is being served hears the answer, then the stop; what waits behind it 
   assert.equal(listener.backend.reports.length, 1)
 })
 
-test('who signs in meanwhile is told that it is unavailable', async (t) => {
+test('a sign-in during the stop gets "server unavailable"', async (t) => {
   const listener = await openListener(t)
   const asked = Promise.withResolvers<void>()
   const lookUp = Promise.withResolvers<DeviceKey>()
@@ -89,7 +89,7 @@ test('who signs in meanwhile is told that it is unavailable', async (t) => {
   assert.deepEqual(listener.backend.sessions.calls, [])
 })
 
-test('who does not go is cut off', async (t) => {
+test('a device that does not disconnect is cut off', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener, 5)
   device.socket.pause()
@@ -98,7 +98,7 @@ test('who does not go is cut off', async (t) => {
   assert.equal(listener.backend.sessions.current.size, 0)
 })
 
-test('a request that hangs does not hold up the stop for ever', async (t) => {
+test('a hanging request does not delay the stop forever', async (t) => {
   const listener = await openListener(t)
   const begun = Promise.withResolvers<void>()
   listener.backend.recordReport = () => {
@@ -112,7 +112,7 @@ test('a request that hangs does not hold up the stop for ever', async (t) => {
   await device.closed
 })
 
-test('a port that is taken is told to whoever opens the listener, and nothing is left behind', async (t) => {
+test('opening the listener on a port in use rejects and leaves nothing behind', async (t) => {
   const listener = await openListener(t)
   const http = createServer()
   const options = {

@@ -1,4 +1,4 @@
-// A connection whose network is a few fields here: a test decides what it takes, and when.
+// A connection with a simulated network: a test decides how much it accepts, and when.
 
 import { generate, type IPublishPacket, type Packet, parser } from 'mqtt-packet'
 import type { ByteStream } from '../../../src/gateway/mqtt/byte-stream.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { prefix, queueOf } from './listener-under-test.ts'
 import { openConnection } from './stream-under-test.ts'
 
-test('a device that reads nothing for 30 s is sent away, and cut off a second later', async () => {
+test('a device that reads nothing for 30 s gets a DISCONNECT, and is cut off a second later', async () => {
   const { backend, stream, connection, connections, send } = await openConnection(5)
   const pass = (seconds: number) => {
     for (let second = 0; second < seconds; second++) {

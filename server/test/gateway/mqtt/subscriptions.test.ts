@@ -1,4 +1,4 @@
-// A device may subscribe inside its own tree, and nowhere else.
+// A device may only subscribe to its own topics.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Who is too slow, too silent, or does not read, is sent away. The clock and the timer are the test's.
+// Devices that are too slow, too silent, or do not read are disconnected. The test controls the clock and the timer.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -87,7 +87,7 @@ for (const [title, version, keepalive, seconds] of silences) {
   })
 }
 
-test('bytes of a packet that never gets whole are silence', async (t) => {
+test('bytes of an incomplete packet count as silence', async (t) => {
   const listener = await openTimedDoor(t)
   const device = await openDevice(t, listener, 4, { keepalive: 4 })
   const sent = Array.from({ length: 8 }, (_, i) => (i === 0 ? 0x30 : 0x7f))
@@ -114,7 +114,7 @@ test('a device that waits for its answer is not silent', async (t) => {
   assert.equal((await device.next())?.cmd, 'puback')
 })
 
-test('a process that did not run for a minute does not take that for silence', async (t) => {
+test('a process that was suspended for a minute does not treat that as silence', async (t) => {
   const listener = await openTimedDoor(t)
   const device = await openDevice(t, listener, 4, { keepalive: 10 })
   listener.backend.clock += 60_000

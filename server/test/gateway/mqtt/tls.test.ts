@@ -16,7 +16,7 @@ import {
   normalizeSerial,
   revokedSerials,
   splitRevocationLists,
-} from '../../../src/gateway/mqtt/revoked-serials.ts'
+} from '../../../src/gateway/certificates/revoked-serials.ts'
 import { deviceId, type ListenerUnderTest, openListener } from './listener-under-test.ts'
 import { RawDevice } from './raw-device.ts'
 
@@ -39,7 +39,7 @@ async function connectTls(
   return ((await device.next()) as IConnackPacket).returnCode
 }
 
-test('lets a device in by its certificate: CN is the device, and without O the owner is the first', async (t) => {
+test('accepts a device by its certificate: CN is the device, and without O the owner is the first', async (t) => {
   const listener = await openListener(t, { tls })
   assert.match(listener.address, /^mqtts:\/\/127\.0\.0\.1:\d+$/)
   listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'tls-device' })
@@ -54,7 +54,7 @@ test('lets a device in by its certificate: CN is the device, and without O the o
   )
 })
 
-test('lets a device in by its token, with or without a certificate', async (t) => {
+test('accepts a device by its token, with or without a certificate', async (t) => {
   const listener = await openListener(t, { tls })
   const password = Buffer.from(listener.backend.token.text)
   assert.equal(await connectTls(t, listener, {}, { username: deviceId, password }), 0)
@@ -82,12 +82,12 @@ test('refuses a device whose certificate is good but which is unknown or revoked
   assert.equal(await connectTls(t, listener, ofDevice, {}), 5)
 })
 
-test('asks for no certificate where the settings trust none', async (t) => {
+test('requests no certificate if the settings trust no CA', async (t) => {
   const listener = await openListener(t, { tls: { ...tls, deviceCa: undefined } })
   assert.equal(await connectTls(t, listener, ofDevice, {}), 5)
 })
 
-test('bytes that are not TLS are told and closed', async (t) => {
+test('bytes that are not TLS are reported and the connection is closed', async (t) => {
   const listener = await openListener(t, { tls })
   const socket = connectTcp(listener.port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -96,7 +96,7 @@ test('bytes that are not TLS are told and closed', async (t) => {
   await listener.backend.event('tls-handshake-failed')
 })
 
-test('who never finishes the handshake does not hold up the stop', async (t) => {
+test('an unfinished handshake does not delay the stop', async (t) => {
   const listener = await openListener(t, { tls })
   const socket = connectTcp(listener.port, '127.0.0.1')
   socket.on('error', () => undefined)

@@ -1,4 +1,4 @@
-// What breaks the protocol closes the connection; in MQTT 5, once signed in, with the code that says why.
+// Protocol violations close the connection; in MQTT 5, once signed in, with a reason code.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -129,7 +129,7 @@ for (const [title, sent, code] of onlyInMqtt5) {
   })
 }
 
-test('one device that breaks the protocol does not spoil the packets of another', async (t) => {
+test('a device that violates the protocol does not affect packets of another', async (t) => {
   const listener = await openListener(t)
   listener.backend.findDevice = async () => ({ ownerNo: 1, deviceId: 'd1' })
   for (const [, sent] of afterConnect) {
@@ -143,7 +143,7 @@ test('one device that breaks the protocol does not spoil the packets of another'
   }
 })
 
-test('requests that came before the violation and were begun are finished; nothing is begun after it', async (t) => {
+test('requests begun before the violation are finished; none is begun after it', async (t) => {
   const listener = await openListener(t)
   const device = await openDevice(t, listener, 5)
   const begun = Promise.withResolvers<{ kind: 'nothing-pending' }>()

@@ -45,7 +45,7 @@ async function openWebSocket(
 const connect = (listener: ListenerUnderTest) =>
   generate(connectPacket(4, { username: deviceId, password: Buffer.from(listener.backend.token.text) }))
 
-test('a device comes in by WebSocket, whatever the frames its packets are in', async (t) => {
+test('a device connects over WebSocket, with packets split over any frames', async (t) => {
   const listener = await openListener(t)
   const device = new WebSocketDevice(await openWebSocket(t, listener, '/mqtt?x=1', ['x', 'mqtt']))
   assert.equal(device.socket.protocol, 'mqtt')
@@ -64,7 +64,7 @@ test('a device comes in by WebSocket, whatever the frames its packets are in', a
   assert.equal((await listener.backend.event('device-disconnected')).reason, 'connection-lost')
 })
 
-test('answers with the subprotocol that was asked for, `mqtt` if it may choose', async (t) => {
+test('responds with the requested subprotocol, `mqtt` if there are several', async (t) => {
   const listener = await openListener(t)
   assert.equal((await openWebSocket(t, listener, '/mqtt', ['mqttv3.1'])).protocol, 'mqttv3.1')
   assert.equal((await openWebSocket(t, listener, '/mqtt', ['mqttv3.1', 'mqtt'])).protocol, 'mqtt')
@@ -103,7 +103,7 @@ for (const [title, path, protocols, status] of refused) {
   })
 }
 
-test("stop closes WebSockets, and upgrades are nobody's afterwards", async (t) => {
+test('stop closes WebSockets, and no longer handles upgrades', async (t) => {
   const listener = await openListener(t)
   const silent = await openWebSocket(t, listener)
   const device = new WebSocketDevice(await openWebSocket(t, listener))

@@ -1,4 +1,4 @@
-// Content in a folder: whole or not there, whatever fails, and removed once nothing needs it.
+// Content in a folder: complete or absent after any failure, and removed once nothing needs it.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -51,7 +51,7 @@ async function* chunks(...texts: (string | Error)[]) {
 
 const none = async () => []
 
-test('what was received is there under its hash, the same content once', async (t) => {
+test('received content is stored under its hash, equal content once', async (t) => {
   const { contents, pathOf, incoming, keep } = open(t)
   const sha256 = await keep('content')
   assert.equal(sha256, createHash('sha256').update('content').digest('hex'))
@@ -63,7 +63,7 @@ test('what was received is there under its hash, the same content once', async (
   assert.equal(await contents.open('0'.repeat(64), { first: 0, last: 0 }), undefined)
 })
 
-test('what is too large, is cut off or does not fit on the disk leaves nothing', async (t) => {
+test('content that is too large, cut off or does not fit on the disk leaves nothing behind', async (t) => {
   let isFull = false
   const requireRoom = () => {
     if (isFull) throw new StorageUnavailable('the disk is full')
@@ -93,7 +93,7 @@ test('what is announced is not read unless there is room for all of it', async (
   await contents.discard(await contents.receive(chunks('five ', 'more'), 9, 5))
 })
 
-test('what a crash has left is removed, and what is being received is not', async (t) => {
+test('leftovers of a crash are removed, and content being received is not', async (t) => {
   const { folder, contents, incoming } = open(t)
   mkdirSync(join(folder, 'incoming'), { recursive: true })
   writeFileSync(join(folder, 'incoming', 'left'), 'half')
@@ -195,7 +195,7 @@ test('in a folder that is shared, content stays that another node keeps while it
   assert.equal(readFileSync(pathOf(sha256), 'utf8'), 'content')
 })
 
-test('what a crash has left on its way out is put back if it is needed, and removed otherwise', async (t) => {
+test('content left by a crash during removal is restored if it is needed, and removed otherwise', async (t) => {
   const { contents, clock, pathOf, keep } = open(t, { isShared: true })
   const [needed, unused] = [await keep('needed'), await keep('unused')]
   for (const sha256 of [needed, unused]) renameSync(pathOf(sha256), `${pathOf(sha256)}.leaving`)

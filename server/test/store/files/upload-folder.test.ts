@@ -1,4 +1,4 @@
-// Content that arrives in parts, in a folder that nodes share: it survives whoever wrote it, and expires.
+// Uploads in parts, in a folder that nodes share: they survive the node that wrote them, and expire.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
@@ -37,7 +37,7 @@ async function textOf(body: AsyncIterable<Buffer> | undefined): Promise<string |
   return body && Buffer.concat(await Array.fromAsync(body)).toString()
 }
 
-test('what one node has received another goes on with', async (t) => {
+test('an upload received by one node continues on another', async (t) => {
   const { openAs } = open(t)
   const [one, two] = [openAs().uploads, openAs().uploads]
   assert.equal(await one.begin(upload), true)
@@ -102,7 +102,7 @@ test('no more is taken than the range has, or than there is room for', async (t)
   assert.equal(await textOf(await uploads.read(upload)), '0123456789')
 })
 
-test('what nobody goes on with for a day is removed, also what another node has left', async (t) => {
+test('uploads without progress for a day are removed, also those of another node', async (t) => {
   const { openAs, clock, names } = open(t)
   const [one, two] = [openAs(), openAs()]
   await one.uploads.begin(upload)
@@ -131,7 +131,7 @@ test('another installation puts nothing into the folder, and removes nothing', a
   assert.equal(names().length, 2)
 })
 
-test('who finishes the same upload at once waits for the one who began', async (t) => {
+test('concurrent finishes of the same upload wait for the first', async (t) => {
   const { uploads } = open(t).openAs()
   const under = Promise.withResolvers<string>()
   const [first, second] = [

@@ -11,7 +11,7 @@ export type StoredApiKey = Maker & {
   keyName: string
   secretHash: Uint8Array
   scopes: Scope[]
-  /** Null: all that its owner has, from anywhere. */
+  /** Null: everything of its owner, from any address. */
   restriction: Restriction | null
   expiresAt: number | null
   revokedAt: number | null
@@ -19,7 +19,7 @@ export type StoredApiKey = Maker & {
   createdAt: number
 }
 
-/** A key as it was found before. `asOf`: what it is compared by where it is used (`Trigger.keyAsOf`). */
+/** A cached key. `asOf`: compared with the stored key when it is used (`Trigger.keyAsOf`). */
 export type CachedKey = { key: StoredApiKey; asOf: string }
 
 export type NewStoredApiKey = Omit<StoredApiKey, 'ownerId' | 'revokedAt' | 'lastUsedAt' | 'restriction'> & {
@@ -27,33 +27,33 @@ export type NewStoredApiKey = Omit<StoredApiKey, 'ownerId' | 'revokedAt' | 'last
 }
 
 export type KeyRevocation = {
-  /** Undefined: of any owner. */
+  /** Undefined: any owner. */
   ownerNo: number | undefined
   keyId: string
   /**
-   * Also the keys it created, and those that these created, and the enrollments of all of them; what they left that would
-   * still start by itself is paused.
+   * Also revokes the keys that descend from it and the enrollments of all of them, and pauses their schedules and scheduled
+   * runs.
    */
   withDescendants: boolean
   principal: string
   at: number
 }
 
-/** Schedules, and runs that have not started. */
+/** Paused schedules, and paused runs that have not started. */
 export type LeftBehind = {
   pausedSchedules: { ownerId: string; scheduleName: string }[]
   pausedRuns: { ownerId: string; runId: number }[]
 }
 
 export type RevokeOutcome =
-  /** Without those that were revoked or paused before. */
+  /** Excludes what was revoked or paused before. */
   | ({ kind: 'revoked'; keyIds: string[]; enrollmentIds: string[] } & LeftBehind)
   /** No key with ADMIN would be left that is neither revoked nor expired. */
   | { kind: 'last-admin' }
   | { kind: 'unknown' }
 
 export type ApiKeyStore = {
-  /** Makes the owner if there is none, and this key of the first owner if that has none; false if it has. */
+  /** Creates the owner if there is none, and the key if the first owner has none; false if it has one. */
   createFirstKey(first: {
     owner: Omit<StoredOwner, 'ownerNo'>
     key: Omit<NewStoredApiKey, 'ownerNo'>
@@ -67,10 +67,10 @@ export type ApiKeyStore = {
   putPersonKey(key: NewStoredApiKey): Promise<StoredApiKey>
   /** Never stale: a key that was revoked before this call is seen as revoked. */
   findApiKey(key: { keyId: string }): StoredApiKey | undefined | Promise<StoredApiKey | undefined>
-  /** One that is remembered, and may be void by now. Of a store that finds keys at once, none. */
+  /** A cached key, which may be outdated. Always undefined for a store that finds keys synchronously. */
   cachedApiKey(key: { keyId: string }): CachedKey | undefined
   listApiKeys(list: OwnerList<string>): Promise<Sliced<StoredApiKey, string>>
-  /** A key that was revoked before keeps the instant. No key of the revoked ones creates another one meanwhile. */
+  /** A key that was revoked before keeps its time of revocation. None of the revoked keys can create another one meanwhile. */
   revokeApiKey(revocation: KeyRevocation): Promise<RevokeOutcome>
   recordKeyUse(uses: { keyId: string; at: number }[]): Promise<void>
 }

@@ -1,27 +1,31 @@
-// The issuer that people sign in at (OpenID Connect), and issuers whose tokens are exchanged.
+// The OpenID Connect issuer for people, and the issuers whose tokens are exchanged.
 
 import type { Claims } from '../claims.ts'
 import type { IssuerTokens } from '../seal-tokens.ts'
 
-/** What a browser keeps between the start of a sign-in and its return from the issuer. */
+/** What a browser stores between the start of a sign-in and its return from the issuer. */
 export type SignInChecks = { state: string; nonce: string; codeVerifier: string }
 
 export type SignedIn = { claims: Claims; tokens: IssuerTokens }
 
 export type Issuer = {
-  /** Where the browser is sent to. `again`: the issuer is to ask who it is. Throws IssuerUnavailable. */
+  /** Where to redirect the browser. `again`: the issuer must ask the person to sign in again. Throws IssuerUnavailable. */
   begin(how: { again: boolean }): Promise<{ url: string; checks: SignInChecks }>
-  /** `query`: of the address that the issuer sent the browser back to. Throws IssuerUnavailable or SignInRefused. */
+  /** `query`: of the address that the issuer redirected to. Throws IssuerUnavailable or SignInRefused. */
   finish(query: string, checks: SignInChecks): Promise<SignedIn>
-  /** Throws IssuerUnavailable or SignInRefused, when the person has no session at the issuer any more. */
+  /** Throws IssuerUnavailable, or SignInRefused if the person no longer has a session at the issuer. */
   refresh(refreshToken: string, subject: string): Promise<SignedIn>
   /** Where the browser signs out at the issuer; null if the issuer has no such page. Revokes the refresh token. */
   signOut(tokens: IssuerTokens): Promise<string | null>
   /**
-   * The claims of an ID token that was issued to us just now, and those of /userinfo. Throws IssuerUnavailable or
-   * SignInRefused.
+   * The claims of an ID token that was just issued to us, and of /userinfo. Throws IssuerUnavailable or SignInRefused.
    */
   verify(idToken: string, accessToken: string | undefined): Promise<Claims>
+  /**
+   * The claims of an access token that was issued for this audience, and of /userinfo. Throws IssuerUnavailable or
+   * SignInRefused.
+   */
+  verifyAccess(accessToken: string, audience: string): Promise<Claims>
 }
 
 /** Verifies a token of any of the issuers in `oidc-trust`. Throws IssuerUnavailable or SignInRefused. */
@@ -30,7 +34,7 @@ export type VerifyTrusted = (
   expected: {
     issuer: string
     audience: string
-    /** Since it was issued. Default: as long as it has not expired. */
+    /** Maximum age since it was issued. By default only its expiry counts. */
     maxAgeSeconds?: number
   },
 ) => Promise<Claims>

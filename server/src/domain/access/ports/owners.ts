@@ -3,7 +3,7 @@ import type { Slice, Sliced } from '../../common/ports/slices.ts'
 export type StoredOwner = { ownerNo: number; ownerId: string; ownerName: string; createdAt: number }
 
 export type OwnerStore = {
-  /** `creator`: whose log has the event. */
+  /** `creator`: the owner whose event log gets the event. */
   createOwner(
     owner: Omit<StoredOwner, 'ownerNo'> & { creator?: { ownerNo: number; principal: string } },
   ): Promise<StoredOwner | 'name-taken'>

@@ -1,4 +1,4 @@
-// What quotas are counted by, under the rules of store.ts.
+// The part of the store's port for quotas, under the rules of store.ts.
 
 import type { QuotaName } from '../quotas.ts'
 
@@ -15,12 +15,12 @@ export type QuotaCountStore = {
   countUsed(counted: Counted): Promise<number>
 }
 
-/** Keeps the counts, so that not every call has to read them. */
+/** Caches the counts, so that not every call has to read them. */
 export type QuotaCounts = {
-  /** Makes room for so many more, or says that there is none. What is reserved must be settled. */
+  /** Reserves room for `count` more; false if there is none. A reservation must be settled. */
   reserve(quota: CountedQuota, who: number | string, count?: number): boolean | Promise<boolean>
-  /** What was reserved was created, or was not. */
+  /** Ends a reservation: what was reserved was created, or not. */
   settle(quota: CountedQuota, who: number | string, count: number, created: boolean): void
-  /** As far as it is known; an upper bound of what this node has created. */
+  /** The cached count; an upper bound of what this node has created. */
   used(quota: CountedQuota, who: number | string): number
 }

@@ -2,15 +2,15 @@
 export type SecretBox = {
   /** False: no key is configured, so there can be no secrets. */
   readonly isOpen: boolean
-  /** `owner`: what is encrypted for one cannot be read as that of another. */
+  /** `owner`: text encrypted for one owner cannot be decrypted as another's. */
   encrypt(text: string, owner: number): string
   decrypt(sealed: string, owner: number): string
-  /** The same for what was encrypted with another key; undefined: it is with the current one. */
+  /** Re-encrypts text of an older key; undefined: it uses the current key. */
   reencrypt(sealed: string, owner: number): string | undefined
-  /** Tells equal texts from others without showing anything of them. */
+  /** Equal for equal texts, without revealing them. */
   fingerprint(text: string): string
-  /** For URLs, in base64url. */
+  /** A signature for URLs, in base64url. */
   sign(text: string): string
-  /** With any of the keys. */
+  /** Accepts signatures of any configured key. */
   isSigned(text: string, signature: string): boolean
 }

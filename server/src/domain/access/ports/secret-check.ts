@@ -1,6 +1,6 @@
 import type { SecretPrefix } from '../secret-text.ts'
 
-/** Checks secrets that are shown, as domain/access/secret-text.ts does; one that remembers them does it sooner. */
+/** Checks presented secrets, like domain/access/secret-text.ts; an implementation may cache results. */
 export type SecretCheck = {
   /** The id of a well-formed secret, otherwise undefined. */
   idOf(prefix: SecretPrefix, text: string): string | undefined

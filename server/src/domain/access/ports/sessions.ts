@@ -2,7 +2,7 @@
 
 import type { OwnerList, Sliced } from '../../common/ports/slices.ts'
 
-/** `session`: a signed-in browser. `ticket`: valid for one sign-in. `exchange`: of a token, sent in place of a key. */
+/** `session`: a signed-in browser. `ticket`: valid for one sign-in. `exchange`: from a token, sent in place of a key. */
 export type SessionKind = 'session' | 'ticket' | 'exchange'
 
 export type StoredSession = {
@@ -12,22 +12,22 @@ export type StoredSession = {
   keyId: string
   ownerNo: number
   secretHash: Uint8Array
-  /** The session that asked for it, with which it ends. */
+  /** The session that it was created from, and ends with. */
   parentId: string | null
-  /** Of the client that signed in. */
+  /** Address of the client that signed in. */
   address: string | null
   userAgent: string | null
   createdAt: number
   /** Accurate to a minute. */
   lastUsedAt: number
   expiresAt: number
-  /** Of a session of a person; null for one of a key. */
+  /** Null for the session of a key. */
   person: SessionPerson | null
   /** Tokens of the issuer, encrypted with the secret of the session. */
   tokens: string | null
   /** When the groups of the person were read. */
   checkedAt: number | null
-  /** When they were last to be read again. */
+  /** When the last attempt to read them again began. */
   triedAt: number | null
 }
 
@@ -39,22 +39,22 @@ export type SessionPerson = {
 
 export type ListedSession = StoredSession & { keyName: string; keyExpiresAt: number | null; ownerId: string }
 
-/** Those that have neither expired nor been unused for too long, of keys that are valid. */
+/** Selects sessions of valid keys that have not expired, neither by age nor by disuse. */
 type OpenAt = { now: number; usedAfter: number }
 
 export type SessionStore = {
   createSession(session: StoredSession): Promise<void>
   /**
-   * Deletes the ticket and creates the session, which then has the parent of the ticket and expires no later than that.
+   * Deletes the ticket and creates the session, which gets the ticket's parent and expires no later than the parent.
    * Undefined when there is no such ticket or the parent has ended. One of several concurrent callers gets a session.
    */
   redeemTicket(redemption: { ticketId: string; session: StoredSession }): Promise<StoredSession | undefined>
   /** Includes expired ones until they are purged. Never stale: a session deleted before this call is not found. */
   findSession(session: { sessionId: string }): Promise<StoredSession | undefined>
   listSessions(list: OwnerList<string> & OpenAt): Promise<Sliced<ListedSession, string>>
-  /** With all that it is a parent of. True for exactly one of several concurrent callers. */
+  /** Also deletes its descendants. True for exactly one of several concurrent callers. */
   deleteSession(session: { sessionId: string; principal: string; at: number }): Promise<boolean>
-  /** True for one of several concurrent callers: it is to read the groups of the person again. */
+  /** True for one of several concurrent callers: that one must read the person's groups again. */
   claimCheck(claim: { sessionId: string; at: number; triedBy: number }): Promise<boolean>
   recordCheck(check: {
     sessionId: string

@@ -1,4 +1,4 @@
-// What the audit needs of the store. Entries of changes are written by the steps that make them.
+// The part of the store's port for the audit. Entries are written together with the changes that they record.
 
 import type { Seal } from '@jobcast/contract/audit'
 import type { NewAuditEntry, StoredAuditEntry } from './entries.ts'
@@ -16,15 +16,15 @@ type AuditFilter = {
 export type UnsealedOwner = {
   ownerNo: number
   ownerId: string
-  /** The last one; null: there is none yet. */
+  /** The last seal; null: none yet. */
   seal: Seal | null
   /** When a seal was last announced as an event. */
   announcedAt: number | null
 }
 
 /**
- * Entries in the order of their ids. `leaves`: their hashes, one after the other; `root`: of their tree, in hex. `isMore`: there
- * may be more.
+ * Entries in the order of their ids. `leaves`: their concatenated hashes; `root`: root of the hash tree, in hex. `isMore`:
+ * there may be more.
  */
 type UnsealedEntries = {
   firstAuditId: number
@@ -37,23 +37,23 @@ type UnsealedEntries = {
 export type StoredSeal = { seal: Seal; leaves: Uint8Array }
 
 export type AuditStore = {
-  /** For what changes nothing else: refusals. */
+  /** For entries without a change: refusals. */
   recordAudit(audit: { entries: NewAuditEntry[] }): Promise<void>
-  /** Newest first; goes through a bounded number of entries, so a page may be short while `next` says that there are more. */
+  /** Newest first. Reads a bounded number of entries, so a page may be short although `next` is set. */
   listAudit(list: {
     ownerNo: number
     filter: AuditFilter
     slice: { after?: number | undefined; limit: number }
   }): Promise<{ items: StoredAuditEntry[]; next: number | undefined }>
-  /** Of all owners, at most so many. */
+  /** Of all owners, at most `limit`. */
   listUnsealedOwners(list: { after: number; limit: number }): Promise<UnsealedOwner[]>
-  /** Fewer than the limit if they are large: an export reads a seal as a whole. Undefined: there are none. */
+  /** Fewer than the limit if entries are large, because an export reads a whole seal. Undefined: there are none. */
   readUnsealed(entries: {
     ownerNo: number
     after: number
     limit: number
   }): Promise<UnsealedEntries | undefined>
-  /** False: another node has made a seal with this number. `publicKey`: it is announced as an event. */
+  /** False: another node has added a seal with this number. `publicKey`: set if the seal is announced as an event. */
   addSeal(seal: {
     ownerNo: number
     seal: Seal
@@ -61,10 +61,10 @@ export type AuditStore = {
     at: number
     publicKey: string | undefined
   }): Promise<boolean>
-  /** Announces the last seal, if it was not. */
+  /** Announces the last seal, unless it was announced already. */
   announceSeal(seal: { ownerNo: number; sealNo: number; at: number; publicKey: string }): Promise<void>
   getLastSeal(owner: { ownerNo: number }): Promise<StoredSeal | undefined>
-  /** Each with the lines of its entries, in the order of their numbers. */
+  /** The next seal in this range, with the lines of its entries. */
   readSealed(page: {
     ownerNo: number
     after: number
@@ -76,9 +76,9 @@ export type AuditStore = {
     limit: number
   }): Promise<{ ownerNo: number; ownerId: string; seal: Seal | null }[]>
   /**
-   * Seals that were made before, with their entries. The last seal of an owner stays; and of those that are purged the
-   * newest one, without its entries: an export begins with it, so that what is left can be verified. Without `isSealed` (no node seals)
-   * also entries of owners that have no seal. True: there may be more.
+   * Purges older seals with their entries. The last seal of an owner stays; so does the newest purged seal, without entries:
+   * an export begins with it, so that the rest can be verified. Without `isSealed` (no node seals), also purges entries of
+   * owners that have no seal. True: there may be more.
    */
   purgeAudit(age: { olderThan: number; isSealed: boolean }): Promise<boolean>
 }

@@ -1,15 +1,15 @@
-// What an entry is written as.
+// Audit entries as they are written.
 
-/** Who calls, and from where: steps of the store that write take it as `origin`, and all entries of their transaction get it. */
+/** Who calls, and from where. Store writes take it as `origin`, and all entries of their transaction get it. */
 export type Origin = {
   principal: string
-  /** Of the key, as it was then. */
+  /** The name of the key at that time. */
   name: string | null
   address: string | null
   requestId: string | null
 }
 
-/** Of a step that was given an origin: it is read from the step's input when its transaction begins (store/audit-log.ts). */
+/** Input of a store write that has an origin: read when the transaction begins (store/audit-log.ts). */
 export type Originated = { origin?: Origin }
 
 /** `details`: JSON of an object with all other fields, masked. */
@@ -23,8 +23,8 @@ export type NewAuditEntry = {
 }
 export type StoredAuditEntry = Omit<NewAuditEntry, 'ownerNo'> & { auditId: number }
 
-/** Before and after are of one shape; null: there was none, or there is none any more. */
+/** `before` and `after` have the same shape; null: it did not exist, or no longer exists. */
 export type AuditedChange = { before?: unknown; after?: unknown; note?: string | undefined }
 
-/** A change that is named as an event would be, but has none. */
+/** A change that is named like an event, but has none. */
 export type OwnChange = AuditedChange & { ownerNo: number; at: number; action: string; subject: string }

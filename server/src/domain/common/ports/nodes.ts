@@ -1,4 +1,4 @@
-// The port to the other nodes of the cluster: hints between them, and which of them are alive. The store has the truth; a
+// The port to the other nodes of the cluster: hints between them, and which of them are alive. The store is authoritative; a
 // lost hint costs seconds.
 
 import type { BridgeView } from '../../bridge/bridge.ts'
@@ -28,7 +28,7 @@ export type Hint =
   /** The device opened a new session on this node. */
   | ({ kind: 'connected'; device: DeviceKey } & SessionBegin)
   | { kind: 'webhook-changed'; webhookNo: number }
-  /** A bridge that this node carries. */
+  /** A bridge that the sending node runs. */
   | { kind: 'bridge-view'; nodeNo: number; view: BridgeView }
   /** Hints may have been lost: check everything. */
   | { kind: 'check-all' }
@@ -36,14 +36,14 @@ export type Hint =
 /** A connection that is open on this node, with the credential of its device. */
 export type OpenSession = DeviceKey & {
   since: SteadyInstant
-  /** Of the token it signed in with; null if it was a certificate. */
+  /** The id of the token that the device signed in with; null for a certificate. */
   tokenId: string | null
 }
 
 /** `since` identifies the session: the device may have opened another one meanwhile. */
 export type StaleSession = DeviceKey & { since: SteadyInstant; reason: 'taken-over' | 'credential-void' }
 
-/** A device that polled a node over HTTP, or that it heard over a broker, and that is now dead. */
+/** A device that polled a node over HTTP or reached it through a broker; the node is now dead. */
 export type LeftDevice = DeviceKey & { lastSeenAt: number; transport: Transport }
 
 /** `moved`: devices whose executions have changed state since the launch. */
@@ -57,13 +57,13 @@ export type Beat = {
   /** The others had removed this node as dead, including the presence of its devices. Reported once. */
   wasRemoved: boolean
   /**
-   * The database is not the one it was: it was failed over or restored, and may lack commits that it had confirmed. What
-   * was remembered of it may be wrong. Reported once.
+   * The database was failed over or restored and may lack commits that it had confirmed, so cached data may be wrong.
+   * Reported once.
    */
   isOtherHistory: boolean
-  /** Of this node. */
+  /** The number of this node. */
   nodeNo: number
-  /** Of all live nodes, including this one. */
+  /** The numbers of all live nodes, including this one. */
   nodeNos: number[]
 }
 
@@ -76,13 +76,13 @@ export type Nodes = {
   /** Sends a heartbeat; without a clock, the node adopts that of the others. */
   beat(clock: SteadyInstant | undefined): Promise<Beat>
   /**
-   * Call about once a second. True: the database has not answered for seconds. Whatever waited for it rejects, and so do
-   * all steps of the store until it answers again.
+   * Call about once a second. True: the database has not answered for seconds. Pending steps of the store reject, and so do
+   * all further ones until it answers again.
    */
   giveUpIfSilent(): boolean
   /**
    * Marks devices that were connected to dead nodes as offline. Devices that polled them over HTTP may poll any other
-   * node: these are returned to this node, which notices if they stay silent.
+   * node: these are returned, and this node notices if they stay silent.
    */
   removeDeadNodes(): Promise<LeftDevice[]>
   /** Records when devices were last seen here; returns those that are stored as offline. */

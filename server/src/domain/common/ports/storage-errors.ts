@@ -1,4 +1,4 @@
-// What a step of the store rejects with when the database is at fault, and not its input.
+// Errors of store steps that are caused by the database and not by the input.
 
 export class StorageUnavailable extends Error {
   constructor(cause: unknown) {
@@ -8,8 +8,8 @@ export class StorageUnavailable extends Error {
 }
 
 /**
- * As StorageUnavailable, but what was to be written may have been: the database was lost before it confirmed the commit, or
- * between the commit and a read that the answer needs.
+ * Like StorageUnavailable, but the write may have happened: the connection was lost before the database confirmed the commit,
+ * or between the commit and a read that the answer needs.
  */
 export class CommitUnknown extends StorageUnavailable {
   constructor(cause: unknown) {
@@ -18,7 +18,7 @@ export class CommitUnknown extends StorageUnavailable {
   }
 }
 
-/** What needs space that is kept for other writes, such as the ends of executions: those go on. */
+/** The write needs disk space that is reserved for other writes, such as the ends of executions, which continue. */
 export class SpaceShort extends StorageUnavailable {
   constructor(cause: unknown) {
     super(cause)
@@ -26,7 +26,21 @@ export class SpaceShort extends StorageUnavailable {
   }
 }
 
-/** For reads behind a commit of the same request: if one fails, it must not look as if nothing was written. */
+/** A request to the bucket with the content of files failed. `sentence`: the reason for the caller; `reason`: its error. */
+export class BucketUnavailable extends StorageUnavailable {
+  readonly sentence: string
+  readonly reason: unknown
+
+  constructor(message: string, sentence: string, reason: unknown) {
+    super(message)
+    this.name = 'BucketUnavailable'
+    this.message = message
+    this.sentence = sentence
+    this.reason = reason
+  }
+}
+
+/** For reads after a commit of the same request: an error must not suggest that nothing was written. */
 export async function readWritten<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading
@@ -35,7 +49,7 @@ export async function readWritten<T>(reading: Promise<T>): Promise<T> {
   }
 }
 
-/** Others hold locks that a write needs, and it was not to wait for them (see WriteOptions). Nothing of it is written. */
+/** Other transactions hold locks that the write needs, and it must not wait (see WriteOptions). Nothing is written. */
 export class LocksBusy extends Error {
   constructor() {
     super('other transactions hold locks that a write needs')
@@ -43,7 +57,7 @@ export class LocksBusy extends Error {
   }
 }
 
-/** More is waiting to be written than may wait. Nothing of what was refused is written. */
+/** Too many writes are waiting. A refused write leaves nothing behind. */
 export class TooMuchWaiting extends Error {
   constructor() {
     super('too much is waiting to be written')

@@ -1,13 +1,13 @@
 // The port to the database. Each noun has its part in a file of this folder; all parts follow these rules:
 //
-// A step holds as a whole: when its promise resolves, all of it is on disk; when it rejects, nothing of it is. There is one
-// exception: CommitUnknown says that all of it is on disk or nothing of it, because the database was lost before it
-// confirmed the commit and could not be asked since. A store says what it found; the rules of domain/ say what that means.
-// Each step takes one object or one list. Steps reject with StorageUnavailable when the database or its disk cannot be
-// used for now.
+// A step is atomic: when its promise resolves, all of it is on disk; when it rejects, nothing of it is. There is one
+// exception: after CommitUnknown, either all of it or nothing is on disk, because the connection was lost before the
+// database confirmed the commit. A store returns what it found; the rules of domain/ decide what that means.
+// Each step takes one object or one list. Steps reject with StorageUnavailable while the database or its disk cannot be
+// used.
 //
-// A step that writes may be given an `origin` (audit/ports/entries.ts), whatever else its input has: who called. The entries of
-// the audit that its transaction writes get it.
+// The input of any step that writes may have an `origin` (audit/ports/entries.ts): the caller. It is stored with the audit
+// entries of the transaction.
 //
 // Instants are milliseconds since 1970, of the wall clock unless their type is SteadyInstant. `ownerNo` is the owner's
 // number inside the store.
@@ -80,6 +80,6 @@ export type Store = StoreLifecycle &
 type StoreLifecycle = {
   /** Rejects when the database cannot be written right now. */
   checkHealth(): Promise<void>
-  /** What was sent before is done; what is sent later rejects with StorageUnavailable. May be called twice. */
+  /** Completes earlier steps; later ones reject with StorageUnavailable. May be called twice. */
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The port to connected devices. Its calls are hints: the store has the truth, a device that connects or polls gets what
+// The port to connected devices. Its calls are hints: the store is authoritative, a device that connects or polls gets what
 // is pending, and a lost hint costs seconds.
 
 import type { SignedInDevice } from '../../access/sign-in.ts'
@@ -53,10 +53,10 @@ export type DeviceSession = {
   readonly lastSeenAt: number
   /** `jobExecutionIds` are the executions that the notice names; their delivery is recorded. */
   send(notice: DeviceNotice, jobExecutionIds: readonly number[]): void
-  /** What is sent from here on goes out with `flush`: within the same turn of the event loop. */
+  /** Buffers notices until `flush`, which must follow in the same turn of the event loop. */
   gather(): void
   flush(): void
-  /** What it sends is not read until `release`: soon, so that nothing is lost by it. */
+  /** Stops reading from the connection until `release`, which must follow soon. */
   hold(): void
   release(): void
   close(reason: CloseReason): void
@@ -71,9 +71,9 @@ export type DeviceSessions = {
   open(session: DeviceSession): void
   /** May be called twice. */
   leave(session: DeviceSession): void
-  /** Its subscriptions have changed: notify it of its queue, unless it requests that by itself. */
+  /** Its subscriptions have changed: notify it of its queue, unless it requests the queue itself. */
   greet(session: DeviceSession): void
-  /** It is ready again: send what it has not been notified of. */
+  /** It is ready again: send the notices that it has missed. */
   refresh(session: DeviceSession): void
   /** It requested its queue and got this answer. */
   answered(session: DeviceSession, seen: SeenQueue): void

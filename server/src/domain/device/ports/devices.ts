@@ -1,3 +1,4 @@
+import type { DeviceContent } from '@jobcast/contract'
 import type { DeviceValues } from '@jobcast/contract/parameters'
 import type { AttributeValue, Selector } from '@jobcast/contract/selector'
 import type { Originated } from '../../audit/ports/entries.ts'
@@ -12,35 +13,27 @@ import type { StoredPresence } from './presence.ts'
 
 export type Attributes = Record<string, AttributeValue>
 
-export type StoredDevice = {
+/** The fields that its owner puts. The time zone is one of the attributes, so that selectors see it. */
+export type OwnFields = Required<Omit<DeviceContent, 'timeZone'>>
+
+export type StoredDevice = OwnFields & {
   deviceId: string
-  deviceName: string
-  tags: string[]
-  /** Those that its owner has set, with its time zone as `timeZone`. */
-  attributes: Attributes
-  /** Those that it has reported itself. */
+  /** Reported by the device. */
   reportedAttributes: Attributes
   credentialCreatedAt: number | null
   credentialCreatedBy: string | null
-  /** While set, no certificate lets the device in. */
+  /** While set, certificates of the device are refused. */
   certificateRevokedAt: number | null
   presence: StoredPresence
-  /** Its own; those of its groups apply as well. */
-  window: string | null
   createdAt: number
   updatedAt: number
 }
 
-/** What its owner puts. Attributes and window: none by default. */
-export type OwnFields = {
-  deviceName: string
-  tags: string[]
-  attributes?: Attributes
-  window?: string | null
-}
+/** Omitted fields are reset. */
+export type PutFields = Pick<OwnFields, 'deviceName' | 'tags'> & Partial<OwnFields>
 
-/** `keepsWindow`: it stays as it is. `clock`: since when its windows count; default: since ever. */
-export type DevicePut = OwnFields &
+/** `keepsWindow`: the window does not change. `clock`: since when its windows apply; default: always. */
+export type DevicePut = PutFields &
   Originated & {
     ownerNo: number
     deviceId: string
@@ -50,22 +43,22 @@ export type DevicePut = OwnFields &
     expected?: ExpectedTags
   }
 
-/** `isWithoutWindow`: refused, because there is no such window. */
+/** `isWithoutWindow`: refused, because the window does not exist. */
 export type DevicePutResult = Put<StoredDevice> & { isWithoutWindow?: true }
 
-/** What a device reports of itself; null removes. */
+/** Attributes that a device reports; null removes one. */
 export type AttributeReport = {
   device: DeviceKey
   changes: Record<string, AttributeValue | null>
   at: number
-  /** Since when windows of groups that it comes into count; default: since ever. */
+  /** Since when the windows of groups that it joins apply; default: always. */
   clock?: SteadyInstant
 }
 export type AttributeOutcome = { kind: 'recorded' } | { kind: 'unknown-device' } | { kind: 'too-many' }
 
 export type DeviceToken = { tokenId: string; tokenHash: Uint8Array; at: number; createdBy: string | null }
 
-/** `busy`: those that carry something out. `unknownNames`: attributes that the selector names and no device has. */
+/** `busy`: devices with a running execution. `unknownNames`: attributes in the selector that no device has. */
 export type DeviceCount = {
   total: number
   online: number
@@ -76,23 +69,23 @@ export type DeviceCount = {
 type NamedDevice = { deviceNo: number; deviceId: string }
 export type SelectedDevice = NamedDevice & { deviceName: string }
 
-/** What a device must show to be let in. */
+/** Compared with the token that a device presents. */
 type DeviceCredential = DeviceKey & { tokenHash: Uint8Array }
 
-/** Selectors have no groups here: they are replaced by what they stand for. With `where` a slice may be short before the end. */
+/** Groups in selectors are already replaced. With `where`, slices before the end may be short. */
 export type DeviceFilter = { tag?: string; online?: boolean; where?: Selector }
 
-/** Attributes as they count: of two with one name, the owner's. */
+/** Effective attributes: if owner and device set the same name, the owner's value. */
 type DeviceValueStore = {
-  /** Of those that are there, in any order, with these attributes as far as they have them. */
+  /** Existing devices, in any order, each with those of these attributes that it has. */
   listDeviceValues(devices: {
     ownerNo: number
     deviceIds: string[]
     names: string[]
   }): Promise<DeviceValues[]>
-  /** Which of these devices do not have all of these attributes. */
-  listLacking(devices: { ownerNo: number; deviceIds: string[]; names: string[] }): Promise<string[]>
-  listLackingNos(devices: {
+  /** The devices that lack any of these attributes. */
+  listWithoutValues(devices: { ownerNo: number; deviceIds: string[]; names: string[] }): Promise<string[]>
+  listNosWithoutValues(devices: {
     ownerNo: number
     deviceNos: number[]
     names: string[]
@@ -105,24 +98,24 @@ export type DeviceStore = DeviceValueStore & {
   recordAttributes(reports: AttributeReport[], options?: WriteOptions): Promise<AttributeOutcome[]>
   getDevice(device: DeviceKey): Promise<StoredDevice | undefined>
   listDevices(list: OwnerList<string> & { filter: DeviceFilter }): Promise<Sliced<StoredDevice, string>>
-  /** Those of a list that are there, in the order of their ids. */
+  /** The existing devices of a list, in the order of their ids. */
   listNamedDevices(named: { ownerNo: number; deviceIds: string[] }): Promise<NamedDevice[]>
   /** In the order of their ids. A slice may be short, even empty, before the end. */
   selectDevices(selection: OwnerList<string> & { where: Selector }): Promise<Sliced<SelectedDevice, string>>
   countDevices(selection: { ownerNo: number; where: Selector }): Promise<DeviceCount>
-  /** Names of attributes, with or without a side, that no device has. */
+  /** The names, with or without a prefix such as `reported.`, of attributes that no device has. */
   findUnknownNames(of: { ownerNo: number; names: string[] }): Promise<string[]>
   /** Ends the device's unfinished executions in the same step; undefined: no such device. */
   deleteDevice(device: DeviceKey & { moment: Moment; actor: string }): Promise<Moved[] | undefined>
   /**
-   * Replaces the token the device had. Null leaves it without one, and from then on no certificate lets it in, also when
-   * it gets a token again.
+   * Replaces the token of the device. Null removes it and revokes its certificates, which stay revoked when it gets a token
+   * again.
    */
   setDeviceToken(device: DeviceKey & { token: DeviceToken | null; at: number }): Promise<boolean>
-  /** Certificates let the device in again; false: no such device. */
+  /** Allows certificates of the device again; false: no such device. */
   allowDeviceCertificate(device: DeviceKey & { at: number }): Promise<boolean>
-  /** Whose token has this id. */
+  /** Finds the device by the id of its token. */
   findDeviceByToken(token: { tokenId: string }): Promise<DeviceCredential | undefined>
-  /** Whether a certificate of the device lets it in; `ownerName` may also be an ownerId. */
+  /** Undefined: certificates of the device are not accepted. `ownerName` may also be an ownerId. */
   findDeviceByCertificate(named: { ownerName: string; deviceId: string }): Promise<DeviceKey | undefined>
 }

@@ -19,14 +19,14 @@ export type StoredEnrollment = Maker & {
 
 export type NewStoredEnrollment = Omit<StoredEnrollment, 'used' | 'revokedAt'>
 
-/** A device that shows the token of an enrollment and asks for a token of its own. */
+/** A device that presents an enrollment token and requests a token of its own. */
 export type Enrolling = {
   enrollmentId: string
   deviceId: string
-  /** Of the device if it is made; one that is there keeps its name and its tags. */
+  /** For a new device; an existing one keeps its name and tags. */
   deviceName: string
   token: DeviceToken
-  /** Kept with the token, so that whoever lost the answer can ask again. */
+  /** Stored with the token, so that a device that lost the response can repeat the request. */
   claimHash: Uint8Array | null
 }
 
@@ -34,13 +34,13 @@ export type EnrollOutcome =
   | { kind: 'enrolled' }
   /** The enrollment is unknown, expired, revoked or used up. */
   | { kind: 'not-open' }
-  /** The device is somebody's already. */
+  /** The device already has a credential. */
   | { kind: 'taken' }
 
 export type EnrollmentStore = {
   createEnrollment(enrollment: NewStoredEnrollment): Promise<StoredEnrollment>
   findEnrollment(enrollment: { enrollmentId: string }): Promise<StoredEnrollment | undefined>
-  /** Undefined: there is no such device. `claimHash`: of the enrollment that made its credential; null: somebody else did. */
+  /** Undefined: no such device. `claimHash`: from the enrollment that created its credential; null: not created by one. */
   findClaim(device: DeviceKey): Promise<{ hasCredential: boolean; claimHash: Uint8Array | null } | undefined>
   listEnrollments(list: OwnerList<string>): Promise<Sliced<StoredEnrollment, string>>
   revokeEnrollment(revocation: {
@@ -49,6 +49,6 @@ export type EnrollmentStore = {
     principal: string
     at: number
   }): Promise<'revoked' | 'revoked-before' | 'unknown'>
-  /** Judges (judge-enrollment.ts), counts the use, makes the device if there is none and sets its token, as one. */
+  /** Atomically judges (judge-enrollment.ts), counts the use, creates the device if it does not exist and sets its token. */
   enrollDevice(enrolling: Enrolling): Promise<EnrollOutcome>
 }

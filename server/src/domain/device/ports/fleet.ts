@@ -27,9 +27,9 @@ export type StoredFleetDevice = {
   online: boolean
   /** The execution with the highest id. */
   lastExecution: { jobExecutionId: number; execState: ExecState } | null
-  /** Of those that have ended, the one with the highest id. */
+  /** The ended execution with the highest id. */
   lastEnded: { jobExecutionId: number; execState: ExecState } | null
-  /** What the device works on: the IN_PROGRESS or CANCELING execution with the lowest id. */
+  /** The IN_PROGRESS or CANCELING execution with the lowest id. */
   running: { jobExecutionId: number; execState: ExecState } | null
   tags: string[]
 }
@@ -37,21 +37,25 @@ export type StoredFleetDevice = {
 /** How many executions changed from one state to another in a time step; from null: they were created. */
 export type Flow = { stepNo: number; from: ExecState | null; to: ExecState; count: number }
 
-/** Of all owners. */
+/** Totals of all owners. */
 export type ServiceLevels = { pending: number; running: number; oldestPendingAt: number | null }
 
 export type FleetStore = {
   readServiceLevels(): Promise<ServiceLevels>
-  getFleetLevels(owner: { ownerNo: number }): Promise<FleetLevels>
-  /** In the order of their ids. */
-  listFleetDevices(list: OwnerList<string>): Promise<Sliced<StoredFleetDevice, string>>
+  /** `jobs`: executions only of jobs that match one of these (matchesJob). */
+  getFleetLevels(owner: { ownerNo: number; jobs?: readonly string[] }): Promise<FleetLevels>
+  /** In the order of their ids. `deviceIds`: only these. */
+  listFleetDevices(
+    list: OwnerList<string> & { deviceIds?: readonly string[] },
+  ): Promise<Sliced<StoredFleetDevice, string>>
   /**
    * Sums up the execution events after `after` by time step (`stepNo` is floor(at / stepMs)), unordered, each (stepNo,
    * from, to) once. Reads a few thousand events at most: all up to `upTo` were read, and there may be `more` after it.
-   * A report that does not change the state (`execution.progress`) is not a flow.
+   * A report that does not change the state (`execution.progress`) is not a flow. `jobs`: as in `getFleetLevels`.
    */
   countFlows(slice: {
     ownerNo: number
+    jobs?: readonly string[]
     after: number
     stepMs: number
   }): Promise<{ flows: Flow[]; upTo: number; more: boolean }>

@@ -1,20 +1,20 @@
 import type { SteadyInstant } from '../../common/instants.ts'
 import type { DeviceKey } from '../device-key.ts'
 
-/** How a device is, or was last, connected. */
+/** How a device is connected, or was last. */
 export type Transport = 'mqtt' | 'websocket' | 'http' | 'bridge'
 
 export type StoredPresence = {
   online: boolean
-  /** Since when it is online or offline; null if it never was online. */
+  /** Since when it has been online or offline; null if it never was online. */
   since: number | null
   lastSeenAt: number | null
   transport: Transport | null
 }
 
 /**
- * `session`: since when the connection it tells of is open; null if it has none (HTTP, or a broker of the user). `endedSession`: of a device without
- * one, the session that ended before and whose end is not recorded.
+ * `session`: when the connection was opened; null without a connection (HTTP, or a broker of the user). `endedSession`, only
+ * without a connection: an earlier session whose end is not recorded yet.
  */
 export type PresenceChange = DeviceKey & {
   online: boolean
@@ -26,6 +26,9 @@ export type PresenceChange = DeviceKey & {
 
 export type PresenceStore = {
   recordPresence(changes: PresenceChange[]): Promise<void>
-  /** At start, or as soon after it as can be written: whoever was online when the process before ended is not any more. Where there are nodes, they see to it. */
+  /**
+   * Marks all devices as offline: called at startup, or as soon after it as the database can be written, because the
+   * connections of the previous process are gone. In a cluster, `removeDeadNodes` does this.
+   */
   setAllOffline(change: { at: number }): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { ExecState } from '@jobcast/contract'
 import type { RunKey } from '../../trigger/ports/runs.ts'
 import type { Flow } from './fleet.ts'
 
-/** Of executions launched in one time step with one job. */
+/** Counts of executions launched in one time step with one job. */
 export type LaunchedCounts = {
   stepNo: number
   jobName: string
@@ -12,35 +12,37 @@ export type LaunchedCounts = {
   counts: Record<ExecState, number>
 }
 
-/** How long an execution took that succeeded. */
+/** The duration of an execution that succeeded. */
 export type Duration = { stepNo: number; jobName: string; ms: number }
 
 export type StatsQuestion = {
   ownerNo: number
   jobName?: string
+  /** Job names or patterns, one of which must match (matchesJob). */
+  jobs?: readonly string[]
   /** Launched from `from` up to, but not including, `to`. */
   from: number
   to: number
   stepMs: number
-  /** The newest runs are read, up to so many. */
+  /** The maximum number of runs; the newest are read. */
   maxRuns: number
-  /** Of so many executions at most, evenly chosen, durations are read. */
+  /** The maximum number of executions, evenly sampled, whose durations are read. */
   maxDurations: number
 }
 
 export type StoredStats = {
   launched: LaunchedCounts[]
   durations: Duration[]
-  /** When the oldest run that was read was launched, if there were more than `maxRuns`. */
+  /** The launch time of the oldest run that was read, if there were more than `maxRuns`. */
   completeFrom: number | undefined
 }
 
 export type StatsStore = {
   /**
-   * How many of every `stride`-th execution of the run went from one state to another, by time step after `from`
+   * Counts state changes of every `stride`-th execution of the run, by time step after `from`
    * (`stepNo` is the quotient); unordered.
    */
   countRunFlows(question: RunKey & { from: number; stepMs: number; stride: number }): Promise<Flow[]>
-  /** Goes by the ids of runs, which grow with time: where the wall clock was set back, runs at the edge may be left out. */
+  /** Searches by run id, which grows with time: if the wall clock was set back, runs at the edge may be missing. */
   readStats(question: StatsQuestion): Promise<StoredStats>
 }

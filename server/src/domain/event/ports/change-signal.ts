@@ -1,12 +1,11 @@
-// The port by which rules say that something has changed (a run, the output of an execution, the queue of a device), and
-// wait for it. A hint only: whoever waits reads the store again, also when its time is over, so a hint that gets lost
-// costs time and nothing else.
+// The port by which rules signal a change (of a run, the output of an execution, the queue of a device) and wait for one. A
+// signal is only a hint: a waiting call reads the store again, also after its timeout, so a lost hint only costs time.
 
 export type ChangeSignal<Key = number> = {
   notify(keys: Iterable<Key>): void
   /**
-   * Changes from now on are noticed. The watch must be closed. One that is given notices these changes too, so that
-   * whoever waits for several things waits once.
+   * Watches for changes from now on. The watch must be closed. Given a watch, adds the key to it, so that a caller can wait
+   * for several keys at once.
    */
   openWatch(key: Key, watch?: ChangeWatch): ChangeWatch
 }

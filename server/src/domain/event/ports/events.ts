@@ -3,8 +3,8 @@ import type { EventFilter, StoredEvent } from '../event.ts'
 
 export type EventStore = {
   /**
-   * Of the events behind `after`, oldest first, up to `limit` that pass the filter. Looks at some thousand at most:
-   * all up to `upTo` were looked at, and there may be `more` behind it. Those up to `purgedUpTo` are purged.
+   * Lists events after `after` that pass the filter, oldest first, up to `limit`. Scans a few thousand at most: all up to
+   * `upTo` were scanned, and there may be `more` after it. Events up to `purgedUpTo` are purged.
    */
   listEvents(list: {
     ownerNo: number
@@ -12,15 +12,15 @@ export type EventStore = {
     slice: { after: number; limit: number }
   }): Promise<{ events: StoredEvent[]; upTo: number; more: boolean; purgedUpTo: number }>
   getEvent(event: { ownerNo: number; eventId: number }): Promise<StoredEvent | undefined>
-  /** The id of the owner's newest event, and up to which events are purged; 0 if there is none. */
+  /** The ids of the owner's newest event and of the last purged one; 0 if there is none. */
   getEventBounds(owner: { ownerNo: number }): Promise<{ newest: number; purgedUpTo: number }>
   /** The id of the owner's last event before an instant; 0 if there is none. */
   findEventBefore(instant: { ownerNo: number; at: number }): Promise<number>
-  /** The listener is called when there are new events, once for many. */
+  /** Calls the listener when there are new events, once per batch. */
   onEvents(listener: () => void): void
   /**
-   * Purges some of them, up to the first that is not older: one that is dated wrongly takes no newer ones with it. One
-   * dated after `now` counts for nothing. True while there may be more.
+   * Purges a batch, up to the first event that is not older, so an event with a wrong date does not affect newer ones. Events
+   * dated after `now` are ignored. True while there may be more.
    */
   purgeEvents(age: { olderThan: WallInstant; now: WallInstant }): Promise<boolean>
 }

@@ -1,8 +1,8 @@
 import type { LaunchedRun } from '../../trigger/launched-run.ts'
 
-/** Of a call that belongs to a trace. */
+/** The span of a call that belongs to a trace. */
 export type TriggerSpan = {
-  /** What the run keeps and its devices get: its own span where spans are exported, else that of the caller. */
+  /** Stored with the run and sent to its devices: the span of this call if spans are exported, otherwise that of the caller. */
   readonly traceParent: string
   end(run: LaunchedRun): void
 }
@@ -10,6 +10,6 @@ export type TriggerSpan = {
 export type RunTraces = {
   /** Undefined if the header is malformed. */
   begin(traceParent: string): TriggerSpan | undefined
-  /** Resolves when the run has it. Never rejects: a trace is not worth a failed call. */
+  /** Resolves when it is stored with the run. Never rejects, because a call must not fail for its trace. */
   keep(run: { ownerNo: number; runId: number; traceParent: string }): Promise<void>
 }

@@ -1,6 +1,6 @@
-// The quota of output that the devices of an owner send in a day.
+// The daily quota of output from an owner's devices.
 
 export type DailyOutput = {
-  /** Counts so many bytes more; false if they are beyond the quota, and not counted. */
+  /** Adds bytes; false if they exceed the quota, and then they are not counted. */
   take(ownerNo: number, bytes: number): boolean
 }

@@ -12,21 +12,21 @@ import type {
 } from '../device-report.ts'
 
 export type DeviceQueueStore = {
-  /** 'unchanged' where the mark of the queue is still `unlessMark`; undefined: no such device. */
+  /** 'unchanged' if the mark of the queue is still `unlessMark`; undefined: no such device. */
   readQueues(
     wanted: (DeviceKey & { unlessMark?: number | undefined })[],
   ): Promise<(DeviceQueue | 'unchanged' | undefined)[]>
-  /** Whether an execution of the device has not ended, also one that is not offered yet. */
+  /** Whether the device has an unfinished execution, including ones that are not offered yet. */
   hasUnfinished(device: DeviceKey): Promise<boolean>
   getDeviceExecution(execution: DeviceKey & { jobExecutionId: number }): Promise<DeviceExecution | undefined>
-  /** Each on its own; one that is refused does not hinder the others. */
+  /** Applies each report separately; a refused report does not affect the others. */
   recordReports(reports: DeviceReport[], options?: WriteOptions): Promise<ReportOutcome[]>
-  /** Of the newest attempt. `received`: how many bytes its device has sent; `pieces`: how many pieces that were. */
+  /** For the newest attempt. `received`: bytes that the device has sent; `pieces`: in how many pieces. */
   getOutputState(execution: {
     jobExecutionId: number
   }): Promise<(Omit<OutputState, 'jobExecutionId'> & { pieces: number }) | undefined>
-  /** Of these, what was started at that instant and still runs: its own timeout is due later. */
+  /** Delays the timeout of those that were started at that instant and still run. */
   delayTimeouts(delay: { jobExecutionIds: number[]; startedAt: WallInstant; byMs: number }): Promise<void>
-  /** Notes when executions were handed to a connection, and when a device confirmed that it has them. */
+  /** Records when executions were handed to a connection, and when a device confirmed receipt. */
   recordDeliveries(deliveries: { notified: number[]; delivered: number[]; at: number }): Promise<void>
 }

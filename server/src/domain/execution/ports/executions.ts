@@ -34,7 +34,7 @@ export type StoredExecution = {
 
 export type ExecutionFilter = {
   jobName?: string
-  /** Of jobs that match one of these (matchesJob). */
+  /** Job names or patterns, one of which must match (matchesJob). */
   jobs?: readonly string[]
   deviceId?: string
   /** One of these; at least one. */
@@ -54,7 +54,7 @@ export type ExecutionMove = {
   event: ExecutionEvent
   moment: Moment
   actor: string
-  /** Why, if nobody has asked for it. */
+  /** The reason, for moves that nobody requested. */
   reason?: string
 }
 
@@ -63,7 +63,7 @@ export type MoveOutcome =
   | { kind: 'refused'; execState: ExecState }
   | { kind: 'unknown-execution' }
 
-/** Whatever a step moved: whose queue is another now, and whether a device must stop working on it. */
+/** A move: tells whose queue has changed, and whether a device must stop working. */
 export type Moved = DeviceKey & {
   jobExecutionId: number
   runId: number
@@ -71,7 +71,7 @@ export type Moved = DeviceKey & {
   execState: ExecState
 }
 
-/** One step in the life of an execution: when, who and why. `versionNumber` is what it was after the step. */
+/** A history entry: when, who and why. `versionNumber` is the version after the step. */
 export type StoredTransition = {
   at: WallInstant
   from: ExecState | null
@@ -79,11 +79,11 @@ export type StoredTransition = {
   event: ExecutionEvent | 'trigger'
   /** `key <keyId>`, `device`, `clock`. */
   actor: string
-  /** The name of the key that it was, if it was one. */
+  /** The key's name, if the actor was a key. */
   actorName: string | null
   attempt: number
   versionNumber: number
-  /** What the device reported as the reason, where it ended an attempt without success; or why the service ended it. */
+  /** The reason that the device reported for an unsuccessful attempt, or why the service ended it. */
   reason: string | null
 }
 
@@ -98,11 +98,11 @@ export type ExecutionStore = {
   moveExecution(move: ExecutionMove): Promise<MoveOutcome>
   /** Oldest first. Undefined: no such execution. */
   listTransitions(execution: ExecutionKey): Promise<StoredTransition[] | undefined>
-  /** Up to `limit` bytes of output from `offset` on, of the newest attempt unless said; undefined: no such execution. */
+  /** Up to `limit` bytes of output from `offset` on, by default of the newest attempt; undefined: no such execution. */
   readOutput(
     slice: ExecutionKey & { offset: number; limit: number; attempt: number | undefined },
   ): Promise<OutputSlice | undefined>
-  /** Moves some of what a clock has run out for; `more` while there may be others. */
+  /** Moves a batch of the executions whose clock is due; `more` while there may be others. */
   fireClocks(moment: Moment): Promise<{ moved: Moved[]; more: boolean }>
 }
 

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
+import type { DirectUrls } from './direct-urls.ts'
 import { type FileUploads, noUploads } from './uploads.ts'
 
-/** Content that has arrived whole and is on disk, but is not kept yet. */
+/** Content that was received completely and is on disk, but not stored yet. */
 export type ReceivedContent = { size: number; sha256: string; sha1: string; md5: string; part: string }
 
 /** The body has more bytes than allowed. */
@@ -9,33 +10,42 @@ export class ContentTooLarge extends Error {
   override readonly name = 'ContentTooLarge'
 }
 
-/** Where none can be kept. */
+/** For nodes without storage for content. */
 export const noContents: FileContents = {
   isOpen: false,
   uploads: noUploads,
-  receive: () => Promise.reject(new Error('there is no place for content')),
+  receive: () => Promise.reject(new Error('there is no storage for content')),
   discard: async () => undefined,
-  keep: () => Promise.reject(new Error('there is no place for content')),
+  keep: () => Promise.reject(new Error('there is no storage for content')),
   open: async () => undefined,
   removeUnused: async () => undefined,
 }
 
-/** Where content is kept, by its sha256. It is whole or not there, whatever fails. */
+/** Storage for content, by its sha256. Content is stored atomically: after a crash it is complete or absent. */
 export type FileContents = {
-  /** False: there is no place for content on this node. */
+  /** False: this node has no storage for content. */
   readonly isOpen: boolean
-  /** What has arrived in part. */
+  /** Uploads in parts. */
   readonly uploads: FileUploads
   /**
-   * Rejects with ContentTooLarge, StorageUnavailable, or what the body fails with; then nothing is left of it. `announced`: how
-   * many bytes are expected; those for which there is no room are not read.
+   * Rejects with ContentTooLarge, StorageUnavailable, or the error of the body, and then leaves nothing behind. `announced`: the
+   * expected number of bytes; without enough space for them, nothing is read. `expected`: its sha256, if known.
    */
-  receive(body: AsyncIterable<Buffer>, maxBytes: number, announced?: number): Promise<ReceivedContent>
+  receive(
+    body: AsyncIterable<Buffer>,
+    maxBytes: number,
+    announced?: number,
+    expected?: string,
+  ): Promise<ReceivedContent>
   discard(received: Pick<ReceivedContent, 'part'>): Promise<void>
-  /** Keeps it while `record` runs, and for good if a version with this hash is recorded. */
+  /** Stores the content while `record` runs, and permanently if a version with this hash is recorded. */
   keep<T>(received: ReceivedContent, record: () => Promise<T>): Promise<T>
-  /** From the first to the last byte, both included; undefined: it is not there. */
+  /** A range of bytes, both ends included; undefined: no such content. */
   open(sha256: string, range: { first: number; last: number }): Promise<Readable | undefined>
-  /** Removes what no version needs, and what crashes have left. */
+  /** Removes content that no version needs, and leftovers of crashes. */
   removeUnused(listNeeded: (sha256s: string[]) => Promise<string[]>): Promise<void>
+  /** Undefined: devices fetch from this service. */
+  readonly direct?: DirectUrls | undefined
+  /** Rejects with StorageUnavailable. Undefined: it is on a disk, which is watched otherwise. */
+  checkHealth?(): Promise<void>
 }

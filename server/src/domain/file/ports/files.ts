@@ -2,10 +2,10 @@ import type { OwnerList, Put, Slice, Sliced } from '../../common/ports/slices.ts
 
 type FileKey = { ownerNo: number; fileName: string; version: string }
 
-/** Some of what uses it; runs are unfinished ones. */
+/** Some users of a file; runs are unfinished ones. */
 type FileUsers = { jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
-/** `url`: where the content is; null: it is kept here. */
+/** `url`: where the content is; null: it is stored here. */
 export type FileContent = {
   size: number
   sha256: string
@@ -23,7 +23,7 @@ export type StoredFile = FoundFile & {
   usedBy: FileUsers
 }
 
-/** `most`: versions of the owner; `mostBytes`: of all that is kept of them, 0: no limit. */
+/** `most`: maximum number of versions of the owner; `mostBytes`: maximum size of all stored content, 0: no limit. */
 type FilePut = FileKey & FileContent & { principal: string; at: number; most: number; mostBytes: number }
 
 type FileOutcome =
@@ -35,23 +35,23 @@ type FileOutcome =
 type FileRemoval = { kind: 'deleted' } | { kind: 'unknown-file' } | ({ kind: 'in-use' } & FileUsers)
 
 export type FileStore = {
-  /** The same content again is no change. */
+  /** Putting the same content again changes nothing. */
   putFile(put: FilePut): Promise<FileOutcome>
   getFile(file: FileKey): Promise<StoredFile | undefined>
-  /** The newest version of each. */
+  /** Lists the newest version of each file. */
   listFiles(list: OwnerList<string>): Promise<Sliced<StoredFile, string>>
-  /** The newest first. */
+  /** Newest first. */
   listFileVersions(list: {
     ownerNo: number
     fileName: string
     slice: Slice<number>
   }): Promise<Sliced<StoredFile, number>>
-  /** By NAME, which is the newest, or NAME@VERSION; those that there are. */
+  /** Finds existing files by NAME (the newest version) or NAME@VERSION. */
   findFiles(files: { ownerNo: number; refs: string[] }): Promise<(FoundFile & { ref: string })[]>
-  /** The newest is in use if something uses it without naming a version. */
+  /** The newest version is also in use if something refers to the file without a version. */
   deleteFile(file: FileKey & { principal: string; at: number }): Promise<FileRemoval>
-  /** Of all that is kept of an owner. */
+  /** The size of all stored content of an owner. */
   countFileBytes(files: { ownerNo: number }): Promise<number>
-  /** Those of these hashes whose content is needed. */
+  /** Returns those hashes whose content a version needs. */
   listKeptContents(contents: { sha256s: string[] }): Promise<string[]>
 }

@@ -1,45 +1,45 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Which content is on its way, as which version. Who has all of this goes on where it stopped, on any node that has the folder.
- * `size`: of all of it.
+ * Identifies an upload by version and content. A caller that sends the same key continues it, on any node that shares the
+ * folder. `size`: the total size.
  */
 export type UploadKey = { ownerNo: number; fileName: string; version: string; sha256: string; size: number }
 
-/** How long what has arrived is kept after the last byte of it. */
+/** How long an incomplete upload is kept after its last byte. */
 export const uploadKeptMs = 24 * 60 * 60_000
 
-/** `elsewhere`: it does not go on at that byte, but at `received`. */
+/** `elsewhere`: the offset does not match; the upload continues at `received`. */
 type AppendOutcome = { kind: 'stored' | 'elsewhere'; received: number }
 
-/** Content that has arrived in part. What is there survives a crash, and is not trusted until its hash is known. */
+/** Incomplete content. It survives a crash, and is not trusted until its hash is verified. */
 export type FileUploads = {
-  /** Makes room for it. False: it has begun before. Rejects with StorageUnavailable. */
+  /** Reserves space. False: the upload has begun before. Rejects with StorageUnavailable. */
   begin(upload: UploadKey): Promise<boolean>
-  /** How many bytes are there; 0 as well if it has not begun. */
+  /** The number of bytes received; 0 if the upload has not begun. */
   receivedOf(upload: UploadKey): Promise<number>
   /**
-   * Of `body` at most `length` bytes. What has arrived is kept, also where this rejects: with ContentTooLarge, StorageUnavailable,
-   * or what the body fails with.
+   * Appends at most `length` bytes of `body`. Rejects with ContentTooLarge, StorageUnavailable, or the error of the body; bytes
+   * received before an error are kept.
    */
   append(
     upload: UploadKey,
     part: { offset: number; length: number; body: AsyncIterable<Buffer> },
   ): Promise<AppendOutcome>
-  /** Undefined: it is not there. To be destroyed, also if nothing of it is read. */
+  /** Undefined: no such upload. The caller must destroy the stream, even if it reads nothing. */
   read(upload: UploadKey): Promise<Readable | undefined>
-  /** Joins what has begun on this node for the same upload and has not ended. */
+  /** Concurrent calls for one upload on this node share the result of the first. */
   finish<T>(upload: UploadKey, work: () => Promise<T>): Promise<T>
   remove(upload: UploadKey): Promise<void>
-  /** Of one owner. */
+  /** Lists the uploads of one owner. */
   list(ownerNo: number): Promise<UploadKey[]>
 }
 
-/** Where no content can be kept. */
+/** For nodes without storage for content. */
 export const noUploads: FileUploads = {
-  begin: () => Promise.reject(new Error('there is no place for content')),
+  begin: () => Promise.reject(new Error('there is no storage for content')),
   receivedOf: async () => 0,
-  append: () => Promise.reject(new Error('there is no place for content')),
+  append: () => Promise.reject(new Error('there is no storage for content')),
   read: async () => undefined,
   finish: (_upload, work) => work(),
   remove: async () => undefined,

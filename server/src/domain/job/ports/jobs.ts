@@ -12,43 +12,43 @@ export type StoredJobContent = {
   timeoutSeconds: number | null
   deadlineSeconds: number | null
   retry: Retry | null
-  /** How its runs are released, unless they say so themselves; left out if there is nothing to say. */
+  /** The rollout of its runs, unless a run has its own. */
   rollout?: Rollout
-  /** Its runs wait for the approval of other principals; left out: of none. */
+  /** Its runs wait for the approval of other principals; by default they need none. */
   approval?: Approval
   /** The window in which its executions are offered, unless a run names another. */
   window?: string
-  /** Of its executions, unless a run has another; left out: the default. */
+  /** The priority of its executions, unless a run has its own. */
   priority?: number
-  /** Of its runs; left out if there are none. */
+  /** The parameters of its runs. */
   parameters?: ParameterSchema
-  /** Left out by what was stored before there were placeholders, and by documents without one. */
+  /** Missing for documents without placeholders, including those stored before placeholders existed. */
   hasPlaceholders?: true
-  /** Names of the secrets that its document uses; left out if there are none. */
+  /** Names of the secrets that its document uses. */
   secrets?: string[]
-  /** The files that its document names, NAME or NAME@VERSION; left out if there are none. */
+  /** The files that its document names, NAME or NAME@VERSION. */
   files?: string[]
-  /** What its authors have signed. The server only keeps it: devices know whom to trust. */
+  /** Signatures of its authors. The server only stores them; devices verify them with their own keys. */
   signatures?: Envelope
 }
 
 export type StoredJob = StoredJobContent & {
   jobName: string
-  /** Counts from 1. What is put after the job was deleted goes on counting, so a number never has two meanings. */
+  /** Counts from 1. If the job is deleted and put again, counting continues, so numbers are never reused. */
   version: number
   createdAt: number
   updatedAt: number
-  /** Who put this version. */
+  /** The principal that put this version. */
   updatedBy: string | null
 }
 
-/** What a version says of clocks, retries and releases. */
+/** The timers, retry policy and rollout of a version. */
 export type JobPolicy = Policy & { deadlineSeconds: number | null } & Pick<
     StoredJobContent,
     'rollout' | 'approval' | 'window' | 'priority' | 'parameters' | 'hasPlaceholders'
   >
 
-/** It never changes. `versionNo`: its number among those of all jobs, for `getDocument`. */
+/** Immutable. `versionNo`: its number among the versions of all jobs, for `getDocument`. */
 export type StoredJobVersion = StoredJobContent & {
   jobName: string
   jobNo: number
@@ -61,7 +61,7 @@ export type StoredJobVersion = StoredJobContent & {
 
 export type JobKey = { ownerNo: number; jobName: string }
 
-/** The name of the job is for devices, which compare it with the signed one. */
+/** Devices compare the name of the job with the signed one. */
 export type JobSignature = { jobName: string; envelope: Envelope }
 
 export type JobPut = {
@@ -69,29 +69,29 @@ export type JobPut = {
   jobName: string
   content: StoredJobContent
   at: number
-  /** Who puts it; left out: the operator. */
+  /** The principal; undefined: the operator. */
   by?: string
   expected?: ExpectedTags
-  /** Refused if its runs would need fewer approvals than before, also before it was deleted. */
+  /** Refused if its runs would need fewer approvals than before, also compared with a deleted job of this name. */
   keepsApproval?: true
 }
 
-/** Of a version of a job: the document as JSON text, and what has to be filled in. */
+/** The document of a version as JSON text, and the values to fill in. */
 type StoredDocument = { document: string } & Pick<
   StoredJobContent,
   'parameters' | 'hasPlaceholders' | 'files'
 >
 
-/** What needs a job, some of each: schedules, and runs with executions that wait. */
+/** Some users of a job of each kind: schedules, and runs with waiting executions. */
 export type JobUsers = { scheduleNames: string[]; runIds: number[] }
 
-/** `changed`: it is not one of the expected. With users: they need it. */
+/** `changed`: the precondition does not hold. With users: the job is in use. */
 type JobDeletion = 'deleted' | 'unknown' | 'changed' | JobUsers
 
 /**
- * `nextVersion`: refused, because its signatures are of another version than this one, which it would become.
- * `lacksWindow`: refused, because there is no such window. `lacksSecret`: because this secret does not exist, `lacksFile` likewise.
- * `weakensApproval`: because it may not.
+ * Refused puts: `nextVersion`: the job would get this version, but its signatures are for another one. `lacksWindow`: the
+ * window does not exist. `lacksSecret`, `lacksFile`: this secret or file does not exist. `weakensApproval`: the put requires
+ * fewer approvals, and the caller may not do that.
  */
 export type JobPutResult = Put<StoredJob> & {
   nextVersion?: number
@@ -105,19 +105,19 @@ export type JobStore = {
   putJob(put: JobPut): Promise<JobPutResult>
   getJob(job: JobKey): Promise<StoredJob | undefined>
   listJobs(list: OwnerList<string>): Promise<Sliced<StoredJob, string>>
-  /** Executions of the job that are under way go on. `unlessUsed`: not while something needs it. */
+  /** Executions of the job that are in progress continue. `unlessUsed`: refused while something needs it. */
   deleteJob(
     job: JobKey & { at: number; by?: string; expected?: ExpectedTags; unlessUsed?: boolean },
   ): Promise<JobDeletion>
   /** Undefined: nothing needs it. */
   findJobUsers(job: JobKey): Promise<JobUsers | undefined>
-  /** Undefined: the job or this version of it is not there. */
+  /** Undefined: no such job or version. */
   getJobVersion(job: JobKey & { version: number }): Promise<StoredJobVersion | undefined>
-  /** Newest first; those from before the job was deleted and put again are among them. */
+  /** Newest first, including versions from before the job was deleted and put again. */
   listJobVersions(list: OwnerList<number> & { jobName: string }): Promise<Sliced<StoredJobVersion, number>>
   getDocument(job: { jobVersion: number }): Promise<StoredDocument>
-  /** What the authors of a version of a job have signed; undefined if nothing. */
+  /** The signatures of a version; undefined if there are none. */
   getSignature(job: { jobVersion: number }): Promise<JobSignature | undefined>
-  /** The name of the job that a version is of. */
+  /** The name of the job of a version. */
   getJobOfVersion(job: { jobVersion: number }): Promise<string | undefined>
 }

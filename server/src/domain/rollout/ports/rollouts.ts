@@ -1,4 +1,4 @@
-// The part of the store's port for runs that are released little by little, under the rules of store.ts.
+// The part of the store's port for rollouts, under the rules of store.ts.
 
 import type { ExecState, RolloutState } from '@jobcast/contract'
 import type { Selector } from '@jobcast/contract/selector'
@@ -11,7 +11,7 @@ import type { RolloutEvent, RolloutPlan, StoredRollout } from '../rollout.ts'
 
 export type StateCounts = Record<ExecState, number>
 
-/** A rollout that goes on by itself or must be ended, and what it depends on. */
+/** A rollout that continues automatically or must be ended, and what it depends on. */
 export type OpenRollout = {
   runId: number
   ownerNo: number
@@ -24,16 +24,16 @@ export type OpenRollout = {
   unfinished: number
 }
 
-/** `waves`: how many executions of each wave are in each state, of those that are asked for. */
+/** `run`: counts of the whole run. `keyId`: the key that created it. */
 export type RolloutFactsFound = { rollout: StoredRollout; keyId: string | null; run: StateCounts }
 
 export type RolloutChange = {
-  /** As it was read: whoever changed it since is not overruled. */
+  /** As it was read: nothing is written if the rollout has changed since. */
   before: StoredRollout
   status: RolloutStatus
   nextAt: SteadyInstant | null
   plan?: RolloutPlan
-  /** Nothing is held back any more although not all was released. */
+  /** Nothing is held back any more, although not everything was released. */
   isOver?: boolean
   events: RolloutEvent[]
   moment: Moment
@@ -45,7 +45,7 @@ export type ReleasedPart = {
   jobVersion: number
   launchedAt: WallInstant
   executions: { jobExecutionId: number; deviceId: string }[]
-  /** They may be offered to a device only while a window is open there. */
+  /** They may be offered only while the device's window is open. */
   isWindowed?: true
   /** Undefined: the default. */
   priority?: number
@@ -62,17 +62,17 @@ export type StoredFreeze = {
 }
 
 export type RolloutStore = {
-  /** All that a ticker must look at, of all owners. */
+  /** All rollouts that a ticker must judge, of all owners. */
   listOpenRollouts(): Promise<OpenRollout[]>
   /** Undefined: there is no such run, or it has no rollout. */
   getRollout(run: RunKey): Promise<RolloutFactsFound | undefined>
-  /** Those of these runs that have one. */
+  /** The rollouts of these runs; runs without one are left out. */
   listRollouts(runs: { ownerNo: number; runIds: number[] }): Promise<StoredRollout[]>
-  /** By states: the executions at these positions of the run, and all of it at the same instant. */
+  /** Counts by state of these parts and of the whole run, in one snapshot. */
   countRunParts(
     run: RunKey & { parts: { from: number; to: number }[] },
   ): Promise<{ run: StateCounts; parts: StateCounts[] }>
-  /** Positions from the first execution of the run on; `from`: all before have ended. `by`: the name of an attribute. */
+  /** Positions count from `first`, the run's first execution. `from`: all before have ended. `by`: the name of an attribute. */
   readBudget(part: {
     ownerNo: number
     by: string
@@ -81,7 +81,7 @@ export type RolloutStore = {
     released: number
     to: number
   }): Promise<BudgetFound>
-  /** Some of those with these ids that are in one of these states, those that ended last first. */
+  /** Executions of this id range in one of these states, latest ended first. */
   listEndedPart(part: {
     ownerNo: number
     first: number
@@ -89,22 +89,22 @@ export type RolloutStore = {
     execStates: readonly ExecState[]
     limit: number
   }): Promise<{ jobExecutionId: number; deviceId: string; execState: ExecState }[]>
-  /** How many of those that have not ended there are on devices that are not connected. */
+  /** Counts unfinished executions whose devices are not connected. */
   countOffline(part: RunPart): Promise<number>
-  /** Those of these devices that match. */
+  /** Returns those of the devices that match. */
   matchDevices(devices: { ownerNo: number; where: Selector; deviceIds: string[] }): Promise<string[]>
-  /** How many of those that succeeded there are on devices that match. */
+  /** Counts succeeded executions whose devices match. */
   countConfirmed(part: RunPart & { where: Selector }): Promise<number>
-  /** False: it was changed since it was read, and nothing happened. */
+  /** False: the rollout has changed since it was read, and nothing was written. */
   changeRollout(change: RolloutChange): Promise<boolean>
   listReleased(part: RunPart): Promise<ReleasedPart | undefined>
 
-  /** Undefined: it is not frozen. */
+  /** Undefined: the fleet is not frozen. */
   getFreeze(owner: { ownerNo: number }): Promise<StoredFreeze | undefined>
   listFreezes(): Promise<(StoredFreeze & { ownerNo: number })[]>
-  /** False: it is frozen already, and the reason was replaced. */
+  /** False: the fleet was frozen already, and the reason was replaced. */
   freezeFleet(freeze: StoredFreeze & { ownerNo: number; clock: SteadyInstant }): Promise<boolean>
-  /** False: it was not frozen. `expiredBy`: only if its time is over by then. */
+  /** False: the fleet was not frozen. `expiredBy`: only if the freeze has expired by then. */
   unfreezeFleet(freeze: {
     ownerNo: number
     principal: string

@@ -1,9 +1,9 @@
 import type { StoredRollout } from '../rollout.ts'
 import type { StateCounts } from './rollouts.ts'
 
-/** How many executions of each wave are in which state. `run`: of the whole run, as it was read with the rollout. */
+/** Counts of each wave by state. `run`: counts of the whole run, as read with the rollout. */
 export type WaveCounts = {
   now(rollout: StoredRollout, run: StateCounts): Promise<StateCounts[]>
-  /** For who only shows them: those of a large run may be some seconds old. */
+  /** For display: counts of a large run may be some seconds old. */
   recent(rollout: StoredRollout, run: StateCounts): Promise<StateCounts[]>
 }

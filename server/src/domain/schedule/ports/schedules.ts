@@ -25,81 +25,81 @@ export type StoredWhen =
   | { kind: 'at'; at: WallInstant }
   | { kind: 'match'; again?: Again; backOffSeconds?: number; onLeave?: 'CANCEL' }
 
-/** With its defaults. */
+/** With defaults applied. */
 export type StoredScheduleContent = {
   description: string | null
   /** Version of the job; null: each run uses the current one. */
   version: number | null
-  /** Of the job's parameters, none of them secret. */
+  /** Values of the job's parameters, none of them secret. */
   parameters?: Record<string, unknown>
   targets: Targets
   when: StoredWhen
   rollout: Rollout | null
   approval: Approval
-  /** Left out: that of the job. */
+  /** Undefined: the job's window. */
   window?: string
-  /** The same. */
+  /** Undefined: the job's priority. */
   priority?: number
-  /** Its runs replace what waits of the job on their devices. */
+  /** Its runs replace PENDING executions of the job on their devices. */
   replaces?: true
   overlap: Overlap
   catchUpSeconds: number
   jitterSeconds: number
   pauseAfterFailures: number | null
-  /** Left out if there are none. */
+  /** Undefined if there are none. */
   except?: string[]
   until: WallInstant | null
-  /** The key that put it so, even if another one has resumed it since; left out by what was stored before. */
+  /** The key that put this content, even if another key has resumed it since; undefined in rows of older versions. */
   putBy?: string
 }
 
-/** A run that is being made: whoever finds it finishes it, so that nothing is lost or made twice. */
-export type Firing = {
+/** An occurrence that is being fired. Any process that finds it finishes it, so no run is lost or created twice. */
+export type StartedOccurrence = {
   for: WallInstant
-  /** Who asked for it; null: its time had come. */
+  /** Who requested it; null: it was due. */
   principal: string | null
-  /** Which process is at it, and since when. */
+  /** The process that works on it, and since when. */
   by: string
   since: SteadyInstant
-  /** Of a schedule with match: up to which event devices are looked at, and by which selector. */
+  /** With `match`: up to which event devices are covered, and by which selector. */
   match?: { upTo: number; where: string | null }
 }
 
 export type ScheduleKey = { ownerNo: number; scheduleName: string }
 
-/** What had ended of runs that went on when it was resumed; of those up to `failuresAfter`, only these are counted. */
+/** Ended counts of the runs that were unfinished when it was resumed; of runs up to `failuresAfter`, only these count. */
 export type StopBaseline = {
   runs: { runId: number; counts: EndedCounts }[]
-  /** Runs that a stop rule of the schedule holds go on. */
+  /** Runs that a stop rule of the schedule has paused are to be resumed. */
   letsGo: boolean
 }
 
-/** What changes while it runs. */
+/** The part that changes while it runs. */
 export type ScheduleState = {
   /** The next occurrence. */
   nextFor: WallInstant | null
-  /** When to look at it. */
+  /** When to fire or continue it. */
   dueAt: WallInstant | null
   /** When `nextFor` was decided. */
   handledAt: WallInstant
-  firing: Firing | null
+  occurrence: StartedOccurrence | null
   lastFor: WallInstant | null
   lastFiredAt: WallInstant | null
   lastRunId: number | null
-  /** The run whose end decides how many failed in a row. */
+  /** The run whose end updates the count of failures in a row. */
   watchedRunId: number | null
   failures: number
-  /** Runs up to this one are not counted as failures any more. */
+  /** Runs up to this one no longer count as failures. */
   failuresAfter: number
   pausedBecause: string | null
   pausedBy: string | null
   pausedAt: WallInstant | null
   pausedCause: SchedulePause | null
-  /** With match, since somebody resumed it: what stop rules do not count any more. */
+  /** With `match`, once it was resumed: what stop rules no longer count. */
   stopBaseline: StopBaseline | null
-  /** With match: up to which event of devices it has looked. */
+  /** With `match`: the last device event that was processed. */
   cursor: number
-  /** With match: for which selector, with its groups replaced, all devices were looked at. */
+  /** With `match`: digest of the selector that all devices were last compared with. */
   matchedWhere: string | null
 }
 
@@ -108,37 +108,37 @@ export type StoredSchedule = ScheduleKey &
     scheduleNo: number
     jobName: string
     content: StoredScheduleContent
-    /** Who put it last. */
+    /** The key that put or resumed it last. */
     keyId: string
     createdAt: WallInstant
     updatedAt: WallInstant
-    /** Another one after each change. */
+    /** Incremented by each change. */
     version: number
   }
 
 export type SchedulePut = ScheduleKey &
   Expectation & {
-    /** Of a new one. */
+    /** For a new schedule. */
     scheduleNo: number
     jobName: string
     content: StoredScheduleContent
     keyId: string
     at: WallInstant
-    /** Of a new one, and of one whose times have changed. */
+    /** For a new schedule, or one whose times have changed. */
     times: Pick<ScheduleState, 'nextFor' | 'dueAt'>
-    /** Also if nothing else changes, it is this key's from now on. */
+    /** The schedule moves to this key even if nothing else changes. */
     takesOver?: boolean
     most: number
-    /** Of those that run as soon as a device matches; 0: any number. */
+    /** Maximum of schedules with `match`; 0: no limit. */
     mostMatching: number
   }
 
 export type ScheduleEvent = { type: EventTypeOf<'schedule'>; data: EventDataOf<'schedule'> }
 
 export type ScheduleChange = {
-  /** As it was read: whoever changed it since is not overruled. */
+  /** As it was read: nothing is written if the schedule has changed since. */
   before: StoredSchedule
-  /** `keyId`: whose it is from now on. */
+  /** `keyId`: the key that it moves to. */
   set: Partial<ScheduleState> & { keyId?: string }
   events?: ScheduleEvent[]
   at: WallInstant
@@ -146,13 +146,13 @@ export type ScheduleChange = {
 
 export type RunRange = { runId: number; first: number; last: number }
 
-/** An execution of a schedule that has not ended. */
+/** An unfinished execution of a schedule. */
 export type BusyDevice = { deviceNo: number; jobExecutionId: number; execState: ExecState }
 
-/** `names`: of what has changed; undefined: anything. */
+/** `names`: attributes that have changed; undefined: anything may have. */
 export type DeviceChanged = { eventId: number; deviceNo: number; names: string[] | undefined }
 
-/** An execution of a schedule that has ended, or waits (again); `cause`: of the event. */
+/** An execution of a schedule that has ended, or is PENDING (again). `cause`: from the event. */
 export type ScheduledMove = {
   eventId: number
   scheduleNo: number
@@ -164,9 +164,8 @@ export type ScheduledMove = {
 
 export type ScheduleStore = {
   /**
-   * Of the owner's devices behind that event, in order; all up to `upTo` were looked at. `isLost`: they are not known any
-   * more, or too many to be looked at one by one. `moves`: of executions of schedules, if they are wanted; `count`: of all
-   * that was read.
+   * Changes of the owner's devices after that event, in order, up to and including event `upTo`. `isLost`: the events were
+   * purged, or are too many to process one by one. `moves`: of executions of schedules, if requested. `count`: events read.
    */
   listDeviceChanges(changes: {
     ownerNo: number
@@ -181,7 +180,7 @@ export type ScheduleStore = {
     isMore: boolean
     isLost: boolean
   }>
-  /** Those that there are, as selectors see them. */
+  /** Those of the devices that exist, as selectors see them. */
   listSelectable(devices: {
     ownerNo: number
     deviceNos: number[]
@@ -195,45 +194,45 @@ export type ScheduleStore = {
   getSchedule(schedule: ScheduleKey): Promise<StoredSchedule | undefined>
   listSchedules(list: OwnerList<string>): Promise<Sliced<StoredSchedule, string>>
   deleteSchedule(schedule: ScheduleKey & { principal: string; at: WallInstant }): Promise<boolean>
-  /** Some of those that are due by then, of all owners. */
+  /** A batch of schedules that are due by then, of all owners. */
   listDueSchedules(due: { by: WallInstant; limit: number }): Promise<StoredSchedule[]>
-  /** Some of those that were decided on after then: the clock was set back since. */
+  /** A batch of schedules whose next occurrence was computed later than that: the clock was set back since. */
   listSchedulesAhead(ahead: { of: WallInstant; limit: number }): Promise<StoredSchedule[]>
-  /** Some of those whose watched run has ended. */
+  /** A batch of schedules whose watched run has ended. */
   listJudgedSchedules(some: { limit: number }): Promise<StoredSchedule[]>
-  /** Those that give each device their job once and are not paused, of all owners. */
+  /** Schedules with `match` that are not paused, of all owners. */
   listMatchSchedules(): Promise<StoredSchedule[]>
-  /** False: it was changed since it was read, and nothing happened. */
+  /** False: the schedule has changed since it was read, and nothing was written. */
   changeSchedule(change: ScheduleChange): Promise<boolean>
-  /** Several, of different schedules, in one write: the same of each of them. */
+  /** The same for several schedules in one write. */
   changeSchedules(changes: ScheduleChange[]): Promise<boolean[]>
-  /** The run that was made for this occurrence. */
+  /** The run of this occurrence; undefined: none. */
   findScheduledRun(occurrence: { scheduleNo: number; scheduledFor: WallInstant }): Promise<number | undefined>
-  /** The latest runs that have ended behind that one, newest first. */
+  /** The latest ended runs after that one, newest first. */
   listScheduledEnds(runs: { scheduleNo: number; after: number; limit: number }): Promise<StateCounts[]>
-  /** Of each of these: all that it has made since then and behind `failuresAfter`, together. */
+  /** For each schedule: the counts of all its runs created since then and after `failuresAfter`, added up. */
   countScheduled(counted: {
     scheduleNos: number[]
     since: WallInstant
   }): Promise<(StateCounts & { scheduleNo: number })[]>
-  /** Some of its runs that have not ended, the newest first. */
+  /** A batch of its unfinished runs, newest first. */
   listUnfinishedCounts(runs: {
     ownerNo: number
     scheduleNo: number
     limit: number
   }): Promise<(StateCounts & { runId: number })[]>
-  /** Those of these runs that were made since then. */
+  /** Those of the runs that were created since then. */
   listRunCounts(runs: {
     ownerNo: number
     runIds: number[]
     since: WallInstant
   }): Promise<(StateCounts & { runId: number })[]>
-  /** Its runs that have not ended, and where their executions are. */
+  /** Its unfinished runs, with the id ranges of their executions. */
   listBusyRuns(busy: { ownerNo: number; scheduleNo: number }): Promise<RunRange[]>
-  /** Those of these executions that have not ended, in order. */
+  /** The unfinished executions of this id range, in order. */
   listBusyDevices(busy: { first: number; last: number; limit: number }): Promise<BusyDevice[]>
-  /** Cancels those of them that wait. */
+  /** Cancels those that are PENDING. */
   supersede(executions: { jobExecutionIds: number[]; moment: Moment; actor: string }): Promise<Moved[]>
-  /** Where the executions of a run are. */
+  /** The id range of a run's executions. */
   getRunRange(run: { runId: number }): Promise<RunRange | undefined>
 }

@@ -3,7 +3,7 @@ import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
 type SecretKey = { ownerNo: number; secretName: string }
 
-/** Some of what uses it; runs are unfinished ones. */
+/** Some of the resources that use it; only unfinished runs. */
 export type SecretUsers = { jobNames: string[]; scheduleNames: string[]; runIds: number[] }
 
 export type StoredSecret = {
@@ -22,7 +22,7 @@ type SecretPut = SecretKey &
     principal: string
     at: number
     most: number
-    /** So many of the values before are kept while an unfinished execution may have got them. */
+    /** How many former values are kept while an unfinished execution may have got them. */
     mostFormer: number
   }
 
@@ -34,18 +34,18 @@ export type SecretStore = {
   putSecret(put: SecretPut): Promise<SecretOutcome>
   getSecret(secret: SecretKey): Promise<StoredSecret | undefined>
   listSecrets(list: OwnerList<string>): Promise<Sliced<StoredSecret, string>>
-  /** Those that there are. */
+  /** The secrets of these names that exist. */
   findSecrets(secrets: { ownerNo: number; secretNames: string[] }): Promise<SecretValue[]>
-  /** The same, and the values that they had before, as far as they are kept. */
+  /** The same, with the former values that are kept. */
   findAllValues(secrets: { ownerNo: number; secretNames: string[] }): Promise<SecretValue[]>
   deleteSecret(secret: SecretKey & { principal: string; at: number }): Promise<SecretRemoval>
-  /** Removes former values that no unfinished execution can have got; true: there may be more of them. */
+  /** Purges a batch of former values that no unfinished execution can have got; true: there may be more. */
   purgeFormerValues(): Promise<boolean>
-  /** For another key; in the order of their owner and name, from after this one on. */
+  /** For key rotation: in the order of owner and name, after this one. */
   listSealedSecrets(
     list: SealedCursor & { limit: number },
   ): Promise<(SecretKey & { version: number; sealed: string })[]>
-  /** Those that have not been replaced since. */
+  /** Skips secrets that have been replaced since. */
   replaceSealedSecrets(replaced: {
     sealed: (SecretKey & { version: number; before: string; sealed: string })[]
   }): Promise<void>

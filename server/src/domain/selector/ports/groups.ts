@@ -1,17 +1,16 @@
-import type { Changer } from '../../access/changers.ts'
+import type { Made } from '../../access/changers.ts'
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
 
 export type GroupKey = { ownerNo: number; groupName: string }
 
-export type StoredGroup = {
+/** `changers`: who changed its selector. */
+export type StoredGroup = Made & {
   groupName: string
   where: string
   description: string | null
-  /** In which its devices are offered work. */
+  /** The window in which its devices are offered work. */
   window: string | null
-  /** Of its selector; null: nobody is known. */
-  changers: Changer[] | null
   createdAt: number
   updatedAt: number
 }
@@ -23,11 +22,11 @@ type GroupPut = GroupKey &
     /** Default: none. */
     window?: string | null
     principal: string
-    /** Of the principal: see domain/access/lineage.ts. */
+    /** The lineage of the principal: see domain/access/lineage.ts. */
     lineage: string
     at: number
     most: number
-    /** Of those with a window; 0, or left out: any number. */
+    /** The maximum number of groups with a window; 0 or undefined: no limit. */
     mostWithWindow?: number
   }
 
@@ -37,7 +36,7 @@ type GroupOutcome =
   | { kind: 'too-many-with-window' }
   | { kind: 'not-expected' }
   | { kind: 'unknown-window' }
-  /** What is wrong with the groups that it refers to. */
+  /** A group that the selector refers to is invalid. */
   | { kind: 'refused'; problem: GroupProblem }
 
 export type GroupProblem =
@@ -45,7 +44,7 @@ export type GroupProblem =
   | { kind: 'refers-to-itself'; groupName: string }
   | { kind: 'too-large' | 'too-deep' | 'too-many-values' }
 
-/** What refers to a group, some of each; runs are those with a gate that does. */
+/** Some users of a group of each kind; a run uses a group if one of its gates refers to it. */
 export type GroupUsers = {
   groupNames: string[]
   jobNames: string[]
@@ -53,19 +52,19 @@ export type GroupUsers = {
   runIds: number[]
 }
 
-/** With users: they refer to it. */
+/** With users: the group is in use. */
 type GroupDeletion = 'deleted' | 'unknown' | GroupUsers
 
 export type GroupStore = {
-  /** Judged and written in one step: no two puts make a circle together. */
+  /** Checked and written in one step, so that two concurrent puts cannot form a cycle. */
   putGroup(put: GroupPut): Promise<GroupOutcome>
   getGroup(group: GroupKey): Promise<StoredGroup | undefined>
   listGroups(list: OwnerList<string>): Promise<Sliced<StoredGroup, string>>
-  /** Those that there are. */
+  /** The groups that exist. */
   findGroups(groups: { ownerNo: number; groupNames: string[] }): Promise<StoredGroup[]>
-  /** Differs once any group of the owner was put or deleted: one short query, however many groups there are. */
+  /** Changes when any group of the owner is put or deleted. One short query, however many groups there are. */
   groupsVersion(of: { ownerNo: number }): Promise<string>
-  /** `unlessUsed`: not while something refers to it. */
+  /** `unlessUsed`: refused while something refers to it. */
   deleteGroup(
     group: GroupKey & { principal: string; at: number; unlessUsed?: boolean },
   ): Promise<GroupDeletion>

@@ -1,4 +1,4 @@
-// The part of the store's port for plans: what a dry run has shown, until it is started or too old.
+// The part of the store's port for plans: what a dry run has shown, until it expires.
 
 import type { NewRun } from '@jobcast/contract'
 import type { SteadyInstant } from '../../common/instants.ts'
@@ -6,39 +6,39 @@ import type { RunValues } from './runs.ts'
 
 type PlanKey = { ownerNo: number; planId: string }
 
-/** What the plan was made of, to be compared with what it would be made of. */
+/** What the plan was built from, to compare it with what it would be built from later. */
 export type BoundTo = {
-  /** The current version of the job, which says what holds it back, and that of the run. */
+  /** The current version of the job, which defines the release, and the version that the run uses. */
   currentNo: number
   versionNo: number
-  /** A digest; null: it is under no window. */
+  /** Digest of the window; null: no window. */
   window: string | null
-  /** How many devices it has, and a digest of them in the order of their release, wave by wave. */
+  /** The number of devices, and a digest of them in the order of their release, wave by wave. */
   total: number
   devices: string
 }
 
 export type StoredPlan = {
   planId: string
-  /** The principal that has planned it. */
+  /** The principal that created the plan. */
   plannedBy: string
   createdAt: SteadyInstant
-  /** As it was asked for. */
+  /** As requested. */
   request: Omit<NewRun, 'parameters'>
-  /** Those that were given, without defaults; null: none were. */
+  /** The given parameters, without defaults; null: none. */
   values: RunValues | null
   boundTo: BoundTo
 }
 
-/** `most`, `mostBytes`: of one owner. */
+/** Limits per owner. */
 type KeptPlans = { most: number; mostBytes: number }
 
 export type PlanStore = {
-  /** Of what is too much afterwards the oldest are dropped. */
+  /** Drops the oldest plans beyond the limits. */
   keepPlan(plan: StoredPlan & { ownerNo: number } & KeptPlans): Promise<void>
   getPlan(plan: PlanKey): Promise<StoredPlan | undefined>
-  /** The run that was started from it; undefined: none was, or it is purged. */
+  /** The run that was started from the plan; undefined: none, or it was purged. */
   findPlannedRun(plan: PlanKey): Promise<number | undefined>
-  /** Purges some of them; true while there may be more. */
+  /** Purges a batch; true while there may be more. */
   purgePlans(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

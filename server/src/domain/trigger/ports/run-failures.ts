@@ -2,19 +2,19 @@ import type { AttributeValue, ExecState } from '@jobcast/contract'
 import type { ExecutionEvent } from '../../execution/execution.ts'
 import type { RunKey } from './runs.ts'
 
-/** Unsuccessful executions that ended by the same event, with the same reason (its first characters). */
+/** Unsuccessful executions with the same event and the same (start of the) reason. */
 export type FailureGroup = {
   execState: ExecState
-  /** Null if its history is not there. */
+  /** Null if the history is missing. */
   event: ExecutionEvent | null
   reason: string | null
   count: number
-  /** Ids of some of their devices; at least of one. */
+  /** Ids of some of the devices, at least one. */
   sample: string[]
 }
 
 type StoredFailures = {
-  /** All of them; more than the groups have together if there are more groups. */
+  /** All unsuccessful executions, also those in groups that are not listed. */
   total: number
   /** Most frequent first. */
   groups: FailureGroup[]
@@ -35,14 +35,14 @@ export type SharedValue = {
 
 export type RunFailureStore = {
   /**
-   * Executions of the run that ended otherwise than SUCCEEDED, unless they were canceled before they were sent. Of the
-   * first `sampled` groups there is a sample, of the others one device. Undefined: no such run.
+   * Groups executions of the run that ended otherwise than SUCCEEDED, except those canceled before they were sent. The first
+   * `sampled` groups have a sample of devices, the others one device. Undefined: no such run.
    */
   countFailures(run: RunKey & { groups: number; sampled: number }): Promise<StoredFailures | undefined>
   /**
-   * Values that the devices of these executions have more often than those of successful ones, the largest difference in
-   * shares first; only what `least` of them have, and more often by so many percent of all. About `failed` and `succeeded` parts of a million of the executions are
-   * looked at.
+   * Values that devices of unsuccessful executions have more often than those of successful ones, largest difference first.
+   * A value counts if at least `least` of them have it and the shares differ by `percent`. `failed` and `succeeded` are the
+   * sampled parts of the executions, in millionths.
    */
   listSharedValues(
     run: RunKey & { failed: number; succeeded: number; least: number; percent: number; limit: number },

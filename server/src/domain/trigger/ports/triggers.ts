@@ -5,15 +5,15 @@ import type { LargeTrigger, Trigger, TriggerOutcome } from '../trigger.ts'
 import type { WriteOptions } from './write-options.ts'
 
 export type TriggerStore = {
-  /** All or nothing for each trigger of the list; one that is refused does not hinder the others. */
+  /** All or nothing for each trigger of the list; a refused trigger does not affect the others. */
   createExecutions(triggers: Trigger[], options?: WriteOptions): Promise<TriggerOutcome[]>
   /**
-   * All or nothing, written a batch at a time. Executions of devices that are deleted meanwhile have ended when the run
-   * becomes visible, also of those that are put again.
+   * All or nothing, written in batches. Executions of devices that are deleted meanwhile have ended when the run becomes
+   * visible, even if the devices were put again.
    */
   createLargeRun(trigger: LargeTrigger): Promise<TriggerOutcome>
-  /** Ends some executions that an earlier process has left to devices that are deleted; none: there are none left. */
+  /** Ends a batch of executions that an earlier process left on deleted devices; empty: none are left. */
   removeGone(gone: { moment: Moment; actor: string }): Promise<Moved[]>
-  /** Purges some of them; true while there may be more. */
+  /** Purges a batch; true while there may be more. */
   purgeIdempotencyKeys(age: { olderThan: SteadyInstant }): Promise<boolean>
 }

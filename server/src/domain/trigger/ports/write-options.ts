@@ -1,6 +1,6 @@
 /**
- * Of a write whose list comes from several callers: one of them may need a lock that somebody holds for long, and the
- * others must not wait for it. Unless it `waitsForLocks`, as it does by default, a write that cannot have its locks within
- * a fraction of a second rejects with LocksBusy.
+ * For a write on behalf of several callers: one may need a lock that is held for long, and the others must not wait for
+ * it. By default a write waits for its locks; without `waitsForLocks` it rejects with LocksBusy if it cannot get them
+ * within a fraction of a second.
  */
 export type WriteOptions = { waitsForLocks: boolean }

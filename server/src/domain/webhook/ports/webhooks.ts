@@ -2,6 +2,7 @@
 
 import type { DeliveryState, PauseReason, WebhookFormat } from '@jobcast/contract'
 import type { Maker } from '../../access/ports/makers.ts'
+import type { Restriction } from '../../access/restriction.ts'
 import type { ExpectedTags } from '../../common/entity-tag.ts'
 import type { OwnerList, Put, Slice, Sliced } from '../../common/ports/slices.ts'
 
@@ -26,15 +27,17 @@ export type StoredWebhook = WebhookContent &
     /** The previous secret, which also signs until `oldSecretUntil`. */
     oldSecret: string | null
     oldSecretUntil: number | null
+    /** Only events inside are sent. Set when it is created. */
+    restriction: Restriction | null
     pausedBecause: PauseReason | null
     pausedAt: number | null
     lastDeliveredAt: number | null
     failingSince: number | null
-    /** The last attempt that was unsuccessful, also if later ones were accepted. */
+    /** The last unsuccessful attempt, kept when later ones succeed. */
     lastFailure: AttemptFailure | null
-    /** All events up to this one are processed in this round: they do not match, or have a delivery. */
+    /** All events up to this one are processed in this round: each has a delivery or does not match. */
     cursor: number
-    /** Incremented by each replay since an instant. */
+    /** Incremented by each replay of events since an instant. */
     round: number
     createdAt: number
     updatedAt: number
@@ -42,12 +45,12 @@ export type StoredWebhook = WebhookContent &
 
 export type WebhookKey = { ownerNo: number; webhookName: string }
 
-/** `principal`: who changes it. */
+/** `principal`: who makes the change. */
 export type WebhookChange = WebhookKey & { principal: string; at: number }
 
 export type WebhookPut = WebhookKey & {
   content: WebhookContent
-  /** Of a new webhook; who puts one that is there is told by the event. */
+  /** For a new webhook; for an existing one, the event has the principal. */
   maker: Maker
   /** Undefined keeps the existing one. */
   secret: string | undefined
@@ -58,6 +61,10 @@ export type WebhookPut = WebhookKey & {
   maxWebhooks: number
   at: number
   expected?: ExpectedTags
+  /** Of the caller: for a new webhook; an existing one must be within it. */
+  restriction: Restriction | null
+  /** False: only an existing one can be put. */
+  mayCreate: boolean
 }
 
 export type StoredAttempt = { at: number; status: number | null; error: string | null; ms: number }
@@ -73,11 +80,11 @@ export type StoredDelivery = {
   nextAt: number | null
 }
 
-/** A delivery that waits for another attempt. */
+/** A delivery that is waiting for another attempt. */
 type PendingDelivery = {
   eventId: number
   type: string
-  /** What the event is about; see `subjectOf`. */
+  /** The subject of the event; see `subjectOf`. */
   subject: string
   /** Attempts that count toward giving up. */
   tries: number
@@ -90,23 +97,23 @@ export type AttemptResult = Omit<PendingDelivery, 'nextAt'> & {
   nextAt: number | null
 }
 
-/** The progress of a webhook: results of attempts, and the state that follows from them. */
+/** The progress of a webhook: results of attempts, and the resulting state. */
 export type WebhookProgress = {
   webhookNo: number
   round: number
   cursor: number
   results: AttemptResult[]
-  /** Undefined leaves these as they are. */
+  /** Undefined: unchanged. */
   lastDeliveredAt: number | undefined
   failingSince: number | null | undefined
   pause: { because: PauseReason; at: number } | undefined
 }
 
 export type WebhookStore = {
-  /** A new webhook starts after the newest event. 'too-many': the owner has `maxWebhooks` already. */
+  /** A new webhook starts after the newest event. 'too-many': the owner has `maxWebhooks` already. 'unknown': see `restriction` and `mayCreate`. */
   putWebhook(
     put: WebhookPut,
-  ): Promise<(Put<StoredWebhook> & { changed: boolean }) | 'too-many' | 'not-expected'>
+  ): Promise<(Put<StoredWebhook> & { changed: boolean }) | 'too-many' | 'not-expected' | 'unknown'>
   getWebhook(key: WebhookKey): Promise<StoredWebhook | undefined>
   listWebhooks(list: OwnerList<string>): Promise<Sliced<StoredWebhook, string>>
   /** Returns the deleted webhook. Its delivery log is deleted with it, or soon after. */

@@ -1,7 +1,7 @@
-// The part of the store's port for windows: when work may be offered to devices. Which of them are open, and for which
-// zones, is stored with them, so that it holds for all nodes at once; whoever finds that it has changed writes it.
+// The part of the store's port for windows. The zones for which a window is open are stored with it, so that a change takes
+// effect on all nodes at once; the node that detects the change writes it.
 
-import type { Changer } from '../../access/changers.ts'
+import type { Made } from '../../access/changers.ts'
 import type { Expectation } from '../../common/entity-tag.ts'
 import type { BothClocks } from '../../common/instants.ts'
 import type { OwnerList, Put, Sliced } from '../../common/ports/slices.ts'
@@ -16,15 +16,15 @@ export type WindowRule = {
   /** An IANA time zone, or `device`. */
   timeZone: string
   cutoffMinutes: number
-  /** Local dates, or two of them with a slash between. */
+  /** Local dates, or ranges of them with a slash. */
   except: string[]
 }
 
 type ShownWindow = WindowRule & { windowName: string; createdAt: number; updatedAt: number }
-/** `changers`: of its rule; null: nobody is known. */
-export type StoredWindow = ShownWindow & { changers: Changer[] | null }
+/** `changers`: who changed its rule. */
+export type StoredWindow = ShownWindow & Made
 
-/** `openZones`: as domain/window/open-zones.ts writes it. */
+/** `openZones`: in the format of domain/window/open-zones.ts. */
 export type JudgedWindow = ShownWindow & {
   ownerNo: number
   version: number
@@ -39,14 +39,14 @@ export type WindowPut = WindowKey &
   BothClocks & {
     openZones: string
     principal: string
-    /** Of the principal: see domain/access/lineage.ts. */
+    /** Lineage of the principal: see domain/access/lineage.ts. */
     lineage: string
     most: number
   }
 
 type WindowOutcome = ({ kind: 'put' } & Put<StoredWindow>) | { kind: 'too-many' } | { kind: 'not-expected' }
 
-/** The first of those that use it; `devices`: how many have it as their own. */
+/** Some of the resources that use it; `devices`: how many have it as their own. */
 type WindowUsers = {
   jobNames: string[]
   scheduleNames: string[]
@@ -61,27 +61,27 @@ export type WindowRemoval =
   | { kind: 'unknown-window' }
   | ({ kind: 'in-use' } & WindowUsers)
 
-/** Ids of executions, one behind the other. */
+/** A range of consecutive execution ids. */
 type ExecutionRange = { first: number; last: number }
 
 export type WindowStore = {
   putWindow(put: WindowPut): Promise<WindowOutcome>
   getWindow(window: WindowKey): Promise<StoredWindow | undefined>
   listWindows(list: OwnerList<string>): Promise<Sliced<StoredWindow, string>>
-  /** Judged and written in one step: no run comes to use it meanwhile. */
+  /** Checks and deletes in one step, so that no run can start to use it in between. */
   deleteWindow(window: WindowKey & { principal: string; at: number }): Promise<WindowRemoval>
-  /** Those of all owners. */
+  /** The windows of all owners. */
   listAllWindows(): Promise<JudgedWindow[]>
-  /** The zones in which devices of this owner are; of very many only some. */
+  /** The zones of the owner's devices; a subset if there are very many. */
   listZones(owner: { ownerNo: number }): Promise<string[]>
-  /** Writes down the zones of some devices of which it is not known yet; false: of none any more. */
+  /** Stores the zones of a batch of devices that have none stored; false: no device was left. */
   fillZones(): Promise<boolean>
-  /** Only of windows that are still those that were judged. */
+  /** Skips windows that have changed since they were judged. */
   setOpenZones(
     changes: (Pick<JudgedWindow, 'ownerNo' | 'windowName' | 'version' | 'openZones'> & BothClocks)[],
   ): Promise<void>
   /** The executions of the unfinished runs under this window. */
   listWindowRuns(window: WindowKey): Promise<ExecutionRange[]>
-  /** Devices for which one of these executions waits, in these zones; undefined: in any. */
+  /** Devices with a waiting execution of this range, in these zones; undefined: in any. */
   listWaitingDevices(waiting: ExecutionRange & { zones?: string[] | undefined }): Promise<DeviceKey[]>
 }

@@ -1,5 +1,5 @@
-// hawkBit's Direct Device Integration (DDI), for devices that poll hawkBit: SWUpdate, rauc-hawkbit-updater, Zephyr. A translation:
-// an action is an execution, and what devices report takes the path of every other report. docs/ddi.md is for users.
+// hawkBit's Direct Device Integration (DDI), for devices with a hawkBit client: SWUpdate, rauc-hawkbit-updater, Zephyr. A translation
+// layer: an action is an execution, and feedback takes the path of every other report. docs/ddi.md is for users.
 //
 // Read next: sign-in.ts, who a device is; poll.ts, what it finds; deployment.ts, what it installs; feedback.ts, what it reports.
 
@@ -35,7 +35,7 @@ export function addDdi(app: GatewayApp, deps: DdiDeps): void {
 }
 
 function addRoutes(gateway: GatewayApp, deps: DdiDeps): void {
-  // hawkBit describes them itself, so they are not in the OpenAPI document.
+  // hawkBit documents these routes, so they are not in the OpenAPI document.
   const add = (
     method: 'GET' | 'POST' | 'PUT',
     url: string,

@@ -1,6 +1,6 @@
-// The files of a document as hawkBit describes a software module. Which fields clients need, and in which form, is from their sources:
-// SWUpdate takes files whose name ends in .swu and compares sha1; rauc-hawkbit-updater takes the first file and compares sha1. Zephyr
-// takes one file in a chunk whose part is bApp, and compares sha256; the others do not read part.
+// The files of a document in hawkBit's form of a software module. Which fields clients need was taken from their source code:
+// SWUpdate takes files whose name ends in .swu and verifies sha1; rauc-hawkbit-updater takes the first file and verifies sha1. Zephyr
+// takes one file in a chunk whose part is bApp, and verifies sha256; the others ignore part.
 
 import type { FileFacts } from '@jobcast/contract/parameters'
 import type { DeviceDocument } from '../../../domain/execution/ports/documents.ts'
@@ -16,7 +16,8 @@ type Artifact = {
 }
 type Chunk = { part: string; version: string; name: string; artifacts: Artifact[] }
 
-export function chunkOf({ json, files = '{}' }: DeviceDocument, linkTo: LinkTo): Chunk {
+/** These devices fetch from this service: to a bucket they would send their token, and Zephyr accepts no other path. */
+export function chunkOf({ json, files = '{}', ownUrls = {} }: DeviceDocument, linkTo: LinkTo): Chunk {
   const document = asObject(JSON.parse(json))
   const facts = JSON.parse(files) as Record<string, FileFacts>
   const listed = refsOf(document.files).filter((ref) => facts[ref])
@@ -27,8 +28,12 @@ export function chunkOf({ json, files = '{}' }: DeviceDocument, linkTo: LinkTo):
     part: textOf(document.part) ?? 'bApp',
     version: textOf(document.version) ?? facts[first]?.version ?? '',
     name: textOf(document.name) ?? nameOf(first),
-    artifacts: refs.flatMap((ref) => artifactOf(ref, facts[ref], extension, linkTo)),
+    artifacts: refs.flatMap((ref) => artifactOf(ref, withUrl(facts[ref], ownUrls[ref]), extension, linkTo)),
   }
+}
+
+function withUrl(facts: FileFacts | undefined, ownUrl: string | undefined): FileFacts | undefined {
+  return facts && (ownUrl === undefined ? facts : { ...facts, url: ownUrl })
 }
 
 function artifactOf(
@@ -45,13 +50,13 @@ function artifactOf(
   return [{ filename, hashes, size, [linksField]: { download: { href }, 'download-http': { href } } }]
 }
 
-/** Names, or objects with a name. */
+/** The document lists names, or objects with a name. */
 function refsOf(files: unknown): string[] {
   if (!Array.isArray(files)) return []
   return files.flatMap((each: unknown) => textOf(typeof each === 'object' ? asObject(each).name : each) ?? [])
 }
 
-/** Without its version. */
+/** Removes the version from the reference. */
 function nameOf(ref: string): string {
   return ref.split('@', 1)[0] ?? ''
 }

@@ -1,4 +1,4 @@
-// Attributes that a device of hawkBit reports of itself.
+// Attributes that a hawkBit device reports.
 
 import { attributeProblem } from '@jobcast/contract'
 import { reportAttributes } from '../../../domain/device/attributes.ts'
@@ -32,7 +32,7 @@ function parseConfigData({ mode, data }: Fields): { mode: string; data: Fields }
   return { mode: name.toLowerCase(), data: data as Fields }
 }
 
-/** What it has reported before and does not report now is removed. */
+/** Removes the attributes that the device reported before and does not report now. */
 async function others({ store }: DdiDeps, device: DeviceKey, given: Fields): Promise<Record<string, null>> {
   const found = await store.getDevice(device)
   const names = Object.keys(found?.reportedAttributes ?? {}).filter((name) => !Object.hasOwn(given, name))
@@ -41,7 +41,7 @@ async function others({ store }: DdiDeps, device: DeviceKey, given: Fields): Pro
 
 const maxNameLength = 64
 
-/** hawkBit allows any name. Devices cannot be changed, so what is not allowed in a name becomes _. */
+/** hawkBit allows any name, and devices cannot be changed, so characters that are not allowed here become _. */
 function attributeName(name: string): string {
   const plain = name.slice(0, maxNameLength).replace(/[^A-Za-z0-9_.-]/g, '_')
   return attributeProblem(plain, '') === undefined ? plain : `_${plain.slice(0, maxNameLength - 1)}`

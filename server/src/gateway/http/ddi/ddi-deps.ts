@@ -4,9 +4,9 @@ import type { HttpGatewayDeps } from '../gateway-app.ts'
 import type { KnownDevices } from './known-devices.ts'
 
 type DdiSettings = {
-  /** What links begin with. */
+  /** The base URL of links. */
   base: () => string
-  /** How long devices sleep while nothing waits for them. */
+  /** The poll interval of devices for which nothing is pending. */
   pollSeconds: number
 }
 

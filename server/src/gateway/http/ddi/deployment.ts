@@ -1,4 +1,4 @@
-// What a device is to install: the files that the document names, as one chunk. And what it has installed, or is to stop.
+// The deployment to install, with the document's files as one chunk; the installed one; and the execution to cancel.
 
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 import type { DeviceExecution } from '../../../domain/execution/device-report.ts'
@@ -24,7 +24,7 @@ export async function readDeployment(deps: DdiDeps, { device, tenant, jobId }: A
   return deploymentJson(deps, { device, tenant }, execution, document)
 }
 
-/** Only what has succeeded, as long as its files are there. */
+/** Only for an execution that has succeeded, as long as its files exist. */
 export async function readInstalled(deps: DdiDeps, { device, tenant, jobId }: Asked): Promise<object> {
   const execution = await findExecution(deps, device, jobId)
   if (execution.execState !== 'SUCCEEDED') throw notFound('The execution has not succeeded.')
@@ -66,7 +66,7 @@ async function findExecution(
   return execution
 }
 
-/** `$next` is no id here. */
+/** Rejects `$next`, which is not an id in DDI. */
 function parsed(jobId: string): string {
   return String(parseJobId(jobId))
 }
@@ -82,7 +82,7 @@ async function deploymentJson(
     id: String(jobExecutionId),
     deployment: {
       ...{ download: 'forced', update: 'forced' },
-      // Outside of its window it is not offered at all.
+      // Outside of its window the execution is not offered at all.
       ...(run && run.window !== null && { maintenanceWindow: 'available' }),
       chunks: [chunkOf(document, linksFor(ddi.base(), tenant, device))],
     },

@@ -1,10 +1,10 @@
-// Downloads under hawkBit's own path. Zephyr takes no other: it looks for the path of its tenant in the link (older versions: for
-// /DEFAULT/controller/v1, whatever its tenant is), and has room for 199 characters from there on.
+// Download links under hawkBit's own path. Zephyr accepts no other: it searches the link for the path of its tenant (older versions:
+// for /DEFAULT/controller/v1, whatever the tenant is), and has room for 199 characters from there on.
 // http/routes/file-downloads.ts serves it.
 
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 
-/** The link for the URL of a file that is kept here; any other URL is left as it is. */
+/** Rewrites the URL of a file stored here to its download link; other URLs are left unchanged. */
 export type LinkTo = (url: string, filename: string) => string
 
 const maxPathLength = 199
@@ -18,7 +18,7 @@ export function linksFor(base: string, tenant: string, { deviceId }: DeviceKey):
     const version = path.slice(path.indexOf('/') + 1)
     const end = `softwaremodules/${version}/artifacts/${encodeURIComponent(filename)}?${query}`
     const full = `${root}/${encodeURIComponent(deviceId)}/${end}`
-    // Who the device is makes no difference: the query is signed.
+    // The device id in the path may be replaced by `-`: the signed query authorizes the download.
     return base + (full.length <= maxPathLength ? full : `${root}/-/${end}`)
   }
 }

@@ -1,4 +1,4 @@
-// Statuses as hawkBit has them: whatever has ended is gone.
+// HTTP statuses as in hawkBit: an action that has ended is 410 Gone.
 
 import { DeviceError } from '../../../domain/execution/device-error.ts'
 import { Refusal } from '../refusal.ts'
@@ -22,7 +22,7 @@ export function invalid(message: string): Refusal {
   return new Refusal(400, 'InvalidRequestException', message)
 }
 
-/** A report that comes too late is refused by the state of its execution. */
+/** A report that arrives too late is refused because of the execution's state. */
 export function asDdiError(error: unknown): unknown {
   if (!(error instanceof DeviceError)) return error
   return error.code === 'InvalidStateTransition' ? gone(error.message) : error

@@ -1,4 +1,4 @@
-// What a device reports of an action, as a report of its execution.
+// Translates feedback on an action into a report of its execution.
 
 import type { ReportedStatus } from '@jobcast/contract'
 import { StorageUnavailable } from '../../../domain/common/ports/storage-errors.ts'
@@ -34,7 +34,7 @@ export async function takeFeedback(
   deps.ddi.known.ended(device, status === 'SUCCEEDED' ? execution.jobExecutionId : undefined)
 }
 
-/** On a request to stop. Until it is closed or rejected, it is still open. */
+/** Feedback on a cancel request, which stays open until it is closed or rejected. */
 export async function takeCancelFeedback(
   deps: DdiDeps,
   device: DeviceKey,
@@ -63,7 +63,7 @@ export async function takeCancelFeedback(
 function statusOf({ execution, finished }: Feedback): ReportedStatus {
   switch (execution) {
     case 'closed':
-      // As in hawkBit: what is closed has succeeded unless it has failed.
+      // As in hawkBit, `closed` means success unless the result is `failure`.
       return finished === 'failure' ? 'FAILED' : 'SUCCEEDED'
     case 'rejected':
       return 'REJECTED'
@@ -74,7 +74,7 @@ function statusOf({ execution, finished }: Feedback): ReportedStatus {
   }
 }
 
-/** One that comes twice changes nothing: then its lines are there. */
+/** A repeated report leaves the version unchanged: then its lines are already in the output. */
 async function progress(
   deps: DdiDeps,
   device: DeviceKey,
@@ -89,8 +89,8 @@ async function progress(
 }
 
 /**
- * hawkBit knows no attempts. A report that has ended an attempt must not end the next one, which the device has not begun; but each
- * attempt that it has begun can end with the same words, and so can one of which it reports nothing else than the end.
+ * hawkBit has no attempts. A repeated report that ended one attempt must not end the next one, which the device has not begun. But
+ * every attempt that it has begun may end with an identical report, even if that is the attempt's only report.
  */
 async function end(
   deps: DdiDeps,
@@ -107,7 +107,7 @@ async function end(
   await send(attempt)
 }
 
-/** What an attempt that is over says is accepted only if it was accepted before. */
+/** A report of a past attempt is accepted only if it repeats one that was accepted. */
 async function isAccepted(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send()
@@ -118,7 +118,7 @@ async function isAccepted(send: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Where there is no room for them the end still counts: its lines are in statusDetails as well. */
+/** Without storage for the output, the end is still recorded; its lines are in statusDetails as well. */
 async function appendLastLines(
   deps: DdiDeps,
   device: DeviceKey,
@@ -132,7 +132,7 @@ async function appendLastLines(
   }
 }
 
-/** Not that of an attempt which has not started: the lines may be of the one before. */
+/** Skipped for a retry that has not started: the lines may belong to the previous attempt. */
 async function appendOutput(
   deps: DdiDeps,
   device: DeviceKey,

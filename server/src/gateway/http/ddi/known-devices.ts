@@ -1,15 +1,15 @@
-// What this node remembers of devices of hawkBit, so that a poll reads no more than a queue. What is forgotten is read or asked for
-// again.
+// Caches state of hawkBit devices on this node, so that a poll only reads a queue. Evicted state is read, or requested from the
+// device, again.
 
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 import { deviceText } from '../../../domain/device/ports/device-link.ts'
 
-/** `installed`: the last execution that has succeeded; `begun`: the attempt whose files it has asked for last. */
+/** `installed`: the last execution that succeeded; `begun`: the attempt whose files the device requested last. */
 type Known = { installed?: { id: number | undefined; at: number }; configAt?: number; begun?: string }
 type Attempt = { jobExecutionId: number; attempt: number }
 
 const maxDevices = 200_000
-// Another node may have taken what the device reported since.
+// Cached for a limited time, because another node may have received later reports.
 const installedForMs = 60 * 60_000
 const configForMs = 24 * 60 * 60_000
 
@@ -30,7 +30,7 @@ export class KnownDevices {
     return id
   }
 
-  /** Whether its attributes are to be asked for: on its first poll here, after each end of an execution, once a day. */
+  /** Whether to request the device's attributes: on its first poll here, after each execution, and once a day. */
   lacksConfig(device: DeviceKey): boolean {
     const { configAt } = this.#of(device)
     return configAt === undefined || this.#elapsed() - configAt > configForMs
@@ -40,14 +40,14 @@ export class KnownDevices {
     this.#of(device).configAt = this.#elapsed()
   }
 
-  /** `installed`: it has succeeded. */
+  /** `installed`: the execution, if it succeeded. */
   ended(device: DeviceKey, installed: number | undefined): void {
     const known = this.#of(device)
     delete known.configAt
     if (installed !== undefined) known.installed = { id: installed, at: this.#elapsed() }
   }
 
-  /** It has asked what to install: what it reports from now on is of this attempt. */
+  /** The device has requested the deployment: its reports from now on belong to this attempt. */
   begun(device: DeviceKey, { jobExecutionId, attempt }: Attempt): void {
     this.#of(device).begun = `${jobExecutionId}.${attempt}`
   }

@@ -1,2 +1,2 @@
-/** What hawkBit calls the links of a resource. */
+/** hawkBit's name for the links of a resource. */
 export const linksField = '_links'

@@ -1,4 +1,4 @@
-// Feedback as hawkBit defines it; fields of no use here are ignored.
+// Parses feedback as hawkBit defines it. Unused fields are ignored.
 
 import { hash } from 'node:crypto'
 import { invalid } from './errors.ts'
@@ -22,7 +22,7 @@ export type Feedback = {
   progress: string | undefined
   code: string | undefined
   details: string[]
-  /** The same for the same content; an attempt ends once, so it is that of its end, whenever the device says it again. */
+  /** Hash of the content, to recognize repeated feedback. For ends it excludes the time, because an attempt ends only once. */
   mark: string
 }
 
@@ -81,7 +81,7 @@ function linesOf(details: unknown): string[] {
   return lines
 }
 
-/** `cnt` of `of` steps. */
+/** `cnt` steps of `of`. */
 function progressOf(progress: unknown): string | undefined {
   if (!isObject(progress)) return undefined
   const { cnt, of } = progress

@@ -1,7 +1,7 @@
-// How long devices of hawkBit sleep between two polls, and after how long without one they are offline.
+// How long hawkBit devices sleep between two polls, and when one that stopped polling counts as offline.
 
 const busySleepSeconds = 30
-/** A poll that is late, or lost, takes no device offline. */
+/** A single late or lost poll does not make a device offline. */
 const missedPolls = 2
 const slackMs = 60_000
 
@@ -10,7 +10,7 @@ export function sleepSeconds(pollSeconds: number, isBusy: boolean): number {
   return isBusy ? Math.min(pollSeconds, busySleepSeconds) : pollSeconds
 }
 
-/** Undefined where no such device is served. */
+/** Undefined if DDI is disabled. */
 export function ddiSilenceMs(pollSeconds: number | undefined): number | undefined {
   return pollSeconds === undefined ? undefined : missedPolls * pollSeconds * 1000 + slackMs
 }

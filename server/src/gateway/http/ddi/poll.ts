@@ -1,4 +1,4 @@
-// The root resource: how long to sleep, and links to what there is to do. An unchanged answer is 304.
+// The root resource: how long to sleep, and links to pending work. An unchanged response is 304.
 
 import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -20,7 +20,7 @@ export async function poll(deps: DdiDeps, request: FastifyRequest, reply: Fastif
   const { tenant } = request.params as DdiParams
   const own = `${base()}/${encodeURIComponent(tenant)}/controller/v1/${encodeURIComponent(device.deviceId)}`
   const link = (path: string) => ({ href: `${own}/${path}` })
-  // What is held back is offered soon after its wave, window or retry begins.
+  // While an execution is held back, poll more often, so that it is offered soon after its wave, window or retry begins.
   const isBusy = next !== undefined || (await deps.store.hasUnfinished(device))
   const isCanceling = next?.execState === 'CANCELING'
   const body = JSON.stringify({
@@ -33,14 +33,14 @@ export async function poll(deps: DdiDeps, request: FastifyRequest, reply: Fastif
     },
   })
   if (next && !next.notified) deps.deliveries.notified(next.jobExecutionId)
-  // The next attempt has the same links.
+  // The attempt is part of the tag, because the next attempt has the same links.
   const tag = `"${hash('sha1', `${body} ${next?.attempt ?? ''}`, 'base64url')}"`
   reply.header('etag', tag)
   if (hasIt(request.headers['if-none-match'], tag)) return reply.code(304).send()
   return reply.header('content-type', 'application/json; charset=utf-8').send(body)
 }
 
-/** The first that such a device can carry out. Those before it have no files, and end here. */
+/** The first execution that has files to install. Pending ones before it without files are rejected. */
 async function nextOf(deps: DdiDeps, device: DeviceKey): Promise<DeviceExecution | undefined> {
   const { executions } = await readPending(deps, device)
   for (const execution of executions) {
@@ -63,7 +63,7 @@ async function rejectWithoutFiles(
   try {
     await report(deps, device, String(jobExecutionId), rejected)
   } catch (error) {
-    // It has changed meanwhile.
+    // The execution was modified in the meantime.
     if (!(error instanceof DeviceError)) throw error
   }
 }

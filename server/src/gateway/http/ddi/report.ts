@@ -1,4 +1,4 @@
-// A report of a device of hawkBit, as every other device's: by the same steps of the domain.
+// Records a report of a hawkBit device by the same domain functions as for other devices.
 
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 import type { DeviceExecution } from '../../../domain/execution/device-report.ts'
@@ -8,7 +8,7 @@ import type { DdiDeps } from './ddi-deps.ts'
 
 type DdiReport = Pick<UpdateRequest, 'status' | 'statusDetails' | 'attempt'> & { clientToken?: string }
 
-/** The execution after it. Throws DeviceError. */
+/** Returns the updated execution. Throws DeviceError. */
 export async function report(
   deps: DdiDeps,
   device: DeviceKey,

@@ -1,11 +1,13 @@
-// Who a device of hawkBit is: by its own token, or by the token of an enrollment that stands for all devices with its prefix.
+// Authenticates a hawkBit device: by its own token or certificate, or by a gateway token, an enrollment token for all devices
+// with its prefix.
 
 import type { FastifyRequest } from 'fastify'
-import { signInByToken } from '../../../domain/access/sign-in.ts'
+import { signInByCertificate, signInByToken } from '../../../domain/access/sign-in.ts'
 import type { DeviceKey } from '../../../domain/device/device-key.ts'
 import { enrollDevice, gatewayClaim, openEnrollment } from '../../../domain/device/enroll-device.ts'
 import { deviceText } from '../../../domain/device/ports/device-link.ts'
 import { DeviceError } from '../../../domain/execution/device-error.ts'
+import { closeWithoutCredential, subjectOf } from '../client-certificate.ts'
 import type { GatewayApp } from '../gateway-app.ts'
 import { tooManyRequests } from '../refusal.ts'
 import { authorizationOf, limitFailedSignIns } from '../sign-in-device.ts'
@@ -16,6 +18,7 @@ import { Tenants } from './tenants.ts'
 export function signInDdiDevices(gateway: GatewayApp, deps: DdiDeps): void {
   const tenants = new Tenants(deps)
   gateway.decorateRequest('device', null)
+  closeWithoutCredential(gateway, deps)
   gateway.addHook('onRequest', async (request) => {
     const device = await signIn(deps, tenants, request)
     if (device === undefined) throw limitFailedSignIns(deps.limits, request, unauthorized())
@@ -31,16 +34,27 @@ async function signIn(
   tenants: Tenants,
   request: FastifyRequest,
 ): Promise<DeviceKey | undefined> {
+  const { tenant, deviceId } = request.params as DdiParams
+  const subject = subjectOf(deps, request)
+  if (subject) return ofTenant(tenants, tenant, deviceId, await signInByCertificate(deps, subject))
   const [, scheme, token] = /^(TargetToken|GatewayToken) +([^ ]+)$/i.exec(authorizationOf(request)) ?? []
   if (scheme === undefined || token === undefined) return undefined
-  const { tenant, deviceId } = request.params as DdiParams
   if (scheme.toLowerCase() === 'gatewaytoken') return byGateway(deps, tenants, request, token)
-  const device = await signInByToken(deps, token, deviceId)
-  if (device === undefined || device.ownerNo !== (await tenants.ownerNoOf(tenant))) return undefined
+  return ofTenant(tenants, tenant, deviceId, await signInByToken(deps, token, deviceId))
+}
+
+async function ofTenant(
+  tenants: Tenants,
+  tenant: string,
+  deviceId: string,
+  device: DeviceKey | undefined,
+): Promise<DeviceKey | undefined> {
+  if (device === undefined || device.deviceId !== deviceId) return undefined
+  if (device.ownerNo !== (await tenants.ownerNoOf(tenant))) return undefined
   return { ownerNo: device.ownerNo, deviceId }
 }
 
-/** For the devices that a gateway has made, with this enrollment or an earlier one; on its first poll, a new device. */
+/** Signs in devices that a gateway enrolled, with this enrollment or an earlier one. The first poll of a new device enrolls it. */
 async function byGateway(
   deps: DdiDeps,
   tenants: Tenants,
@@ -62,7 +76,7 @@ async function byGateway(
     const enrolled = await enrollDevice(deps, shown, deviceId, { deviceName: undefined, claim: gatewayClaim })
     return enrolled.kind === 'enrolled' ? key : undefined
   } catch (error) {
-    // It cannot be the id of a device.
+    // Not a valid device id.
     if (error instanceof DeviceError) return undefined
     throw error
   }

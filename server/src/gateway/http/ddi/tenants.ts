@@ -1,11 +1,11 @@
-// The tenant in a path is the name of an owner. Names do not change, so those that were found are remembered for a while.
+// The tenant in a path is the name of an owner. Owners are not renamed, so lookups are cached for a while.
 
 import type { DdiDeps } from './ddi-deps.ts'
 
-const rememberedForMs = 60_000
-const maxRemembered = 10_000
+const cachedForMs = 60_000
+const maxCached = 10_000
 
-/** hawkBit's own name of its first tenant. */
+/** The name of hawkBit's initial tenant. */
 const firstTenant = 'DEFAULT'
 
 export class Tenants {
@@ -18,12 +18,12 @@ export class Tenants {
 
   async ownerNoOf(tenant: string): Promise<number | undefined> {
     const at = this.#deps.elapsed()
-    const remembered = this.#found.get(tenant)
-    if (remembered && at - remembered.at < rememberedForMs) return remembered.ownerNo
+    const cached = this.#found.get(tenant)
+    if (cached && at - cached.at < cachedForMs) return cached.ownerNo
     const ownerName = tenant === firstTenant ? 'default' : tenant
     const owner = await this.#deps.store.findOwnerByName({ ownerName })
     if (owner === undefined) return undefined
-    if (this.#found.size >= maxRemembered) this.#found.clear()
+    if (this.#found.size >= maxCached) this.#found.clear()
     this.#found.set(tenant, { ownerNo: owner.ownerNo, at })
     return owner.ownerNo
   }
