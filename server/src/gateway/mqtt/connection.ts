@@ -31,7 +31,9 @@ const nowIsStaleMs = 1000
 // Limits of one connection per turn of the event loop, so that others get their turn.
 const packetsPerTurn = 32
 const bytesPerTurn = 16 * 1024
-const endWithinMs = 1000
+// A device on a busy machine takes more than a second to read our last packet, and a reset would take it away. Below the
+// 5 s within which the connection of a revoked device must be closed.
+const endWithinMs = 2500
 
 export class Connection implements Line {
   readonly stream: ByteStream
