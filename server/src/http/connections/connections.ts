@@ -2,7 +2,8 @@
 //
 // This folder works below routes, so that one client cannot slow down the others. Read next: turns.ts, large requests one
 // after the other; pipelining.ts, feed-in-turns.ts and refuse-cut-addresses.ts, clients that do not wait for responses;
-// held-request.ts and count-stream.ts, long responses; count-bodies.ts, bodies that are being received.
+// held-request.ts and count-stream.ts, long responses; pace-downloads.ts and slow-transfers.ts, files; count-bodies.ts, bodies that are
+// being received.
 
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

@@ -9,6 +9,7 @@ import { type ByteRange, openContent, rangeOf } from '../../domain/file/read-con
 import type { Tell } from '../../observe/events.ts'
 import type { TransferSlots } from '../../state/transfer-slots.ts'
 import { onceClosed } from '../connections/once-closed.ts'
+import { paceDownload } from '../connections/pace-downloads.ts'
 import { cutSlowDownload } from '../connections/slow-transfers.ts'
 import { quoted } from './if-match.ts'
 import { tellStreamErrors } from './stream-errors.ts'
@@ -55,15 +56,16 @@ export async function sendContent(
     .header('content-length', String(last - first + 1))
   if (range) reply.header('content-range', `bytes ${first}-${last}/${size}`)
   if (isHead) return reply.send()
-  const stream = await openContent(deps, file, range).catch((error: unknown) => {
+  const content = await openContent(deps, file, range).catch((error: unknown) => {
     release()
     for (const name of ['content-length', 'content-range', 'content-disposition', 'content-type'])
       reply.removeHeader(name)
     throw error
   })
   cutSlowDownload(request, reply)
-  tellStreamErrors(stream, request, reply, deps.tell)
-  return reply.send(stream)
+  const paced = paceDownload(content)
+  tellStreamErrors(paced, request, reply, deps.tell)
+  return reply.send(paced)
 }
 
 function requireRange(request: FastifyRequest, reply: FastifyReply, file: Sent): ByteRange | undefined {
