@@ -24,12 +24,13 @@ export function cutWhenSlow(
   return () => clearInterval(timer)
 }
 
-/** Applies until the response is sent. */
+/** Applies until the response is sent. Only the receiver is judged: reading from a bucket may take long. */
 export function cutSlowDownload({ raw: { socket } }: FastifyRequest, reply: FastifyReply): void {
+  let excused = 0
+  const sentBytes = ({ bytesWritten, writableLength }: Socket) => {
+    if (writableLength === 0) excused += (leastBytesPerSecond * downloadsCheckedEveryMs) / 1000
+    // Excludes bytes that are buffered in this process.
+    return bytesWritten - writableLength + excused
+  }
   onceClosed(reply, cutWhenSlow(socket, downloadsCheckedEveryMs, sentBytes))
-}
-
-/** Excludes bytes that are buffered in this process. */
-function sentBytes({ bytesWritten, writableLength }: Socket): number {
-  return bytesWritten - writableLength
 }

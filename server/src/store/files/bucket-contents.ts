@@ -11,6 +11,7 @@ import type { Bucket, StoredObject } from './bucket.ts'
 import { BucketUploads } from './bucket-uploads.ts'
 import { ContentHashes } from './content-hashes.ts'
 import { keyOfContent } from './content-key.ts'
+import { openObject } from './object-stream.ts'
 import { partBytesFor } from './part-buffer.ts'
 import { PartWriter } from './part-writer.ts'
 import { RemovalGuard } from './removal-guard.ts'
@@ -22,6 +23,8 @@ const mark = 'installation'
 const copiedBytes = 128 * 1024 * 1024
 /** How long the check that the bucket belongs to this installation is cached. */
 const oursForMs = 60_000
+/** Devices wait for 60 s. */
+const silenceMs = 50_000
 
 type BucketContentsOptions = {
   bucket: Bucket
@@ -109,7 +112,8 @@ export class BucketContents implements FileContents {
   }
 
   open(sha256: string, range: { first: number; last: number }): Promise<Readable | undefined> {
-    return this.#bucket.get(keyOfContent(sha256), range)
+    const key = keyOfContent(sha256)
+    return openObject({ range, silenceMs, open: (part) => this.#bucket.get(key, part) })
   }
 
   async removeUnused(listNeeded: (sha256s: string[]) => Promise<string[]>): Promise<void> {

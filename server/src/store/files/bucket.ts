@@ -15,6 +15,8 @@ export type Multipart = { key: string; uploadId: string }
 
 /** Time limit until the response begins. */
 const answerMs = 15_000
+/** The same for content: a store that is asked for many downloads at once begins the last of them late. Devices wait for 60 s. */
+const contentMs = 50_000
 /** Requests with content get more time: this rate is enough. */
 const leastBytesPerMs = 100
 /** Time limit of requests whose work grows with an object. */
@@ -73,7 +75,8 @@ export class Bucket {
   async get(key: string, range?: { first: number; last: number }): Promise<Readable | undefined> {
     const Range = range && `bytes=${range.first}-${range.last}`
     const input = { ...this.#at(key), ...(Range && { Range }) }
-    const found = await this.#find((sent) => this.#client.send(new this.#sdk.GetObjectCommand(input), sent))
+    const command = new this.#sdk.GetObjectCommand(input)
+    const found = await this.#find((sent) => this.#client.send(command, sent), contentMs)
     return found?.Body as Readable | undefined
   }
 
